@@ -75,13 +75,7 @@ def variables() -> dict[str, str]:
 
 
 def gpu_facts(patience: float = PATIENCE) -> dict[str, str]:
-    """Return the GPUs and the versions of CUDA, or what is missing to use them.
-
-    Parameters
-    ----------
-    patience : float, optional
-        How many seconds to wait for CuPy.
-    """
+    """Return the GPUs and the versions of CUDA, or what is missing to use them."""
     command = (sys.executable, "-c", "from conncomp import _system; _system.print_cuda_facts()")
     answer = _answer(command, patience)
     try:

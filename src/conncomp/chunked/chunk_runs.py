@@ -40,14 +40,7 @@ class ChunkRuns:
 
 
 def value_of_all(values: Any, labelled: Any) -> NDArray[Any] | None:
-    """Return the value of all foreground of a chunk, without axes; None if it may be of several.
-
-    Parameters
-    ----------
-    values : array
-        Of the chunk, as for `label_chunk`.
-    labelled : ChunkLabels or ChunkRuns
-    """
+    """Return the value of all foreground of a chunk, without axes; None if it may be of several."""
     if not isinstance(labelled, ChunkRuns) or not labelled.runs.one_value:
         return None
     if not labelled.components:
@@ -57,13 +50,7 @@ def value_of_all(values: Any, labelled: Any) -> NDArray[Any] | None:
 
 
 def chunk_runs(rules: Rules, values: Any) -> ChunkRuns | None:
-    """Return the runs of a chunk; None where they are not what labels its elements.
-
-    Parameters
-    ----------
-    rules, values
-        As of `label_chunk`.
-    """
+    """Return the runs of a chunk; None where they are not what labels its elements."""
     question = question_of_chunk(rules)
     in_memory = isinstance(values, np.ndarray) and question.device == "cpu"
     default = question.algorithm in ("auto", "runs")

@@ -20,13 +20,7 @@ def count_before(
 ) -> tuple[dict[Index, Part], Any]:
     """Return for each chunk how many roots are before its segments, and how many items have.
 
-    Parameters
-    ----------
-    call : callable
-    tree : Tree
-        Of the chunks of a block of items.
-    counts : mapping
-        Of the index of each chunk of the block to what `count` returns.
+    `counts` has what `stages.count` returned for each chunk of the block.
     """
     layout, block = tree.layout, tree.block
     crossed = layout.crossed

@@ -22,15 +22,11 @@ PIECE = 1 << 22  # elements that are looked at at once
 
 
 class ChunkLabels(NamedTuple):
-    """The components of a chunk alone.
+    """The components of a chunk alone, as int32 or int64 arrays of NumPy or CuPy.
 
-    Attributes
-    ----------
-    labels : array of int32 or int64
-        From 1 in C order, through all items; 0 is background. Of NumPy or CuPy.
-    ends : array
-        For each row the largest label up to its end. A row has the elements of the last axes, one
-        or more of them, and is within a segment (`segment_axis`).
+    Labels are from 1 in C order, through all items; 0 is background. Ends are, for each row, the
+    largest label up to its end: a row has the elements of the last axes, one or more of them, and
+    is within a segment (`segment_axis`).
     """
 
     labels: Any
@@ -67,25 +63,13 @@ def segment_axis(rules: Rules) -> int:
     """Return the axis from which on elements of a chunk follow each other in the whole array.
 
     Elements with the same places along the axes before it are a segment of the chunk: they are
-    contiguous in C order of the array, as this is the last axis along which there are more chunks.
+    contiguous, as this is the last axis along which there are more chunks.
     """
     return rules.crossed[-1] if rules.crossed else rules.batch_axes
 
 
 def label_chunk(rules: Rules, values: Any) -> ChunkLabels:
-    """Label a chunk alone.
-
-    Parameters
-    ----------
-    rules : Rules
-    values : array
-        Of the chunk: what `label` or `label_bonds` takes, in main memory or on a GPU.
-
-    Returns
-    -------
-    ChunkLabels
-        Where `values` lie.
-    """
+    """Label a chunk alone, in main memory or on a GPU, where its values lie."""
     labels, counts = label_values(rules, values)
     if rules.batch_axes:
         _number_through(labels, counts)
@@ -133,17 +117,7 @@ def report_chunk(
 ) -> Report:
     """Report what other chunks have to know of one.
 
-    Parameters
-    ----------
-    rules : Rules
-    start : tuple of int
-        Where its first element lies in the array.
-    sides : int
-        Beyond which sides there is another chunk, as of `Layout.sides`.
-    values : array
-        Of the chunk, as for `label_chunk`.
-    labelled : ChunkLabels or ChunkRuns
-        What that returned, or `chunk_runs`.
+    Its first element lies at `start` in the array; `sides` are those of `Layout.sides`.
     """
     faces = {
         bit: labelled.side(rules.crossed[bit // 2], bool(bit & 1))
@@ -180,20 +154,10 @@ def root_indices(
 
 
 def first_elements(labelled: ChunkLabels, wanted: Any = None, before: int = 0) -> Any:
-    """Return the flat index of the first element of some components of a chunk, as int64.
+    """Return the flat index of the first element of components of a chunk, as int64.
 
-    Parameters
-    ----------
-    labelled : ChunkLabels
-    wanted : array of int64, optional
-        Labels, ascending; all by default.
-    before : int, optional
-        Labels up to this one begin before the chunk, and are left out.
-
-    Returns
-    -------
-    array of int64
-        In main memory if `wanted` is given, or else where the labels lie.
+    Wanted are labels in ascending order, for which the result is in main memory; by default all,
+    where the labels lie. Labels up to `before` begin before the chunk, and are left out.
     """
     labels, ends = labelled
     xp = np if isinstance(labels, np.ndarray) else current_gpu().xp

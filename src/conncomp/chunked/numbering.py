@@ -39,14 +39,7 @@ class Numbers(NamedTuple):
 
 
 def count_final_roots(report: Report, table: Table) -> Indices:
-    """Return how many roots of the whole array each segment of a chunk has.
-
-    Parameters
-    ----------
-    report : Report
-    table : Table
-        What the roots of the report have become.
-    """
+    """Return how many roots of the whole array each segment of a chunk has."""
     counts = report.counts.copy()
     np.subtract.at(counts, report.segments[replaced(report, table)], 1)
     return counts
@@ -61,12 +54,8 @@ def replaced(report: Report, table: Table) -> NDArray[np.bool_]:
 def fold_counts(children: Sequence[Indices], segments: int) -> Indices:
     """Add counts of chunks along one axis, for those along the axis with several chunks before it.
 
-    Parameters
-    ----------
-    children : sequence of array of int64
-        Of the chunks, in order: a count for each place along the axes before this one.
-    segments : int
-        How many segments chunks have along the axis before: sums of so many are returned.
+    Each child has a count for each place along the axes before this one; sums of so many as a
+    segment of the axis before has are returned.
     """
     total = np.sum(np.stack(children), axis=0)
     folded: Indices = total.reshape(segments, -1).sum(axis=1)
@@ -76,12 +65,7 @@ def fold_counts(children: Sequence[Indices], segments: int) -> Indices:
 def first_numbers(base: Indices, children: Sequence[Indices]) -> list[Indices]:
     """Return how many roots are before each place of chunks along one axis.
 
-    Parameters
-    ----------
-    base : array of int64
-        How many are before the segments that `fold_counts` returned a sum for.
-    children : sequence of array of int64
-        As of `fold_counts`.
+    `base` has how many are before the segments that `fold_counts` returned a sum for.
     """
     total = np.sum(np.stack(children), axis=0).reshape(len(base), -1)
     before = (base[:, None] + np.cumsum(total, axis=1) - total).reshape(-1)
@@ -95,14 +79,7 @@ def first_numbers(base: Indices, children: Sequence[Indices]) -> list[Indices]:
 def published_numbers(report: Report, table: Table, counts: Indices, base: Indices) -> Numbers:
     """Return the numbers, from 1, of the roots of the whole array that a report has.
 
-    Parameters
-    ----------
-    report, table
-        As of `count_final_roots`.
-    counts : array of int64
-        What that returned.
-    base : array of int64
-        How many roots are before each segment of the chunk.
+    `counts` are of `count_final_roots`; `base` has how many roots are before each segment.
     """
     gone = replaced(report, table)
     own, others = ~gone, report.labels[gone]
@@ -124,15 +101,7 @@ def gathered_numbers(published: Sequence[Numbers], wanted: Indices | None = None
 
 
 def exchange_numbers(known: Numbers, tables: Sequence[Table]) -> list[Numbers]:
-    """Return, for each region of a union, the numbers of what its open roots have become.
-
-    Parameters
-    ----------
-    known : Numbers
-        All that regions of the union published, and what came from above.
-    tables : sequence of Table
-        For each region what its open roots have become at last.
-    """
+    """Return, for each region of a union, the numbers of what its open roots become at last."""
     numbers = []
     for table in tables:
         wanted = np.unique(table.replaced)

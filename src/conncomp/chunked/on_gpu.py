@@ -31,10 +31,7 @@ _STREAMS = _Streams()
 class OnStream:
     """A function that is called on a stream of the thread, and returns when all is done there.
 
-    Raises
-    ------
-    MemoryError
-        If the GPU has too little memory. It says what to do, and is known where CuPy is not.
+    A MemoryError of the GPU says what to do, and is known where CuPy is not.
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:

@@ -30,15 +30,7 @@ def roots_of_chunk(
     report: Report,
     table: Table,
 ) -> Any:
-    """Return the root in its item of each component of a chunk, after a -1 for the background.
-
-    Parameters
-    ----------
-    rules, start, labelled, report
-        As of `report_chunk`, and what that returned.
-    table : Table
-        What the roots of the report have become.
-    """
+    """Return the root in its item of each component of a chunk, after a -1 for the background."""
     places = labelled.first()
     own = root_indices(rules.shape, start, labelled.shape, places)
     xp = np if isinstance(own, np.ndarray) else current_gpu().xp
@@ -53,12 +45,7 @@ def numbers_of_chunk(
 ) -> Indices:
     """Return the consecutive number of each component of a chunk, after a 0 for the background.
 
-    Parameters
-    ----------
-    report, table, counts, base
-        As of `published_numbers`.
-    numbers : Numbers
-        Of what the roots of the report have become.
+    `numbers` are those of what the roots of the report have become.
     """
     gone = replaced(report, table)
     labels = report.labels[gone]
@@ -78,22 +65,8 @@ def relabel_chunk(
 ) -> Any:
     """Return the labels of a chunk after each is replaced by its entry of a table.
 
-    Parameters
-    ----------
-    labels : array of int32 or int64
-        As of `ChunkLabels`.
-    table : array of int64
-        Of NumPy, or where the labels lie.
-    dtype : dtype
-        Of integers, of the result.
-    out : array, optional
-        In main memory, of `dtype`: where the result is to lie, such as `labels`, or a part of a
-        larger array.
-
-    Raises
-    ------
-    ValueError
-        If an entry of the table is too large for `dtype`.
+    The result may lie in `out`, such as the labels or a part of a larger array, of `dtype` and in
+    main memory. A ValueError says that an entry is too large for `dtype`.
     """
     _check_fits(table, dtype)
     filled = np.dtype(np.int32 if dtype.itemsize <= 4 and dtype != np.uint32 else np.int64)

@@ -37,41 +37,20 @@ from conncomp.components.sizes import component_sizes
 
 
 class Selection(NamedTuple):
-    """What is kept.
+    """What is kept."""
 
-    Attributes
-    ----------
-    least : int
-        Elements that a component has, at least.
-    largest : int or None
-        How many of the largest components of each item.
-    listed : int
-        How many of the largest components a summary of the sizes of all lists; 0 for no summary.
-    """
-
-    least: int
-    largest: int | None
-    listed: int = 0
+    least: int  # elements that a component has
+    largest: int | None  # how many components of each item
+    listed: int = 0  # by a summary of the sizes of all, which there is none of if that is 0
 
 
 class Selected(NamedTuple):
-    """Labels of a chunk, and what is known of components that begin in it.
-
-    Attributes
-    ----------
-    labels : array of int
-    components : int
-        How many components are kept that begin in the chunk.
-    elements : int
-        How many elements of the chunk are kept.
-    summary : SizeSummary or None
-        Of all components that begin in it, kept or not; the items of a chunk of whole items are
-        numbered within it.
-    """
+    """Labels of a chunk, and what is known of components that begin in it."""
 
     labels: NDArray[Any]
-    components: int
-    elements: int
+    components: int  # that are kept
+    elements: int  # of the chunk that are kept
+    # of all that begin in it; items of a chunk of whole items are numbered within it
     summary: SizeSummary | None = None
 
 
@@ -85,14 +64,7 @@ class Candidates(NamedTuple):
 def with_sizes(
     report: Report, rules: Rules, start: Index, labelled: ChunkLabels, selection: Selection
 ) -> Report:
-    """Return a report that has the sizes of components, too.
-
-    Parameters
-    ----------
-    report, rules, start, labelled
-        As of `report_chunk`, and what that returned.
-    selection : Selection
-    """
+    """Return a report that has the sizes of components, too."""
     sizes = sizes_of_labels(labelled)
     report = report._replace(sizes=sizes[report.labels])
     if selection.largest is None:
@@ -204,17 +176,8 @@ def select(
 ) -> Selected:
     """Do the third stage of a chunk, where what is not kept becomes background.
 
-    Parameters
-    ----------
-    labelled : ChunkLabels
-    report : Report
-    table : Table
-        What the roots of the report have become.
-    of_labels : array of int64
-        What each label of the chunk is to be, from that of the background on.
-    dtype : dtype
-    *chosen
-        What `choose_all` returned.
+    `of_labels` has what each label of the chunk, from that of the background on, is to be; `chosen`
+    is what `choose_all` returned.
     """
     rules, start, selection, best, totals, total = chosen
     parts = sizes_of_labels(labelled)

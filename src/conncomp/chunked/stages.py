@@ -41,13 +41,9 @@ from conncomp.kernels.neighbourhood import Step
 
 @dataclass(frozen=True)
 class Labelled:
-    """A chunk after the first stage.
+    """A chunk after the first stage; its runs are kept if they take no more memory than the values.
 
-    Attributes
-    ----------
-    report : Report
-    runs : ChunkRuns or None
-        If they take no more memory than the values; they stay in the process that made them.
+    They stay in the process that made them.
     """
 
     report: Report
@@ -242,18 +238,10 @@ class Wanted(NamedTuple):
 
 
 class Result(NamedTuple):
-    """What an engine returned for all chunks.
+    """What an engine returned for all chunks."""
 
-    Attributes
-    ----------
-    labels : dict
-        Of the index of each chunk to its labels.
-    counts : dict
-        Of the index along the batch axes of each block of chunks to the number of components of
-        each of its items, in C order; empty if they are not counted.
-    """
-
-    labels: dict[Index, Any]
+    labels: dict[Index, Any]  # by the index of each chunk
+    # of the items of a block, in C order, by its index along the batch axes; none if not asked
     counts: dict[Index, Any]
 
 

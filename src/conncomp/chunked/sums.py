@@ -9,14 +9,7 @@ from conncomp.chunked.union import Table, Union, look_up
 
 
 def summed_sizes(union: Union, *regions: Numbers) -> Numbers:
-    """Return the sizes of what components of several regions have become.
-
-    Parameters
-    ----------
-    union : Union
-    *regions : Numbers
-        Of each region the sizes of its components; those that are not open are left out.
-    """
+    """Return the sizes of what open components of several regions, of some sizes, have become."""
     roots, sizes = [], []
     for table, region in zip(union.tables, regions, strict=True):
         is_open = np.isin(region.roots, table.roots)
@@ -44,17 +37,8 @@ def exchange_sizes(
 ) -> list[Numbers]:
     """Return, for each region of a union, the sizes of what its open roots have become.
 
-    Parameters
-    ----------
-    union : Union
-    tables : list of Table
-        For each region what its open roots have become at last.
-    above : list of Numbers or None
-        What this returned for the union above, if there is one.
-    place : int
-        That of the region that the union makes among those of the union above.
-    sums : Numbers
-        What `summed_sizes` returned for the union.
+    Tables say what they have become at last; `above` is what this returned for the union above, if
+    there is one, and `sums` what `summed_sizes` did for this one.
     """
     known = [whole_sizes(union, sums)]
     if above is not None:

@@ -21,14 +21,7 @@ class Linked(NamedTuple):
 
 
 class Tree:
-    """The unions of the chunks of one block of items, from the chunks up to one for all.
-
-    Parameters
-    ----------
-    layout : Layout
-    block : tuple of int
-        The index of chunks along the batch axes.
-    """
+    """The unions of the chunks of one block of items, from the chunks up to one for all."""
 
     def __init__(self, layout: Layout, block: Index) -> None:
         self.block, self.layout = block, layout
@@ -92,14 +85,7 @@ class Tree:
                 )
 
     def exchange(self, call: Call, published: Mapping[Index, Any]) -> dict[Index, Part]:
-        """Return for each chunk its table, and the numbers of what its open roots have become.
-
-        Parameters
-        ----------
-        call : callable
-        published : mapping
-            Of the index of each chunk to `Numbers`.
-        """
+        """Return for each chunk its table, and the numbers of what its open roots have become."""
         regions = [
             {
                 region: published[self.chunk(region)]
@@ -134,14 +120,7 @@ class Tree:
         return self._parts(numbers)
 
     def total(self, call: Call, sizes: Mapping[Index, Any]) -> dict[Index, Part]:
-        """Return for each chunk the sizes of what its open roots have become.
-
-        Parameters
-        ----------
-        call : callable
-        sizes : mapping
-            Of the index of each chunk to `Numbers`: the sizes of its parts of open components.
-        """
+        """Return the sizes of the open components of each chunk, given those of parts in chunks."""
         below = {
             region: sizes[self.chunk(region)] for region in product(*map(range, self._lengths(0)))
         }

@@ -24,23 +24,9 @@ class PlaceInTask(NamedTuple):
 
 
 class Graph:
-    """An engine that makes tasks of calls.
+    """An engine that makes tasks of calls, by keys that have a token.
 
-    Parameters
-    ----------
-    token : str
-        In the names of all tasks.
-    joined : collection of str, optional
-        The names of calls that are made together, one for each chunk.
-    counts : tuple of int, optional
-        How many chunks there are along each axis.
-    side : int, optional
-        Along each axis, of how many chunks calls are made together.
-
-    Attributes
-    ----------
-    tasks : dict
-        By key.
+    Those of names that are joined are made together for so many chunks along each axis, a side.
     """
 
     def __init__(

@@ -24,12 +24,9 @@ Writing = Callable[[NDArray[Any]], tuple[HighLevelGraph, list[Any]]]
 
 
 class LabelArray(dask.array.Array):  # type: ignore[misc]
-    """A Dask array of labels; what other functions make of it is one of Dask's own.
+    """A Dask array of labels, by whose `writing` it is computed in memory.
 
-    Attributes
-    ----------
-    writing : callable or None
-        As of `Writing`.
+    What other functions make of it is one of Dask's own.
     """
 
     __slots__ = ("writing",)

@@ -28,16 +28,9 @@ class Sizes(NamedTuple):
 
 
 def sizes_of_chunk(background: int | None, lowest: int | None, labels: Any) -> Sizes:
-    """Count the elements of the labels of a chunk.
+    """Count the elements of the labels of a chunk; masked ones count as background.
 
-    Parameters
-    ----------
-    background : int or None
-        The label that is no component.
-    lowest : int or None
-        No label is lower, or ValueError is raised.
-    labels : array of int
-        In main memory or on a GPU; what is masked counts as background.
+    A ValueError says that a label is below `lowest`.
     """
     numbers, old = _numbered(labels)
     counts = on_host(component_sizes(numbers, background=None))

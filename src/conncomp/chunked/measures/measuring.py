@@ -44,21 +44,11 @@ class Wanted(NamedTuple):
 
 
 class Numbered(NamedTuple):
-    """Labels of a chunk, renumbered within each item.
+    """Labels of a chunk, renumbered within each item."""
 
-    Attributes
-    ----------
-    numbers : array of int32 or int64
-        Where the labels lie.
-    old : array of int64, shape (items, numbers)
-        The label that had each number.
-    empty : int
-        What stands for no component among numbers.
-    """
-
-    numbers: Any
-    old: NDArray[np.int64]
-    empty: int
+    numbers: Any  # where the labels lie
+    old: NDArray[np.int64]  # the label of each number, a row for each item
+    empty: int  # what stands for no component among numbers
 
 
 def number_chunk(labelling: Labelling, labels: Any, name: str = "labels") -> Numbered:
@@ -87,27 +77,10 @@ def measure_chunk(
     image: Any = None,
     *preceding: Layers,
 ) -> Table:
-    """Measure the components of a chunk.
+    """Measure a row for each component of each item of a chunk, whose first element is at `start`.
 
-    Parameters
-    ----------
-    labelling : Labelling
-    wanted : Wanted
-    items : array of int64
-        The numbers of the chunk's items, in C order.
-    start : sequence of int
-        Where its first element lies within an item.
-    axes : sequence of int
-        Along which another chunk precedes, if faces are counted.
-    labels, image : array
-        The image may be None.
-    *preceding : dict
-        For each of the axes the `last_layers` of the chunk that precedes.
-
-    Returns
-    -------
-    Table
-        A row for each component of each item.
+    If faces are counted, `preceding` are the `last_layers` of the chunks before this one along
+    `axes`.
     """
     batch = labelling.batch_axes
     shape = labels.shape[batch:]
@@ -164,19 +137,7 @@ def joined_rows(*tables: Table) -> Table:
 def as_statistics(
     wanted: Wanted, batch: tuple[int, ...], spacing: tuple[float, ...], scaled: bool, table: Table
 ) -> ComponentStatistics:
-    """Return rows as `component_statistics` does.
-
-    Parameters
-    ----------
-    wanted : Wanted
-    batch : tuple of int
-        The lengths of the batch axes.
-    spacing : tuple of float
-    scaled : bool
-        Whether lengths are in its units.
-    table : Table
-        What `joined_rows` returned of all chunks.
-    """
+    """Return the rows of all chunks as `component_statistics` does, scaled or not by spacing."""
     ndim, sizes = len(spacing), table["size"]
     scale = np.array(spacing) if scaled else np.ones(ndim)
     moments = np.empty((0, ndim, ndim))

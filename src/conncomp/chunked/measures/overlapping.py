@@ -26,18 +26,10 @@ Numbers = NDArray[np.int64]
 
 
 class Overlaps(NamedTuple):
-    """What two labellings have in common.
+    """What two labellings have in common."""
 
-    Attributes
-    ----------
-    pairs : Table
-        A row for each pair of labels of each item that overlap.
-    first, second : Table
-        A row for each component of each labelling.
-    """
-
-    pairs: Table
-    first: Table
+    pairs: Table  # a row for each pair of labels of each item that overlap
+    first: Table  # a row for each component of a labelling
     second: Table
 
 
@@ -99,16 +91,7 @@ def match(
 
 
 def overlaps_of_chunk(labelling: Labelling, items: Numbers, first: Any, second: Any) -> Overlaps:
-    """Count what components of two labellings have in common in a chunk.
-
-    Parameters
-    ----------
-    labelling : Labelling
-    items : array of int64
-        The numbers of the chunk's items, in C order.
-    first, second : array
-        Labels.
-    """
+    """Count what components of two labellings have in common in a chunk."""
     batch = labelling.batch_axes
     here = number_chunk(labelling, first, "labels_a")
     there = number_chunk(labelling, second, "labels_b")

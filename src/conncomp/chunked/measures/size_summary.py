@@ -16,16 +16,11 @@ DIGITS = 19  # that a size has at most
 class SizeSummary(NamedTuple):
     """How large some components are.
 
-    Attributes
-    ----------
-    by_digits : array of int64, shape (19, 2)
-        How many components have a size of 1, 2, ... digits, and how many elements these have.
-    largest : array of int64, shape (k, 3)
-        Size, item and label of the largest components, the largest first, of equally large ones
-        the first item and the smallest label.
+    The largest are in rows of size, item and label, the largest first, of equally large ones the
+    first item and the smallest label.
     """
 
-    by_digits: Numbers
+    by_digits: Numbers  # components of 1, 2, ... digits of size, and their elements
     largest: Numbers
 
     def numbers(self, items: Numbers | None = None) -> tuple[int, ...]:
@@ -43,15 +38,9 @@ def summary_of(
     listed: int,
     among: NDArray[np.bool_] | slice = slice(None),
 ) -> SizeSummary:
-    """Return a summary of components that have these sizes, none of which is 0.
+    """Return a summary of components of these sizes, none of them 0, listing the largest.
 
-    Parameters
-    ----------
-    sizes, items, labels : array of int64, shape (components,)
-    listed : int
-        How many of the largest are listed.
-    among : array of bool, optional
-        Which ones may be listed.
+    Only those `among` them may be listed.
     """
     digits = np.searchsorted(10 ** np.arange(DIGITS, dtype=np.int64), sizes, side="right") - 1
     by_digits = np.zeros((DIGITS, 2), np.int64)
@@ -62,13 +51,7 @@ def summary_of(
 
 
 def from_numbers(numbers: Sequence[int]) -> SizeSummary:
-    """Return the summary that has these numbers.
-
-    Raises
-    ------
-    ValueError
-        If there are too few.
-    """
+    """Return the summary that has these numbers; too few raise ValueError."""
     whole = np.array(numbers, np.int64)
     return SizeSummary(whole[: 2 * DIGITS].reshape(DIGITS, 2), whole[2 * DIGITS :].reshape(-1, 3))
 

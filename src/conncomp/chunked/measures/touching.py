@@ -34,25 +34,10 @@ def touch_chunk(
     labels: Any,
     *layers: Layers,
 ) -> Table:
-    """Count the contacts whose larger coordinates lie in a chunk.
+    """Count contacts, and faces across each axis, whose larger coordinates lie in a chunk.
 
-    Parameters
-    ----------
-    labelling : Labelling
-    neighbourhood : Neighbourhood
-        Whose periodic axes are those with one chunk.
-    items : array of int64
-        The numbers of the chunk's items, in C order.
-    ways : sequence of tuple of int
-        The axes along which other chunks precede, one or several at once.
-    labels : array
-    *layers : dict
-        The `last_layers` of these chunks.
-
-    Returns
-    -------
-    Table
-        A row for each pair of labels in each item: contacts, and faces across each axis.
+    There is a row for each pair of labels in each item. Axes of one chunk may be periodic; `layers`
+    are the `last_layers` of the chunks that precede along some axes, the `ways`.
     """
     batch, empty = labelling.batch_axes, labelling.empty
     if labelling.background is None and labels.min() < 0:

@@ -39,12 +39,7 @@ class Block:
 class DeferredCall:
     """A call that is put off, which stands for what the function will return.
 
-    Parameters
-    ----------
-    function : callable
-    arguments : tuple
-    beside : DeferredCall, optional
-        Of the same block alone: it is made of that when this one is.
+    What is `beside` is of the same block alone: it is made of that when this one is.
     """
 
     def __init__(

@@ -30,34 +30,16 @@ Progress = Callable[[int, int], object]
 
 @dataclass(frozen=True)
 class Work:
-    """What is to be done.
-
-    Attributes
-    ----------
-    volume : Volume
-    layout : Layout
-        Of the blocks.
-    rules : Rules
-    numbering : {"consecutive", "roots"}
-    dtype : dtype
-        Of the labels.
-    selection : Selection or None
-        What is kept.
-    threshold : float or None
-        What foreground lies above.
-    executor : context manager
-        Of an executor as of ``concurrent.futures``, for blocks.
-    progress : callable or None
-    """
+    """What is to be done."""
 
     volume: Volume
-    layout: Layout
+    layout: Layout  # of the blocks
     rules: Rules
     numbering: Literal["consecutive", "roots"]
-    dtype: np.dtype[Any]
-    selection: Selection | None
-    threshold: float | None
-    executor: AbstractContextManager[Executor]
+    dtype: np.dtype[Any]  # of the labels
+    selection: Selection | None  # what is kept
+    threshold: float | None  # what foreground lies above
+    executor: AbstractContextManager[Executor]  # for blocks
     progress: Progress | None
 
 
@@ -66,17 +48,7 @@ class GivenUpError(Exception):
 
 
 class Tasks:
-    """What an executor does with blocks, and then with coarser labels.
-
-    Parameters
-    ----------
-    kept : Kept
-        What is done already, and is kept.
-    files : BlockFiles
-    steps : int
-        How many there are, beside those of coarser labels.
-    progress : callable or None
-    """
+    """What an executor does with blocks, in so many steps, and then with coarser labels."""
 
     _pool: Executor
 
@@ -167,14 +139,7 @@ class Copies(Tasks):
 
 
 class Job(Tasks):
-    """What calls the functions of the stages, as ``engine.py`` says.
-
-    Parameters
-    ----------
-    work : Work
-    kept, files
-        As of `Tasks`.
-    """
+    """What calls the functions of the stages, an engine."""
 
     def __init__(self, work: Work, kept: Kept, files: BlockFiles) -> None:
         stages_of_block = 2 if work.layout.crossed else 1
@@ -182,14 +147,7 @@ class Job(Tasks):
         self._work = work
 
     def run(self) -> list[int]:
-        """Label all blocks.
-
-        Returns
-        -------
-        list of int
-            How many components there are, how many are kept, how many elements these have, 0 if
-            all are kept, and the numbers of the summary of all, if that is wanted.
-        """
+        """Label all blocks; return what `Counts` are made of, with the numbers of the summary."""
         work = self._work
         values = {index: Values(work.layout.place(index)) for index in work.layout.indices()}
         wanted = stages.Wanted(work.numbering, work.dtype, work.selection)

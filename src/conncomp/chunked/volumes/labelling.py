@@ -54,24 +54,12 @@ LABEL = 8  # bytes of a label, at most
 
 
 class Counts(NamedTuple):
-    """What is told of labels in files.
-
-    Attributes
-    ----------
-    components : int
-        How many components there are.
-    kept : int
-        How many of them are kept.
-    elements : int
-        How many elements these have; 0 if all are kept.
-    summary : SizeSummary or None
-        How large all components are, if that was asked for.
-    """
+    """What is told of labels in files."""
 
     components: int
-    kept: int
-    elements: int
-    summary: SizeSummary | None = None
+    kept: int  # components
+    elements: int  # of these; 0 if all are kept
+    summary: SizeSummary | None = None  # of all components, if that was asked for
 
 
 @dataclass(frozen=True)

@@ -60,24 +60,13 @@ class Window(PartOfVolume):
 
 @dataclass(frozen=True)
 class Sample:
-    """What some blocks took.
-
-    Attributes
-    ----------
-    blocks : int
-        How many they are.
-    seconds : float
-    labels, kept : int
-        Bytes of labels, and of what is kept beside them.
-    components : int
-        Those on faces.
-    """
+    """What some blocks took."""
 
     blocks: int
     seconds: float
-    labels: int
-    kept: int
-    components: int
+    labels: int  # bytes
+    kept: int  # bytes beside them
+    components: int  # on faces
 
 
 def window_of(volume: Volume) -> Window:
@@ -99,17 +88,7 @@ def counts_of_blocks(volume: Volume) -> list[int]:
 
 
 def sampled(window: Window, dtype: np.dtype[Any], run: Run, suffix: str) -> Sample:
-    """Write the labels of a part of a volume to a temporary folder, and measure that.
-
-    Parameters
-    ----------
-    window : Window
-    dtype : dtype
-        Of the labels.
-    run : callable
-    suffix : str
-        Of the name of the labels.
-    """
+    """Write the labels of a part of a volume to a temporary folder, and measure that."""
     with tempfile.TemporaryDirectory(prefix="conncomp-plan-") as folder:
         started = perf_counter()
         kept = Kept(Path(folder, "kept"), {}, suffix)

@@ -18,25 +18,7 @@ from conncomp.files.hdf5 import is_hdf5
 def opened_volume(
     path: str, key: str | None = None, channel: int | None = None
 ) -> Iterator[Volume]:
-    """Open a volume to be read.
-
-    Parameters
-    ----------
-    path : str
-    key : str, optional
-        Which array of a group of Zarr, or dataset of HDF5.
-    channel : int, optional
-        Which channel of an image of OME-Zarr.
-
-    Raises
-    ------
-    FileNotFoundError
-        If there is none.
-    ImportError
-        If a package is missing that reads it.
-    ValueError
-        If it is of another kind, or damaged, or an argument does not fit.
-    """
+    """Open a volume to be read: `key` and `channel` are those of `label_file`."""
     volume = _open(path, key, channel)
     try:
         check_volume(volume)

@@ -42,15 +42,7 @@ PIECE = 1 << 21  # labels that are written to the disk between two moments at wh
 
 
 class Target:
-    """Labels of a volume, in files under a temporary name until they are all written.
-
-    Parameters
-    ----------
-    path : Path
-        The temporary name.
-    volume : Volume
-    dtype : dtype
-    """
+    """Labels of a volume, in files under a temporary name, `path`, until they are all written."""
 
     # How often labels are written again, in smaller ones.
     coarser = 0
@@ -79,13 +71,7 @@ class Target:
         raise NotImplementedError
 
     def publish(self, path: Path) -> None:
-        """Give the labels their name, unless they have it already.
-
-        Raises
-        ------
-        FileExistsError
-            If something else has it.
-        """
+        """Give the labels their name, unless they have it already or something else does."""
         if self.path.exists():
             rename_to_free(self.path, path)
 

@@ -215,13 +215,7 @@ def _digest(parts: Iterable[list[Any]]) -> str:
 
 
 def inner_path(path: str, key: str) -> str:
-    """Return the name of a folder within another one.
-
-    Raises
-    ------
-    ValueError
-        If it would lie outside.
-    """
+    """Return the name of a folder within another one; raise ValueError if it would lie outside."""
     parts = key.strip("/").split("/")
     if "" in parts or ".." in parts or "." in parts or os.path.isabs(os.path.join(*parts)):
         raise ValueError(f"{key!r} is no path within {path}")

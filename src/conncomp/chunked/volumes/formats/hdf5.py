@@ -66,15 +66,7 @@ class Hdf5Dataset(NamedAxes):
 
 
 def open_dataset(path: str, key: str | None) -> Hdf5Dataset:
-    """Open a dataset; without its name, the only one that there is.
-
-    Raises
-    ------
-    ImportError
-        If there is no h5py.
-    ValueError
-        If the file is damaged, `key` names no dataset in it, or there are several and no `key`.
-    """
+    """Open a dataset; without its name, the only one that there is."""
     h5py = optional("h5py", "a volume in HDF5")
     with naming(path):
         file = h5py.File(path, "r")

@@ -40,25 +40,13 @@ DEEPEST = 3
 
 @dataclass(frozen=True)
 class Multiscale:
-    """What the attributes of an image say.
-
-    Attributes
-    ----------
-    version : str
-    axes : list of dict
-    datasets : list of dict
-        Of each resolution its path and transformations, the finest first.
-    transformations : list of dict or None
-        Those of all resolutions.
-    kinds : tuple of str
-        Of each axis: ``"time"``, ``"channel"`` or ``"space"``.
-    """
+    """What the attributes of an image say."""
 
     version: str
     axes: list[dict[str, Any]]
-    datasets: list[dict[str, Any]]
-    transformations: list[dict[str, Any]] | None
-    kinds: tuple[str, ...]
+    datasets: list[dict[str, Any]]  # path and transformations of each resolution, the finest first
+    transformations: list[dict[str, Any]] | None  # of all resolutions
+    kinds: tuple[str, ...]  # of each axis: "time", "channel" or "space"
 
     @property
     def names(self) -> list[str]:
@@ -77,18 +65,10 @@ class Multiscale:
 
 @dataclass
 class OmeImage(ZarrVolume):
-    """The finest array of an image.
+    """The finest array of an image."""
 
-    Attributes
-    ----------
-    owner : str
-        The folder of the image or, of labels that lie in an image, of that.
-    levels : list of zarr.Array
-        All arrays.
-    """
-
-    owner: str = ""
-    levels: list[Any] = field(default_factory=list)
+    owner: str = ""  # the folder of the image or, of labels that lie in an image, of that
+    levels: list[Any] = field(default_factory=list)  # all arrays
 
     def identity(self) -> str:
         """Return what files of the finest array make, with all that the image says."""
@@ -97,21 +77,7 @@ class OmeImage(ZarrVolume):
 
 
 def open_zarr(path: str, key: str | None, channel: int | None) -> ZarrVolume:
-    """Open an array of Zarr, or an image of OME-Zarr.
-
-    Parameters
-    ----------
-    path : str
-    key : str or None
-        The path of the array, or of the image, in a group.
-    channel : int or None
-        Which channel of an image is wanted.
-
-    Raises
-    ------
-    ValueError
-        If there is neither, or it is damaged or of another version.
-    """
+    """Open an array of Zarr, or an image of OME-Zarr, all of it or one channel."""
     with naming(path):
         node, place = open_node(path, key)
         if hasattr(node, "shape"):
@@ -177,13 +143,7 @@ def _owner(place: str, attributes: dict[str, Any]) -> str:
 
 
 def multiscale_of(attributes: dict[str, Any]) -> Multiscale | None:
-    """Return what the attributes of a group say of an image; None if it is none.
-
-    Raises
-    ------
-    ValueError
-        If they say it in another way than versions 0.4 and 0.5.
-    """
+    """Return what the attributes of a group say of an image; None if it is none."""
     within = attributes.get("ome")
     ome = within if isinstance(within, dict) else attributes
     scales = ome.get("multiscales")
@@ -259,15 +219,7 @@ def _channel(axes: str, shape: tuple[int, ...], channel: int) -> tuple[int, int]
 
 
 def label_attributes(image: OmeImage, name: str, target: Path) -> dict[str, Any]:
-    """Return the attributes of a label image.
-
-    Parameters
-    ----------
-    image : OmeImage
-    name : str
-    target : Path
-        Where the label image will be.
-    """
+    """Return the attributes of a label image that will be at `target`."""
     multiscale = image.multiscale
     source = os.path.relpath(os.path.realpath(image.owner), os.path.realpath(target))
     scale: dict[str, Any] = {

@@ -126,13 +126,7 @@ class ImageFolder(Slices):
 
 
 def open_file(path: str) -> Slices:
-    """Open a .npy file in C order, or a TIFF file.
-
-    Raises
-    ------
-    ValueError
-        If it is damaged, or something else.
-    """
+    """Open a .npy file in C order, or a TIFF file."""
     file = open(path, "rb")  # noqa: SIM115
     try:
         with naming(path):
@@ -161,14 +155,7 @@ def open_file(path: str) -> Slices:
 
 
 def open_folder(path: str) -> ImageFolder:
-    """Open a folder of slices.
-
-    Raises
-    ------
-    ValueError
-        If it holds no images, or images of several kinds, or the first one is in colour, or no
-        slice.
-    """
+    """Open a folder of slices, all of one kind and none in colour."""
     with naming(path):
         names = sorted(os.listdir(path), key=natural_order)
         kinds = {name: SUFFIXES.get(os.path.splitext(name)[1].lower()) for name in names}

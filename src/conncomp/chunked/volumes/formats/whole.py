@@ -33,19 +33,7 @@ MOST_ENTRIES = 16
 
 
 def read_volume(path: str, key: str | None = None) -> Content:
-    """Read a volume of HDF5 or Zarr.
-
-    Parameters
-    ----------
-    path : str
-    key : str, optional
-        Which dataset of HDF5, or array of a group of Zarr.
-
-    Raises
-    ------
-    ValueError
-        If it is damaged, or claims to be larger than its files can hold.
-    """
+    """Read a volume of HDF5 or Zarr, unless it claims to be larger than its files can hold."""
     with opened_volume(path, key) as volume:
         held = _bytes_of(volume.place if isinstance(volume, ZarrVolume) else path)
         needed = math.prod(volume.shape) * volume.dtype.itemsize

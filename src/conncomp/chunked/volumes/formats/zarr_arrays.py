@@ -52,33 +52,17 @@ def is_zarr(path: str) -> bool:
 
 @dataclass
 class ZarrVolume(NamedAxes):
-    """An array of Zarr, or one channel of it.
+    """An array of Zarr, or one channel of it."""
 
-    Attributes
-    ----------
-    path : str
-        Of the folder that was given.
-    key : str or None
-        Of the array in it.
-    array : zarr.Array
-    place : str
-        The array's folder.
-    channel : tuple of int, optional
-        An axis, and which place along it is taken: the axis stays, and is of length 1.
-    multiscale : Multiscale, optional
-        What the image of OME-Zarr says that the array belongs to.
-    level : int, optional
-        Which resolution of the image it is.
-    """
-
-    path: str
-    key: str | None
+    path: str  # of the folder that was given
+    key: str | None  # of the array in it
     array: Any
-    place: str
+    place: str  # the array's folder
     axes: str = ""
+    # an axis, which stays of length 1, and which place along it is taken
     channel: tuple[int, int] | None = None
-    multiscale: Any = None
-    level: int = 0
+    multiscale: Any = None  # of the image of OME-Zarr that the array belongs to
+    level: int = 0  # which resolution of the image it is
 
     def one_channel(self, lengths: tuple[int, ...]) -> tuple[int, ...]:
         """Return the lengths of axes, 1 for that of the channels if one is chosen."""
