@@ -2,6 +2,7 @@
 
 import pickle
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from threading import Barrier
 from types import SimpleNamespace
 from typing import ClassVar
@@ -35,7 +36,8 @@ def test_chunks_of_cupy(monkeypatch, seed):
         pieces[index] = place, cupy.asarray(image[place])
     for numbering in ("roots", "consecutive"):
         values = {index: piece for index, (_, piece) in pieces.items()}
-        result = label_all(call_now, layout, rules, values, numbering, np.dtype(np.int32))
+        question = replace(rules.question, numbering=numbering, dtype=np.dtype(np.int32))
+        result = label_all(call_now, layout, replace(rules, question=question), values)
         want = conncomp.label(image, numbering=numbering, **arguments)
         for index, labels in result.labels.items():
             assert isinstance(labels, cupy.ndarray)

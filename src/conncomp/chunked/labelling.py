@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._arrays import as_cupy, move_from_gpu, on_gpu
-from conncomp.chunked.chunk_runs import ChunkRuns, value_of_all
 from conncomp.chunked.faces import Face, Report
 from conncomp.chunked.rules import Rules, question_of_chunk
+from conncomp.grid.answers import read
+from conncomp.grid.kept_runs import LARGEST, KeptRuns
 from conncomp.grid.labelling import ask
-from conncomp.grid.question import Numbering
 from conncomp.kernels.cuda.launcher import current_gpu
 
 # Shorter rows than this are joined, as NumPy takes as long for one of them.
@@ -59,6 +59,31 @@ class ChunkLabels(NamedTuple):
         return of_segments
 
 
+class ChunkRuns:
+    """The components of a chunk alone as its runs, which do what `ChunkLabels` do.
+
+    Runs take some bits an element where labels take 32, tell what a report says, and become the
+    labels of the whole array wherever these go.
+    """
+
+    def __init__(self, runs: KeptRuns) -> None:
+        self.runs, self.shape, self.components = runs, runs.shape, len(runs.roots)
+
+    def side(self, axis: int, last: bool) -> NDArray[np.int32]:
+        """Return the labels on a side of the chunk, without its axis."""
+        return self.runs.side(axis, last)
+
+    def first(self, wanted: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
+        """Return the index of the first element of some components, or of all."""
+        roots = self.runs.roots if wanted is None else self.runs.roots[wanted - 1]
+        return roots.astype(np.int64)
+
+    def counts(self, segment: int) -> NDArray[np.int64]:
+        """Return how many components begin in each segment, of so many elements."""
+        segments = np.prod(self.shape, dtype=int) // segment
+        return np.bincount(self.runs.roots // segment, minlength=segments).astype(np.int64)
+
+
 def segment_axis(rules: Rules) -> int:
     """Return the axis from which on elements of a chunk follow each other in the whole array.
 
@@ -83,16 +108,21 @@ def label_chunk(rules: Rules, values: Any) -> ChunkLabels:
     return ChunkLabels(labels, ends)
 
 
-def label_values(
-    rules: Rules,
-    values: Any,
-    numbering: Numbering = "consecutive",
-    dtype: np.dtype[Any] | None = None,
-) -> Any:
-    """Return the labels of a chunk alone, and the number of components, as `label` does."""
+def chunk_runs(rules: Rules, values: Any) -> ChunkRuns | None:
+    """Return the runs of a chunk; None where they are not what labels its elements."""
+    question = question_of_chunk(rules, alone=False)
+    in_memory = isinstance(values, np.ndarray) and question.device == "cpu"
+    default = question.algorithm in ("auto", "runs")
+    if not in_memory or not default or rules.batch_axes or not 0 < values.size <= LARGEST:
+        return None
+    return ChunkRuns(KeptRuns(read(question, values)))
+
+
+def label_values(rules: Rules, values: Any, alone: bool = False) -> Any:
+    """Return labels of a chunk and the number of components, as `label` does."""
     if on_gpu(values):
         values = as_cupy(values)
-    return ask(question_of_chunk(rules, numbering, dtype), values)
+    return ask(question_of_chunk(rules, alone), values)
 
 
 def _number_through(labels: Any, counts: Any) -> None:
@@ -139,6 +169,16 @@ def report_chunk(
         },
         labelled.counts(segment),
     )
+
+
+def value_of_all(values: Any, labelled: Any) -> NDArray[Any] | None:
+    """Return the value of all foreground of a chunk, without axes; None if it may be of several."""
+    if not isinstance(labelled, ChunkRuns) or not labelled.runs.one_value:
+        return None
+    if not labelled.components:
+        return None
+    place = np.unravel_index(int(labelled.runs.roots[0]), labelled.shape)
+    return np.asarray(np.ma.getdata(values)[place])
 
 
 def root_indices(

@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from conncomp._arguments import check_holds
 from conncomp._arrays import new_array
 from conncomp._core import native
-from conncomp.chunked.chunk_runs import ChunkRuns
 from conncomp.chunked.faces import Report
-from conncomp.chunked.labelling import ChunkLabels, root_indices
+from conncomp.chunked.labelling import ChunkLabels, ChunkRuns, root_indices
 from conncomp.chunked.numbering import Indices, Numbers, replaced
 from conncomp.chunked.rules import Rules
 from conncomp.chunked.union import Table, look_up

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from conncomp._arrays import as_label_type
 from conncomp.chunked.layout import Layout
 from conncomp.grid._values import describe_values
-from conncomp.grid.question import Numbering, Question, question_of_bonds, question_of_image
+from conncomp.grid.question import Question, question_of_bonds, question_of_image
 from conncomp.kernels.links import Links, joined_by_bonds
 from conncomp.kernels.neighbourhood import Neighbourhood, Step
 
@@ -95,12 +95,12 @@ def _moves(
 
 
 @lru_cache(maxsize=64)
-def question_of_chunk(
-    rules: Rules, numbering: Numbering = "consecutive", dtype: np.dtype[Any] | None = None
-) -> Question:
-    """Return what is asked of a chunk alone."""
+def question_of_chunk(rules: Rules, alone: bool) -> Question:
+    """Return what is asked of a chunk: of whole items, or to number what others may go on with."""
     closed = rules.question.closed_along(rules.closed)
-    return replace(closed, numbering=numbering, dtype=dtype, counted=True)
+    if alone:
+        return replace(closed, dtype=rules.label_type, counted=True)
+    return replace(closed, numbering="consecutive", dtype=None, counted=True)
 
 
 class _Shaped(NamedTuple):

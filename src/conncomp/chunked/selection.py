@@ -21,16 +21,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._arrays import on_host
-from conncomp.chunked.engine import Call
 from conncomp.chunked.faces import Report
 from conncomp.chunked.labelling import ChunkLabels, first_elements, root_indices
 from conncomp.chunked.layout import Index
 from conncomp.chunked.measures.size_summary import SizeSummary, summary_of
-from conncomp.chunked.numbering import Indices, Numbers, replaced
+from conncomp.chunked.numbering import Indices, Numbers, look_up_sizes, replaced
 from conncomp.chunked.relabelling import relabel_chunk
 from conncomp.chunked.rules import Rules
-from conncomp.chunked.sums import look_up_sizes
-from conncomp.chunked.tree import Tree
+from conncomp.chunked.tree import Call, Tree
 from conncomp.chunked.union import GROUP, Table, look_up
 from conncomp.components.selection import largest_components, remove_small_components
 from conncomp.components.sizes import component_sizes
@@ -171,7 +169,6 @@ def select(
     report: Report,
     table: Table,
     of_labels: Indices,
-    dtype: np.dtype[Any],
     *chosen: Any,
 ) -> Selected:
     """Do the third stage of a chunk, where what is not kept becomes background.
@@ -204,15 +201,14 @@ def select(
         given = sizes[of_all], items, of_labels[of_all]
         summary = summary_of(*given, selection.listed, among=are_best[of_all - 1])
     of_labels[~kept] = of_labels[0]
-    labels = relabel_chunk(labelled.labels, of_labels, dtype)
+    labels = relabel_chunk(labelled.labels, of_labels, rules.label_type)
     begun = int(np.count_nonzero(begins & kept))
     return Selected(labels, begun, int(parts[kept].sum()), summary)
 
 
-def select_items(
-    rules: Rules, selection: Selection, background: int, labels: NDArray[Any]
-) -> Selected:
+def select_items(rules: Rules, selection: Selection, labels: NDArray[Any]) -> Selected:
     """Keep components of a chunk of whole items."""
+    background = 0 if rules.question.consecutive else -1
     options: dict[str, Any] = {"background": background, "batch_axes": rules.batch_axes}
     summary = None
     if selection.listed:

@@ -57,15 +57,22 @@ def open_of(report: Report) -> Open:
     return Open(report.roots, report.roots, report.touched)
 
 
-def unite(regions: Sequence[Open], pairs: Sequence[Indices], outer: Sequence[int]) -> Union:
-    """Make one region of several, given pairs of linked keys.
+class Linked(NamedTuple):
+    """What a union has to know of a region."""
 
-    `outer` has, for each region, the bits of its sides that are outer sides of the region that they
-    make.
+    open: Open
+    pairs: Indices  # of linked keys, in two rows: of `linked_roots`, or left of other unions
+
+
+def unite(outer: Sequence[int], *members: Linked) -> Union:
+    """Make one region of several.
+
+    `outer` has, for each, the bits of its sides that are outer sides of what they make.
     """
+    regions = [member.open for member in members]
     keys = np.concatenate([region.keys for region in regions])
     roots = np.concatenate([region.roots for region in regions])
-    linked = np.concatenate([np.zeros((2, 0), np.int64), *pairs], axis=1)
+    linked = np.concatenate([member.pairs for member in members], axis=1)
     distinct, vertices = np.unique(roots, return_inverse=True)
     order = np.argsort(keys, kind="stable")
     where = np.minimum(np.searchsorted(keys, linked, sorter=order), max(len(keys) - 1, 0))
@@ -90,9 +97,14 @@ def unite(regions: Sequence[Open], pairs: Sequence[Indices], outer: Sequence[int
     )
 
 
-def tables_below(union: Union, above: Table) -> list[Table]:
-    """Return what open roots of each region of a union have become at last, given that above."""
-    return [Table(table.roots, look_up(above, table.replaced)) for table in union.tables]
+def tables_below(union: Union, above: list[Table] | None = None, place: int = 0) -> list[Table]:
+    """Return what open roots of each region of a union have become at last.
+
+    If there is a union above, its tables have at this place what is known of what they make.
+    """
+    if above is None:
+        return union.tables
+    return [Table(each.roots, look_up(above[place], each.replaced)) for each in union.tables]
 
 
 def look_up(table: Table, roots: Indices) -> Indices:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
 from math import prod
@@ -106,8 +106,8 @@ def _label(array: Any, layout: Layout, rules: Rules) -> Any:
         labels = dask.array.zeros(rules.shape, dtype=dtype, chunks=lengths)
         counts = dask.array.zeros(rules.shape[:batch], dtype=np.int64, chunks=lengths[:batch])
         return (labels, counts) if question.counted else labels
-    labelling = _Labelling(array, layout, rules, dtype)
-    graph, result = labelling.graph(question.counted)
+    labelling = _Labelling(array, layout, rules)
+    graph, result = labelling.graph()
     name = next(iter(result.labels.values())).key[0]
     high = HighLevelGraph.from_collections(name, graph.tasks, dependencies=labelling.sources)
     labels = LabelArray(high, name, lengths, dtype=dtype, meta=meta_of(array, len(lengths), dtype))
@@ -123,7 +123,6 @@ class _Labelling:
     array: Any
     layout: Layout
     rules: Rules
-    dtype: np.dtype[Any]
 
     @cached_property
     def sources(self) -> list[Any]:
@@ -131,13 +130,11 @@ class _Labelling:
         kept = not self.layout.crossed or _are_kept(self.array)
         return [self.array] if kept else [self.array, clone(self.array)]
 
-    def graph(
-        self, counted: bool, places: dict[Index, NDArray[Any]] | None = None
-    ) -> tuple[Graph, Result]:
+    def graph(self, places: dict[Index, NDArray[Any]] | None = None) -> tuple[Graph, Result]:
         """Return tasks and their results; where labels go to places, these are all None."""
         layout, rules = self.layout, self.rules
-        named = tokenize(self.array, rules, self.dtype)
-        token = named if places is None else uuid4().hex  # what is written is no result to keep
+        # What is written is no result to keep.
+        token = tokenize(self.array, rules) if places is None else uuid4().hex
         joined = JOINED if layout.chunks > MANY_CHUNKS else ()
         graph = Graph(token, joined, layout.counts, _joined_side(layout))
         ahead = (0,) * rules.planes
@@ -148,16 +145,14 @@ class _Labelling:
         call = on_streams(graph.call) if on_gpu(self.array._meta) else graph.call
         if places is not None:
             call = in_places(call, places)
-        again_of = values[1] if values[1:] else None
-        numbering = rules.question.numbering
-        arguments = layout, rules, values[0], numbering, self.dtype, again_of, counted
+            rules = replace(rules, question=replace(rules.question, counted=False))
         with _no_collection():
-            return graph, label_all(call, *arguments)
+            return graph, label_all(call, layout, rules, values[0], (*values[1:], None)[0])
 
     def writing(self, labels: NDArray[Any]) -> tuple[HighLevelGraph, list[Any]]:
         """Return a graph that writes all labels to an array, and its keys."""
         places = {index: labels[self.layout.place(index)] for index in self.layout.indices()}
-        graph, result = self.graph(False, places)
+        graph, result = self.graph(places)
         keys = [task.key for task in result.labels.values()]
         high = HighLevelGraph.from_collections(
             f"{keys[0][0]}-written", graph.tasks, dependencies=self.sources

@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._core import native
-from conncomp.chunked.alone import Alone
 from conncomp.chunked.layout import Index
 from conncomp.chunked.selection import Selected
+from conncomp.chunked.stages import Alone
 from conncomp.chunked.volumes.kept import Reports, SetAside, Tally
 from conncomp.chunked.volumes.sources import opened_volume
 from conncomp.chunked.volumes.targets import Target, target_of

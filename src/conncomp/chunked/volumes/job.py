@@ -11,16 +11,16 @@ from concurrent.futures import Executor, Future, ThreadPoolExecutor, as_complete
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from threading import Event
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from conncomp._core import asked
-from conncomp.chunked import stages
 from conncomp.chunked.layout import Index, Layout
 from conncomp.chunked.measures.size_summary import from_numbers, merged_summaries
 from conncomp.chunked.rules import Rules
 from conncomp.chunked.selection import Selection
+from conncomp.chunked.stages import label_all
 from conncomp.chunked.volumes.block_files import BlockFiles, Reported, Values
 from conncomp.chunked.volumes.kept import Kept
 from conncomp.chunked.volumes.volume import Volume
@@ -35,8 +35,6 @@ class Work:
     volume: Volume
     layout: Layout  # of the blocks
     rules: Rules
-    numbering: Literal["consecutive", "roots"]
-    dtype: np.dtype[Any]  # of the labels
     selection: Selection | None  # what is kept
     threshold: float | None  # what foreground lies above
     executor: AbstractContextManager[Executor]  # for blocks
@@ -150,9 +148,8 @@ class Job(Tasks):
         """Label all blocks; return what `Counts` are made of, with the numbers of the summary."""
         work = self._work
         values = {index: Values(work.layout.place(index)) for index in work.layout.indices()}
-        wanted = stages.Wanted(work.numbering, work.dtype, work.selection)
-        given = (self, work.layout, work.rules, values, wanted, values)
-        result = self._run(work.executor, lambda: stages.label_wanted(*given))
+        given = (self, work.layout, work.rules, values, values, work.selection)
+        result = self._run(work.executor, lambda: label_all(*given))
         tallies = [self._kept.done[index] for index in values]
         components = sum(tally.components for tally in tallies)
         if work.layout.crossed:
@@ -170,7 +167,7 @@ class Job(Tasks):
     def __call__(
         self, name: str, index: Index, function: Callable[..., Any], *arguments: Any
     ) -> Any:
-        """Call a function, as ``engine.py`` says."""
+        """Call a function, as an engine."""
         if name == "label":
             self._start(None, self._files.report, index, function, arguments)
             return Reported(index)

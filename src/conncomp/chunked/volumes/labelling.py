@@ -287,8 +287,7 @@ def label_volume(
                 *(volume.identity(), os.path.abspath(wanted), str(dtype), uuid4().hex),
             )
         work = Work(
-            *(volume, layout, rules, arguments.numbering, dtype),
-            *(selection, arguments.threshold, executor, progress),
+            *(volume, layout, rules, selection, arguments.threshold, executor, progress),
         )
         with within(limit, volume):
             run_of = run_of_work(work, arguments, threads, names)
@@ -361,7 +360,7 @@ def _digest(work: Work) -> str:
         rules.crossed,
         rules.batch_axes,
     )
-    chosen = (work.numbering, work.threshold, work.selection)
+    chosen = (rules.question.numbering, work.threshold, work.selection)
     return sha256(repr(arguments + chosen).encode()).hexdigest()
 
 

@@ -140,7 +140,7 @@ def plan_labels(
         kind = rules.label_type
         threads = workers_of(volume, limit, PROGRAM)
         pool = ThreadPoolExecutor(threads)
-        work = Work(volume, layout, rules, "consecutive", kind, None, threshold, pool, None)
+        work = Work(volume, layout, rules, None, threshold, pool, None)
         window = window_of(volume)
         suffix = "" if isinstance(volume, ZarrVolume) else ".npy"
         sample = sampled(window, kind, run_of_work(work, arguments, threads)(window), suffix)
