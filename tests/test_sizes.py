@@ -36,7 +36,6 @@ MANY_PARAMETERS = {
     "cli/simulate/ising.py ising": COMMAND,
     "cli/simulate/potts.py potts": COMMAND,
     "cli/view.py view": COMMAND,
-    "chunked/measures/measures_in_chunks.py component_statistics": USERS,
     "chunked/volumes/labelling.py label_file": USERS,
     "chunked/volumes/plan.py plan_labels": USERS,
     "components/statistics.py component_statistics": USERS,

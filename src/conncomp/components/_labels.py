@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import wraps
+from inspect import signature
 from math import inf, prod
 from typing import Any, Literal, TypeVar, cast
 
@@ -57,7 +58,9 @@ def where_labels_lie(function: _Function) -> _Function:
     @wraps(function)
     def call(labels: Any, *arguments: Any, **options: Any) -> Any:
         if (other := function_for(labels, function.__name__)) is not None:
-            return other(labels, *arguments, **options)
+            given = signature(function).bind(labels, *arguments, **options)
+            given.apply_defaults()
+            return other(*given.args, **given.kwargs)
         library = library_of(labels)
         if not on_gpu(labels):
             return in_library(function(labels, *arguments, **options), library)
@@ -72,19 +75,10 @@ def where_labels_lie(function: _Function) -> _Function:
 class Items:
     """Labels of one array or of many, numbered so that one table has a row for each component.
 
-    Attributes
-    ----------
-    labels : contiguous array of int32 or int64, shape (*batch, *shape)
-        For label k of item n, ``n * rows + k``, or else `background`. The items, arrays of their
-        own, follow each other.
-    background : int
-        -1 if there is none.
-    rows : int
-        Of each item: as many as the largest label of all needs.
-    batch, shape : tuple of int
-        Of the batch axes, and of an item.
-    dtype : dtype
-        Of labels in results.
+    Label k of item n is ``n * rows + k`` in `labels`, a contiguous array of int32 or int64 of shape
+    (*batch, *shape), where items follow each other; else it is `background`, or -1 if there is
+    none. The largest label of all needs so many `rows` of each item. Labels in results are of
+    `dtype`.
     """
 
     labels: Labels
