@@ -16,7 +16,7 @@ LONG = np.random.default_rng(0).random((3, 4, 150)) < 0.4  # rows of several wor
 
 def runs_of(image, **arguments):
     """Return the runs of an image, given arguments of `label`."""
-    return KeptRuns(read(question_of_image(image, "cpu", **arguments), image))
+    return KeptRuns(read(question_of_image(image, **arguments), image))
 
 
 def check(runs, want, random):
@@ -63,7 +63,7 @@ def test_bonds():
         bonds, _, arguments = random_bonds(seed)
         if arguments.pop("batch_axes", 0):
             continue
-        runs = KeptRuns(read(question_of_bonds(bonds, "cpu", **arguments), bonds))
+        runs = KeptRuns(read(question_of_bonds(bonds, **arguments), bonds))
         check(runs, conncomp.label_bonds(bonds, **arguments), np.random.default_rng(seed))
 
 

@@ -115,7 +115,7 @@ def rules_of_image(
 ) -> tuple[Layout, Rules]:
     """Check the arguments of `label` for an array in chunks of some lengths along each axis."""
     image = _Shaped(tuple(map(sum, chunks)), np.dtype(kind))
-    question = question_of_image(image, device, **arguments)
+    question = question_of_image(image, device=device, **arguments)
     probe: NDArray[Any] = np.zeros(1, kind)
     links = describe_values(probe, question.background, None, question.tolerance)[1]
     one_value = image.dtype.kind == "b" and links.background is not None
@@ -131,7 +131,7 @@ def rules_of_bonds(
     Bonds of bool have one chunk along their first axis, which is not one of the lattice.
     """
     bonds = _Shaped(tuple(map(sum, chunks)), np.dtype(kind))
-    question = question_of_bonds(bonds, device, **arguments)
+    question = question_of_bonds(bonds, device=device, **arguments)
     planes = bonds.dtype == np.bool_
     shape = bonds.shape[planes:]
     links = joined_by_bonds(tuple((0, 1 << k) for k in range(len(shape) - question.batch_axes)))

@@ -145,5 +145,5 @@ def label_bonds(
         return returned
     place = choose_device(device, on_gpu(bonds), "bonds", workspace)
     given = read_bonds(bonds)
-    question = question_of_bonds(given.array, place, bonds, options=options, **arguments)
+    question = question_of_bonds(given.array, bonds, device=place, options=options, **arguments)
     return label_array(array_of(question, given), question, out, workspace)

@@ -85,15 +85,12 @@ class Labeller:
         self.dtype: np.dtype[Any] = example.dtype
         self.label_dtype: np.dtype[Any] = INDEX_TYPES[example.size > INT32_MAX]
         asked = background, connectivity, structure, tolerance, periodic, batch_axes
-        self._question = question_of_image(
-            example,
-            "cuda",
-            example,
-            *asked,
-            numbering=numbering,
-            return_num=False,
-            dtype=self.label_dtype,
-        )
+        wanted: dict[str, Any] = {
+            "numbering": numbering,
+            "return_num": False,
+            "dtype": self.label_dtype,
+        }
+        self._question = question_of_image(example, example, *asked, device="cuda", **wanted)
         self(example)
 
     @property

@@ -344,7 +344,9 @@ def label(
         return returned
     place = choose_device(device, on_gpu(label_image), "label_image", workspace)
     given = read_image(label_image)
-    question = question_of_image(given.array, place, label_image, options=options, **arguments)
+    question = question_of_image(
+        given.array, label_image, device=place, options=options, **arguments
+    )
     array = array_of(question, given)
     if kind is None:
         return label_array(array, question, out, workspace)

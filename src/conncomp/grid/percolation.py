@@ -70,7 +70,7 @@ def percolates(
     chosen = choose_device(device, on_gpu(image), "label_image")
     given = read_image(image)
     asked = background, connectivity, structure, tolerance, periodic
-    question = question_of_image(given.array, chosen, image, *asked)
+    question = question_of_image(given.array, image, *asked, device=chosen)
     array = array_of(question, given)
     closed = question.neighbourhood.periodic
     if not -len(closed) <= number < len(closed):

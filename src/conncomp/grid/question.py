@@ -75,7 +75,6 @@ class Question:
 
 def question_of_image(
     image: Any,
-    device: str = "cpu",
     given: object = None,
     background: float | None = None,
     connectivity: float | None = None,
@@ -89,7 +88,7 @@ def question_of_image(
 
     `image` has the shape and the dtype of ``label_image``, which the user gave as `given`.
     """
-    answer = _checked(device, **wanted)
+    answer = _checked(**wanted)
     check_kind(image, "biuf", given, "label_image", OF_VALUES)
     batch = check_batch_axes(batch_axes, len(image.shape), "label_image")
     item = "an item of label_image" if batch else "label_image"
@@ -102,14 +101,13 @@ def question_of_image(
 
 def question_of_bonds(
     bonds: Any,
-    device: str = "cpu",
     given: object = None,
     periodic: bool | Sequence[bool] = False,
     batch_axes: int = 0,
     **wanted: Any,
 ) -> Question:
     """Check the arguments of `label_bonds`, as `question_of_image` those of `label`."""
-    answer = _checked(device, **wanted)
+    answer = _checked(**wanted)
     shape, batch = lattice_of(bonds, batch_axes, given)
     item = "a lattice of bonds" if batch else "the lattice of bonds"
     neighbourhood = check_neighbourhood(1, None, periodic, shape[batch:], item)
@@ -117,7 +115,7 @@ def question_of_bonds(
 
 
 def _checked(
-    device: str,
+    device: str = "cpu",
     numbering: Any = "consecutive",
     algorithm: Any = "auto",
     return_num: Any = True,

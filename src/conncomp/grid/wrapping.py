@@ -181,7 +181,7 @@ def component_wrapping(
     chosen = choose_device(device, on_gpu(label_image), "label_image", workspace)
     given = read_image(label_image)
     asked = background, connectivity, structure, tolerance, periodic, batch_axes
-    question = question_of_image(given.array, chosen, label_image, *asked)
+    question = question_of_image(given.array, label_image, *asked, device=chosen)
     return wrapping_of(question, array_of(question, given), workspace, "label_image")
 
 
@@ -223,9 +223,7 @@ def cluster_wrapping(
     """
     chosen = choose_device(device, on_gpu(bonds), "bonds", workspace)
     given = read_bonds(bonds)
-    question = question_of_bonds(
-        given.array, chosen, bonds, periodic=periodic, batch_axes=batch_axes
-    )
+    question = question_of_bonds(given.array, bonds, periodic, batch_axes, device=chosen)
     array = array_of(question, given, even_items=True)
     return wrapping_of(question, array, workspace, "bonds")
 

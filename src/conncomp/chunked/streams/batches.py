@@ -151,7 +151,7 @@ def measure_slabs(
     for piece in pieces_of(iter(noted), size, LEAST):
         lengths = check_spacing(known[0][1] if known else spacing, piece.values.ndim)
         if components is None:
-            question = question_of_image(piece.values, "cpu", piece.values, **asked)
+            question = question_of_image(piece.values, **asked)
             components = OpenComponents(question, surfaces)
         yield from _batch(components.add(piece), lengths)
     if components is not None:
