@@ -8,7 +8,7 @@ from conncomp import _lazy
 # Functions of arrays lie below these rooms, and find them by this.
 _lazy.ROOMS.update(
     dask=(
-        "conncomp.chunked.lazy.dask_arrays",
+        "conncomp.chunked.dask_arrays",
         "conncomp.chunked.measures.functions",
         "conncomp.tables.dask_frames",
     ),

@@ -16,11 +16,10 @@ from dask.highlevelgraph import HighLevelGraph
 
 from conncomp._arrays import as_numpy, on_gpu
 from conncomp._containers import IMAGES, TABLES, is_of
+from conncomp.chunked.dask_arrays import dask_array, label, meta_of
+from conncomp.chunked.dask_graph import Graph, on_streams
 from conncomp.chunked.layout import Index
-from conncomp.chunked.lazy.dask_arrays import dask_array, label, meta_of
-from conncomp.chunked.lazy.dask_graph import Graph
 from conncomp.chunked.measures.label_chunks import MERGED, Check, LabelChunks
-from conncomp.chunked.on_gpu import on_streams
 from conncomp.components._labels import Background, check_labels
 
 # The other arguments of `label`, by default.

@@ -40,17 +40,8 @@ class Window(PartOfVolume):
 
     def __init__(self, volume: Volume, begin: tuple[int, ...], shape: tuple[int, ...]) -> None:
         super().__init__(volume)
-        self.begin, self._shape = begin, shape
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """That of the part."""
-        return self._shape
-
-    @property
-    def chunks(self) -> tuple[int, ...]:
-        """Blocks of the volume, so that they are the blocks of the part."""
-        return tuple(map(min, block_shape(self.volume), self.shape))
+        self.begin, self.shape = begin, shape
+        self.chunks = tuple(map(min, block_shape(volume), shape))  # to have the volume's blocks
 
     def read(self, place: Place) -> NDArray[Any]:
         """Return a part."""

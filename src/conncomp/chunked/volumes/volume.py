@@ -7,7 +7,6 @@ import math
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Protocol
@@ -16,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp.files.access import naming
-from conncomp.files.scales import batch_axes_of, separate_axes
+from conncomp.files.scales import separate_axes
 
 Place = tuple[slice, ...]
 
@@ -31,17 +30,9 @@ MOST_BLOCKS = 1 << 20
 class Volume(Protocol):
     """An array in files."""
 
-    @property
-    def path(self) -> str:
-        """The name of the file or folder."""
-
-    @property
-    def key(self) -> str | None:
-        """Which array of several it is."""
-
-    @property
-    def axes(self) -> str:
-        """A letter for each axis, such as ``"TZYX"``; nothing if the files do not tell."""
+    path: str  # of the file or folder
+    key: str | None  # which array of several it is
+    axes: str  # a letter for each, such as "TZYX"; nothing if the files do not tell
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -65,47 +56,12 @@ class Volume(Protocol):
         """Close the files."""
 
 
-class NamedAxes:
-    """An array in files that have a letter for each axis, or none."""
-
-    axes: str
-
-    @property
-    def batch_axes(self) -> int:
-        """How many axes ahead are those of separate images."""
-        return batch_axes_of(self.axes, (1,) * len(self.axes))
-
-
-@dataclass
 class PartOfVolume:
     """What is made of a volume, as a volume: here the same."""
 
-    volume: Volume
-
-    @property
-    def path(self) -> str:
-        """That of the volume."""
-        return self.volume.path
-
-    @property
-    def key(self) -> str | None:
-        """That of the volume."""
-        return self.volume.key
-
-    @property
-    def axes(self) -> str:
-        """Those of the volume."""
-        return self.volume.axes
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """That of the volume."""
-        return self.volume.shape
-
-    @property
-    def chunks(self) -> tuple[int, ...]:
-        """Those of the volume."""
-        return self.volume.chunks
+    def __init__(self, volume: Volume) -> None:
+        self.volume, self.path, self.key, self.axes = volume, volume.path, volume.key, volume.axes
+        self.shape, self.chunks = volume.shape, volume.chunks
 
     @property
     def dtype(self) -> np.dtype[Any]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from conncomp._optional import optional
 from conncomp.chunked.volumes.formats.slices import slab
-from conncomp.chunked.volumes.volume import NamedAxes, Place, check_part, identity_of, reading
+from conncomp.chunked.volumes.volume import Place, check_part, identity_of, reading
 from conncomp.files.access import naming
 from conncomp.files.scales import letters_of
 
@@ -23,7 +23,7 @@ SHOWN, LOOKED_AT = 8, 1000
 
 
 @dataclass
-class Hdf5Dataset(NamedAxes):
+class Hdf5Dataset:
     """A dataset of a file of HDF5."""
 
     path: str

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from conncomp.chunked.volumes.volume import (
     SLAB,
-    NamedAxes,
     Place,
     check_part,
     identity_of,
@@ -36,7 +35,7 @@ def slab(shape: tuple[int, ...]) -> tuple[int, ...]:
 
 
 @dataclass
-class Slices(NamedAxes):
+class Slices:
     """A volume of which some slices, along the first axis, are read at once."""
 
     path: str

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from conncomp._optional import optional
 from conncomp.chunked.volumes.volume import (
     MOST_BLOCKS,
-    NamedAxes,
     Place,
     check_part,
     identity_of,
@@ -51,7 +50,7 @@ def is_zarr(path: str) -> bool:
 
 
 @dataclass
-class ZarrVolume(NamedAxes):
+class ZarrVolume:
     """An array of Zarr, or one channel of it."""
 
     path: str  # of the folder that was given

@@ -1,33 +1,38 @@
-"""`label` and `label_bonds` of Dask arrays: a graph of tasks, for any scheduler."""
+"""`label` and `label_bonds` of Dask arrays: a graph of tasks, for any scheduler.
+
+Labels are computed into one array of main memory, chunk by chunk. Dask itself computes all chunks,
+and then copies them to a new array in one thread: labels lie in memory twice, and to touch so much
+of it for the first time takes longer than to label the chunks.
+"""
 
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import product
 from math import prod
 from typing import Any
 from uuid import uuid4
 
+import dask
 import dask.array
 import numpy as np
 from dask._task_spec import Task, TaskRef
-from dask.base import tokenize
+from dask.base import compute_as_if_collection, get_scheduler, tokenize
 from dask.graph_manipulation import clone
 from dask.highlevelgraph import HighLevelGraph
 from numpy.typing import NDArray
 
-from conncomp._arrays import choose_device, on_gpu
+from conncomp._arrays import choose_device, new_array, on_gpu
 from conncomp._memory import total_memory
+from conncomp.chunked.dask_graph import Graph, on_streams
 from conncomp.chunked.layout import Index, Layout
-from conncomp.chunked.lazy.dask_graph import Graph
-from conncomp.chunked.lazy.dask_result import LabelArray, in_places
-from conncomp.chunked.on_gpu import on_streams
 from conncomp.chunked.rules import Rules, rules_of_bonds, rules_of_image
 from conncomp.chunked.stages import Result, label_all
+from conncomp.grid.kept_runs import Placed, write_together
 
 SHARE = 4  # of the memory of the machine, one part of which kept values may take
 # Of more chunks than this, what is small is one task for 2 x 2 x ... of them.
@@ -116,6 +121,33 @@ def _label(array: Any, layout: Layout, rules: Rules) -> Any:
     return (labels, _counts(graph, labels, result.counts, batch)) if question.counted else labels
 
 
+class LabelArray(dask.array.Array):  # type: ignore[misc]
+    """A Dask array of labels, by whose `writing` it is computed in memory.
+
+    What other functions make of it is one of Dask's own.
+    """
+
+    __slots__ = ("writing",)
+
+    def compute(self, **options: Any) -> Any:
+        """Return the labels in memory; options are those of `dask.compute`."""
+        writing = getattr(self, "writing", None)
+        if writing is None or on_gpu(self._meta) or not _in_this_process(options):
+            return super().compute(**options)
+        labels = new_array(np, self.shape, self.dtype)
+        options.pop("traverse", None)
+        options.pop("optimize_graph", None)
+        placed = compute_as_if_collection(dask.array.Array, *writing(labels), **options)
+        write_together([part for part in placed if part is not None])
+        return labels
+
+
+def _in_this_process(options: dict[str, Any]) -> bool:
+    """Whether the scheduler, by options or by settings of Dask, calls tasks in this process."""
+    chosen = get_scheduler(scheduler=options.get("scheduler"), cls=dask.array.Array)
+    return chosen in (dask.threaded.get, dask.local.get_sync)
+
+
 @dataclass(frozen=True)
 class _Labelling:
     """A Dask array, and how it is labelled."""
@@ -158,6 +190,23 @@ class _Labelling:
             f"{keys[0][0]}-written", graph.tasks, dependencies=self.sources
         )
         return high, keys
+
+
+def in_places(call: Callable[..., Any], places: dict[Any, NDArray[Any]]) -> Callable[..., Any]:
+    """Return an engine whose labels of chunks go to places that are given."""
+
+    def placed(name: str, index: Any, function: Callable[..., Any], *arguments: Any) -> Any:
+        if name in ("roots", "numbers", "labels"):
+            function = partial(_write, function, places[index])
+        return call(name, index, function, *arguments)
+
+    return placed
+
+
+def _write(function: Callable[..., Any], place: NDArray[Any], *arguments: Any) -> Placed | None:
+    """Let a function of the last stage write labels to a place, or tell how to."""
+    made = function(*arguments, out=place)
+    return made if isinstance(made, Placed) else None
 
 
 def _joined_side(layout: Layout) -> int:
