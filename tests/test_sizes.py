@@ -41,7 +41,7 @@ MANY_PARAMETERS = {
     "components/statistics.py component_statistics": USERS,
     "generate/networks.py rmat": USERS,
     "graph/labelling.py connected_components": USERS,
-    "graph/papers.py fill_by_ecl": OPTIONS,
+    "graph/algorithms.py _fill_by_ecl": OPTIONS,
     "grid/bonds.py label_bonds": USERS,
     "grid/labeller.py __init__": USERS,
     "grid/labelling.py label": USERS,

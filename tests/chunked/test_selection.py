@@ -6,8 +6,7 @@ import pytest
 import conncomp
 from chunked_cases import assembled, pieces_of, random_case
 from conncomp.chunked import call_now, rules_of_image, selection, union
-from conncomp.chunked.measures.size_summary import merged_summaries
-from conncomp.chunked.selection import Selected, Selection
+from conncomp.chunked.selection import Selected, Selection, merged_summaries
 from conncomp.chunked.stages import label_all
 from dealt import examples
 

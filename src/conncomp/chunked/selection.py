@@ -14,7 +14,7 @@ many of these.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,7 +24,6 @@ from conncomp._arrays import on_host
 from conncomp.chunked.faces import Report
 from conncomp.chunked.labelling import ChunkLabels, first_elements, root_indices
 from conncomp.chunked.layout import Index
-from conncomp.chunked.measures.size_summary import SizeSummary, summary_of
 from conncomp.chunked.numbering import Indices, Numbers, look_up_sizes, replaced
 from conncomp.chunked.relabelling import relabel_chunk
 from conncomp.chunked.rules import Rules
@@ -32,6 +31,8 @@ from conncomp.chunked.tree import Call, Tree
 from conncomp.chunked.union import GROUP, Table, look_up
 from conncomp.components.selection import largest_components, remove_small_components
 from conncomp.components.sizes import component_sizes
+
+DIGITS = 19  # that a size has at most
 
 
 class Selection(NamedTuple):
@@ -42,6 +43,24 @@ class Selection(NamedTuple):
     listed: int = 0  # by a summary of the sizes of all, which there is none of if that is 0
 
 
+class SizeSummary(NamedTuple):
+    """How large some components are.
+
+    The largest are in rows of size, item and label, the largest first, of equally large ones the
+    first item and the smallest label.
+    """
+
+    by_digits: Indices  # components of 1, 2, ... digits of size, and their elements
+    largest: Indices
+
+    def numbers(self, items: Indices | None = None) -> tuple[int, ...]:
+        """Return all numbers, one after the other; items may be given other numbers, by theirs."""
+        largest = self.largest.copy()
+        if items is not None:
+            largest[:, 1] = items[largest[:, 1]]
+        return (*self.by_digits.ravel().tolist(), *largest.ravel().tolist())
+
+
 class Selected(NamedTuple):
     """Labels of a chunk, and what is known of components that begin in it."""
 
@@ -50,13 +69,6 @@ class Selected(NamedTuple):
     elements: int  # of the chunk that are kept
     # of all that begin in it; items of a chunk of whole items are numbered within it
     summary: SizeSummary | None = None
-
-
-class Candidates(NamedTuple):
-    """Roots of components, ascending, and their sizes."""
-
-    roots: Indices
-    sizes: Indices
 
 
 def with_sizes(
@@ -76,8 +88,8 @@ def with_sizes(
         labels = np.sort(labels[best])
     places = first_elements(labelled, labels)
     roots = root_indices(rules.shape, start, labelled.labels.shape, places)
-    kept = largest_of(rules, selection, Candidates(roots, sizes[labels]))
-    return report._replace(inner_roots=kept.roots, inner_sizes=kept.sizes)
+    kept = largest_of(rules, selection, Numbers(roots, sizes[labels]))
+    return report._replace(inner_roots=kept.roots, inner_sizes=kept.numbers)
 
 
 def sizes_of_labels(labelled: ChunkLabels) -> Indices:
@@ -86,10 +98,10 @@ def sizes_of_labels(labelled: ChunkLabels) -> Indices:
     return np.asarray(sizes, np.int64)
 
 
-def largest_of(rules: Rules, selection: Selection, *parts: Candidates) -> Candidates:
+def largest_of(rules: Rules, selection: Selection, *parts: Numbers) -> Numbers:
     """Return the largest components of each item; of equally large ones those of smaller roots."""
     roots = np.concatenate([part.roots for part in parts])
-    sizes = np.concatenate([part.sizes for part in parts])
+    sizes = np.concatenate([part.numbers for part in parts])
     items = roots // rules.item_size
     order = np.lexsort((roots, -sizes, items))
     of_items = items[order]
@@ -97,7 +109,7 @@ def largest_of(rules: Rules, selection: Selection, *parts: Candidates) -> Candid
     assert selection.largest is not None
     best = order[rank < selection.largest]
     best = best[np.argsort(roots[best])]
-    return Candidates(roots[best], sizes[best])
+    return Numbers(roots[best], sizes[best])
 
 
 def choose_all(
@@ -155,13 +167,13 @@ def candidates(
     table: int,
     totals: list[Numbers],
     total: int,
-) -> Candidates:
+) -> Numbers:
     """Return the components that begin in a chunk and may be among the largest."""
     own = report.roots[~replaced(report, tables[table])]
     sizes = look_up_sizes(totals[total], own)
     large = sizes >= selection.least
-    faces = Candidates(own[large], sizes[large])
-    return largest_of(rules, selection, faces, Candidates(report.inner_roots, report.inner_sizes))
+    faces = Numbers(own[large], sizes[large])
+    return largest_of(rules, selection, faces, Numbers(report.inner_roots, report.inner_sizes))
 
 
 def select(
@@ -223,3 +235,41 @@ def select_items(rules: Rules, selection: Selection, labels: NDArray[Any]) -> Se
     sizes = component_sizes(kept, **options)
     kept = kept.astype(labels.dtype, copy=False)
     return Selected(kept, int(np.count_nonzero(sizes)), int(sizes.sum()), summary)
+
+
+def summary_of(
+    sizes: Indices,
+    items: Indices,
+    labels: Indices,
+    listed: int,
+    among: NDArray[np.bool_] | slice = slice(None),
+) -> SizeSummary:
+    """Return a summary of components of these sizes, none of them 0, listing the largest.
+
+    Only those `among` them may be listed.
+    """
+    digits = np.searchsorted(10 ** np.arange(DIGITS, dtype=np.int64), sizes, side="right") - 1
+    by_digits = np.zeros((DIGITS, 2), np.int64)
+    by_digits[:, 0] = np.bincount(digits, minlength=DIGITS)
+    np.add.at(by_digits[:, 1], digits, sizes)
+    rows = np.stack([sizes, items, labels], axis=1)
+    return SizeSummary(by_digits, _largest(rows[among], listed))
+
+
+def from_numbers(numbers: Sequence[int]) -> SizeSummary:
+    """Return the summary that has these numbers; too few raise ValueError."""
+    whole = np.array(numbers, np.int64)
+    return SizeSummary(whole[: 2 * DIGITS].reshape(DIGITS, 2), whole[2 * DIGITS :].reshape(-1, 3))
+
+
+def merged_summaries(summaries: Sequence[SizeSummary], listed: int) -> SizeSummary:
+    """Return the summary of what one or more summaries are of."""
+    by_digits = np.sum([summary.by_digits for summary in summaries], axis=0)
+    largest = np.concatenate([summary.largest for summary in summaries])
+    return SizeSummary(by_digits, _largest(largest, listed))
+
+
+def _largest(rows: Indices, listed: int) -> Indices:
+    order = np.lexsort((rows[:, 2], rows[:, 1], -rows[:, 0]))
+    chosen: Indices = rows[order[:listed]]
+    return chosen

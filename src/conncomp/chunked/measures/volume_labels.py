@@ -102,7 +102,7 @@ class VolumeLabels(LabelChunks):
 
     def __init__(self, given: Any, background: Background, batch_axes: int, *token: Any) -> None:
         lengths = lengths_of(given.shape, block_shape(given.volume))
-        super().__init__(given, tuple(map(tuple, lengths)), background, batch_axes)
+        super().__init__(given, lengths, background, batch_axes)
         self._done, self._layers = 0, dict[Index, DeferredCall]()
         # Before anything is counted: what is changed meanwhile is noticed.
         self._known = known_of(self.array.volume)

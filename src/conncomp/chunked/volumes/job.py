@@ -17,9 +17,8 @@ import numpy as np
 
 from conncomp._core import asked
 from conncomp.chunked.layout import Index, Layout
-from conncomp.chunked.measures.size_summary import from_numbers, merged_summaries
 from conncomp.chunked.rules import Rules
-from conncomp.chunked.selection import Selection
+from conncomp.chunked.selection import Selection, from_numbers, merged_summaries
 from conncomp.chunked.stages import label_all
 from conncomp.chunked.volumes.block_files import BlockFiles, Reported, Values
 from conncomp.chunked.volumes.kept import Kept

@@ -143,7 +143,7 @@ def plan_labels(
         work = Work(volume, layout, rules, None, threshold, pool, None)
         window = window_of(volume)
         suffix = "" if isinstance(volume, ZarrVolume) else ".npy"
-        sample = sampled(window, kind, run_of_work(work, arguments, threads)(window), suffix)
+        sample = sampled(window, kind, run_of_work(work, arguments, threads), suffix)
         blocks = math.prod(counts_of_blocks(volume))
         times = blocks / sample.blocks
         at_once = min(threads, blocks)

@@ -23,9 +23,8 @@ from conncomp.chunked.volumes.targets import Target, is_npy, target_of
 from conncomp.chunked.volumes.volume import PartOfVolume, Place, Volume, block_shape
 from conncomp.files.access import free_space
 
-# Writes labels of a volume, or of a `Window` of it, to a target that is open.
-Run = Callable[[Kept, Target], list[int]]
-RunOf = Callable[[Volume], Run]
+# Writes labels of a volume, or of a `Window` of it, to a target that is open; returns numbers.
+Run = Callable[[Volume, Kept, Target], list[int]]
 
 # Blocks that are labelled along each axis: two have a face between them. And of all axes, at most.
 SAMPLE, MOST_SAMPLED = 2, 16
@@ -88,7 +87,7 @@ def sampled(window: Window, dtype: np.dtype[Any], run: Run, suffix: str) -> Samp
         target.create()
         kept.begin()
         target.open()
-        run(kept, target)
+        run(window, kept, target)
         seconds = perf_counter() - started
         counts = counts_of_blocks(window)
         components = sum(
@@ -106,7 +105,7 @@ def _size(path: Path) -> int:
     return sum(os.stat(name).st_size for name in names if name.name not in METADATA)
 
 
-def check_room(wanted: Path, volume: Volume, dtype: np.dtype[Any], run_of: RunOf) -> None:
+def check_room(wanted: Path, volume: Volume, dtype: np.dtype[Any], run: Run) -> None:
     """Raise OSError unless the disk has room for labels, and for what is kept beside them.
 
     Blocks are labelled to know, but only if all that labels and reports may take does not fit.
@@ -126,7 +125,7 @@ def check_room(wanted: Path, volume: Volume, dtype: np.dtype[Any], run_of: RunOf
         kept = 0  # it does not fit, whatever that is
     else:
         window = window_of(volume)
-        sample = sampled(window, dtype, run_of(window), wanted.suffix if in_npy else "")
+        sample = sampled(window, dtype, run, wanted.suffix if in_npy else "")
         labels = int(sample.labels * elements / math.prod(window.shape))
         kept = int((sample.kept / sample.blocks + 2 * DISK_BLOCK) * blocks)
     if labels + kept > free:

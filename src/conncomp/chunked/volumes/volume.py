@@ -99,12 +99,12 @@ def block_shape(volume: Volume) -> tuple[int, ...]:
     return tuple(block)
 
 
-def lengths_of(shape: tuple[int, ...], block: tuple[int, ...]) -> list[list[int]]:
+def lengths_of(shape: tuple[int, ...], block: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
     """Return the lengths of the blocks of an array along each axis."""
-    return [
-        [min(step, length - begin) for begin in range(0, length, step)]
+    return tuple(
+        tuple(min(step, length - begin) for begin in range(0, length, step))
         for length, step in zip(shape, block, strict=True)
-    ]
+    )
 
 
 def check_volume(volume: Volume) -> None:

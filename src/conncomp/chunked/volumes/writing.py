@@ -22,7 +22,7 @@ from conncomp.chunked.volumes.kept import (
     is_concluded,
     remove_kept,
 )
-from conncomp.chunked.volumes.sample import RunOf, check_room
+from conncomp.chunked.volumes.sample import Run, check_room
 from conncomp.chunked.volumes.targets import (
     Target,
     check_free,
@@ -64,13 +64,12 @@ def write_labels(
     volume: Volume,
     dtype: np.dtype[Any],
     told: dict[str, Any],
-    run_of: RunOf,
+    run: Run,
 ) -> list[int]:
     """Write labels of the blocks of a volume; return numbers that are told of them.
 
-    Its files must not change meanwhile. `told` tells this writing from others of the same volume;
-    `run_of` makes, for the volume or a part of it, what writes labels to an open target and returns
-    the numbers, which are kept in case of a kill.
+    Its files must not change meanwhile. `told` tells this writing from others of the same volume.
+    The numbers are kept in case of a kill.
     """
     folder = folder_of(wanted)
     _check_outside(wanted, folder, volume)
@@ -84,7 +83,7 @@ def write_labels(
     }
     check_folder(folder)
     if not is_begun(folder) and not is_concluded(folder):
-        check_room(wanted, volume, dtype, run_of)
+        check_room(wanted, volume, dtype, run)
     with locked(folder):
         kept = Kept(folder, known, ".npy" if is_npy(str(wanted)) else "")
         _forget_published(kept, wanted)
@@ -93,7 +92,7 @@ def write_labels(
             check_free(wanted)
             _open_target(target, kept)
             try:
-                result = run_of(volume)(kept, target)
+                result = run(volume, kept, target)
             except TooSmallError:  # as it would be again
                 remove_kept(folder)
                 raise

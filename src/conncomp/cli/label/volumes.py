@@ -19,7 +19,7 @@ from conncomp.files.label_values import middle_of
 from conncomp.files.scales import batch_axes_of
 
 if TYPE_CHECKING:
-    from conncomp.chunked.measures.size_summary import SizeSummary
+    from conncomp.chunked.selection import SizeSummary
 
 
 def label_chunks(options: Options, stage: Stages) -> dict[str, Any]:
