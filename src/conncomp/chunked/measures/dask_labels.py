@@ -127,8 +127,10 @@ class DaskLabels(LabelChunks):
                 continue
             meta = column[:0] if column.ndim else column
             self.call(f"{name}-{field}", (0,) * meta.ndim, getattr, made, field)
-            rows = math.nan if column.size else 0
-            chunks = ((rows,), *((length,) for length in meta.shape[1:])) if meta.ndim else ()
+            chunks: tuple[tuple[float, ...], ...] = ()
+            if meta.ndim:
+                rows = math.nan if len(column) else 0
+                chunks = ((rows,), *((length,) for length in meta.shape[1:]))
             arrays[field] = self._result(f"{name}-{field}", chunks, meta)
         return arrays
 
