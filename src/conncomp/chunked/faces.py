@@ -125,35 +125,21 @@ def _neighbours(
     return Face(here.ids[tuple(near)], compared), Face(ids, reached(there.compared))
 
 
-def _are_linked(
-    links: Links, near: NDArray[Any] | None, far: NDArray[Any] | None
-) -> NDArray[np.bool_]:
+def _are_linked(links: Links, near: Any, far: Any) -> Any:
     """Return which elements are linked to those in the same places of another chunk, if both are.
 
-    Arrays are what the link rule compares; of bonds the chunk that is first has them.
+    Arrays are what the link rule compares, as kernels do; of bonds the chunk that is first has
+    them.
     """
     if links.rule == "bonds":
-        joined = far if near is None else near
-        assert joined is not None
-        return joined
-    assert near is not None
-    assert far is not None
-    with np.errstate(invalid="ignore", over="ignore"):
-        return _are_close(links, near, far)
-
-
-def _are_close(links: Links, one: NDArray[Any], other: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return where values are equal, or within the tolerance, as kernels compare them."""
+        return far if near is None else near
     if links.rule == "equal":
-        equal: NDArray[np.bool_] = one == other
-        return equal
-    if one.dtype.kind == "f":
-        one, other = one.astype(np.float64), other.astype(np.float64)
-        near: NDArray[np.bool_] = (one == other) | (abs(one - other) <= links.limit)
-        return near
-    unsigned = np.dtype(f"u{one.dtype.itemsize}")
-    high, low = np.maximum(one, other), np.minimum(one, other)
-    # Unsigned numbers wrap around to the difference, which always fits.
-    apart = high.astype(unsigned) - low.astype(unsigned)
-    within: NDArray[np.bool_] = apart <= unsigned.type(links.limit)
-    return within
+        return near == far
+    with np.errstate(invalid="ignore", over="ignore"):
+        if near.dtype.kind == "f":
+            near, far = near.astype(np.float64), far.astype(np.float64)
+            return (near == far) | (abs(near - far) <= links.limit)
+        unsigned = np.dtype(f"u{near.dtype.itemsize}")
+        high, low = np.maximum(near, far), np.minimum(near, far)
+        # Unsigned numbers wrap around to the difference, which always fits.
+        return high.astype(unsigned) - low.astype(unsigned) <= unsigned.type(links.limit)

@@ -20,7 +20,7 @@ from conncomp.chunked.volumes.formats.ome_zarr import OmeImage
 from conncomp.chunked.volumes.formats.zarr_arrays import METADATA
 from conncomp.chunked.volumes.kept import Kept
 from conncomp.chunked.volumes.targets import Target, is_npy, target_of
-from conncomp.chunked.volumes.volume import PartOfVolume, Place, Volume, block_shape
+from conncomp.chunked.volumes.volume import PartOfVolume, Place, Volume, block_shape, counts_of
 from conncomp.files.access import free_space
 
 # Writes labels of a volume, or of a `Window` of it, to a target that is open; returns numbers.
@@ -72,11 +72,6 @@ def window_of(volume: Volume) -> Window:
     return Window(volume, tuple(reversed(begin)), tuple(reversed(shape)))
 
 
-def counts_of_blocks(volume: Volume) -> list[int]:
-    """Return how many blocks a volume has along each axis."""
-    return [-(-n // step) for n, step in zip(volume.shape, block_shape(volume), strict=True)]
-
-
 def sampled(window: Window, dtype: np.dtype[Any], run: Run, suffix: str) -> Sample:
     """Write the labels of a part of a volume to a temporary folder, and measure that."""
     with tempfile.TemporaryDirectory(prefix="conncomp-plan-") as folder:
@@ -89,7 +84,7 @@ def sampled(window: Window, dtype: np.dtype[Any], run: Run, suffix: str) -> Samp
         target.open()
         run(window, kept, target)
         seconds = perf_counter() - started
-        counts = counts_of_blocks(window)
+        counts = counts_of(window.shape, block_shape(window))
         components = sum(
             len(kept.reports.read(index).roots)
             for index in np.ndindex(*counts)
@@ -111,7 +106,8 @@ def check_room(wanted: Path, volume: Volume, dtype: np.dtype[Any], run: Run) -> 
     Blocks are labelled to know, but only if all that labels and reports may take does not fit.
     """
     free, in_npy = free_space(wanted), is_npy(str(wanted))
-    blocks, block = math.prod(counts_of_blocks(volume)), block_shape(volume)
+    block = block_shape(volume)
+    blocks = math.prod(counts_of(volume.shape, block))
     shapes = [volume.shape]
     if isinstance(volume, OmeImage) and not in_npy:
         shapes = [volume.one_channel(tuple(level.shape)) for level in volume.levels]

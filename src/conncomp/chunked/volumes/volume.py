@@ -107,6 +107,11 @@ def lengths_of(shape: tuple[int, ...], block: tuple[int, ...]) -> tuple[tuple[in
     )
 
 
+def counts_of(shape: tuple[int, ...], block: tuple[int, ...]) -> list[int]:
+    """Return how many blocks an array has along each axis."""
+    return [-(-length // step) for length, step in zip(shape, block, strict=True)]
+
+
 def check_volume(volume: Volume) -> None:
     """Raise ValueError unless a volume can be labelled, as far as its header tells."""
     path, shape, dtype = volume.path, volume.shape, volume.dtype
@@ -117,7 +122,7 @@ def check_volume(volume: Volume) -> None:
     if min(volume.chunks) < 1:
         raise ValueError(f"{path}: says that it has chunks of shape {volume.chunks}")
     block = block_shape(volume)
-    blocks = math.prod(-(-length // step) for length, step in zip(shape, block, strict=True))
+    blocks = math.prod(counts_of(shape, block))
     if blocks > MOST_BLOCKS:
         raise ValueError(
             f"{path}: says that it has shape {shape}, in {blocks} blocks of shape {block}; more "

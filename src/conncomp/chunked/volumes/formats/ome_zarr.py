@@ -27,7 +27,7 @@ from conncomp.chunked.volumes.formats.zarr_arrays import (
     listed_names,
     open_node,
 )
-from conncomp.chunked.volumes.volume import MOST_BLOCKS, identity_of, inner_path
+from conncomp.chunked.volumes.volume import MOST_BLOCKS, counts_of, identity_of, inner_path
 from conncomp.files.access import alone_in, naming
 
 VERSIONS = {"0.4": 2, "0.5": 3}  # and the version of Zarr
@@ -192,8 +192,7 @@ def _level(group: Any, path: str, place: str) -> Any:
 def _check_sizes(levels: list[Any]) -> None:
     """Raise ValueError unless each array is no finer than the one before, and has few chunks."""
     for finer, level in pairwise(levels):
-        stored = level.shards or level.chunks
-        count = math.prod(-(-n // c) for n, c in zip(level.shape, stored, strict=True))
+        count = math.prod(counts_of(level.shape, level.shards or level.chunks))
         if any(n > m for n, m in zip(level.shape, finer.shape, strict=True)):
             raise ValueError(
                 f"says that resolutions are ever coarser, but has shapes {finer.shape} and then "
