@@ -5,9 +5,11 @@ import pytest
 
 import conncomp
 from chunked_cases import assembled, pieces_of, random_case
-from conncomp.chunked import call_now, rules_of_image, selection, union
+from conncomp.chunked import selection, union
+from conncomp.chunked.rules import rules_of_image
 from conncomp.chunked.selection import Selected, Selection, merged_summaries
 from conncomp.chunked.stages import label_all
+from conncomp.chunked.tree import call_now
 from dealt import examples
 
 

@@ -7,14 +7,10 @@ import pytest
 
 import conncomp
 from chunked_cases import assembled, pieces_of, random_bonds, random_case
-from conncomp.chunked import (
-    call_now,
-    label_all,
-    relabelling,
-    rules_of_bonds,
-    rules_of_image,
-    union,
-)
+from conncomp.chunked import relabelling, union
+from conncomp.chunked.rules import rules_of_bonds, rules_of_image
+from conncomp.chunked.stages import label_all
+from conncomp.chunked.tree import call_now
 from conncomp.grid.kept_runs import Placed, write_together
 from dealt import examples
 from reference import label_by_bonds, label_by_flood_fill

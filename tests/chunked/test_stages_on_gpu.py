@@ -14,7 +14,10 @@ import pytest
 import conncomp
 from chunked_cases import random_case
 from conncomp import _arrays
-from conncomp.chunked import call_now, label_all, labelling, relabelling, rules_of_image
+from conncomp.chunked import labelling, relabelling
+from conncomp.chunked.rules import rules_of_image
+from conncomp.chunked.stages import label_all
+from conncomp.chunked.tree import call_now
 from conncomp.grid import answers, array
 from host_cuda.host_gpu import AVAILABLE
 from host_cupy import place_on_host

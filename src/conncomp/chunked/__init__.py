@@ -14,21 +14,3 @@ Three stages, as functions of the chunks that an engine hands them, in any order
 `stages.label_all` tells an engine what to call; `tree.call_now` is one. No task needs more than a
 chunk and what lies on faces of others, and none grows with the array.
 """
-
-from conncomp.chunked.layout import Layout
-from conncomp.chunked.rules import Rules, rules_of_bonds, rules_of_image
-from conncomp.chunked.stages import Result, label_all
-from conncomp.chunked.tree import Call, Part, Tree, call_now
-
-__all__ = [
-    "Call",
-    "Layout",
-    "Part",
-    "Result",
-    "Rules",
-    "Tree",
-    "call_now",
-    "label_all",
-    "rules_of_bonds",
-    "rules_of_image",
-]

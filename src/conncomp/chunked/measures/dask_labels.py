@@ -16,20 +16,12 @@ from dask.highlevelgraph import HighLevelGraph
 
 from conncomp._arrays import as_numpy, on_gpu
 from conncomp._containers import IMAGES, TABLES, is_of
-from conncomp.chunked.dask_arrays import dask_array, label, meta_of
+from conncomp.chunked.dask_arrays import dask_array, meta_of
 from conncomp.chunked.dask_graph import Graph, on_streams
 from conncomp.chunked.layout import Index
 from conncomp.chunked.measures.label_chunks import MERGED, Check, LabelChunks
 from conncomp.components._labels import Background, check_labels
-
-# The other arguments of `label`, by default.
-LABELLED: dict[str, Any] = {
-    "numbering": "consecutive",
-    "algorithm": "auto",
-    "dtype": None,
-    "device": None,
-    "return_num": False,
-}
+from conncomp.grid import label
 
 
 class DaskLabels(LabelChunks):
@@ -53,7 +45,7 @@ class DaskLabels(LabelChunks):
     @staticmethod
     def of_mask(given: Any, connectivity: float | None, batch_axes: int) -> Any:
         """Return the labels of a mask."""
-        return label(given, connectivity=connectivity, batch_axes=batch_axes, **LABELLED)
+        return label(given, connectivity=connectivity, batch_axes=batch_axes)
 
     @staticmethod
     def of_no_element(function: Any, given: Any, *arguments: Any, **options: Any) -> Any:
