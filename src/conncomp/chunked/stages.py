@@ -39,7 +39,7 @@ from conncomp.chunked.selection import (
     with_sizes,
 )
 from conncomp.chunked.tree import Call, Part, Tree
-from conncomp.chunked.union import Linked, Table, open_of
+from conncomp.chunked.union import Linked, Open, Table
 from conncomp.grid.kept_runs import Placed
 from conncomp.kernels.neighbourhood import Step
 
@@ -96,7 +96,8 @@ def link(
         linked_roots(rules, direction, report, report_of(other))
         for direction, other in zip(directions, others, strict=True)
     ]
-    return Linked(open_of(report), np.concatenate([np.zeros((2, 0), np.int64), *pairs], axis=1))
+    own = Open(report.roots, report.roots, report.touched)
+    return Linked(own, np.concatenate([np.zeros((2, 0), np.int64), *pairs], axis=1))
 
 
 def link_all(

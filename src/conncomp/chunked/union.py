@@ -20,7 +20,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from conncomp.chunked.faces import Report
 from conncomp.chunked.layout import Index
 from conncomp.graph.graph import Graph
 from conncomp.graph.labelling import connected_components
@@ -50,11 +49,6 @@ class Union(NamedTuple):
     open: Open  # of the region that they make
     pairs: Indices  # keys linked to other regions than these, in two rows
     tables: list[Table]  # for each region what its open roots have become
-
-
-def open_of(report: Report) -> Open:
-    """Return what is open of a chunk."""
-    return Open(report.roots, report.roots, report.touched)
 
 
 class Linked(NamedTuple):

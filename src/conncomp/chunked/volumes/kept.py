@@ -67,12 +67,6 @@ class Tally(NamedTuple):
     summary: tuple[int, ...] = ()  # its numbers, of components that begin in it, if it is wanted
 
 
-def as_tally(numbers: list[int]) -> Tally:
-    """Return the tally that has these numbers."""
-    kept, elements, components, *summary = numbers
-    return Tally(kept, elements, components, tuple(summary))
-
-
 class Reports:
     """Reports of chunks, each in a file of a folder."""
 
@@ -153,10 +147,11 @@ class Kept:
             text = self._journal.read_text()
             lines = text.split("\n")[:-1]
             parts = [line.partition(" ")[::2] for line in lines]
-            done = {
-                tuple(map(int, index.split(","))): as_tally(list(map(int, tally.split())))
-                for index, tally in parts
-            }
+            done = {}
+            for index, tally in parts:
+                kept, elements, components, *summary = map(int, tally.split())
+                of_index = Tally(kept, elements, components, tuple(summary))
+                done[tuple(map(int, index.split(",")))] = of_index
         if not text.endswith("\n"):
             _write_whole(self._journal, "".join(f"{line}\n" for line in lines))
         return done

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
@@ -157,20 +157,13 @@ def check_part(path: str, place: Place, values: NDArray[Any], dtype: np.dtype[An
 
 def identity_of(path: str, *facts: Any) -> str:
     """Return what name, size and time of a file, or of all files of a folder, make with facts."""
-    return _digest([*_states(Path(path)), *([fact] for fact in facts)])
-
-
-def _states(path: Path) -> Iterator[list[Any]]:
-    names = sorted(path.rglob("*")) if path.is_dir() else [path]
-    for name in names:
+    folder, digest = Path(path), sha256()
+    parts: list[list[Any]] = []
+    for name in sorted(folder.rglob("*")) if folder.is_dir() else [folder]:
         if name.is_file():
             state = name.stat()
-            yield [str(name.relative_to(path)), state.st_size, state.st_mtime_ns]
-
-
-def _digest(parts: Iterable[list[Any]]) -> str:
-    digest = sha256()
-    for part in parts:
+            parts.append([str(name.relative_to(path)), state.st_size, state.st_mtime_ns])
+    for part in (*parts, *([fact] for fact in facts)):
         digest.update(json.dumps(part).encode())
     return digest.hexdigest()
 
