@@ -243,7 +243,6 @@ def meta_of(array: Any, ndim: int, dtype: np.dtype[Any]) -> Any:
 
 
 def _counts(graph: Graph, labels: Any, counts: Mapping[Index, Any], batch: int) -> Any:
-    """Return the numbers of components of items as a Dask array."""
     name, tasks = graph.name("num"), {}
     for block in product(*(range(len(lengths)) for lengths in labels.chunks[:batch])):
         shape = tuple(lengths[k] for lengths, k in zip(labels.chunks, block, strict=False))

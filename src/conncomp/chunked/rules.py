@@ -74,7 +74,6 @@ class Rules:
 def _moves(
     neighbourhood: Neighbourhood, batch_axes: int, shape: tuple[int, ...], crossed: tuple[int, ...]
 ) -> dict[Step, tuple[Step, ...]]:
-    """Return what `Rules.moves` is."""
     axes = tuple(k for k, length in enumerate(shape[batch_axes:]) if length > 1)
     moves: dict[Step, set[Step]] = {}
     for backward in neighbourhood.steps(axes).backward:

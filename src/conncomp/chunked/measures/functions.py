@@ -175,7 +175,6 @@ def _choose_of(
 
 
 def _refuse(**asked: Any) -> None:
-    """Raise if what is for labels in memory is asked for."""
     for name, value in asked.items():
         if value is not None:
             raise ValueError(

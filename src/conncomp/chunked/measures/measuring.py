@@ -363,7 +363,6 @@ def as_columns(batch: tuple[int, ...], overlaps: Overlaps) -> Columns:
 
 
 def _sizes(labelling: Labelling, items: Numbers, side: Numbered) -> Table:
-    """Return a row for each component of one labelling of a chunk."""
     counts = component_sizes(
         side.numbers, background=labelling.empty, batch_axes=labelling.batch_axes
     )

@@ -8,7 +8,6 @@ from contextlib import ExitStack, contextmanager
 from functools import partial
 from hashlib import sha256
 from math import prod
-from types import TracebackType
 from typing import Any
 
 import numpy as np
@@ -170,12 +169,7 @@ class VolumeFile:
     def __enter__(self) -> VolumeFile:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
 

@@ -67,7 +67,6 @@ class BlockFiles:
     names: Names | None = None  # for other processes, if there are such
 
     def __reduce__(self) -> Any:
-        """Return how another process opens the same."""
         folder, path = map(os.path.abspath, (self.reports.folder, self.target.path))
         return (opened_again, (self.names, self.threshold, folder, path))
 

@@ -82,7 +82,6 @@ class Tasks:
             self._tasks[self._pool.submit(*given)] = index
 
     def _look_up(self) -> None:
-        """Raise in a thread whose task is given up."""
         if self._given_up.is_set():
             raise GivenUpError
 

@@ -339,7 +339,6 @@ def run_of_work(work: Work, arguments: Arguments, threads: int, names: Names | N
 
 
 def _digest(work: Work) -> str:
-    """Return what tells labellings apart."""
     rules = work.rules
     arguments = (
         rules.shape,

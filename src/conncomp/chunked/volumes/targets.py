@@ -222,7 +222,6 @@ class OmeTarget(Target):
 
 
 def _metadata_of(path: Path) -> Path:
-    """Return the file that tells of an array or a group."""
     return next((path / name for name in METADATA if (path / name).exists()), path)
 
 
