@@ -33,14 +33,8 @@ class Volume(Protocol):
     path: str  # of the file or folder
     key: str | None  # which array of several it is
     axes: str  # a letter for each, such as "TZYX"; nothing if the files do not tell
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """That of the array."""
-
-    @property
-    def chunks(self) -> tuple[int, ...]:
-        """The shape of what is stored, and read, at once."""
+    shape: tuple[int, ...]
+    chunks: tuple[int, ...]  # the shape of what is stored, and read, at once
 
     @property
     def dtype(self) -> np.dtype[Any]:

@@ -32,21 +32,10 @@ class Hdf5Dataset:
     dataset: Any
     axes: str = ""
 
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """That of the dataset."""
-        return tuple(self.dataset.shape)
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """That of the dataset; of h5py's way to keep bools, bool."""
-        dtype: np.dtype[Any] = self.dataset.dtype
-        return dtype
-
-    @property
-    def chunks(self) -> tuple[int, ...]:
-        """Those of the dataset, or slices of one that has none."""
-        return tuple(self.dataset.chunks or slab(self.shape))
+    def __post_init__(self) -> None:
+        self.shape = tuple(self.dataset.shape)
+        self.dtype: np.dtype[Any] = self.dataset.dtype  # of h5py's way to keep bools, bool
+        self.chunks = tuple(self.dataset.chunks or slab(self.shape))  # slices where it has none
 
     def read(self, place: Place) -> NDArray[Any]:
         """Return a part; an error names the file, the dataset and the place."""

@@ -93,17 +93,6 @@ def open_zarr(path: str, key: str | None, channel: int | None) -> ZarrVolume:
                 f"({listed_names(node)})"
             )
         levels = [_level(node, dataset["path"], place) for dataset in multiscale.datasets]
-        finest = inner_path(place, multiscale.datasets[0]["path"])
-        image = OmeImage(
-            path,
-            key,
-            levels[0],
-            finest,
-            axes=multiscale.letters,
-            multiscale=multiscale,
-            owner=_owner(place, dict(node.attrs)),
-            levels=levels,
-        )
         if any(0 in (*level.shape, *level.chunks) for level in levels):
             shapes = [(level.shape, level.chunks) for level in levels]
             raise ValueError(f"says that it has arrays of these shapes and chunks: {shapes}"[:300])
@@ -111,9 +100,18 @@ def open_zarr(path: str, key: str | None, channel: int | None) -> ZarrVolume:
             shapes = [level.shape for level in levels]
             raise ValueError(f"has axes {multiscale.names}, but arrays of shapes {shapes}")
         _check_sizes(levels)
-        if channel is not None:
-            image.channel = _channel(image.axes, levels[0].shape, channel)
-        return image
+        axes = multiscale.letters
+        return OmeImage(
+            path,
+            key,
+            levels[0],
+            inner_path(place, multiscale.datasets[0]["path"]),
+            axes,
+            None if channel is None else _channel(axes, levels[0].shape, channel),
+            multiscale,
+            owner=_owner(place, dict(node.attrs)),
+            levels=levels,
+        )
 
 
 def _image_of(place: str, ndim: int) -> tuple[Multiscale | None, int]:

@@ -32,7 +32,8 @@ SUFFIXES = {suffix: kind.name for kind in KINDS for suffix in kind.suffixes}
 
 def slab(shape: tuple[int, ...]) -> tuple[int, ...]:
     """Return the shape of so many slices as have about `SLAB` elements."""
-    return (max(1, min(shape[0], SLAB // max(math.prod(shape[1:]), 1))), *shape[1:])
+    most = max(1, SLAB // max(math.prod(shape[1:]), 1))
+    return (*(max(1, min(length, most)) for length in shape[:1]), *shape[1:])
 
 
 @dataclass
@@ -47,10 +48,8 @@ class Slices:
     file: IO[bytes] | None = None
     key: str | None = None
 
-    @property
-    def chunks(self) -> tuple[int, ...]:
-        """As many slices as have about `SLAB` elements."""
-        return slab(self.shape)
+    def __post_init__(self) -> None:
+        self.chunks = slab(self.shape)
 
     def read(self, place: Place) -> NDArray[Any]:
         """Return a part of some slices; an error names the file and the slices."""

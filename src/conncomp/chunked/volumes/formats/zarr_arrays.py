@@ -63,28 +63,18 @@ class ZarrVolume:
     multiscale: Any = None  # of the image of OME-Zarr that the array belongs to
     level: int = 0  # which resolution of the image it is
 
+    def __post_init__(self) -> None:
+        self.shape = self.one_channel(tuple(self.array.shape))
+        self.dtype = np.dtype(self.array.dtype)
+        # What can be written at once: shards, where there are any.
+        self.chunks = self.one_channel(tuple(self.array.shards or self.array.chunks))
+
     def one_channel(self, lengths: tuple[int, ...]) -> tuple[int, ...]:
         """Return the lengths of axes, 1 for that of the channels if one is chosen."""
         if self.channel is None:
             return lengths
         axis = self.channel[0]
         return (*lengths[:axis], 1, *lengths[axis + 1 :])
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """That of the array, or of the channel."""
-        return self.one_channel(tuple(self.array.shape))
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """That of the array."""
-        dtype: np.dtype[Any] = np.dtype(self.array.dtype)
-        return dtype
-
-    @property
-    def chunks(self) -> tuple[int, ...]:
-        """What can be written at once: shards, where there are any."""
-        return self.one_channel(tuple(self.array.shards or self.array.chunks))
 
     def read(self, place: Place) -> NDArray[Any]:
         """Return a part; an error names the volume and the place."""
