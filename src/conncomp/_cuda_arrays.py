@@ -17,8 +17,8 @@ import numpy as np
 
 from conncomp._arrays import in_library, library_of
 from conncomp.kernels.cuda.core.answer import TELLING
-from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, kept_launches
-from conncomp.kernels.cuda.workspace import Workspace
+from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, kept_launches, stream_key
+from conncomp.kernels.cuda.workspace import OwnWorkspaces, Workspace
 
 
 class CudaLibrary(Protocol):
@@ -150,7 +150,7 @@ def kept_with(
     gpu: Gpu,
     library: CudaLibrary,
     workspace: Workspace | None,
-    workspaces: dict[int, Workspace],
+    workspaces: OwnWorkspaces,
     *kind: Any,
 ) -> tuple[Workspace | None, Hashable] | None:
     """Return the memory that launches of a kind are kept with, and what they are found there by.
@@ -161,10 +161,10 @@ def kept_with(
     stream = library.stream(gpu)
     if not gpu.keeps_launches_of(stream):
         return None
-    memory = workspaces.get(gpu.device) if workspace is None else workspace
+    memory = workspaces.held(stream).get(gpu.device) if workspace is None else workspace
     if memory is not None and memory.caller == get_ident():
         return None  # amid another call, by a signal's handler
-    return memory, (stream, *kind)
+    return memory, (stream_key(stream), *kind)
 
 
 class RepeatedFill:

@@ -97,11 +97,11 @@ def test_result(run, arguments, own):
 def test_the_form_of_graphs_is_told(run, kind):
     suite = "wang" if kind == "graph" else "scc"
     measured = (kind, "--suite", suite, "--size", "tiny")
-    for name in ["auto"] + ["auto-list"] * (kind == "graph"):
+    for name in ["auto", "auto-list"]:
         found = run(*measured, "--algorithm", name)
         (line,) = (line for line in found.stdout.splitlines() if line.startswith("graphs "))
         assert ("as rows" in line, "auto-list" in line) == (True, name == "auto-list")
-    assert ("auto-list" in peers.algorithms(kind, "cpu")) == (kind == "graph")
+    assert "auto-list" not in peers.algorithms("grid", "cpu")
 
 
 def test_a_list_has_all_edges_and_then_their_opposites(monkeypatch):
@@ -121,6 +121,17 @@ def test_a_list_has_all_edges_and_then_their_opposites(monkeypatch):
     for _ in range(2):
         assert contender.labels(contender.run(prepared)).tolist() == [0, 0, 0, 0, 1, 2]
     assert len(made) == 2
+
+
+def test_a_list_has_the_arcs_of_a_directed_graph():
+    src, dst = np.random.default_rng(1).integers(0, 50, (2, 120))
+    graph = conncomp.Graph.from_edges(src, dst, 50)
+    contender = peers.algorithms("strong", "cpu")["auto-list"]
+    *arcs, vertices = prepared = contender.prepare(graph, 0)
+    assert vertices == 50
+    assert sorted(zip(*arcs, strict=True)) == sorted(zip(src, dst, strict=True))
+    labels = conncomp.connected_components(graph, connection="strong")[1]
+    np.testing.assert_array_equal(contender.labels(contender.run(prepared)), labels)
 
 
 def test_peers_alone(run):

@@ -11,6 +11,7 @@ from scipy.sparse import csgraph
 import conncomp
 from conncomp import Graph, connected_components
 from conncomp.graph.algorithms import ALGORITHMS
+from conncomp.graph.graph import CALLS_FOR_ROWS
 from hard_graphs import FORMS, HARD_GRAPHS, line, make, random, roots_of, star
 from reference import consecutive
 
@@ -161,3 +162,22 @@ def test_lists_that_are_labelled_again(order):
     for found in (first, second):
         assert found[0] == count
         np.testing.assert_array_equal(found[1], labels)
+
+
+@pytest.mark.parametrize("opposites", ["behind", "beside", "none"])
+@pytest.mark.parametrize("ends", ["near", "anywhere"])
+def test_rows_are_made_once_they_pay(ends, opposites):
+    """Rows of a mirrored list of near vertices are made in the sixteenth call, and no others."""
+    n = 80_000
+    src = np.random.default_rng(3).permutation(n - 3)
+    dst = src + 3 if ends == "near" else np.random.default_rng(4).integers(0, n, n - 3)
+    if opposites == "behind":
+        src, dst = np.concatenate([src, dst]), np.concatenate([dst, src])
+    elif opposites == "beside":
+        src, dst = np.stack([src, dst], 1).ravel(), np.stack([dst, src], 1).ravel()
+    graph = conncomp.Graph.from_edges(src, dst, n)
+    made = ends == "near" and opposites != "none"
+    labels = conncomp.connected_components(graph)[1]
+    for call in range(2, CALLS_FOR_ROWS + 3):
+        np.testing.assert_array_equal(conncomp.connected_components(graph)[1], labels)
+        assert len(graph.arrays) == (4 if made and call >= CALLS_FOR_ROWS else 2)

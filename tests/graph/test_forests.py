@@ -22,7 +22,7 @@ from conncomp.kernels.cuda.graph import boruvka
 from conncomp.kernels.cuda.graph.boruvka import forest_arcs
 from dealt import SOAK, examples
 from forest_reference import ends_of, forest_by_kruskal
-from hard_graphs import FORMS, HARD_GRAPHS, from_arcs, grid, line, make, random, shuffled
+from hard_graphs import FORMS, HARD_GRAPHS, from_arcs, grid, line, make, random, shuffled, star
 from host_cuda.host_gpu import AVAILABLE, SANITIZER, SANITIZERS, HostGpu, check_sanitized
 
 host = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
@@ -101,6 +101,37 @@ def test_light_and_heavy_arcs(form):
     for kind in KINDS:
         weights = draw_weights(kind, graph.num_arcs, 2, graph)
         check_forest(graph, minimum_spanning_forest(graph, weights), weights)
+
+
+LISTS = {  # so long that two threads share the work
+    "uniform": lambda: random(140_000, 300_000, 4),
+    "sparse": lambda: random(200_000, 100_000, 4),
+    "dense": lambda: random(900, 200_000, 4),
+    "line": lambda: line(140_000),
+    "hub": lambda: star(140_000, 7),
+    "grid": lambda: grid(400, 400),
+    "repeated": lambda: (*(np.tile(ends, 12) for ends in random(140_000, 30_000, 4)[:2]), 140_000),
+    "loops": lambda: (np.arange(140_000), np.arange(140_000) // 2 * 2, 140_000),
+}
+
+
+@pytest.mark.parametrize("order", ["any", "sources"])
+@pytest.mark.parametrize("kind", LISTS)
+def test_long_lists_on_several_threads(kind, order):
+    """Where two threads share the work, the forest is that of one thread, bit by bit."""
+    src, dst, n = LISTS[kind]()
+    places = np.random.default_rng(2).permutation(len(src))
+    if order == "sources":
+        places = np.argsort(src, kind="stable")
+    graph = Graph.from_edges(src[places], dst[places], n)
+    expected = forest_by_kruskal(graph)
+    before = get_num_threads()
+    try:
+        for threads in (1, 2, 3, 8):
+            set_num_threads(threads)
+            np.testing.assert_array_equal(spanning_forest(graph), expected)
+    finally:
+        set_num_threads(before)
 
 
 def test_large_graphs_do_not_depend_on_threads():

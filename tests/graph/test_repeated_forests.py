@@ -10,6 +10,7 @@ from conncomp.graph import forests, graph, repeated_forests
 from conncomp.kernels.cuda.graph import boruvka
 from conncomp.kernels.cuda.graph.boruvka import ForestTask
 from conncomp.kernels.cuda.launcher import time_limit
+from conncomp.kernels.cuda.workspace import OwnWorkspaces
 from forest_reference import forest_by_kruskal
 from host_cuda.host_gpu import AVAILABLE
 from host_cupy import place_on_host
@@ -20,7 +21,7 @@ pytestmark = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ com
 
 @pytest.fixture
 def cupy(monkeypatch):
-    monkeypatch.setattr(repeated_forests, "_workspaces", {})
+    monkeypatch.setattr(repeated_forests, "_workspaces", OwnWorkspaces())
     return place_on_host(monkeypatch, _arrays, [forests, graph])
 
 

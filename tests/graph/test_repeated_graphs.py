@@ -3,6 +3,7 @@
 import gc
 import pickle
 import weakref
+from concurrent.futures import ThreadPoolExecutor
 from threading import Thread
 
 import numpy as np
@@ -13,6 +14,7 @@ from conncomp.graph import graph as graphs
 from conncomp.graph import labelling, repeated
 from conncomp.graph.algorithms import ALGORITHMS
 from conncomp.kernels.cuda.launcher import PER_THREAD, time_limit
+from conncomp.kernels.cuda.workspace import OwnWorkspaces
 from host_cuda.host_gpu import AVAILABLE
 from host_cupy import place_on_host
 from stand_in import Array
@@ -23,7 +25,7 @@ USERS = [graphs, labelling, repeated]
 
 @pytest.fixture
 def cupy(monkeypatch):
-    monkeypatch.setattr(repeated, "_workspaces", {})
+    monkeypatch.setattr(repeated, "_workspaces", OwnWorkspaces())
     monkeypatch.setattr(repeated, "cuda_library_named", lambda name: _cuda_arrays.CuPyArrays())
     return place_on_host(monkeypatch, _arrays, USERS)
 
@@ -32,7 +34,7 @@ def kept(graph):
     """Return the kinds whose launches are kept for calls without a workspace."""
     return {
         k: v
-        for held in repeated._workspaces.values()
+        for held in repeated._workspaces.held(0).values()
         for k, v in repeated._kinds(held, graph).items()
     }
 
@@ -240,8 +242,22 @@ def test_calls_that_are_watched_or_captured_are_not_kept(cupy, monkeypatch):
         changes.setattr(gpu, "current_stream", lambda: 7)  # the default one cannot be
         changes.setattr(gpu, "is_capturing", lambda stream: True)
         check(on_gpu, graph)
-    monkeypatch.setattr(gpu, "current_stream", lambda: PER_THREAD)
-    check(on_gpu, graph)
+    assert not kept(on_gpu)
+
+
+def test_calls_on_a_stream_that_is_another_one_in_each_thread_are_kept_by_thread(cupy, monkeypatch):
+    graph = random_graph()
+    on_gpu = placed(graph)
+    monkeypatch.setattr(repeated.current_gpu(), "current_stream", lambda: PER_THREAD)
+
+    def kinds():
+        for _ in range(3):
+            check(on_gpu, graph)
+        (own,) = repeated._workspaces.held(PER_THREAD).values()
+        return [*own.calls[repeated._GRAPHS][on_gpu]]
+
+    with ThreadPoolExecutor(1) as pool:
+        assert len({*kinds(), *pool.submit(kinds).result()}) == 2
     assert not kept(on_gpu)
 
 
@@ -264,7 +280,7 @@ def test_launches_go_with_their_graph(cupy):
     on_gpu = placed(graph)
     check(on_gpu, graph)
     gc.collect()
-    (workspace,) = repeated._workspaces.values()
+    (workspace,) = repeated._workspaces.held(0).values()
     graphs = workspace.calls[repeated._GRAPHS]
     assert len(graphs) == 1
     assert pickle.loads(pickle.dumps(graph)).num_arcs == graph.num_arcs
@@ -290,7 +306,7 @@ def test_launches_are_kept_with_a_workspace(cupy, monkeypatch, numbering):
     on_gpu = placed(graph)
     for held in workspace, other:
         check(on_gpu, graph, numbering=numbering, workspace=held)
-    assert not repeated._workspaces
+    assert not repeated._workspaces.held(0)
     with monkeypatch.context() as changes:
         forbid_decisions(changes)
         for held in workspace, other, workspace:

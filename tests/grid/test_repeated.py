@@ -2,6 +2,7 @@
 
 import gc
 import weakref
+from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
 import numpy as np
@@ -11,6 +12,7 @@ from conncomp import Labeller, Workspace, _arrays, label
 from conncomp import _cuda_arrays as cuda_arrays
 from conncomp.grid import answers, array, labeller, labelling, repeated
 from conncomp.kernels.cuda.launcher import PER_THREAD, time_limit
+from conncomp.kernels.cuda.workspace import OwnWorkspaces
 from host_cuda.host_gpu import AVAILABLE
 from host_cupy import place_on_host
 from stand_in import Array
@@ -28,7 +30,7 @@ def decide_nothing(changes):
 
 @pytest.fixture
 def cupy(monkeypatch):
-    monkeypatch.setattr(repeated, "_workspaces", {})
+    monkeypatch.setattr(repeated, "_workspaces", OwnWorkspaces())
     monkeypatch.setattr(repeated, "_too_large", set())
     monkeypatch.setattr(cuda_arrays, "_LIBRARIES", {Array: cuda_arrays.CuPyArrays()})
     users = [user for user in USERS if hasattr(user, "current_gpu")]
@@ -37,7 +39,7 @@ def cupy(monkeypatch):
 
 def kept():
     """Return the launches that are kept for calls without a workspace, by kind."""
-    return {k: v for held in repeated._workspaces.values() for k, v in held.calls.items()}
+    return {k: v for held in repeated._workspaces.held(0).values() for k, v in held.calls.items()}
 
 
 def images(dtype=np.uint8, count=3, shape=SHAPE):
@@ -104,10 +106,10 @@ def test_labels_that_are_asked_for_ahead_are_those_of_one_later_call(cupy, monke
     first, *later = images(count=8)
     for most in cuda_arrays.MOST_SPARE, first.size * 4 - 1:
         monkeypatch.setattr(cuda_arrays, "MOST_SPARE", most)
-        monkeypatch.setattr(repeated, "_workspaces", {})
+        monkeypatch.setattr(repeated, "_workspaces", OwnWorkspaces())
         check(first)
         check(first, return_num=True)
-        (workspace,) = repeated._workspaces.values()
+        (workspace,) = repeated._workspaces.held(0).values()
         out, results = cupy.asarray(np.zeros(SHAPE, np.int32)), []
         for number, image in enumerate(later):
             labels = label(
@@ -129,7 +131,7 @@ def test_labels_of_pytorch_are_not_asked_for_ahead(cupy, monkeypatch):
     monkeypatch.setattr(cuda_arrays.CuPyArrays, "asks_ahead", False)
     for image in images():
         check(image)
-    (workspace,) = repeated._workspaces.values()
+    (workspace,) = repeated._workspaces.held(0).values()
     assert not workspace.spare
 
 
@@ -317,14 +319,27 @@ def test_calls_that_are_watched_or_captured_are_not_kept(cupy, monkeypatch):
     assert not kept()
 
 
-def test_calls_on_a_stream_that_is_another_one_in_each_thread_are_not_kept(cupy, monkeypatch):
+def test_calls_on_a_stream_that_is_another_one_in_each_thread_are_kept_by_thread(cupy, monkeypatch):
     monkeypatch.setattr(repeated.current_gpu(), "current_stream", lambda: PER_THREAD)
-    held = Labeller(SHAPE, np.uint8)
-    for image in images():
-        check(image)
-        check_labeller(held, image)
+    held, workspace = Labeller(SHAPE, np.uint8), Workspace()
+
+    def label_all():
+        for image in images():
+            check(image)
+            check(image, workspace=workspace)
+            check_labeller(held, image)
+        (own,) = repeated._workspaces.held(PER_THREAD).values()
+        assert len(own.calls) == 1
+        return weakref.ref(own)
+
+    label_all()
+    with ThreadPoolExecutor(1) as pool:
+        of_other = pool.submit(label_all).result()
+    label_all()  # as memory of another stream makes a workspace forget
     assert not kept()
-    assert not held._repeated
+    assert len(workspace.calls) == len(held._repeated) == 2
+    gc.collect()
+    assert of_other() is None  # as its thread has ended
 
 
 def test_batches_at_uneven_distances_and_large_or_empty_arrays_are_not_kept(cupy, monkeypatch):
@@ -343,7 +358,7 @@ def test_what_needs_much_memory_is_not_kept_nor_tried_again(cupy, monkeypatch):
     monkeypatch.setattr(repeated, "MOST_MEMORY", 1000)
     check(large[0])
     assert not kept()
-    assert not repeated._workspaces
+    assert not repeated._workspaces.held(0)
     monkeypatch.setattr(repeated, "Repeated", None)
     check(large[1])
 
@@ -359,7 +374,7 @@ def test_kinds_are_forgotten_when_there_are_too_many(cupy, monkeypatch):
 def test_a_larger_kind_takes_more_memory_and_that_of_smaller_ones_is_given_back(cupy):
     small, large = images(shape=(20, 40)), images(shape=(90, 90))
     check(small[0])
-    (workspace,) = repeated._workspaces.values()
+    (workspace,) = repeated._workspaces.held(0).values()
     (placed,) = workspace._memory.values()
     memory = placed.host if placed.host.base is None else placed.host.base
     alive, placed, memory = weakref.ref(memory), None, None
@@ -380,7 +395,7 @@ def test_launches_are_kept_with_a_workspace(cupy, monkeypatch, options):
     for held in workspace, other:
         check(first, return_num=True, workspace=held, **options)
         check(first, workspace=held, **options)
-    assert not repeated._workspaces
+    assert not repeated._workspaces.held(0)
     with monkeypatch.context() as changes:
         decide_nothing(changes)
         for image in later:

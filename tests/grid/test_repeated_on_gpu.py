@@ -7,6 +7,7 @@ import pytest
 
 import conncomp
 from conncomp.grid import repeated
+from conncomp.kernels.cuda.workspace import OwnWorkspaces
 
 pytestmark = pytest.mark.gpu
 
@@ -15,7 +16,7 @@ SHAPES = [((256, 256), 0), ((1080, 1920), 0), ((64, 64, 64), 0), ((16, 100, 120)
 
 @pytest.fixture
 def cupy(monkeypatch):
-    monkeypatch.setattr(repeated, "_workspaces", {})
+    monkeypatch.setattr(repeated, "_workspaces", OwnWorkspaces())
     return pytest.importorskip("cupy")
 
 
@@ -38,7 +39,7 @@ def test_labels_are_those_of_the_cpu(cupy, shape, batch_axes, numbering):
             labels, num = conncomp.label(placed, return_num=True, **options)
             np.testing.assert_array_equal(cupy.asnumpy(cupy.asarray(labels)), expected)
             np.testing.assert_array_equal(cupy.asnumpy(cupy.asarray(num)), count)
-    (workspace,) = repeated._workspaces.values()
+    (workspace,) = repeated._workspaces.held(0).values()
     assert len(workspace.calls) == 4
 
 

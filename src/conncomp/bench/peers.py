@@ -138,14 +138,20 @@ class OursOnGpu(Contender):
 
 
 class OursOfList(Ours):
-    """The default on a list: all edges and then their opposites, from arrays to labels."""
+    """The default on a list, from arrays to labels.
 
-    def __init__(self) -> None:
-        super().__init__("graph", "auto")
+    It holds all edges and then their opposites, or, for strong components, the arcs in any order.
+    """
+
+    def __init__(self, measured: Kind) -> None:
+        super().__init__(measured, "auto")
         self.name = "auto-list"
 
     def prepare(self, data: Any, connectivity: int) -> Any:
         """Return the ends of the arcs, and how many vertices there are."""
+        if self._connection == "strong":
+            order = np.random.default_rng(0).permutation(data.num_arcs)
+            return *(ends[order] for ends in data._ends()), data.num_vertices
         return *(undirected(data.num_vertices, *_edges(data)).arcs or ()), data.num_vertices
 
     def run(self, prepared: Any) -> Labels:
@@ -449,7 +455,7 @@ def algorithms(kind: Kind, device: DeviceName) -> dict[str, Contender]:
     """Return the contenders that are ours, by name."""
     names = TABLES[kind][device]
     if device == "cpu":
-        on_cpu = [Ours(kind, name) for name in names] + [OursOfList()] * (kind == "graph")
+        on_cpu = [Ours(kind, name) for name in names] + [OursOfList(kind)] * (kind != "grid")
         return {contender.name: contender for contender in on_cpu}
     made = [OursOnGpu(kind, name) for name in names]
     if "auto" in names:

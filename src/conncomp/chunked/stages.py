@@ -105,8 +105,9 @@ def link_all(
 ) -> dict[Index, Any]:
     """Return a `Linked` of each chunk."""
     linked, distinct = {}, dict[tuple[Step, ...], tuple[Step, ...]]()
+    leading = rules.directions
     for index in layout.indices():
-        found = layout.neighbours(index, rules.directions)
+        found = layout.neighbours(index, leading)
         directions = tuple(direction for direction, _ in found)
         directions = distinct.setdefault(directions, directions)  # of many chunks, kept once
         others = [labelled[other] for _, other in found]

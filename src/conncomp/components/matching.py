@@ -151,7 +151,8 @@ class Matches(Columns):
         sides = []
         for side in ("label_a", "label_b"):
             known = np.stack([*batch, columns[side][near]])
-            sides.append(np.unique(known, axis=1, return_inverse=True)[1].reshape(-1))
+            place = np.unique(known, axis=1, return_inverse=True)[1]
+            sides.append(place.reshape(-1).astype(np.int32))  # which SciPy 1.13 wants
         if not len(sides[0]):
             return 0
         graph = csr_array((np.ones(len(sides[0]), bool), tuple(sides)))

@@ -82,12 +82,13 @@ def spanning_forest(
 
     Notes
     -----
-    On the CPU the arcs are gone through by the union-find of [2]_, in their order [1]_; where there
-    are more than 48 arcs a vertex, each thread finds the forest of its part of them, and the
-    forests are joined. It takes the memory of two numbers a vertex for each part. On a GPU trees
-    keep the least arc that leads from each to another one; where there are many arcs a vertex,
-    rounds of Borůvka over a list of edges [3]_ find the arcs. This waits for the GPU and takes 24
-    bytes or more for each arc.
+    On the CPU the arcs are gone through by the union-find of [2]_, in their order [1]_. A second
+    thread shares the work where a long list is in no order, or where there are many arcs a vertex:
+    one thread contracts the first arc of each vertex, which is in the forest, and the other one
+    unites the trees that are left. It takes the memory of two numbers a vertex and, on several
+    threads, half a number a vertex and a bit an arc. On a GPU trees keep the least arc that leads
+    from each to another one; where there are many arcs a vertex, rounds of Borůvka over a list of
+    edges [3]_ find the arcs. This waits for the GPU and takes 24 bytes or more for each arc.
 
     Other threads may write to the arrays of `graph` meanwhile: the arcs may then be wrong, no more.
 

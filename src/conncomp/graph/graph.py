@@ -65,8 +65,10 @@ if TYPE_CHECKING:
     from conncomp.graph.inputs.reading import Asked
 
 
-# With fewer arcs, rows of a list that is labelled again and again gain nothing.
+# With fewer arcs, rows of a list that is labelled again and again gain nothing. To make rows of a
+# mirrored list of near vertices takes what they spare in so many calls (notes-graph-cpu.md).
 ARCS_FOR_ROWS = 1 << 16
+CALLS_FOR_ROWS = 16
 
 
 class Graph:
@@ -122,7 +124,7 @@ class Graph:
     _csr: tuple[Indices, Indices] | None
     _symmetric: bool | None
     _library: str
-    _was_labelled: bool
+    _times_labelled: int
 
     def __init__(
         self,
@@ -160,7 +162,7 @@ class Graph:
         graph._csr = csr
         graph._symmetric = symmetric
         graph._library = library
-        graph._was_labelled = False
+        graph._times_labelled = 0
         return graph
 
     def _keep_arcs(self, src: ArrayLike, dst: ArrayLike, num_vertices: int | None) -> None:
@@ -694,6 +696,21 @@ class Graph:
             self._csr = indptr, dst
         return self._csr is not None
 
+    def _is_near_and_mirrored(self) -> bool:
+        """Whether a sample of the list has near ends, and the opposite of each arc.
+
+        Opposites stand half a list after their arcs, or next to them.
+        """
+        assert self._arcs is not None
+        src, dst = self._arcs
+        arcs = np.arange(64) * (len(src) // 256) * 2
+        near = np.abs(src[arcs] - dst[arcs]) < self.num_vertices / 256
+        return bool(near.mean() > 0.75) and any(
+            np.array_equal(src[arcs], dst[arcs + distance])
+            and np.array_equal(dst[arcs], src[arcs + distance])
+            for distance in (len(src) // 2, 1)
+        )
+
     def is_symmetric(self) -> bool:
         """Whether every arc is matched by one in the opposite direction.
 
@@ -751,12 +768,15 @@ class Graph:
         """Write the label of every vertex; return the number of components.
 
         No other thread may write to `labels` meanwhile, as the union-find reads them. From the
-        second call on, a long list in the order of its sources is labelled by its rows.
+        second call on, a long list in the order of its sources is labelled by its rows. Other rows
+        are made once they pay.
         """
-        again = self._was_labelled and self._csr is None and self.num_arcs >= ARCS_FOR_ROWS
-        if again and self._find_rows():
-            self._is_mirrored()
-        self._was_labelled = True
+        if self._times_labelled and self._csr is None and self.num_arcs >= ARCS_FOR_ROWS:
+            pay = self._times_labelled + 1 == CALLS_FOR_ROWS and self._is_near_and_mirrored()
+            if self._find_rows() or pay:
+                self._rows()
+                self._is_mirrored()
+        self._times_labelled += 1
         if self._csr is not None:
             return int(
                 native.components_of_csr(*self._csr, self._symmetric or False, consecutive, labels)

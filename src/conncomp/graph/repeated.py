@@ -25,12 +25,13 @@ from conncomp._cuda_arrays import Counted, CudaLibrary, RepeatedFill, cuda_libra
 from conncomp.gpu import Workspace
 from conncomp.graph.graph import Graph
 from conncomp.kernels.cuda.launcher import INDEX_TYPES, are_watched, current_gpu
+from conncomp.kernels.cuda.workspace import OwnWorkspaces
 
 # So many vertices and arcs are labelled by kept launches where there is no workspace, as the memory
 # that these use is kept too.
 MOST_ENTRIES = 1 << 23
 
-_workspaces: dict[int, Workspace] = {}  # by device, of calls without one
+_workspaces = OwnWorkspaces()  # by device, of calls without one
 _GRAPHS = "graphs"  # among the calls of a workspace: kinds by graph
 
 
@@ -132,7 +133,7 @@ def first_call(
         gpu, consecutive = current_gpu(), numbering == "consecutive"
         output = Output((graph.num_vertices,), largest, None, out, arrays, xp=gpu.xp)
         filled = output.labels
-        memory = workspace or _workspaces.setdefault(gpu.device, Workspace())
+        memory = workspace or _workspaces.take(gpu.device, gpu.current_stream())
         counted: Counted = "copied" if workspace is None else "left"
         if consecutive:
             counted = "told"

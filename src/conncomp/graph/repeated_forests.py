@@ -19,14 +19,15 @@ from conncomp._arguments import INT32_MAX
 from conncomp.gpu import Workspace
 from conncomp.graph.graph import Graph
 from conncomp.kernels.cuda.graph.boruvka import CHECK_OF_ROWS, ForestTask, WeightBits, forest_arcs
-from conncomp.kernels.cuda.launcher import Gpu, are_watched, first_entry, kept_launches
+from conncomp.kernels.cuda.launcher import Gpu, are_watched, first_entry, kept_launches, stream_key
+from conncomp.kernels.cuda.workspace import OwnWorkspaces
 
 # So many vertices and arcs are gone through in memory that is kept, some 32 bytes for each.
 MOST_ENTRIES = 1 << 23
 
 _Kinds = dict[Hashable, "RepeatedForest"]
 _kept: WeakKeyDictionary[Graph, WeakKeyDictionary[Workspace, _Kinds]] = WeakKeyDictionary()
-_workspaces: dict[int, Workspace] = {}  # by device
+_workspaces = OwnWorkspaces()  # by device
 _sorted: WeakSet[Graph] = WeakSet()  # graphs whose rows have been found to be sorted
 
 
@@ -76,8 +77,8 @@ def kept_forest_arcs(
         with Workspace() if workspace is None else workspace as memory:
             return forest_arcs(gpu, graph, weights, memory, _sorted)
     if workspace is None:
-        workspace = _workspaces.setdefault(gpu.device, Workspace())
-    kind = stream, None if weights is None else weights.order, graph._symmetric
+        workspace = _workspaces.take(gpu.device, stream)
+    kind = stream_key(stream), None if weights is None else weights.order, graph._symmetric
     with workspace as memory:
         kinds = _kept.setdefault(graph, WeakKeyDictionary()).setdefault(memory, {})
         repeated = kinds.get(kind)

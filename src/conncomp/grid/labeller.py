@@ -16,7 +16,7 @@ from conncomp.grid.answers import array_of, fill_on_gpu, image_of, output_of
 from conncomp.grid.array import read_image
 from conncomp.grid.question import Numbering, question_of_image
 from conncomp.grid.repeated import Repeated, may_be_repeated
-from conncomp.kernels.cuda.launcher import INDEX_TYPES, PER_THREAD, current_gpu
+from conncomp.kernels.cuda.launcher import INDEX_TYPES, current_gpu, stream_key
 
 
 class Labeller:
@@ -141,10 +141,7 @@ class Labeller:
         layout = None if library is None else library.layout(label_image, current_gpu().device)
         if library is None or layout is None:
             return self._label(label_image, out, None, None)
-        stream = library.stream(self._gpu)
-        if stream == PER_THREAD:
-            return self._label(label_image, out, None, None)
-        kind = type(label_image), layout, stream
+        kind = type(label_image), layout, stream_key(library.stream(self._gpu))
         repeated = self._repeated.get(kind)
         if repeated is None or not (out is None or repeated.takes(label_image, out)):
             return self._label(label_image, out, kind, library)

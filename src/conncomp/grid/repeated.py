@@ -25,6 +25,7 @@ from conncomp.grid.answers import fill_on_gpu, image_of, label_array, output_of
 from conncomp.grid.array import Array
 from conncomp.grid.question import Question
 from conncomp.kernels.cuda.launcher import INDEX_TYPES, are_watched, current_gpu
+from conncomp.kernels.cuda.workspace import OwnWorkspaces
 
 
 class Repeated:
@@ -98,7 +99,7 @@ MOST_ELEMENTS, MOST_MEMORY = 1 << 26, 1 << 27
 MOST_KINDS = 256
 
 _too_large: set[Hashable] = set()  # kinds that need more memory
-_workspaces: dict[int, Workspace] = {}  # by device, of calls without one
+_workspaces = OwnWorkspaces()  # by device, of calls without one
 
 
 def call_again(
@@ -161,7 +162,7 @@ def first_call(
         if output.labels.dtype != INDEX_TYPES[0]:  # as those of `out`
             return label_array(array, question, out, workspace)
         # No other call writes to the counts of components before they are read.
-        with workspace or _workspaces.setdefault(gpu.device, Workspace()) as memory:
+        with workspace or _workspaces.take(gpu.device, gpu.current_stream()) as memory:
             counted = _counted(array, question, is_own)
             repeated = Repeated(array, question, memory, library, output.labels, counted)
             if is_own and memory.nbytes > MOST_MEMORY:

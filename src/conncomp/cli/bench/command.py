@@ -164,7 +164,9 @@ def graph(**options: Any) -> None:
 def strong(**options: Any) -> None:
     """Measure the strong components of directed graphs.
 
-    Every answer is compared with SciPy's first, and only right ones are timed.
+    Every answer is compared with SciPy's first, and only right ones are timed. Graphs are given as
+    compressed sparse rows, and to auto-list as a list: all arcs in any order, from the arrays to
+    the labels.
     """
     _bench("strong", **options)
 

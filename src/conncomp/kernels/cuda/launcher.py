@@ -8,12 +8,12 @@ GPU only through `Gpu`, so that the tests can put the host executor in its place
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache, cached_property, partial
 from hashlib import sha256
-from itertools import chain, islice, repeat
+from itertools import chain, count, islice, repeat
 from math import inf
 from pathlib import Path
 from threading import RLock, local
@@ -36,6 +36,23 @@ PINNED_BYTES = 4096  # that are asked for at once, for answers
 DRIVER = "libcuda.so.1"
 # The stream of this handle is another one in each thread.
 PER_THREAD = 2
+
+
+class _Thread(local):
+    """A thread, by a number that no other one of the process has had."""
+
+    def __init__(self) -> None:
+        self.number = next(_threads)
+
+
+_threads = count()
+_thread = _Thread()
+
+
+def stream_key(stream: int) -> Hashable:
+    """Return what tells a stream apart, be it one of many with one handle."""
+    return ("thread", _thread.number) if stream == PER_THREAD else stream
+
 
 # CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED
 _ANY_CLUSTER = 14
@@ -528,10 +545,9 @@ class Gpu:
     def keeps_launches_of(self, stream: int) -> bool:
         """Whether launches on a stream may be kept for later calls, with memory of its own.
 
-        Not those that become part of a CUDA graph, and not where the handle names several streams.
-        The default stream is never captured.
+        Not those that become part of a CUDA graph. The default stream is never captured.
         """
-        return stream == 0 or (stream != PER_THREAD and not self.is_capturing(stream))
+        return stream == 0 or not self.is_capturing(stream)
 
     def blocks(self, count: int, threads: int) -> int:
         """Return how many blocks of `threads` to launch for `count` pieces of work.

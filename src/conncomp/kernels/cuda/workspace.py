@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Hashable, Mapping
 from threading import RLock, local
 from types import MappingProxyType
@@ -10,7 +9,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from conncomp.kernels.cuda.launcher import PER_THREAD
+from conncomp.kernels.cuda.launcher import PER_THREAD, stream_key
 from conncomp.kernels.cuda.structs import Struct
 
 Part = tuple[int, Any]  # how many elements, and their dtype
@@ -19,26 +18,13 @@ Place = tuple[Any, int]  # memory as bytes, and where in it
 
 _NOTHING: Mapping[str, Part] = MappingProxyType({})
 
-_numbers = itertools.count()
-
-
-class _Thread(local):
-    """A thread, by a number that no other one of the process has had."""
-
-    def __init__(self) -> None:
-        self.number = next(_numbers)
-
-
-_thread = _Thread()
-
 
 def _current_stream(gpu: Any) -> Hashable:
     """Return what tells the current stream apart, be it one of many with one handle.
 
     Each GPU has default streams, with the same handles on all of them.
     """
-    stream: int = gpu.current_stream()
-    return gpu.device, ("thread", _thread.number) if stream == PER_THREAD else stream
+    return gpu.device, stream_key(gpu.current_stream())
 
 
 class Workspace:
@@ -164,6 +150,30 @@ class Workspace:
                     del kept[key]
             memory = self._memory[stream] = gpu.xp.empty(end, "u1")
         return [(memory, start) for start in places]
+
+
+class OwnWorkspaces:
+    """The workspaces of calls without one, by device.
+
+    Calls on the default stream of a thread have those of the thread, which are freed when it ends.
+    """
+
+    def __init__(self) -> None:
+        self._shared: dict[Any, Workspace] = {}
+        self._of_thread = local()
+
+    def held(self, stream: int) -> dict[Any, Workspace]:
+        """Return those that there are for calls on a stream."""
+        return self._of_thread.__dict__ if stream == PER_THREAD else self._shared
+
+    def take(self, device: int, stream: int) -> Workspace:
+        """Return that of calls on a device and a stream, which may be a new one."""
+        return self.held(stream).setdefault(device, Workspace())
+
+    def clear(self) -> None:
+        """Give back the memory of all but those of other threads."""
+        self._shared.clear()
+        self._of_thread.__dict__.clear()
 
 
 class PlacedStruct:

@@ -88,43 +88,34 @@ struct Between {
 // Returns the arcs of rows that are between components. No other thread may write to `labels`.
 template <class Pointer, class Vertex, class Index>
 Between<Index> arcs_between(const Rows<Pointer, Vertex> rows, const Index* labels) {
-  struct Arc {
-    Index from, to;
-  };
-  struct Found {
-    Buffer<Arc> arcs;
-    int64_t count = 0;
-  };
   const Parts parts(rows.arcs, kGrain);
-  std::vector<Found> found(parts.parts);
-  std::vector<int64_t> begins(parts.parts + 1);
+  Between<Index> between{Buffer<Index>(rows.arcs), Buffer<Index>(rows.arcs), 0};
+  std::vector<int64_t> counts(parts.parts);
   parallel_for(rows.arcs ? parts.parts : 0, [&](int64_t part) {
     const int64_t begin = parts.begin(part), end = parts.end(part);
-    Buffer<Arc> arcs(end - begin + 1);
     int64_t count = 0, arc = begin;
-    for_each_in(rows.source(begin), rows.source(end - 1) + 1, [=, &arc, &count, to = arcs.data()](int64_t v) {
-      const Index own = labels[v];
-      const int64_t first = arc;
-      arc = std::max(arc, std::min(end, rows.begin(v + 1)));
-      Arc* next = to + count;
-      for_each_in(first, arc, [=, &next](int64_t i) {
-        const Vertex u = rows.target(i);
-        *next = {own, labels[is_vertex(u, rows.vertices) ? int64_t(u) : v]};
-        next += next->to != own;
-      });
-      count = next - to;
-    });
-    found[part] = {std::move(arcs), count};
-  });
-  for (int64_t part = 0; part < parts.parts; ++part) begins[part + 1] = begins[part] + found[part].count;
-  const int64_t count = begins.back();
-  Between<Index> between{Buffer<Index>(count), Buffer<Index>(count), count};
-  parallel_for(parts.parts, [&](int64_t part) {
     for_each_in(
-        0, found[part].count,
-        [arcs = found[part].arcs.data(), from = between.from.data() + begins[part],
-         to = between.to.data() + begins[part]](int64_t i) { from[i] = arcs[i].from, to[i] = arcs[i].to; });
+        rows.source(begin), rows.source(end - 1) + 1,
+        [=, &arc, &count, from = between.from.data() + begin, to = between.to.data() + begin](int64_t v) {
+          const Index own = labels[v];
+          const int64_t first = arc;
+          arc = std::max(arc, std::min(end, rows.begin(v + 1)));
+          int64_t next = count;
+          for_each_in(first, arc, [=, &next](int64_t i) {
+            const Vertex u = rows.target(i);
+            const Index label = labels[is_vertex(u, rows.vertices) ? int64_t(u) : v];
+            from[next] = own, to[next] = label;
+            next += label != own;
+          });
+          count = next;
+        });
+    counts[part] = count;
   });
+  // Where all arcs are between components, none is moved.
+  for (int64_t part = 0; part < parts.parts; between.count += counts[part++])
+    for (Index* const ends : {between.from.data(), between.to.data()})
+      if (const Index* const first = ends + parts.begin(part); first != ends + between.count)
+        std::copy(first, first + counts[part], ends + between.count);
   return between;
 }
 

@@ -27,20 +27,13 @@ struct ListedArcs {
   const Vertex *src, *dst;
   int64_t vertices, arcs;
 
+  bool is_local() const { return are_local(src, arcs, vertices); }
+
   // Calls body(arc, u, v) for the arcs from `begin` to before `end`, but for loops.
   template <class Body>
   void for_each_edge(int64_t begin, int64_t end, Ends ends, Body body) const {
     for_each_in(begin, end, [=, *this](int64_t arc) {
       visit_edge(arc, Shared::load(src + arc), Shared::load(dst + arc), vertices, ends, body);
-    });
-  }
-
-  // The same for some arcs, in ascending order.
-  template <class Arc, class Body>
-  void for_each_edge_of(const Arc* chosen, int64_t count, Body body) const {
-    for_each_in(0, count, [=, *this](int64_t i) {
-      const int64_t arc = chosen[i];
-      visit_edge(arc, Shared::load(src + arc), Shared::load(dst + arc), vertices, Ends::kBoth, body);
     });
   }
 };
@@ -49,6 +42,8 @@ template <class Pointer, class Vertex>
 struct RowArcs {
   Rows<Pointer, Vertex> rows;
   int64_t vertices = rows.vertices, arcs = rows.arcs;
+
+  bool is_local() const { return true; }
 
   template <class Body>
   void for_each_edge(int64_t begin, int64_t end, Ends ends, Body body) const {
@@ -60,16 +55,6 @@ struct RowArcs {
                   [=, *this](int64_t i) { visit_edge(i, Vertex(u), rows.target(i), vertices, ends, body); });
       arc = std::max(arc, stop);
     }
-  }
-
-  template <class Arc, class Body>
-  void for_each_edge_of(const Arc* chosen, int64_t count, Body body) const {
-    int64_t u = 0;
-    for_each_in(0, count, [=, *this, &u](int64_t i) {
-      const int64_t arc = chosen[i];
-      for (; u + 1 < vertices && rows.begin(u + 1) <= arc; ++u) poll(1);
-      visit_edge(arc, Vertex(u), rows.target(arc), vertices, Ends::kBoth, body);
-    });
   }
 };
 

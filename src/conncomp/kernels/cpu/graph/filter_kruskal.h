@@ -132,12 +132,11 @@ class FilterKruskal {
         ends_(ends),
         collect_(collect),
         parent_(vertices),
-        chosen_(Buffer<uint64_t>(arcs / kWord + 1)) {
+        chosen_(arcs) {
     for_each_index(vertices, [parent = parent_.data()](int64_t v) { parent[v] = Index(v); });
-    for_each_index(arcs / kWord + 1, [words = chosen_.data()](int64_t w) { words[w] = 0; });
   }
 
-  ChosenArcs<Index> forest() {
+  [[gnu::noinline]] ChosenArcs<Index> forest() {
     const double edges = double(arcs_) / (ends_ == Ends::kSmaller ? 2 : 1);
     if (edges <= kAllLight * double(vertices_)) {
       add_all(Collected::kAll);
@@ -147,7 +146,7 @@ class FilterKruskal {
       flatten(parent_.data(), vertices_);
       add_all(Collected::kHeavy);
     }
-    return listed();
+    return chosen_.template listed<Index>();
   }
 
   template <class Arcs>
@@ -174,7 +173,6 @@ class FilterKruskal {
 
  private:
   using Ranked = RankedWeight<Bits, Index>;
-  static constexpr int64_t kWord = 64;
 
   // The place below which about such a share of the arcs are.
   Place<Bits> heaviest_light(double share) const {
@@ -219,29 +217,17 @@ class FilterKruskal {
   void add_in_order(const Buffer<Edge>& edges, const Buffer<Ranked>& ranking, int64_t count) {
     for_each_in(0, count,
                 [=, edge_at = edges.data(), ranked = ranking.data(), parent = parent_.data(),
-                 words = chosen_.data()](int64_t i) {
+                 chosen = &chosen_](int64_t i) {
                   // What comes later is on its way from memory meanwhile.
                   __builtin_prefetch(edge_at + ranked[std::min(i + 2 * kAhead, count - 1)].position);
                   const Edge& later = edge_at[ranked[std::min(i + kAhead, count - 1)].position];
                   __builtin_prefetch(parent + later.u);
                   __builtin_prefetch(parent + later.v);
                   const Edge& edge = edge_at[ranked[i].position];
-                  if (joins(parent, edge.u, edge.v))
-                    words[edge.arc / kWord] |= uint64_t(1) << edge.arc % kWord;
+                  chosen->add(edge.arc, joins(parent, edge.u, edge.v));
                 });
   }
   static constexpr int64_t kAhead = 8;
-
-  // The chosen arcs in ascending order.
-  ChosenArcs<Index> listed() const {
-    const int64_t words = arcs_ / kWord + 1;
-    ChosenArcs<Index> forest{Buffer<Index>(std::min(vertices_, arcs_) + 1)};
-    for_each_in(0, words, [this, &forest](int64_t w) {
-      for (uint64_t word = chosen_[w]; word; word &= word - 1)
-        forest.arcs[forest.count++] = Index(w * kWord + std::countr_zero(word));
-    });
-    return forest;
-  }
 
   const int64_t vertices_, arcs_;
   const Weights<Bits> weights_;
@@ -249,7 +235,7 @@ class FilterKruskal {
   const Collect collect_;
   Place<Bits> heaviest_{};
   Buffer<Index> parent_;
-  Buffer<uint64_t> chosen_;  // a bit for each arc
+  ArcBits chosen_;
 };
 
 template <class Index, class Bits, class Arcs>

@@ -11,6 +11,7 @@
 
 #include "core/atomics.h"
 #include "core/vertices.h"
+#include "cpu/core/helper_account.h"
 #include "cpu/core/interrupt.h"
 
 namespace conncomp {
@@ -18,6 +19,18 @@ namespace conncomp {
 // Whether two numbers, vertices or not, differ by less than a distance.
 inline bool are_near(uint64_t v, uint64_t u, int64_t distance) {
   return std::max(v, u) - std::min(v, u) < uint64_t(distance);
+}
+
+// Whether the sources of neighbouring arcs of a list are mostly near each other.
+template <class Vertex>
+bool are_local(const Vertex* src, int64_t arcs, int64_t vertices) {
+  constexpr int64_t kSamples = 64, kNear = kAlwaysHelped ? 8 : 512;  // vertices over the distance
+  int64_t near = 0;
+  for (int64_t i = 0; i < kSamples && arcs > 1; ++i) {
+    const Vertex* const arc = src + (arcs - 1) / kSamples * i;
+    near += are_near(Shared::load(arc), Shared::load(arc + 1), vertices / kNear);
+  }
+  return near > kSamples / 4 * 3;
 }
 
 template <class Pointer, class Vertex>

@@ -67,7 +67,7 @@ class RowsOfArcs {
 
   // `indptr` has an entry more than there are vertices, `indices` one for each arc.
   void fill(int64_t* indptr, Vertex* indices) const {
-    const bool local = is_local();
+    const bool local = are_local(src_, arcs_, vertices_);
     // Alone, one step does where the rows that are written to fit into a cache.
     if (parts_.parts == 1 && (local || vertices_ < kRanges << kFewestBits)) {
       group_by_key(
@@ -97,24 +97,11 @@ class RowsOfArcs {
   static constexpr int64_t kBlock = kAlwaysHelped ? 4 : 1024;
   static constexpr int kBlockBits = kAlwaysHelped ? 4 : 13;  // of the vertices in a range
 
-  static constexpr int64_t kNear = kAlwaysHelped ? 8 : kRanges;  // vertices over the distance of near ones
-
   // An arc that is in its range: its row there, and its target.
   struct Moved {
     uint32_t row;
     Vertex target;
   };
-
-  // Whether the sources of neighbouring arcs are mostly near each other.
-  bool is_local() const {
-    constexpr int64_t kSamples = 64;
-    int64_t near = 0;
-    for (int64_t i = 0; i < kSamples && arcs_ > 1; ++i) {
-      const Vertex* const arc = src_ + (arcs_ - 1) / kSamples * i;
-      near += are_near(Shared::load(arc), Shared::load(arc + 1), vertices_ / kNear);
-    }
-    return near > kSamples / 4 * 3;
-  }
 
   // Some vertices that follow each other.
   struct Range {

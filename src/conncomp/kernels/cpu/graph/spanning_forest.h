@@ -2,38 +2,78 @@
 //
 // What: the arcs that connect what no arc before them connects, in ascending order: one tree for each
 // component. The directions of arcs are ignored. It does not depend on the number of threads.
-// How: on one thread, each arc unites its ends, and is kept if they were apart. For several, the arcs are cut
-// into as many parts, each with a forest of its own: an arc that is not in the forest of its part closes a
-// cycle with arcs before it, and is in no forest of the whole. Then the forests are joined in pairs: the arcs
-// of the later one are gone through in their order as if they came after the earlier one.
-// Cost: each arc is read once, with a random access for it; a pass over the vertices for each pair. Memory:
-// the parents and an arc number for each vertex, for each part; there are no more parts than arcs a vertex,
-// or two. Source: Kruskal 1956, "On the shortest spanning subtree of a graph and the traveling salesman
-// problem"; union–find of Jaiganesh and Burtscher 2018.
+// How: one thread unites the ends of each arc, and keeps the arc if they were apart. Two threads share this
+// work if arcs are many, or far from their neighbours in the list. The first arc of any vertex is in the
+// forest. One thread contracts: it finds these arcs, gives both ends the number of a tree, and passes on the
+// arcs between two trees. Meanwhile the other thread unites trees by the arcs that were passed on. There are
+// a quarter as many trees as vertices, so their parents mostly fit a cache. After two arcs a vertex, most
+// arcs are inside one tree. Then all threads look for the others, and only these are gone through. Cost: each
+// arc is read once, with a random access for it. Memory: a number a vertex, and one for each arc of the
+// forest; for two threads also a number for each second vertex, and a bit an arc. Source: Kruskal 1956, "On
+// the shortest spanning subtree of a graph and the traveling salesman problem"; union–find of Jaiganesh and
+// Burtscher 2018; first arcs: Borůvka 1926.
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cstdint>
+#include <limits>
 #include <utility>
 #include <vector>
 
 #include "core/union_find.h"
 #include "cpu/core/buffer.h"
+#include "cpu/core/function_ref.h"
+#include "cpu/core/helper_account.h"
 #include "cpu/core/numbering.h"
 #include "cpu/core/parallel.h"
 #include "cpu/graph/edges.h"
 
 namespace conncomp {
 
-// A part has so many arcs a vertex: it unites almost all vertices anew, as does the joining, which is more
-// work than its share of few arcs.
-constexpr int64_t kPartDegree = 24;
+// How many arcs a vertex are contracted before the others are sorted out. Contraction gains if arcs are in no
+// order and parents beyond a cache, or if each thread has so many arcs a vertex (notes-graph-cpu.md, forests
+// of lists).
+constexpr int64_t kFirstArcs = 2, kBeyondCaches = kAlwaysHelped ? 0 : 1 << 17,
+                  kManyArcs = kAlwaysHelped ? 4 : 24;
 
 // Numbers of arcs, in ascending order. An Index holds the numbers of all vertices and of all arcs.
 template <class Index>
 struct ChosenArcs {
   Buffer<Index> arcs;
   int64_t count = 0;
+};
+
+// A bit for each arc. Threads set those of different words at the same time.
+class ArcBits {
+ public:
+  static constexpr int64_t kWord = 64;
+
+  explicit ArcBits(int64_t arcs) : count_(arcs / kWord + 1), words_(count_) {
+    for_each_index(count_, [words = words_.data()](int64_t w) { words[w] = 0; });
+  }
+
+  void add(int64_t arc, bool chosen) { words_[arc / kWord] |= uint64_t(chosen) << arc % kWord; }
+
+  // In ascending order.
+  template <class Index>
+  [[gnu::noinline]] ChosenArcs<Index> listed() const {
+    Buffer<Index> rank(count_);
+    const int64_t count = rank_words(words_.data(), count_, rank.data());
+    ChosenArcs<Index> chosen{Buffer<Index>(count), count};
+    const auto list = [to = chosen.arcs.data(), words = words_.data(), rank = rank.data()](int64_t w) {
+      Index* next = to + rank[w];
+      for (uint64_t word = words[w]; word; word &= word - 1)
+        *next++ = Index(w * kWord + std::countr_zero(word));
+    };
+    for_each_index(count_, list, kWord / 8);
+    return chosen;
+  }
+
+ private:
+  int64_t count_;
+  Buffer<uint64_t> words_;
 };
 
 // Unites the sets of u and v, for one thread; returns whether they were apart. A call for each arc would take
@@ -47,72 +87,152 @@ template <class Index>
   return a != b;
 }
 
-// The forest of some of the arcs, which come in ascending order.
+// An arc, and its ends or the trees that they are in.
 template <class Index>
-class PartForest {
- public:
-  PartForest() = default;
-  PartForest(int64_t vertices, int64_t arcs)
-      : parent_(vertices), chosen_{Buffer<Index>(std::min(vertices, arcs) + 1)} {
-    for_each_in(0, vertices, [parent = parent_.data()](int64_t v) { parent[v] = Index(v); });
-  }
-
-  // The place after the last arc is written in any case, without a branch: there is one more than arcs.
-  void add(int64_t arc, int64_t u, int64_t v) {
-    chosen_.arcs[chosen_.count] = Index(arc);
-    chosen_.count += joins(parent_.data(), Index(u), Index(v));
-  }
-
-  ChosenArcs<Index>& chosen() { return chosen_; }
-
- private:
-  Buffer<Index> parent_;
-  ChosenArcs<Index> chosen_;
+struct NumberedArc {
+  Index u, v, arc;
 };
 
-// The forest of the arcs that add(forest, begin, end) adds, for those of numbers from `begin` to before
-// `end`, and add_some(forest, chosen) for those chosen before: whatever the arcs are kept in.
+// The forest by several threads. Arcs come in chunks, and each chunk goes through `contract` and then
+// `unite`, while the next one goes through `contract`.
 template <class Index>
-ChosenArcs<Index> forest_of_parts(int64_t vertices, int64_t arcs,
-                                  FunctionRef<void(PartForest<Index>&, int64_t, int64_t)> add,
-                                  FunctionRef<void(PartForest<Index>&, const ChosenArcs<Index>&)> add_some) {
-  const int64_t most = arcs / (kPartDegree * std::max<int64_t>(vertices, 1));
-  Parts parts(arcs, kGrain);
-  parts.at_most(std::min<int64_t>(std::max<int64_t>(most, 1), num_threads()));
-  std::vector<PartForest<Index>> forests(parts.parts);
-  parallel_for(parts.parts, [&](int64_t part) {
-    PartForest<Index> forest(vertices, arcs);
-    add(forest, parts.begin(part), parts.end(part));
-    forests[part] = std::move(forest);
-  });
-  for (int64_t step = 1; step < parts.parts; step *= 2)
-    parallel_for((parts.parts + 2 * step - 1) / (2 * step), [&](int64_t pair) {
-      const int64_t earlier = 2 * step * pair, later = earlier + step;
-      if (later >= parts.parts) return;
-      PartForest<Index> forest = std::move(forests[earlier]);
-      PartForest<Index> added = std::move(forests[later]);
-      add_some(forest, added.chosen());
-      forests[earlier] = std::move(forest);
+class Contraction {
+ public:
+  using Arc = NumberedArc<Index>;
+
+  // Writes the arcs from `begin` to before `end` that are no loops; returns how many they are.
+  using Read = FunctionRef<int64_t(int64_t begin, int64_t end, Arc* to)>;
+
+  Contraction(int64_t vertices, int64_t arcs, Read read)
+      : vertices_(vertices),
+        arcs_(arcs),
+        read_(read),
+        chosen_(arcs),
+        tree_(vertices),
+        parent_(vertices / 2 + 1) {
+    for_each_index(vertices, [tree = tree_.data()](int64_t v) { tree[v] = kNone; });
+    for_each_index(vertices / 2 + 1, [parent = parent_.data()](int64_t v) { parent[v] = Index(v); });
+    for (Buffer<Arc>& between : between_) between = Buffer<Arc>(kChunk + 1);
+  }
+
+  ChosenArcs<Index> forest() {
+    const int64_t chunks = (arcs_ + kChunk - 1) / kChunk,
+                  first = std::min(kFirstArcs * vertices_ / kChunk + 1, chunks);
+    for (int64_t chunk = 0; chunk <= first; ++chunk)
+      parallel_for(2, [&](int64_t stage) {
+        if (stage == 1 && chunk > 0) unite(chunk - 1);
+        if (stage == 0 && chunk < first)
+          for_each_block(chunk, [&](const Arc* arcs, int64_t count) { contract(chunk, arcs, count); });
+      });
+    if (first == chunks) return chosen_.listed<Index>();
+    flatten(parent_.data(), trees_);
+    for_each_index(vertices_, [tree = tree_.data(), parent = parent_.data()](int64_t v) {
+      if (tree[v] != kNone) tree[v] = parent[tree[v]];
     });
-  return std::move(forests[0].chosen());
+    std::vector<std::vector<Arc>> left(chunks - first);
+    parallel_for(chunks - first, [&](int64_t k) {
+      std::vector<Arc> apart;
+      for_each_block(first + k, [&apart, tree = tree_.data()](const Arc* arcs, int64_t count) {
+        for (int64_t i = 0; i < count; ++i)
+          if (const Index a = tree[arcs[i].u]; a != tree[arcs[i].v] || a == kNone) apart.push_back(arcs[i]);
+      });
+      left[k] = std::move(apart);
+    });
+    for (const std::vector<Arc>& apart : left) {
+      contract(0, apart.data(), int64_t(apart.size()));
+      unite(0);
+    }
+    return chosen_.listed<Index>();
+  }
+
+ private:
+  static constexpr Index kNone = std::numeric_limits<Index>::max();
+  static constexpr int64_t kChunk = std::max(kGrain, ArcBits::kWord);
+  static constexpr int64_t kBlock = 256;  // of which memory is asked for before the first one is looked at
+
+  template <class Body>
+  void for_each_block(int64_t chunk, Body body) const {
+    std::array<Arc, kBlock> block;
+    const int64_t end = std::min((chunk + 1) * kChunk, arcs_);
+    for (int64_t begin = chunk * kChunk; begin < end; begin += kBlock)
+      body(block.data(), read_(begin, std::min(begin + kBlock, end), block.data()));
+  }
+
+  void contract(int64_t chunk, const Arc* arcs, int64_t count) {
+    Arc* to = between_[chunk % 2].data() + count_[chunk % 2];
+    Index* const tree = tree_.data();
+    for (int64_t i = 0; i < std::min(count, kBlock); ++i) {
+      __builtin_prefetch(tree + arcs[i].u, 1);
+      __builtin_prefetch(tree + arcs[i].v, 1);
+    }
+    for (int64_t i = 0; i < count; ++i) {
+      const auto [u, v, arc] = arcs[i];
+      const Index a = tree[u], b = tree[v];
+      if (a != kNone && b != kNone) [[likely]] {
+        *to = {a, b, arc};
+        to += a != b;
+      } else {
+        tree[u] = tree[v] = a != kNone ? a : b != kNone ? b : trees_++;
+        chosen_.add(arc, true);
+      }
+    }
+    count_[chunk % 2] = to - between_[chunk % 2].data();
+  }
+
+  void unite(int64_t chunk) {
+    for_each_in(0, count_[chunk % 2],
+                [=, this, arcs = between_[chunk % 2].data(), parent = parent_.data()](int64_t i) {
+                  chosen_.add(arcs[i].arc, joins(parent, arcs[i].u, arcs[i].v));
+                });
+    count_[chunk % 2] = 0;
+  }
+
+  const int64_t vertices_, arcs_;
+  const Read read_;
+  ArcBits chosen_;
+  Index trees_ = 0;
+  Buffer<Index> tree_;    // of each vertex
+  Buffer<Index> parent_;  // of each tree
+  std::array<Buffer<Arc>, 2> between_;
+  std::array<int64_t, 2> count_{};
+};
+
+// Not inlined, as it is the same whatever the arcs are kept in.
+template <class Index>
+[[gnu::noinline]] ChosenArcs<Index> contracted_forest(int64_t vertices, int64_t arcs,
+                                                      typename Contraction<Index>::Read read) {
+  return Contraction<Index>(vertices, arcs, read).forest();
+}
+
+// The forest by one thread.
+template <class Index, class Arcs>
+ChosenArcs<Index> forest_in_order(const Arcs& arcs, Ends ends) {
+  Buffer<Index> parents(arcs.vertices), chosen(std::min(arcs.vertices, arcs.arcs) + 1);
+  for_each_in(0, arcs.vertices, [parent = parents.data()](int64_t v) { parent[v] = Index(v); });
+  int64_t count = 0;  // of its own, so that the compiler keeps it in a register
+  // The place after the last arc is written in any case, without a branch.
+  arcs.for_each_edge(0, arcs.arcs, ends,
+                     [&count, parent = parents.data(), to = chosen.data()](int64_t arc, auto u, auto v) {
+                       to[count] = Index(arc);
+                       count += joins(parent, Index(u), Index(v));
+                     });
+  return {std::move(chosen), count};
 }
 
 template <class Index, class Arcs>
 ChosenArcs<Index> spanning_forest(const Arcs& arcs, Ends ends) {
-  using Forest = PartForest<Index>;
-  const auto adding_to = [](Forest& forest) {
-    return [&forest](int64_t arc, auto u, auto v) { forest.add(arc, u, v); };
+  const bool contracts =
+      helpers_wanted(arcs.arcs) && ((arcs.vertices >= kBeyondCaches && !arcs.is_local()) ||
+                                    arcs.arcs / (kManyArcs * num_threads()) >= arcs.vertices);
+  if (!contracts) return forest_in_order<Index>(arcs, ends);
+  const auto read = [&arcs, ends](int64_t begin, int64_t end, NumberedArc<Index>* to) {
+    int64_t count = 0;
+    arcs.for_each_edge(begin, end, ends, [&count, to](int64_t arc, auto u, auto v) {
+      to[count++] = {Index(u), Index(v), Index(arc)};
+    });
+    return count;
   };
-  return forest_of_parts<Index>(
-      arcs.vertices, arcs.arcs,
-      [&](Forest& forest, int64_t begin, int64_t end) {
-        Forest own = std::move(forest);  // which the compiler keeps in registers
-        arcs.for_each_edge(begin, end, ends, adding_to(own));
-        forest = std::move(own);
-      },
-      [&](Forest& forest, const ChosenArcs<Index>& chosen) {
-        arcs.for_each_edge_of(chosen.arcs.data(), chosen.count, adding_to(forest));
-      });
+  return contracted_forest<Index>(arcs.vertices, arcs.arcs, read);
 }
 
 }  // namespace conncomp

@@ -35,6 +35,7 @@ from conncomp.kernels.cuda.components.tile_sums import (
 from conncomp.kernels.cuda.launcher import (
     COUNT,
     INDEX_TYPES,
+    PER_THREAD,
     Again,
     Gpu,
     are_watched,
@@ -132,6 +133,7 @@ def _kind_of(
         or not 0 < labels.size <= MOST_ELEMENTS
         or not labels.flags.c_contiguous
         or are_watched()
+        or stream == PER_THREAD
         or not gpu.keeps_launches_of(stream)
     ):
         return None

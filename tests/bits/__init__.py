@@ -1,0 +1,7 @@
+"""Bits of some thousand calls of all public functions, as they were recorded.
+
+A file per theme, such as `arrays.py`, has a generator `calls` of pairs: a key in words, and a
+function of no arguments. `recorded/THEME.json` holds, by key, twelve hexadecimal digits of the
+canonical form of the result, or the class of the error. Bits that differ are a change of behaviour.
+Only where CHANGELOG names this change record again: ``python -m tests.bits --record THEME``.
+"""

@@ -1,0 +1,96 @@
+"""Results of all public functions, bit for bit as they were recorded."""
+
+import json
+
+import numpy as np
+import pytest
+
+from . import errors, names, running
+from .canonical import Coarse, digest, name_of_error
+from .inputs import each
+
+# What only a GPU can do.
+ON_A_GPU = {"conncomp Labeller", "conncomp PathLengths", "conncomp path_lengths"}
+MOST_BYTES = 120_000
+AGAIN = (
+    "results differ from those that were recorded. If CHANGELOG names this change of behaviour, "
+    "record again: python -m tests.bits --record {theme}"
+)
+
+
+@pytest.mark.parametrize("theme", running.THEMES)
+def test_results(theme):
+    if absent := running.missing(theme):
+        pytest.skip(f"needs {', '.join(absent)}")
+    lines = running.differences(theme)
+    assert not lines, "\n".join([f"{len(lines)} {AGAIN.format(theme=theme)}", *lines])
+
+
+def test_every_public_name_is_reached():
+    reached = {name for theme in running.THEMES for name in running.recorded(theme)["reached"]}
+    public = {f"{room} {name}" for room in names.MODULES for name in names.public(room)}
+    assert public - reached == ON_A_GPU & public
+    assert reached <= public
+
+
+def test_records_are_small():
+    files = list(running.FOLDER.iterdir())
+    assert {path.stem for path in files} == set(running.THEMES)
+    assert sum(path.stat().st_size for path in files) < MOST_BYTES
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (np.zeros(3, "i4"), np.zeros(3, "i8")),
+        (np.zeros((2, 3)), np.zeros((3, 2))),
+        (np.array([1, 2]), np.array([2, 1])),
+        (1.0, 1.0 + 1e-8),
+        (np.int64(1), 1),
+        (1, True),
+        (["a", "b"], ["ab"]),
+        ((1, 2), [1, 2]),
+        ({"a": 1, "b": 2}, {"b": 2, "a": 1}),
+        (np.array([1.0, 1e-9]), np.array([1.0, 2e-9])),
+        (ValueError(), TypeError()),
+    ],
+)
+def test_what_differs(one, other):
+    assert digest(one) != digest(other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (np.zeros(3, ">i4"), np.zeros(3, "i4")),
+        (np.eye(3), np.asfortranarray(np.eye(3))),
+        (0.0, -0.0),
+        (1.0, 1.0 + 1e-12),
+        (np.array([1.0, 1e-17]), np.array([1.0, 0.0])),
+        ({3, 1, 2}, {2, 3, 1}),
+        (iter([1]), [1]),
+        (Coarse(0.123456), Coarse(0.1234561)),
+        (ValueError("a"), ValueError("b")),
+    ],
+)
+def test_what_is_the_same(one, other):
+    assert digest(one) == digest(other)
+
+
+def test_errors_of_libraries_are_those_of_python():
+    assert name_of_error(np.exceptions.AxisError(3, 2)) == "error ValueError"
+    assert name_of_error(json.JSONDecodeError("", "", 0)) == "error ValueError"
+
+
+def test_an_error_among_results_is_one_of_them():
+    assert digest(each([lambda: 1, lambda: [][0]])()) == digest([1, IndexError()])
+
+
+def test_letters_of_errors_are_explained():
+    count = len(errors.WRONG)
+    was, now = f"n={count}T m={count}V", f"n=.{count - 1}T k={count}V"
+    assert list(errors.explain(was, now)) == [
+        "n=None: was TypeError, is a result",
+        "m: no longer recorded",
+        "k: not yet recorded",
+    ]
