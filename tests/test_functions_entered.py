@@ -7,7 +7,7 @@ MOST = {
     "repeated label of a NumPy array": 7,
     "swendsen_wang(1) of a Potts model on the CPU": 43,
     "chunk of 64² of a Dask label, made": 24,
-    "chunk of 64² of a Dask label, computed": 167,
+    "chunk of 64² of a Dask label, computed": 135,
 }
 
 
