@@ -7,9 +7,13 @@ from conncomp import _lazy
 
 # Functions of arrays lie below these rooms, and find them by this.
 _lazy.ROOMS.update(
-    dask=("conncomp.chunked.of_dask", "conncomp.tables.dask_frames"),
+    dask=(
+        "conncomp.chunked.dask_arrays",
+        "conncomp.chunked.measures.functions",
+        "conncomp.tables.dask_frames",
+    ),
     xarray=("conncomp.chunked.of_xarray",),
-    conncomp=("conncomp.chunked.of_volumes",),
+    conncomp=("conncomp.chunked.measures.functions",),
 )
 
 # The rooms, each with the public names that it has. A room is imported when one of its names is

@@ -34,38 +34,28 @@ def accepts_all(problem: Any, **options: Any) -> None:
 class Algorithm:
     """An algorithm on a device.
 
-    Attributes
-    ----------
-    name : str
-        What the user calls it.
-    device : {"cpu", "cuda"}
-    fill : callable
-        ``fill(gpu, problem, labels, workspace, consecutive, counted, **options)`` fills `labels`,
-        by roots or `consecutive` numbers, and returns the number of components of each item; where
-        they are neither numbered nor `counted` it may return None. On a GPU these are an array of
-        int64 in `workspace`. On a CPU `gpu` and `workspace` are None.
-    source : str
-        The papers that it is from, as in the references of the function that has it; or "".
-    options : dict
-        The choices that the user has for each option, the default first.
-    waits : callable
-        ``waits(options)``, given a choice for each option, is whether it goes on until nothing
-        changes: so that labels must be memory of its own, and on a GPU it waits for that, and a
-        CUDA graph cannot capture it.
-    check : callable
-        ``check(problem, **options)``, given a choice for each, raises ValueError where it does not
-        take a problem, or options that exclude each other.
-    specialisations : tuple of callable
-        Each yields the kernels that a driver loads.
+    ``fill(gpu, problem, labels, workspace, consecutive, counted, **options)`` fills labels, by
+    roots or consecutive numbers, and returns the number of components of each item; where they are
+    neither numbered nor counted it may return None. On a GPU these are an array of int64 in the
+    workspace; on a CPU gpu and workspace are None.
+
+    ``waits(options)``, given a choice for each option, is whether it goes on until nothing changes:
+    so that labels must be memory of its own, and on a GPU it waits for that, and a CUDA graph
+    cannot capture it.
+
+    ``check(problem, **options)``, given a choice for each, raises ValueError where it does not take
+    a problem, or options that exclude each other.
     """
 
-    name: str
+    name: str  # what the user calls it
     device: str
     fill: Callable[..., Any]
-    source: str = ""
+    source: str = ""  # papers, as in the references of the function that has it
+    # the choices for each, the default first
     options: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     waits: Callable[[Mapping[str, Any]], bool] = never_waits
     check: Callable[..., None] = accepts_all
+    # yield the kernels that a driver loads
     specialisations: tuple[Callable[[], Specialisations], ...] = ()
 
     @cached_property
@@ -81,12 +71,7 @@ class Algorithm:
     def check_options(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return the choice for each option: of `options`, or the default.
 
-        Raises
-        ------
-        TypeError
-            If the algorithm does not have an option, or it is to be an integer and is none.
-        ValueError
-            If an option is none of the choices.
+        Wrong names and types raise TypeError, other choices ValueError.
         """
         if not options:
             return self.defaults

@@ -35,15 +35,7 @@ PIECE_HERE = 1 << 24  # bytes that are converted at once in main memory
 def choose_device(device: Any, arrays_on_gpu: bool, name: str, workspace: Any = None) -> Device:
     """Return where to work: where the data lies, unless it is to be moved to the GPU.
 
-    Parameters
-    ----------
-    device : {None, "cpu", "cuda"}
-        What the user wants.
-    arrays_on_gpu : bool
-        Whether the argument called `name` lies in GPU memory.
-    name : str
-    workspace : Workspace, optional
-        The argument of that name, which a CPU has no use for.
+    A CPU has no use for a workspace. Errors call the data by its name.
     """
     check_choice("device", device, (None, "cpu", "cuda"))
     if arrays_on_gpu and device == "cpu":
@@ -209,14 +201,8 @@ def caller_stream(library: str, device: int) -> AbstractContextManager[object]:
 def as_numpy(array: ArrayLike, name: str) -> NDArray[Any]:
     """Return `array` as a NumPy array, without a copy where it is one; refuse GPU memory.
 
-    It is a view, whose shape the owner does not change.
-
-    Parameters
-    ----------
-    array : array_like
-        What the user passed; one with masked elements or nulls is refused, too.
-    name : str
-        The argument's name, for the error.
+    It is a view, whose shape the owner does not change. One with masked elements or nulls is
+    refused.
     """
     values, mask = as_numpy_and_mask(array, name)
     if mask is not None:
@@ -457,33 +443,13 @@ class Output:
     They are one array, but for three cases, in which what the kernel fills is copied at the end:
     the user wants another dtype than int32 or int64, and it must be known first that the labels
     fit; or the kernel is led by what it has written there, and `out` is the user's, who may change
-    it meanwhile; or labels of small items are int32, and the kernel needs int64 for indices in the
-    array of all items.
+    it meanwhile (`private`); or labels of small items are int32, and the kernel needs int64 for
+    indices in the array of all items, up to `largest_index`.
 
-    Parameters
-    ----------
-    shape : tuple of int
-    largest : int
-        No label is larger.
-    dtype : dtype, "smallest" or None
-        Of the labels; None for int32 where every index fits and int64 beyond.
-    out : array or None
-        What the user gave; on a GPU it may be of any library.
-    inputs : tuple of array
-        What `out` must not share memory with.
-    lowest : {0, -1}
-        The smallest label that there may be.
-    private : bool
-        Whether what the kernel fills must not be `out`.
-    xp : module
-        NumPy or CuPy, the library of `inputs`.
-    largest_index : int
-        No index that the kernel keeps in the labels meanwhile is larger.
-
-    Attributes
-    ----------
-    labels : array of int32 or int64
-        For a kernel to fill: contiguous, and of no subclass.
+    Labels are from `lowest`, 0 or -1, to `largest`. `dtype` may be "smallest", or None for int32
+    where every index fits and int64 beyond; `out` must not share memory with the inputs, of `xp`,
+    and on a GPU it may be of any library. `labels` is for a kernel to fill: contiguous int32 or
+    int64.
     """
 
     def __init__(
@@ -544,17 +510,7 @@ class Output:
 
 
 def as_label_type(dtype: DTypeLike | None, largest: int, lowest: int) -> np.dtype[Any]:
-    """Return the dtype of labels that no array is made for now.
-
-    Parameters
-    ----------
-    dtype : dtype or None
-        As of `Output`.
-    largest : int
-        No label is larger.
-    lowest : {0, -1}
-        The smallest label that there may be.
-    """
+    """Return the dtype of labels from `lowest` to `largest` that no array is made for now."""
     wanted = INDEX_TYPES[largest > INT32_MAX] if dtype is None else as_dtype(dtype)
     _check_label_type(wanted, "dtype", largest, lowest)
     if lowest < 0:  # roots are indices, and which ones is known too late

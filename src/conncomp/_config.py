@@ -12,24 +12,13 @@ from conncomp._core import BUILDS, instruction_set, is_built, native, obstacle
 # Those that conncomp needs, those of its extras, and those whose arrays and graphs it takes.
 PACKAGES = {
     "needed": ("numpy", "scipy"),
-    "cuda": (
-        "cupy-cuda12x",
-        "cupy-cuda13x",
-        "nvidia-cuda-nvrtc-cu12",
-        "nvidia-cuda-nvrtc",
-    ),
+    "cuda": ("cupy-cuda12x", "cupy-cuda13x", "nvidia-cuda-nvrtc-cu12", "nvidia-cuda-nvrtc"),
     "io": ("pillow", "tifffile"),
     "models": ("h5py",),
     "cli": ("click", "rich", "matplotlib"),
     "peers": (
-        "networkx",
-        "scikit-image",
-        "connected-components-3d",
-        "opencv-python-headless",
-        "igraph",
-        "rustworkx",
-        "networkit",
-        "kornia-rs",
+        *("networkx", "scikit-image", "connected-components-3d", "opencv-python-headless"),
+        *("igraph", "rustworkx", "networkit", "kornia-rs"),
     ),
     "arrays": ("torch", "jax", "numba", "dask", "xarray"),
 }

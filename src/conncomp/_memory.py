@@ -28,16 +28,10 @@ def total_memory() -> int:
 
 
 def check_memory(what: str, num_bytes: int) -> None:
-    """Raise MemoryError at once if so many bytes are more than the machine has.
+    """Raise MemoryError at once if something needs more bytes than the machine has.
 
-    An array that broadcasting has made costs nothing, until a copy of it or labels are asked for;
-    a pass over it before that would take hours.
-
-    Parameters
-    ----------
-    what : str
-        What needs them, for the error.
-    num_bytes : int
+    An array that broadcasting has made costs nothing, until a copy of it or labels are asked for; a
+    pass over it before that would take hours.
     """
     if num_bytes > MANY_BYTES and 0 < total_memory() < num_bytes:
         raise MemoryError(

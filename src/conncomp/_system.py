@@ -23,16 +23,9 @@ PATIENCE = 60.0
 
 # What changes how conncomp, CuPy or NetworkX work, or which files are loaded.
 VARIABLES = (
-    "CONNCOMP_CPU",
-    "OMP_NUM_THREADS",
-    "NETWORKX_BACKEND_PRIORITY",
-    "CUDA_VISIBLE_DEVICES",
-    "CUDA_PATH",
-    "CUPY_CACHE_DIR",
-    "CUPY_GPU_MEMORY_LIMIT",
-    "LD_LIBRARY_PATH",
-    "LD_PRELOAD",
-    "PYTHONPATH",
+    *("CONNCOMP_CPU", "OMP_NUM_THREADS", "NETWORKX_BACKEND_PRIORITY", "CUDA_VISIBLE_DEVICES"),
+    *("CUDA_PATH", "CUPY_CACHE_DIR", "CUPY_GPU_MEMORY_LIMIT"),
+    *("LD_LIBRARY_PATH", "LD_PRELOAD", "PYTHONPATH"),
 )
 
 
@@ -75,13 +68,7 @@ def variables() -> dict[str, str]:
 
 
 def gpu_facts(patience: float = PATIENCE) -> dict[str, str]:
-    """Return the GPUs and the versions of CUDA, or what is missing to use them.
-
-    Parameters
-    ----------
-    patience : float, optional
-        How many seconds to wait for CuPy.
-    """
+    """Return the GPUs and the versions of CUDA, or what is missing to use them."""
     command = (sys.executable, "-c", "from conncomp import _system; _system.print_cuda_facts()")
     answer = _answer(command, patience)
     try:

@@ -19,8 +19,7 @@ from dask.core import flatten
 
 import conncomp
 from chunked_cases import random_bonds, random_case
-from conncomp.chunked import relabelling, stages
-from conncomp.chunked.lazy import dask_arrays
+from conncomp.chunked import dask_arrays, relabelling, stages
 
 IMAGE = np.random.default_rng(7).random((18, 14, 11)) < 0.25
 

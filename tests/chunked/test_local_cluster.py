@@ -15,7 +15,7 @@ import pytest
 
 import conncomp
 from chunked_cases import random_case
-from conncomp.chunked.lazy import dask_arrays
+from conncomp.chunked import dask_arrays
 
 distributed = pytest.importorskip("distributed")
 

@@ -5,10 +5,11 @@ import pytest
 
 import conncomp
 from chunked_cases import assembled, pieces_of, random_case
-from conncomp.chunked import call_now, rules_of_image, selection, union
-from conncomp.chunked.measures.size_summary import merged_summaries
-from conncomp.chunked.selection import Selected, Selection
-from conncomp.chunked.stages import Wanted, label_wanted
+from conncomp.chunked import selection, union
+from conncomp.chunked.rules import rules_of_image
+from conncomp.chunked.selection import Selected, Selection, merged_summaries
+from conncomp.chunked.stages import label_all
+from conncomp.chunked.tree import call_now
 from dealt import examples
 
 
@@ -28,18 +29,17 @@ def test_of_random_images(part, monkeypatch):
         image, chunks, arguments = random_case(seed)
         for module in (union, selection):
             monkeypatch.setattr(module, "GROUP", [64, 4][seed % 2])
-        layout, rules = rules_of_image(chunks, image.dtype, **arguments)
+        numbering = ["roots", "consecutive"][seed % 2]
+        dtype = np.dtype([np.int32, np.int64][seed % 5 == 0])
+        asked = {**arguments, "numbering": numbering, "dtype": dtype}
+        layout, rules = rules_of_image(chunks, image.dtype, **asked)
         wanted = Selection(
             *(int(rng.choice([0, 1, 2, 4, 30])), [None, 0, 1, 3, 40][rng.integers(5)]),
             listed=[0, 1, 5][seed % 3],
         )
-        numbering = ["roots", "consecutive"][seed % 2]
         values = pieces_of(image, layout)
         again = values if seed % 3 else None
-        dtype = np.dtype([np.int32, np.int64][seed % 5 == 0])
-        result = label_wanted(
-            call_now, layout, rules, values, Wanted(numbering, dtype, wanted), again
-        )
+        result = label_all(call_now, layout, rules, values, again, wanted)
         labels = result.labels
         if layout.crossed:
             assert all(isinstance(chunk, Selected) for chunk in labels.values())

@@ -1,18 +1,16 @@
 """The three stages, chunk by chunk, against the labels of the whole array."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import conncomp
 from chunked_cases import assembled, pieces_of, random_bonds, random_case
-from conncomp.chunked import (
-    call_now,
-    label_all,
-    relabelling,
-    rules_of_bonds,
-    rules_of_image,
-    union,
-)
+from conncomp.chunked import relabelling, union
+from conncomp.chunked.rules import rules_of_bonds, rules_of_image
+from conncomp.chunked.stages import label_all
+from conncomp.chunked.tree import call_now
 from conncomp.grid.kept_runs import Placed, write_together
 from dealt import examples
 from reference import label_by_bonds, label_by_flood_fill
@@ -34,7 +32,8 @@ def counts_of(result, layout):
 def label_in_chunks(values, layout, rules, numbering, again=False):
     pieces = pieces_of(values, layout, int(rules.planes))
     dtype = np.dtype(np.int32)
-    result = label_all(call_now, layout, rules, pieces, numbering, dtype, pieces if again else None)
+    rules = replace(rules, question=replace(rules.question, numbering=numbering, dtype=dtype))
+    result = label_all(call_now, layout, rules, pieces, pieces if again else None)
     return assembled(result.labels, layout, dtype), counts_of(result, layout)
 
 
@@ -91,7 +90,8 @@ def test_the_last_stage_may_be_called_twice_and_write_to_places(numbering, dtype
     """As of a scheduler that asks once more; what places lie in is larger than them."""
     monkeypatch.setattr(relabelling, "PIECE", 20)  # so that places are written in pieces
     image = np.random.default_rng(0).random((6, 8)) < 0.6
-    layout, rules = rules_of_image(((3, 3), (5, 3)), image.dtype)
+    chunks = ((3, 3), (5, 3))
+    layout, rules = rules_of_image(chunks, image.dtype, numbering=numbering, dtype=dtype)
     values, want = pieces_of(image, layout), conncomp.label(image, numbering=numbering)
     before, out = (
         {index: each.copy() for index, each in values.items()},
@@ -114,7 +114,7 @@ def test_the_last_stage_may_be_called_twice_and_write_to_places(numbering, dtype
             np.testing.assert_array_equal(out[place], kept)
         return result
 
-    result = label_all(call, layout, rules, values, numbering, np.dtype(dtype))
+    result = label_all(call, layout, rules, values)
     np.testing.assert_array_equal(out, assembled(result.labels, layout, np.dtype(dtype)))
     for index, each in values.items():
         np.testing.assert_array_equal(each, before[index])

@@ -2,6 +2,8 @@
 
 import pickle
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from functools import partial
 from threading import Barrier
 from types import SimpleNamespace
 from typing import ClassVar
@@ -12,7 +14,10 @@ import pytest
 import conncomp
 from chunked_cases import random_case
 from conncomp import _arrays
-from conncomp.chunked import call_now, label_all, labelling, on_gpu, relabelling, rules_of_image
+from conncomp.chunked import labelling, relabelling
+from conncomp.chunked.rules import rules_of_image
+from conncomp.chunked.stages import label_all
+from conncomp.chunked.tree import call_now
 from conncomp.grid import answers, array
 from host_cuda.host_gpu import AVAILABLE
 from host_cupy import place_on_host
@@ -35,7 +40,8 @@ def test_chunks_of_cupy(monkeypatch, seed):
         pieces[index] = place, cupy.asarray(image[place])
     for numbering in ("roots", "consecutive"):
         values = {index: piece for index, (_, piece) in pieces.items()}
-        result = label_all(call_now, layout, rules, values, numbering, np.dtype(np.int32))
+        question = replace(rules.question, numbering=numbering, dtype=np.dtype(np.int32))
+        result = label_all(call_now, layout, replace(rules, question=question), values)
         want = conncomp.label(image, numbering=numbering, **arguments)
         for index, labels in result.labels.items():
             assert isinstance(labels, cupy.ndarray)
@@ -73,33 +79,40 @@ def streams(monkeypatch):
         memory=SimpleNamespace(OutOfMemoryError=OutOfMemoryError),
         Stream=Stream,
     )
-    monkeypatch.setattr(on_gpu, "import_cupy", lambda: SimpleNamespace(cuda=cuda))
-    monkeypatch.setattr(on_gpu, "_STREAMS", on_gpu._Streams())
+    dask_graph = pytest.importorskip("conncomp.chunked.dask_graph")
+    monkeypatch.setattr(dask_graph, "import_cupy", lambda: SimpleNamespace(cuda=cuda))
+    monkeypatch.setattr(dask_graph, "_STREAMS", dask_graph._Streams())
     return Stream.made
 
 
 def test_each_thread_has_a_stream_and_waits_for_it(streams):
+    from conncomp.chunked import dask_graph
+
     with ThreadPoolExecutor(2) as threads:
         barrier = Barrier(2)
-        meet = on_gpu.OnStream(lambda: barrier.wait(10))
+        meet = partial(dask_graph.on_stream, lambda: barrier.wait(10))
         for _ in range(2):
             list(threads.map(lambda _: meet(), range(2)))
     assert [stream.done for stream in streams] == [["begin", "end", "wait"] * 2] * 2
 
 
 def test_too_little_memory_of_a_gpu_is_a_memory_error_of_python(streams):
+    from conncomp.chunked import dask_graph
+
     def fail():
         raise OutOfMemoryError("Out of memory allocating 512 bytes")
 
     with pytest.raises(MemoryError, match=r"allocating 512 bytes\); make chunks smaller") as caught:
-        on_gpu.OnStream(fail)()
+        dask_graph.on_stream(fail)
     assert type(caught.value) is MemoryError
     assert type(pickle.loads(pickle.dumps(caught.value))) is MemoryError
     assert caught.value.__cause__ is None
 
 
 def test_only_what_takes_chunks_is_called_on_a_stream(streams):
-    engine = on_gpu.on_streams(call_now)
+    from conncomp.chunked import dask_graph
+
+    engine = dask_graph.on_streams(call_now)
     assert engine("link", (0,), max, 1, 2) == 2
     assert streams == []
     assert engine("label", (0,), max, 1, 2) == 2
@@ -124,6 +137,7 @@ MEASURES = {
 def test_what_measures_chunks_is_called_on_a_stream(streams, monkeypatch, name):
     """Nothing else is: tasks that take a chunk are told by the graph."""
     dask_array = pytest.importorskip("dask.array")
+    from conncomp.chunked import dask_graph
     from conncomp.chunked.measures import dask_labels
 
     monkeypatch.setattr(dask_labels, "on_gpu", lambda array: True)
@@ -135,7 +149,7 @@ def test_what_measures_chunks_is_called_on_a_stream(streams, monkeypatch, name):
     for task in dict(measured.__dask_graph__()).values():
         if hasattr(task, "func"):
             takes_chunk = any(key[0] == lazy[0].name for key in task.dependencies)
-            assert isinstance(task.func, on_gpu.OnStream) == takes_chunk
+            assert (getattr(task.func, "func", None) is dask_graph.on_stream) == takes_chunk
     want = MEASURES[name](labels, image)
     np.testing.assert_allclose(measured.compute(scheduler="sync"), want, rtol=1e-12)
     assert streams[0].done.count("wait") >= lazy[0].npartitions

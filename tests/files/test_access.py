@@ -1,3 +1,4 @@
+import contextlib
 import errno
 import os
 import shutil
@@ -11,6 +12,8 @@ import numpy as np
 import pytest
 
 import conncomp
+from conncomp.files import access, parts
+from conncomp.files.parts import whole
 from conncomp.io import atomic_path
 from conncomp.models.checkpoint import write_checkpoint
 
@@ -42,6 +45,67 @@ def test_failure_leaves_nothing_and_keeps_the_old(tmp_path, failure, exists):
         fail()
     assert os.listdir(tmp_path) == (["out.txt"] if exists else [])
     assert not exists or path.read_text() == "old"
+
+
+WRITERS = {module.__file__ for module in (access, parts, contextlib)}
+
+
+class Interrupts:
+    """Raises KeyboardInterrupt before the line of a writer that has some number."""
+
+    def __init__(self, number):
+        self.left = number
+
+    def __call__(self, frame, event, argument):
+        if frame.f_code.co_filename not in WRITERS:
+            return None
+        if event == "line":
+            self.left -= 1
+            if self.left < 0:
+                sys.settrace(None)
+                raise KeyboardInterrupt
+        return self
+
+
+def write_interrupted(writer, path, failure, number):
+    """Write a file with an interrupt; return whether it came."""
+    interrupts, before = Interrupts(number), sys.gettrace()
+    try:
+        sys.settrace(interrupts)
+        with writer(path) as temporary:
+            temporary.write_text("new")
+            if failure:
+                raise failure
+        sys.settrace(None)
+    except (KeyboardInterrupt, ValueError):
+        pass
+    finally:
+        sys.settrace(before)
+    return interrupts.left < 0
+
+
+# A file that an interrupt keeps from being closed is closed as Python forgets it.
+@pytest.mark.filterwarnings("ignore:unclosed file:ResourceWarning")
+@pytest.mark.parametrize("writer", [atomic_path, whole])
+@pytest.mark.parametrize("failure", [None, ValueError])
+@pytest.mark.parametrize("exists", [False, True])
+def test_an_interrupt_at_any_line_leaves_nothing(tmp_path, monkeypatch, writer, failure, exists):
+    monkeypatch.setattr(os, "fsync", lambda descriptor: None)  # which may take long
+    path = tmp_path / "out.txt"
+    number, found = 0, set()
+    while True:
+        path.unlink(missing_ok=True)
+        if exists:
+            path.write_text("old")
+        came = write_interrupted(writer, path, failure, number)
+        names = os.listdir(tmp_path)
+        assert set(names) <= {"out.txt"}, number
+        found.add(path.read_text() if names else None)
+        if not came:
+            break
+        number += 1
+    assert number > 20
+    assert found == {"old" if exists else None} | ({"new"} if failure is None else set())
 
 
 def test_permissions_are_those_of_any_new_file_or_of_the_old(tmp_path):

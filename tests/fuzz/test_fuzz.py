@@ -14,6 +14,7 @@ import pytest
 from dealt import examples
 
 ROOT = Path(__file__).parents[2]
+PLANTED_FAULTS = Path(__file__).with_name("planted_faults.md")
 
 # Targets `planted:NAME`, each wrong in its way where a case holds an "x".
 PLANTED = """
@@ -102,6 +103,25 @@ def test_page_of_what_was_tried():
     table = page[page.index("target  ") : page.index("The updates of each model")]
     assert sorted(re.findall(r"^``([\w-]+)`` ", table, re.M)) == sorted(TARGETS)
     assert f"{sum(map(len, BREAKAGES.values()))} functions, each wrong in one place" in page
+    found = re.findall(r"^\| [\w-]+ \| \d+ \| (\d+) \|", PLANTED_FAULTS.read_text(), re.M)
+    assert f"notice {sum(map(int, found))} of" in page
+
+
+def test_list_of_planted_faults():
+    """It has all faults. If not, ``python -m tests.fuzz.gate TARGET`` brings it up to date."""
+    from tests.fuzz.broken import BREAKAGES
+
+    row = re.compile(r"^\| ([\w-]+) \| (\d+) \| (\d+) \| (.*) \| (.*) \|$", re.M)
+    rows = row.findall(PLANTED_FAULTS.read_text())
+    assert {name: int(count) for name, count, *_ in rows} == {
+        name: len(faults) for name, faults in BREAKAGES.items()
+    }
+    for name, count, found, tests, missed in rows:
+        found_by = re.findall(r"`(\S+)::(?:\w+::)*(\w+)` (\d+)", tests)
+        assert sum(int(times) for *_, times in found_by) == int(found), name
+        assert int(found) + len(re.findall(r"\d+: `", missed)) == int(count), name
+        for file, test, _ in found_by:
+            assert f"def {test}(" in (ROOT / "tests" / file).read_text()
 
 
 def test_several_processes_write_one_report(tmp_path):

@@ -1,24 +1,24 @@
 """Every CUDA kernel that can be asked for compiles, for every kind of GPU, without a warning."""
 
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from itertools import combinations, combinations_with_replacement
 
 import pytest
 
 from clamps import wrong_clamps
 from conncomp.kernels.cuda.launcher import SOURCES, compile_options, includes, source
-from dealt import SOAK, covering
+from dealt import covering
 from nvrtc_program import checked, nvrtc, program_of, ptx_of
 from specialisations import names_by_file, template_of
 
-# Of 90 as users have it, up to the assembler, which has it in a soak; elsewhere what a GPU lacks is
-# found in a third of the time. What those of 75 and of 100 have, those between them have.
+# For 90 as for users. For the others unoptimised, where what a GPU lacks is found in a third of the
+# time. What those of 75 and of 100 have, those between them have.
 UNOPTIMISED = "--Ofast-compile=max"
 GPUS = {
     "75": ("-arch=sm_75", UNOPTIMISED),
     "100": ("-arch=sm_100", UNOPTIMISED),
-    "90": ("-arch=sm_90" if SOAK else "-arch=compute_90",),
+    "90": ("-arch=sm_90",),
 }
 # The front end alone, which sees types and names, in a tenth of the time of the assembler.
 TYPED = {"typed": ("-arch=compute_75", "-fdevice-syntax-only")}
@@ -82,38 +82,16 @@ def leaves(name, place=()):
     return [(place, name.partition("<")[0]), *within]
 
 
-def parts_in_a_soak(name):
-    """Return the leaves of a kernel's name, and pairs of its numbers, each with the template."""
+def parts_for_assembler(name):
+    """Return what of a kernel's name the assembler is to see, each with the template.
+
+    An instruction that a GPU lacks stands in one of few functions, which a template calls, or where
+    a leaf tells that it is wanted. Arrays in shared memory are as large as pairs of numbers say.
+    """
     of_name = leaves(without_types(name))
     numbers = [leaf for leaf in of_name if leaf[1].isdigit()]
     of_template = [(leaf,) for leaf in of_name] + list(combinations(numbers, 2))
     return {(template_of(name), *part) for part in of_template}
-
-
-def parts_for_assembler(names, soak=SOAK):
-    """Return what of each name of a file the assembler is to see.
-
-    An instruction that a GPU lacks stands in one of few functions, which a template calls, or where
-    a leaf, a type as well, tells that it is wanted: each template, and each leaf in some template
-    of the file.
-    Arrays in shared memory are as large as numbers say: the largest number at each place. In a soak
-    all that `parts_in_a_soak` says.
-    """
-    if soak:
-        return {name: parts_in_a_soak(name) for name in names}
-    parts, largest = {}, Counter()
-    for name in names:
-        of_name = [(template_of(name), *leaf) for leaf in leaves(name)]
-        parts[name] = {leaf for _, _, leaf in of_name if not leaf.isdigit()}
-        for template, place, leaf in of_name:
-            if leaf.isdigit():
-                largest[template, place] = max(largest[template, place], int(leaf))
-    for (template, place), number in largest.items():
-        part = (place, str(number))
-        for name in names:
-            if template_of(name) == template and part in leaves(name):
-                parts[name].add((template, *part))
-    return parts
 
 
 def fewest(names, parts_of, seen=()):
@@ -122,27 +100,30 @@ def fewest(names, parts_of, seen=()):
     return [names[k] for k in covering([parts_of(name) - known for name in names])]
 
 
-def dealt(names, place=0):
-    """Deal the names of a file, which is at some place among the files, to the kinds of GPU.
+def dealt(names):
+    """Deal the names of a file to the kinds of GPU.
 
     What the front end sees does not depend on the kind of GPU: it sees each pair of arguments of a
     template, once. The assembler for the oldest GPU, which lacks the most and has no more shared
     memory than others, sees what `parts_for_assembler` says. To that for the newest little is new,
-    as instructions by name stand in headers that all files include, and to the optimiser: they have
-    one of each third file and one of each, and all files and all templates with `SOAK`.
+    as instructions by name stand in headers that all files include: it sees one kernel of each
+    file. The optimiser sees one of each template.
     """
-    oldest = fewest(names, parts_for_assembler(names).get)
-    newest = list(names[-1:]) if SOAK or place % 3 == 0 else []
-    kinds = {"typed": fewest(names, pairs_in, oldest), "75": oldest, "100": newest}
+    oldest = fewest(names, parts_for_assembler)
     optimised = [alike[-1] for alike in grouped(names, template_of)]
-    return kinds | {"90": optimised if SOAK else optimised[-1:]}
+    return {
+        "typed": fewest(names, pairs_in, oldest),
+        "75": oldest,
+        "100": names[-1:],
+        "90": optimised,
+    }
 
 
 # The kernels of a file are compiled together, but for those of which there are very many.
 PARTS = {
     f"{file}-{begin}-{kind}": (file, tuple(chosen[begin : begin + 60]), kind)
-    for place, (file, names) in enumerate(NAMES.items())
-    for kind, chosen in dealt(names, place).items()
+    for file, names in NAMES.items()
+    for kind, chosen in dealt(names).items()
     for begin in range(0, len(chosen), 60)
 }
 
@@ -196,27 +177,20 @@ def test_mistakes_are_seen(kind, statement, message):
     assert re.search(message, log)
 
 
-def compiled(kinds, key=str):
-    """Return what of each name is compiled for each of the kinds."""
-    return [
-        {(file, key(name)) for file, names, of in PARTS.values() if of == kind for name in names}
-        for kind in kinds
-    ]
+def compiled(*kinds):
+    """Return what is compiled for some kinds, each name with its file."""
+    return {(file, name) for file, names, kind in PARTS.values() if kind in kinds for name in names}
 
 
 def test_each_kernel_is_compiled_with_all_pairs_of_types_and_for_each_kind_of_gpu():
     everything = {(file, name) for file, names in NAMES.items() for name in names}
-    parts = {file: parts_for_assembler(names) for file, names in NAMES.items()}
-    for kinds, parts_of in (
-        (KINDS, lambda _, name: pairs_in(name)),
-        (["75"], lambda file, name: parts[file][name]),
-    ):
-        wanted = {(file, part) for file, name in everything for part in parts_of(file, name)}
-        names = set().union(*compiled(kinds))
-        assert {(file, part) for file, name in names for part in parts_of(file, name)} == wanted
-    for kind, names in zip(GPUS, compiled(GPUS), strict=True):
-        files = {file for file, _ in names}
-        assert files == set(NAMES) or (kind == "100" and not SOAK and len(files) >= len(NAMES) / 3)
+    for kinds, parts_of in ((KINDS, pairs_in), (["75"], parts_for_assembler)):
+        wanted = {(file, part) for file, name in everything for part in parts_of(name)}
+        assert {
+            (file, part) for file, name in compiled(*kinds) for part in parts_of(name)
+        } == wanted
+    for kind in GPUS:
+        assert {file for file, _ in compiled(kind)} == set(NAMES)
 
 
 def test_pairs_of_arguments():
@@ -237,12 +211,7 @@ def test_parts_for_the_assembler():
         ((1,), "3"),
     ]
     names = [f"f<A<{n}, {b}>, {m}>" for n in "12" for m in "34" for b in "xy"]
-    assert len(fewest(names, parts_for_assembler(names, soak=True).get)) == 4  # pairs of numbers
-    others = [f"g<A<{n}, {b}>>" for n in "12" for b in "xy"]
-    parts = parts_for_assembler([*names, *others], soak=False)
-    chosen = fewest([*names, *others], parts.get)
-    assert len(chosen) == 2  # both templates and both leaves, with the largest numbers
-    assert set().union(*map(leaves, chosen)) >= {((1,), "4"), ((0, 0), "2")}
+    assert len(fewest(names, parts_for_assembler)) == 4  # pairs of numbers
 
 
 def test_kinds_of_gpu_see_the_same_text():

@@ -104,6 +104,9 @@ def test_ids_of_every_type_in_every_container(name, container):
     in_series = container in ("series", "index", "categorical")
     if in_series and name in ("datetime64[ps]", "timedelta64[as]"):
         pytest.skip("pandas does not have the unit")
+    if container == "categorical" and left.tolist() != [pair[0] for pair in pairs]:
+        assert (name, pd.__version__ < "3.1") == ("text", True)
+        pytest.skip("pandas before 3.1 makes one category of texts that are alike up to a NUL")
     assert_as_python(conncomp.cluster_pairs(left, right), pairs)
 
 

@@ -3,34 +3,14 @@
 Three stages, as functions of the chunks that an engine hands them, in any order and anywhere:
 
     labelling.py      each chunk alone, and a report of what lies on its faces
-    chunk_runs.py     the same by its runs, which are kept until labels are made of them
     faces.py          pairs of components of neighbouring chunks that are one
     union.py          a tree of small unions of these, up, and tables of what roots became, down
-    numbering.py      for consecutive numbers, counts of roots, up, and how many are before, down
-    sums.py           for components that are kept by size, sizes of their parts, up, and sums, down
+    numbering.py      for consecutive numbers, counts of roots, up, and how many are before, down;
+                      for components that are kept by size, sizes of parts, up, and sums, down
+    tree.py           all of these, by an engine
     selection.py      which of them are kept, for the third stage
     relabelling.py    each chunk once more, by the part of the table that is its own
-    alone.py          all that is done where items are not cut
 
-`stages.label_all` tells an engine what to call; `engine.call_now` is one. No task needs more than a
+`stages.label_all` tells an engine what to call; `tree.call_now` is one. No task needs more than a
 chunk and what lies on faces of others, and none grows with the array.
 """
-
-from conncomp.chunked.engine import Call, Part, call_now
-from conncomp.chunked.layout import Layout
-from conncomp.chunked.rules import Rules, rules_of_bonds, rules_of_image
-from conncomp.chunked.stages import Result, label_all
-from conncomp.chunked.tree import Tree
-
-__all__ = [
-    "Call",
-    "Layout",
-    "Part",
-    "Result",
-    "Rules",
-    "Tree",
-    "call_now",
-    "label_all",
-    "rules_of_bonds",
-    "rules_of_image",
-]

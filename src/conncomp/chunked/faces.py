@@ -16,68 +16,33 @@ from conncomp.kernels.neighbourhood import Step
 class Face(NamedTuple):
     """One side of a chunk; arrays lack the axis that leads to it.
 
-    Attributes
-    ----------
-    ids : array of int32
-        Which component of the report each element has, -1 for the background.
-    compared : array or None
-        What the link rule compares: values, or for bonds whether there is one to the next chunk;
-        one entry without axes for all foreground, if that is of one value.
+    What the link rule compares are values, or for bonds whether there is one to the next chunk; one
+    entry without axes for all foreground, if that is of one value; or None.
     """
 
-    ids: NDArray[np.int32]
+    ids: NDArray[np.int32]  # which component of the report, -1 for the background
     compared: NDArray[Any] | None
 
 
 class Report(NamedTuple):
-    """What other chunks have to know of one. Arrays of components have those on faces, in order.
+    """What other chunks have to know of one. Arrays of components have those on faces, in order."""
 
-    Attributes
-    ----------
-    roots : array of int64
-        The flat index in the whole array of each component's first element in this chunk.
-    labels : array of int64
-        Their labels in this chunk.
-    segments : array of int64
-        In which segment of the chunk that element lies; ``segment_axis`` says what these are.
-    touched : array of uint64
-        Bits of the sides that each touches, as of `Layout.sides`.
-    faces : dict of Face
-        Those beyond which there is another chunk, by the number of their bit.
-    counts : array of int64
-        How many components of the chunk, on faces or not, have their first element in each segment.
-    sizes : array of int64
-        How many elements of the chunk each component on faces has; empty if nobody asked.
-    inner_roots, inner_sizes : array of int64
-        Those of components on no face, of which some may be among the largest of the whole array;
-        empty if nobody asked.
-    """
-
-    roots: NDArray[np.int64]
-    labels: NDArray[np.int64]
-    segments: NDArray[np.int64]
-    touched: NDArray[np.uint64]
-    faces: dict[int, Face]
-    counts: NDArray[np.int64]
-    sizes: NDArray[np.int64] = np.zeros(0, np.int64)
+    roots: NDArray[np.int64]  # flat index in the whole array of the first element in this chunk
+    labels: NDArray[np.int64]  # in this chunk
+    segments: NDArray[np.int64]  # where that element lies, as segment_axis says
+    touched: NDArray[np.uint64]  # bits of sides, as of Layout.sides
+    faces: dict[int, Face]  # beyond which there is another chunk, by the number of their bit
+    counts: NDArray[np.int64]  # of components, on faces or not, that begin in each segment
+    sizes: NDArray[np.int64] = np.zeros(0, np.int64)  # of parts in the chunk; empty if nobody asked
+    # those on no face that may be among the largest of all; empty if nobody asked
     inner_roots: NDArray[np.int64] = np.zeros(0, np.int64)
     inner_sizes: NDArray[np.int64] = np.zeros(0, np.int64)
 
 
 def linked_roots(rules: Rules, direction: Step, one: Report, other: Report) -> NDArray[np.int64]:
-    """Return the pairs of roots that links between two neighbouring chunks unite.
+    """Return distinct pairs of roots that links between two neighbouring chunks unite, as two rows.
 
-    Parameters
-    ----------
-    rules : Rules
-    direction : tuple of int
-        That leads from one chunk to the other, one of `Rules.directions`.
-    one, other : Report
-
-    Returns
-    -------
-    array of int64, shape (2, pairs)
-        Distinct pairs: roots of `one`, and of `other`.
+    The direction, of `Rules.directions`, leads from the first chunk to the other one.
     """
     first = next(j for j, move in enumerate(direction) if move)
     bit = 2 * first + (direction[first] > 0)
@@ -160,35 +125,21 @@ def _neighbours(
     return Face(here.ids[tuple(near)], compared), Face(ids, reached(there.compared))
 
 
-def _are_linked(
-    links: Links, near: NDArray[Any] | None, far: NDArray[Any] | None
-) -> NDArray[np.bool_]:
+def _are_linked(links: Links, near: Any, far: Any) -> Any:
     """Return which elements are linked to those in the same places of another chunk, if both are.
 
-    Arrays are what the link rule compares; of bonds the chunk that is first has them.
+    Arrays are what the link rule compares, as kernels do; of bonds the chunk that is first has
+    them.
     """
     if links.rule == "bonds":
-        joined = far if near is None else near
-        assert joined is not None
-        return joined
-    assert near is not None
-    assert far is not None
-    with np.errstate(invalid="ignore", over="ignore"):
-        return _are_close(links, near, far)
-
-
-def _are_close(links: Links, one: NDArray[Any], other: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return where values are equal, or within the tolerance, as kernels compare them."""
+        return far if near is None else near
     if links.rule == "equal":
-        equal: NDArray[np.bool_] = one == other
-        return equal
-    if one.dtype.kind == "f":
-        one, other = one.astype(np.float64), other.astype(np.float64)
-        near: NDArray[np.bool_] = (one == other) | (abs(one - other) <= links.limit)
-        return near
-    unsigned = np.dtype(f"u{one.dtype.itemsize}")
-    high, low = np.maximum(one, other), np.minimum(one, other)
-    # Unsigned numbers wrap around to the difference, which always fits.
-    apart = high.astype(unsigned) - low.astype(unsigned)
-    within: NDArray[np.bool_] = apart <= unsigned.type(links.limit)
-    return within
+        return near == far
+    with np.errstate(invalid="ignore", over="ignore"):
+        if near.dtype.kind == "f":
+            near, far = near.astype(np.float64), far.astype(np.float64)
+            return (near == far) | (abs(near - far) <= links.limit)
+        unsigned = np.dtype(f"u{near.dtype.itemsize}")
+        high, low = np.maximum(near, far), np.minimum(near, far)
+        # Unsigned numbers wrap around to the difference, which always fits.
+        return high.astype(unsigned) - low.astype(unsigned) <= unsigned.type(links.limit)

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._arrays import as_cupy, move_from_gpu, on_gpu
-from conncomp.chunked.chunk_runs import ChunkRuns, value_of_all
 from conncomp.chunked.faces import Face, Report
 from conncomp.chunked.rules import Rules, question_of_chunk
+from conncomp.grid.answers import read
+from conncomp.grid.kept_runs import LARGEST, KeptRuns
 from conncomp.grid.labelling import ask
-from conncomp.grid.question import Numbering
 from conncomp.kernels.cuda.launcher import current_gpu
 
 # Shorter rows than this are joined, as NumPy takes as long for one of them.
@@ -22,15 +22,11 @@ PIECE = 1 << 22  # elements that are looked at at once
 
 
 class ChunkLabels(NamedTuple):
-    """The components of a chunk alone.
+    """The components of a chunk alone, as int32 or int64 arrays of NumPy or CuPy.
 
-    Attributes
-    ----------
-    labels : array of int32 or int64
-        From 1 in C order, through all items; 0 is background. Of NumPy or CuPy.
-    ends : array
-        For each row the largest label up to its end. A row has the elements of the last axes, one
-        or more of them, and is within a segment (`segment_axis`).
+    Labels are from 1 in C order, through all items; 0 is background. Ends are, for each row, the
+    largest label up to its end: a row has the elements of the last axes, one or more of them, and
+    is within a segment (`segment_axis`).
     """
 
     labels: Any
@@ -63,29 +59,42 @@ class ChunkLabels(NamedTuple):
         return of_segments
 
 
+class ChunkRuns:
+    """The components of a chunk alone as its runs, which do what `ChunkLabels` do.
+
+    Runs take some bits an element where labels take 32, tell what a report says, and become the
+    labels of the whole array wherever these go.
+    """
+
+    def __init__(self, runs: KeptRuns) -> None:
+        self.runs, self.shape, self.components = runs, runs.shape, len(runs.roots)
+
+    def side(self, axis: int, last: bool) -> NDArray[np.int32]:
+        """Return the labels on a side of the chunk, without its axis."""
+        return self.runs.side(axis, last)
+
+    def first(self, wanted: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
+        """Return the index of the first element of some components, or of all."""
+        roots = self.runs.roots if wanted is None else self.runs.roots[wanted - 1]
+        return roots.astype(np.int64)
+
+    def counts(self, segment: int) -> NDArray[np.int64]:
+        """Return how many components begin in each segment, of so many elements."""
+        segments = np.prod(self.shape, dtype=int) // segment
+        return np.bincount(self.runs.roots // segment, minlength=segments).astype(np.int64)
+
+
 def segment_axis(rules: Rules) -> int:
     """Return the axis from which on elements of a chunk follow each other in the whole array.
 
     Elements with the same places along the axes before it are a segment of the chunk: they are
-    contiguous in C order of the array, as this is the last axis along which there are more chunks.
+    contiguous, as this is the last axis along which there are more chunks.
     """
     return rules.crossed[-1] if rules.crossed else rules.batch_axes
 
 
 def label_chunk(rules: Rules, values: Any) -> ChunkLabels:
-    """Label a chunk alone.
-
-    Parameters
-    ----------
-    rules : Rules
-    values : array
-        Of the chunk: what `label` or `label_bonds` takes, in main memory or on a GPU.
-
-    Returns
-    -------
-    ChunkLabels
-        Where `values` lie.
-    """
+    """Label a chunk alone, in main memory or on a GPU, where its values lie."""
     labels, counts = label_values(rules, values)
     if rules.batch_axes:
         _number_through(labels, counts)
@@ -99,16 +108,21 @@ def label_chunk(rules: Rules, values: Any) -> ChunkLabels:
     return ChunkLabels(labels, ends)
 
 
-def label_values(
-    rules: Rules,
-    values: Any,
-    numbering: Numbering = "consecutive",
-    dtype: np.dtype[Any] | None = None,
-) -> Any:
-    """Return the labels of a chunk alone, and the number of components, as `label` does."""
+def chunk_runs(rules: Rules, values: Any) -> ChunkRuns | None:
+    """Return the runs of a chunk; None where they are not what labels its elements."""
+    question = question_of_chunk(rules, alone=False)
+    in_memory = isinstance(values, np.ndarray) and question.device == "cpu"
+    default = question.algorithm in ("auto", "runs")
+    if not in_memory or not default or rules.batch_axes or not 0 < values.size <= LARGEST:
+        return None
+    return ChunkRuns(KeptRuns(read(question, values)))
+
+
+def label_values(rules: Rules, values: Any, alone: bool = False) -> Any:
+    """Return labels of a chunk and the number of components, as `label` does."""
     if on_gpu(values):
         values = as_cupy(values)
-    return ask(question_of_chunk(rules, numbering, dtype), values)
+    return ask(question_of_chunk(rules, alone), values)
 
 
 def _number_through(labels: Any, counts: Any) -> None:
@@ -133,17 +147,7 @@ def report_chunk(
 ) -> Report:
     """Report what other chunks have to know of one.
 
-    Parameters
-    ----------
-    rules : Rules
-    start : tuple of int
-        Where its first element lies in the array.
-    sides : int
-        Beyond which sides there is another chunk, as of `Layout.sides`.
-    values : array
-        Of the chunk, as for `label_chunk`.
-    labelled : ChunkLabels or ChunkRuns
-        What that returned, or `chunk_runs`.
+    Its first element lies at `start` in the array; `sides` are those of `Layout.sides`.
     """
     faces = {
         bit: labelled.side(rules.crossed[bit // 2], bool(bit & 1))
@@ -167,6 +171,16 @@ def report_chunk(
     )
 
 
+def value_of_all(values: Any, labelled: Any) -> NDArray[Any] | None:
+    """Return the value of all foreground of a chunk, without axes; None if it may be of several."""
+    if not isinstance(labelled, ChunkRuns) or not labelled.runs.one_value:
+        return None
+    if not labelled.components:
+        return None
+    place = np.unravel_index(int(labelled.runs.roots[0]), labelled.shape)
+    return np.asarray(np.ma.getdata(values)[place])
+
+
 def root_indices(
     whole: tuple[int, ...], start: tuple[int, ...], shape: tuple[int, ...], places: Any
 ) -> Any:
@@ -180,20 +194,10 @@ def root_indices(
 
 
 def first_elements(labelled: ChunkLabels, wanted: Any = None, before: int = 0) -> Any:
-    """Return the flat index of the first element of some components of a chunk, as int64.
+    """Return the flat index of the first element of components of a chunk, as int64.
 
-    Parameters
-    ----------
-    labelled : ChunkLabels
-    wanted : array of int64, optional
-        Labels, ascending; all by default.
-    before : int, optional
-        Labels up to this one begin before the chunk, and are left out.
-
-    Returns
-    -------
-    array of int64
-        In main memory if `wanted` is given, or else where the labels lie.
+    Wanted are labels in ascending order, for which the result is in main memory; by default all,
+    where the labels lie. Labels up to `before` begin before the chunk, and are left out.
     """
     labels, ends = labelled
     xp = np if isinstance(labels, np.ndarray) else current_gpu().xp

@@ -16,21 +16,11 @@ Index = tuple[int, ...]  # of a chunk, along each axis
 
 @dataclass(frozen=True)
 class Layout:
-    """The chunks of an array, none of which is empty.
+    """The chunks of an array, none of which is empty."""
 
-    Attributes
-    ----------
-    lengths : tuple of tuple of int
-        For each axis, the lengths of the chunks along it, all positive.
-    periodic : tuple of bool
-        For each axis; False for batch axes.
-    batch_axes : int
-        How many axes ahead hold separate arrays, the items.
-    """
-
-    lengths: tuple[tuple[int, ...], ...]
-    periodic: tuple[bool, ...]
-    batch_axes: int = 0
+    lengths: tuple[tuple[int, ...], ...]  # of the chunks along each axis
+    periodic: tuple[bool, ...]  # False for batch axes
+    batch_axes: int = 0  # ahead, of separate arrays, the items
 
     @cached_property
     def shape(self) -> tuple[int, ...]:
@@ -81,14 +71,7 @@ class Layout:
         return bits
 
     def neighbours(self, index: Index, directions: tuple[Step, ...]) -> list[tuple[Step, Index]]:
-        """Return which of some directions lead from a chunk to another one, and to which.
-
-        Parameters
-        ----------
-        index : tuple of int
-        directions : tuple of tuple of int
-            -1, 0 or 1 along each of the axes `crossed`, as `Rules.directions`.
-        """
+        """Return which of some directions lead from a chunk to another one, and to which."""
         if all(0 < index[axis] < self.counts[axis] - 1 for axis in self.crossed):
             return [
                 (direction, tuple(map(add, index, moves)))

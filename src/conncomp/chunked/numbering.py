@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp.chunked.faces import Report
-from conncomp.chunked.union import Table, look_up
+from conncomp.chunked.union import Table, Union, look_up
 
 Indices = NDArray[np.int64]
 
@@ -39,14 +39,7 @@ class Numbers(NamedTuple):
 
 
 def count_final_roots(report: Report, table: Table) -> Indices:
-    """Return how many roots of the whole array each segment of a chunk has.
-
-    Parameters
-    ----------
-    report : Report
-    table : Table
-        What the roots of the report have become.
-    """
+    """Return how many roots of the whole array each segment of a chunk has."""
     counts = report.counts.copy()
     np.subtract.at(counts, report.segments[replaced(report, table)], 1)
     return counts
@@ -58,51 +51,36 @@ def replaced(report: Report, table: Table) -> NDArray[np.bool_]:
     return gone
 
 
-def fold_counts(children: Sequence[Indices], segments: int) -> Indices:
+def fold_counts(segments: int, *children: Indices) -> Indices:
     """Add counts of chunks along one axis, for those along the axis with several chunks before it.
 
-    Parameters
-    ----------
-    children : sequence of array of int64
-        Of the chunks, in order: a count for each place along the axes before this one.
-    segments : int
-        How many segments chunks have along the axis before: sums of so many are returned.
+    Each chunk has a count for each place along the axes before this one; sums of so many as chunks
+    have segments along the axis before are returned.
     """
     total = np.sum(np.stack(children), axis=0)
     folded: Indices = total.reshape(segments, -1).sum(axis=1)
     return folded
 
 
-def first_numbers(base: Indices, children: Sequence[Indices]) -> list[Indices]:
+def first_numbers(bases: Sequence[Indices], place: int, *children: Indices) -> list[Indices]:
     """Return how many roots are before each place of chunks along one axis.
 
-    Parameters
-    ----------
-    base : array of int64
-        How many are before the segments that `fold_counts` returned a sum for.
-    children : sequence of array of int64
-        As of `fold_counts`.
+    A base has how many are before the segments that `fold_counts` returned a sum for.
     """
+    base = bases[place]
     total = np.sum(np.stack(children), axis=0).reshape(len(base), -1)
     before = (base[:, None] + np.cumsum(total, axis=1) - total).reshape(-1)
-    bases = []
+    first = []
     for counts in children:
-        bases.append(before)
+        first.append(before)
         before = before + counts
-    return bases
+    return first
 
 
 def published_numbers(report: Report, table: Table, counts: Indices, base: Indices) -> Numbers:
     """Return the numbers, from 1, of the roots of the whole array that a report has.
 
-    Parameters
-    ----------
-    report, table
-        As of `count_final_roots`.
-    counts : array of int64
-        What that returned.
-    base : array of int64
-        How many roots are before each segment of the chunk.
+    `counts` are of `count_final_roots`; `base` has how many roots are before each segment.
     """
     gone = replaced(report, table)
     own, others = ~gone, report.labels[gone]
@@ -124,18 +102,43 @@ def gathered_numbers(published: Sequence[Numbers], wanted: Indices | None = None
 
 
 def exchange_numbers(known: Numbers, tables: Sequence[Table]) -> list[Numbers]:
-    """Return, for each region of a union, the numbers of what its open roots have become.
-
-    Parameters
-    ----------
-    known : Numbers
-        All that regions of the union published, and what came from above.
-    tables : sequence of Table
-        For each region what its open roots have become at last.
-    """
+    """Return, for each region of a union, the numbers of what its open roots become at last."""
     numbers = []
     for table in tables:
         wanted = np.unique(table.replaced)
         where = np.searchsorted(known.roots, wanted)
         numbers.append(Numbers(wanted, known.numbers[where]))
     return numbers
+
+
+def summed_sizes(union: Union, *regions: Numbers) -> Numbers:
+    """Return the sizes of what open components of several regions, of some sizes, have become."""
+    roots, sizes = [], []
+    for table, region in zip(union.tables, regions, strict=True):
+        is_open = np.isin(region.roots, table.roots)
+        roots.append(look_up(table, region.roots[is_open]))
+        sizes.append(region.numbers[is_open])
+    distinct, place = np.unique(np.concatenate(roots), return_inverse=True)
+    total = np.zeros(len(distinct), np.int64)
+    np.add.at(total, place.reshape(-1), np.concatenate(sizes))
+    return Numbers(distinct, total)
+
+
+def look_up_sizes(totals: Numbers, roots: Indices) -> Indices:
+    """Return the sizes of some components, all of which are there."""
+    return totals.numbers[np.searchsorted(totals.roots, roots)]
+
+
+def exchange_sizes(
+    union: Union, tables: list[Table], above: list[Numbers] | None, place: int, sums: Numbers
+) -> list[Numbers]:
+    """Return, for each region of a union, the sizes of what its open roots have become.
+
+    Tables say what they have become at last; `above` is what this returned for the union above, if
+    there is one, and `sums` what `summed_sizes` did for this one.
+    """
+    whole = ~np.isin(sums.roots, union.open.roots)  # what touches no outer side of the union
+    known = [Numbers(sums.roots[whole], sums.numbers[whole])]
+    if above is not None:
+        known.append(above[place])
+    return exchange_numbers(gathered_numbers(known), tables)

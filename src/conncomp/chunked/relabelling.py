@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from conncomp._arguments import check_holds
 from conncomp._arrays import new_array
 from conncomp._core import native
-from conncomp.chunked.chunk_runs import ChunkRuns
 from conncomp.chunked.faces import Report
-from conncomp.chunked.labelling import ChunkLabels, root_indices
+from conncomp.chunked.labelling import ChunkLabels, ChunkRuns, root_indices
 from conncomp.chunked.numbering import Indices, Numbers, replaced
 from conncomp.chunked.rules import Rules
 from conncomp.chunked.union import Table, look_up
@@ -30,15 +29,7 @@ def roots_of_chunk(
     report: Report,
     table: Table,
 ) -> Any:
-    """Return the root in its item of each component of a chunk, after a -1 for the background.
-
-    Parameters
-    ----------
-    rules, start, labelled, report
-        As of `report_chunk`, and what that returned.
-    table : Table
-        What the roots of the report have become.
-    """
+    """Return the root in its item of each component of a chunk, after a -1 for the background."""
     places = labelled.first()
     own = root_indices(rules.shape, start, labelled.shape, places)
     xp = np if isinstance(own, np.ndarray) else current_gpu().xp
@@ -53,12 +44,7 @@ def numbers_of_chunk(
 ) -> Indices:
     """Return the consecutive number of each component of a chunk, after a 0 for the background.
 
-    Parameters
-    ----------
-    report, table, counts, base
-        As of `published_numbers`.
-    numbers : Numbers
-        Of what the roots of the report have become.
+    `numbers` are those of what the roots of the report have become.
     """
     gone = replaced(report, table)
     labels = report.labels[gone]
@@ -78,22 +64,8 @@ def relabel_chunk(
 ) -> Any:
     """Return the labels of a chunk after each is replaced by its entry of a table.
 
-    Parameters
-    ----------
-    labels : array of int32 or int64
-        As of `ChunkLabels`.
-    table : array of int64
-        Of NumPy, or where the labels lie.
-    dtype : dtype
-        Of integers, of the result.
-    out : array, optional
-        In main memory, of `dtype`: where the result is to lie, such as `labels`, or a part of a
-        larger array.
-
-    Raises
-    ------
-    ValueError
-        If an entry of the table is too large for `dtype`.
+    The result may lie in `out`, such as the labels or a part of a larger array, of `dtype` and in
+    main memory. A ValueError says that an entry is too large for `dtype`.
     """
     _check_fits(table, dtype)
     filled = np.dtype(np.int32 if dtype.itemsize <= 4 and dtype != np.uint32 else np.int64)

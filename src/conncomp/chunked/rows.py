@@ -106,6 +106,5 @@ class Table(dict[str, NDArray[Any]]):
 
 
 def _refuse(too_large: NDArray[np.bool_], what: str, dtype: Any) -> None:
-    """Raise if a sum is too large for a type of integers."""
     if too_large.any():
         raise OverflowError(f"the sum of {what} over a component does not fit into {dtype}")

@@ -15,36 +15,21 @@ from numpy.typing import NDArray
 from conncomp._arrays import as_label_type
 from conncomp.chunked.layout import Layout
 from conncomp.grid._values import describe_values
-from conncomp.grid.question import Numbering, Question, question_of_bonds, question_of_image
+from conncomp.grid.question import Question, question_of_bonds, question_of_image
 from conncomp.kernels.links import Links, joined_by_bonds
 from conncomp.kernels.neighbourhood import Neighbourhood, Step
 
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What is connected in an array of chunks.
+    """What is connected in an array of chunks."""
 
-    Attributes
-    ----------
-    question : Question
-        That is asked of the whole array.
-    shape : tuple of int
-        Of the labels of the whole array.
-    crossed : tuple of int
-        The axes along which there are several chunks, as of the `Layout`.
-    links : Links
-        Of values of the array's dtype.
-    compares_values : bool
-        Whether foreground may be of several values.
-    planes : bool
-        Whether chunks are bonds of bool, with an axis ahead that has a plane for each axis.
-    """
-
-    question: Question
-    shape: tuple[int, ...]
-    crossed: tuple[int, ...]
-    links: Links
-    compares_values: bool = True
+    question: Question  # asked of the whole array
+    shape: tuple[int, ...]  # of the labels of the whole array
+    crossed: tuple[int, ...]  # the axes along which there are several chunks
+    links: Links  # of values of the array's dtype
+    compares_values: bool = True  # whether foreground may be of several values
+    # whether chunks are bonds of bool, with an axis ahead for those of each axis
     planes: bool = False
 
     @property
@@ -75,8 +60,7 @@ class Rules:
     def moves(self) -> dict[Step, tuple[Step, ...]]:
         """The steps that lead from a chunk to another one, by the direction of that.
 
-        Of a step and its opposite one is there. A direction has a move for each of the axes
-        `crossed`, a step one for each axis of the array.
+        Of a step and its opposite one is there. A direction has a move for each axis of `crossed`.
         """
         return _moves(self.question.neighbourhood, self.batch_axes, self.shape, self.crossed)
 
@@ -90,7 +74,6 @@ class Rules:
 def _moves(
     neighbourhood: Neighbourhood, batch_axes: int, shape: tuple[int, ...], crossed: tuple[int, ...]
 ) -> dict[Step, tuple[Step, ...]]:
-    """Return what `Rules.moves` is."""
     axes = tuple(k for k, length in enumerate(shape[batch_axes:]) if length > 1)
     moves: dict[Step, set[Step]] = {}
     for backward in neighbourhood.steps(axes).backward:
@@ -111,12 +94,12 @@ def _moves(
 
 
 @lru_cache(maxsize=64)
-def question_of_chunk(
-    rules: Rules, numbering: Numbering = "consecutive", dtype: np.dtype[Any] | None = None
-) -> Question:
-    """Return what is asked of a chunk alone."""
+def question_of_chunk(rules: Rules, alone: bool) -> Question:
+    """Return what is asked of a chunk: of whole items, or to number what others may go on with."""
     closed = rules.question.closed_along(rules.closed)
-    return replace(closed, numbering=numbering, dtype=dtype, counted=True)
+    if alone:
+        return replace(closed, dtype=rules.label_type, counted=True)
+    return replace(closed, numbering="consecutive", dtype=None, counted=True)
 
 
 class _Shaped(NamedTuple):
@@ -129,19 +112,7 @@ class _Shaped(NamedTuple):
 def rules_of_image(
     chunks: Sequence[Sequence[int]], kind: np.dtype[Any], device: str = "cpu", /, **arguments: Any
 ) -> tuple[Layout, Rules]:
-    """Check the arguments of `label` for an array in chunks.
-
-    Parameters
-    ----------
-    chunks : sequence of sequence of int
-        For each axis the lengths of the chunks along it; those of length 0 are left out.
-    kind : dtype
-        Of the array.
-    device : {"cpu", "cuda"}
-        Where to work.
-    **arguments
-        As of `question_of_image`.
-    """
+    """Check the arguments of `label` for an array in chunks of some lengths along each axis."""
     image = _Shaped(tuple(map(sum, chunks)), np.dtype(kind))
     question = question_of_image(image, device=device, **arguments)
     probe: NDArray[Any] = np.zeros(1, kind)
@@ -154,10 +125,9 @@ def rules_of_image(
 def rules_of_bonds(
     chunks: Sequence[Sequence[int]], kind: np.dtype[Any], device: str = "cpu", /, **arguments: Any
 ) -> tuple[Layout, Rules]:
-    """Check the arguments of `label_bonds` for bonds in chunks.
+    """Do what `rules_of_image` does, for `label_bonds`.
 
-    As `rules_of_image`; bonds of bool have one chunk along their first axis, which is not one of
-    the lattice.
+    Bonds of bool have one chunk along their first axis, which is not one of the lattice.
     """
     bonds = _Shaped(tuple(map(sum, chunks)), np.dtype(kind))
     question = question_of_bonds(bonds, device=device, **arguments)

@@ -14,85 +14,67 @@ many of these.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._arrays import on_host
-from conncomp.chunked.engine import Call
 from conncomp.chunked.faces import Report
 from conncomp.chunked.labelling import ChunkLabels, first_elements, root_indices
 from conncomp.chunked.layout import Index
-from conncomp.chunked.measures.size_summary import SizeSummary, summary_of
-from conncomp.chunked.numbering import Indices, Numbers, replaced
+from conncomp.chunked.numbering import Indices, Numbers, look_up_sizes, replaced
 from conncomp.chunked.relabelling import relabel_chunk
 from conncomp.chunked.rules import Rules
-from conncomp.chunked.sums import look_up_sizes
-from conncomp.chunked.tree import Tree
+from conncomp.chunked.tree import Call, Tree
 from conncomp.chunked.union import GROUP, Table, look_up
 from conncomp.components.selection import largest_components, remove_small_components
 from conncomp.components.sizes import component_sizes
 
+DIGITS = 19  # that a size has at most
+
 
 class Selection(NamedTuple):
-    """What is kept.
+    """What is kept."""
 
-    Attributes
-    ----------
-    least : int
-        Elements that a component has, at least.
-    largest : int or None
-        How many of the largest components of each item.
-    listed : int
-        How many of the largest components a summary of the sizes of all lists; 0 for no summary.
+    least: int  # elements that a component has
+    largest: int | None  # how many components of each item
+    listed: int = 0  # by a summary of the sizes of all, which there is none of if that is 0
+
+
+class SizeSummary(NamedTuple):
+    """How large some components are.
+
+    The largest are in rows of size, item and label, the largest first, of equally large ones the
+    first item and the smallest label.
     """
 
-    least: int
-    largest: int | None
-    listed: int = 0
+    by_digits: Indices  # components of 1, 2, ... digits of size, and their elements
+    largest: Indices
+
+    def numbers(self, items: Indices | None = None) -> tuple[int, ...]:
+        """Return all numbers, one after the other; items may be given other numbers, by theirs."""
+        largest = self.largest.copy()
+        if items is not None:
+            largest[:, 1] = items[largest[:, 1]]
+        return (*self.by_digits.ravel().tolist(), *largest.ravel().tolist())
 
 
 class Selected(NamedTuple):
-    """Labels of a chunk, and what is known of components that begin in it.
-
-    Attributes
-    ----------
-    labels : array of int
-    components : int
-        How many components are kept that begin in the chunk.
-    elements : int
-        How many elements of the chunk are kept.
-    summary : SizeSummary or None
-        Of all components that begin in it, kept or not; the items of a chunk of whole items are
-        numbered within it.
-    """
+    """Labels of a chunk, and what is known of components that begin in it."""
 
     labels: NDArray[Any]
-    components: int
-    elements: int
+    components: int  # that are kept
+    elements: int  # of the chunk that are kept
+    # of all that begin in it; items of a chunk of whole items are numbered within it
     summary: SizeSummary | None = None
-
-
-class Candidates(NamedTuple):
-    """Roots of components, ascending, and their sizes."""
-
-    roots: Indices
-    sizes: Indices
 
 
 def with_sizes(
     report: Report, rules: Rules, start: Index, labelled: ChunkLabels, selection: Selection
 ) -> Report:
-    """Return a report that has the sizes of components, too.
-
-    Parameters
-    ----------
-    report, rules, start, labelled
-        As of `report_chunk`, and what that returned.
-    selection : Selection
-    """
+    """Return a report that has the sizes of components, too."""
     sizes = sizes_of_labels(labelled)
     report = report._replace(sizes=sizes[report.labels])
     if selection.largest is None:
@@ -106,8 +88,8 @@ def with_sizes(
         labels = np.sort(labels[best])
     places = first_elements(labelled, labels)
     roots = root_indices(rules.shape, start, labelled.labels.shape, places)
-    kept = largest_of(rules, selection, Candidates(roots, sizes[labels]))
-    return report._replace(inner_roots=kept.roots, inner_sizes=kept.sizes)
+    kept = largest_of(rules, selection, Numbers(roots, sizes[labels]))
+    return report._replace(inner_roots=kept.roots, inner_sizes=kept.numbers)
 
 
 def sizes_of_labels(labelled: ChunkLabels) -> Indices:
@@ -116,10 +98,10 @@ def sizes_of_labels(labelled: ChunkLabels) -> Indices:
     return np.asarray(sizes, np.int64)
 
 
-def largest_of(rules: Rules, selection: Selection, *parts: Candidates) -> Candidates:
+def largest_of(rules: Rules, selection: Selection, *parts: Numbers) -> Numbers:
     """Return the largest components of each item; of equally large ones those of smaller roots."""
     roots = np.concatenate([part.roots for part in parts])
-    sizes = np.concatenate([part.sizes for part in parts])
+    sizes = np.concatenate([part.numbers for part in parts])
     items = roots // rules.item_size
     order = np.lexsort((roots, -sizes, items))
     of_items = items[order]
@@ -127,7 +109,7 @@ def largest_of(rules: Rules, selection: Selection, *parts: Candidates) -> Candid
     assert selection.largest is not None
     best = order[rank < selection.largest]
     best = best[np.argsort(roots[best])]
-    return Candidates(roots[best], sizes[best])
+    return Numbers(roots[best], sizes[best])
 
 
 def choose_all(
@@ -185,13 +167,13 @@ def candidates(
     table: int,
     totals: list[Numbers],
     total: int,
-) -> Candidates:
+) -> Numbers:
     """Return the components that begin in a chunk and may be among the largest."""
     own = report.roots[~replaced(report, tables[table])]
     sizes = look_up_sizes(totals[total], own)
     large = sizes >= selection.least
-    faces = Candidates(own[large], sizes[large])
-    return largest_of(rules, selection, faces, Candidates(report.inner_roots, report.inner_sizes))
+    faces = Numbers(own[large], sizes[large])
+    return largest_of(rules, selection, faces, Numbers(report.inner_roots, report.inner_sizes))
 
 
 def select(
@@ -199,22 +181,12 @@ def select(
     report: Report,
     table: Table,
     of_labels: Indices,
-    dtype: np.dtype[Any],
     *chosen: Any,
 ) -> Selected:
     """Do the third stage of a chunk, where what is not kept becomes background.
 
-    Parameters
-    ----------
-    labelled : ChunkLabels
-    report : Report
-    table : Table
-        What the roots of the report have become.
-    of_labels : array of int64
-        What each label of the chunk is to be, from that of the background on.
-    dtype : dtype
-    *chosen
-        What `choose_all` returned.
+    `of_labels` has what each label of the chunk, from that of the background on, is to be; `chosen`
+    is what `choose_all` returned.
     """
     rules, start, selection, best, totals, total = chosen
     parts = sizes_of_labels(labelled)
@@ -241,15 +213,14 @@ def select(
         given = sizes[of_all], items, of_labels[of_all]
         summary = summary_of(*given, selection.listed, among=are_best[of_all - 1])
     of_labels[~kept] = of_labels[0]
-    labels = relabel_chunk(labelled.labels, of_labels, dtype)
+    labels = relabel_chunk(labelled.labels, of_labels, rules.label_type)
     begun = int(np.count_nonzero(begins & kept))
     return Selected(labels, begun, int(parts[kept].sum()), summary)
 
 
-def select_items(
-    rules: Rules, selection: Selection, background: int, labels: NDArray[Any]
-) -> Selected:
+def select_items(rules: Rules, selection: Selection, labels: NDArray[Any]) -> Selected:
     """Keep components of a chunk of whole items."""
+    background = 0 if rules.question.consecutive else -1
     options: dict[str, Any] = {"background": background, "batch_axes": rules.batch_axes}
     summary = None
     if selection.listed:
@@ -264,3 +235,41 @@ def select_items(
     sizes = component_sizes(kept, **options)
     kept = kept.astype(labels.dtype, copy=False)
     return Selected(kept, int(np.count_nonzero(sizes)), int(sizes.sum()), summary)
+
+
+def summary_of(
+    sizes: Indices,
+    items: Indices,
+    labels: Indices,
+    listed: int,
+    among: NDArray[np.bool_] | slice = slice(None),
+) -> SizeSummary:
+    """Return a summary of components of these sizes, none of them 0, listing the largest.
+
+    Only those `among` them may be listed.
+    """
+    digits = np.searchsorted(10 ** np.arange(DIGITS, dtype=np.int64), sizes, side="right") - 1
+    by_digits = np.zeros((DIGITS, 2), np.int64)
+    by_digits[:, 0] = np.bincount(digits, minlength=DIGITS)
+    np.add.at(by_digits[:, 1], digits, sizes)
+    rows = np.stack([sizes, items, labels], axis=1)
+    return SizeSummary(by_digits, _largest(rows[among], listed))
+
+
+def from_numbers(numbers: Sequence[int]) -> SizeSummary:
+    """Return the summary that has these numbers; too few raise ValueError."""
+    whole = np.array(numbers, np.int64)
+    return SizeSummary(whole[: 2 * DIGITS].reshape(DIGITS, 2), whole[2 * DIGITS :].reshape(-1, 3))
+
+
+def merged_summaries(summaries: Sequence[SizeSummary], listed: int) -> SizeSummary:
+    """Return the summary of what one or more summaries are of."""
+    by_digits = np.sum([summary.by_digits for summary in summaries], axis=0)
+    largest = np.concatenate([summary.largest for summary in summaries])
+    return SizeSummary(by_digits, _largest(largest, listed))
+
+
+def _largest(rows: Indices, listed: int) -> Indices:
+    order = np.lexsort((rows[:, 2], rows[:, 1], -rows[:, 0]))
+    chosen: Indices = rows[order[:listed]]
+    return chosen

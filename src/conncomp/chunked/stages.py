@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import product
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from conncomp.chunked.alone import label_items, labels_of
-from conncomp.chunked.chunk_runs import ChunkRuns, chunk_runs
-from conncomp.chunked.counting import count_before
-from conncomp.chunked.engine import Call, Part
 from conncomp.chunked.faces import Report, linked_roots
-from conncomp.chunked.labelling import ChunkLabels, label_chunk, report_chunk
+from conncomp.chunked.labelling import (
+    ChunkLabels,
+    ChunkRuns,
+    chunk_runs,
+    label_chunk,
+    label_values,
+    on_host,
+    report_chunk,
+)
 from conncomp.chunked.layout import Index, Layout
 from conncomp.chunked.numbering import Indices, Numbers, count_final_roots, published_numbers
 from conncomp.chunked.relabelling import (
@@ -31,23 +35,20 @@ from conncomp.chunked.selection import (
     Selection,
     choose_all,
     select,
+    select_items,
     with_sizes,
 )
-from conncomp.chunked.tree import Linked, Tree
-from conncomp.chunked.union import Table, open_of
+from conncomp.chunked.tree import Call, Part, Tree
+from conncomp.chunked.union import Linked, Open, Table
 from conncomp.grid.kept_runs import Placed
 from conncomp.kernels.neighbourhood import Step
 
 
 @dataclass(frozen=True)
 class Labelled:
-    """A chunk after the first stage.
+    """A chunk after the first stage; its runs are kept if they take no more memory than the values.
 
-    Attributes
-    ----------
-    report : Report
-    runs : ChunkRuns or None
-        If they take no more memory than the values; they stay in the process that made them.
+    They stay in the process that made them.
     """
 
     report: Report
@@ -59,25 +60,23 @@ class Labelled:
 
 
 def label_and_report(
-    rules: Rules, start: Index, sides: int, values: Any, selection: Selection | None = None
-) -> Labelled:
-    """Do the first stage of a chunk; arguments are those of `report_chunk`, and what is kept."""
+    rules: Rules,
+    start: Index,
+    sides: int,
+    keep: bool,
+    values: Any,
+    selection: Selection | None = None,
+) -> Report | Labelled:
+    """Do the first stage of a chunk, and keep its runs or not; what is selected has none."""
     if selection is not None:
         labels = label_chunk(rules, values)
         report = report_chunk(rules, start, sides, values, labels)
-        return Labelled(with_sizes(report, rules, start, labels, selection), None)
+        return with_sizes(report, rules, start, labels, selection)
     runs = chunk_runs(rules, values)
     labelled = label_chunk(rules, values) if runs is None else runs
     report = report_chunk(rules, start, sides, values, labelled)
     small = runs is not None and runs.runs.nbytes <= values.nbytes
-    return Labelled(report, runs if small else None)
-
-
-def report_only(
-    rules: Rules, start: Index, sides: int, values: Any, selection: Selection | None = None
-) -> Report:
-    """Do the first stage of a chunk, of which no runs are kept."""
-    return label_and_report(rules, start, sides, values, selection).report
+    return Labelled(report, runs) if keep and small else report
 
 
 def report_of(first: Report | Labelled) -> Report:
@@ -97,7 +96,8 @@ def link(
         linked_roots(rules, direction, report, report_of(other))
         for direction, other in zip(directions, others, strict=True)
     ]
-    return Linked(open_of(report), np.concatenate([np.zeros((2, 0), np.int64), *pairs], axis=1))
+    own = Open(report.roots, report.roots, report.touched)
+    return Linked(own, np.concatenate([np.zeros((2, 0), np.int64), *pairs], axis=1))
 
 
 def link_all(
@@ -129,55 +129,44 @@ def publish(
     return published_numbers(report, tables[table], counts, bases[base])
 
 
-def relabel_by_roots(
+def relabel(
     rules: Rules,
     start: Index,
-    dtype: np.dtype[Any],
     values: Any,
     before: Report | Labelled,
+    tables: list[Any],
+    place: int,
     *known: Any,
     out: NDArray[Any] | None = None,
 ) -> NDArray[Any] | Selected | Placed:
-    """Do the third stage of a chunk, whose labels are to be roots, in a new array or in `out`.
+    """Do the third stage of a chunk, in a new array or in `out`.
 
     Runs that were kept are not written to `out` yet, but later with those beside them. What was
-    before is what the first stage returned. What is known is the table of the chunk, as a list and
-    a place in it, and what `select` takes at its end.
+    before is what the first stage returned. The table of the chunk is at a place of a list; where
+    labels are to be consecutive it is beside numbers of others, and then known is, by a list and a
+    place again, how many roots are before the segments of the chunk. At the end is what `select`
+    takes at its own.
     """
-    tables, place, *chosen = known
+    consecutive, dtype = rules.question.consecutive, rules.label_type
+    chosen = known[2:] if consecutive else known
     report, labelled = _labelled_again(rules, values, before, bool(chosen))
-    roots = roots_of_chunk(rules, start, labelled, report, tables[place])
-    if isinstance(labelled, ChunkRuns):
-        return _of_runs(before, labelled, roots, dtype, out)
+    if consecutive:
+        table, numbers = tables[place]
+        counts = count_final_roots(report, table)
+        of_labels = numbers_of_chunk(report, table, counts, known[0][known[1]], numbers)
+    else:
+        table = tables[place]
+        of_labels = roots_of_chunk(rules, start, labelled, report, table)
     if chosen:
-        return select(labelled, report, tables[place], roots, dtype, *chosen)
-    return _relabelled(labelled.labels, roots, dtype, out)
-
-
-def relabel_by_numbers(
-    rules: Rules,
-    dtype: np.dtype[Any],
-    values: Any,
-    before: Report | Labelled,
-    *known: Any,
-    out: NDArray[Any] | None = None,
-) -> NDArray[Any] | Selected | Placed:
-    """Do the third stage of a chunk, whose labels are to be consecutive.
-
-    What was before is what the first stage returned. What is known, each as a list and a place in
-    it, are how many roots are before the segments of the chunk, and its table with numbers of
-    others; then what `select` takes at its end.
-    """
-    bases, base, tables, of_chunk, *chosen = known
-    table, numbers = tables[of_chunk]
-    report, labelled = _labelled_again(rules, values, before, bool(chosen))
-    counts = count_final_roots(report, table)
-    of_labels = numbers_of_chunk(report, table, counts, bases[base], numbers)
-    if isinstance(labelled, ChunkRuns):
-        return _of_runs(before, labelled, of_labels, dtype, out)
-    if chosen:
-        return select(labelled, report, table, of_labels, dtype, *chosen)
-    return _relabelled(labelled.labels, of_labels, dtype, out)
+        assert isinstance(labelled, ChunkLabels)
+        return select(labelled, report, table, of_labels, *chosen)
+    if isinstance(labelled, ChunkLabels):
+        return _relabelled(labelled.labels, of_labels, dtype, out)
+    # Of runs that are in memory anyway, and go to one array, all are written together.
+    kept = isinstance(before, Labelled) and before.runs is labelled
+    if kept and out is not None:
+        return place_runs(labelled, of_labels, dtype, out)
+    return relabel_runs(labelled, of_labels, dtype, out)
 
 
 def _labelled_again(
@@ -189,20 +178,6 @@ def _labelled_again(
         return kept.report, label_chunk(rules, values)
     runs = kept.runs or chunk_runs(rules, values)
     return kept.report, label_chunk(rules, values) if runs is None else runs
-
-
-def _of_runs(
-    before: Report | Labelled,
-    runs: ChunkRuns,
-    of_labels: Indices,
-    dtype: np.dtype[Any],
-    out: NDArray[Any] | None,
-) -> NDArray[Any] | Placed:
-    """Relabel runs; or tell how to, if all of them are in memory anyway and go to one array."""
-    kept = isinstance(before, Labelled) and before.runs is runs
-    if kept and out is not None:
-        return place_runs(runs, of_labels, dtype, out)
-    return relabel_runs(runs, of_labels, dtype, out)
 
 
 def _relabelled(
@@ -218,43 +193,37 @@ def _relabelled(
     return relabelled
 
 
-class Wanted(NamedTuple):
-    """What labels are to be.
+class Alone(NamedTuple):
+    """A chunk of whole items, which no other one touches."""
 
-    Attributes
-    ----------
-    numbering : {"consecutive", "roots"}
-    dtype : dtype
-    selection : Selection or None
-        What is kept; None for all.
-    counted : bool
-        Whether components are counted, even where they are not numbered.
-    """
+    labels: NDArray[Any]
+    counts: NDArray[np.int64]
+    selected: Selected | None = None
 
-    numbering: Literal["consecutive", "roots"]
-    dtype: np.dtype[Any]
-    selection: Selection | None = None
-    counted: bool = True
 
-    @property
-    def chosen(self) -> tuple[Selection, ...]:
-        """The argument of functions that select, if there is one."""
-        return () if self.selection is None else (self.selection,)
+def label_items(rules: Rules, values: NDArray[Any], selection: Selection | None = None) -> Alone:
+    """Do the only stage of a chunk of whole items."""
+    labels, counts = label_values(rules, values, alone=True)
+    counts = on_host(counts) if rules.batch_axes else np.array([int(counts)])
+    if selection is None:
+        return Alone(labels, counts)
+    selected = select_items(rules, selection, labels)
+    return Alone(selected.labels, counts, selected)
+
+
+def labels_of(alone: Alone, out: NDArray[Any] | None = None) -> NDArray[Any]:
+    """Return the labels of a chunk of whole items, in `out` if that is given."""
+    if out is None:
+        return alone.labels
+    out[...] = alone.labels
+    return out
 
 
 class Result(NamedTuple):
-    """What an engine returned for all chunks.
+    """What an engine returned for all chunks."""
 
-    Attributes
-    ----------
-    labels : dict
-        Of the index of each chunk to its labels.
-    counts : dict
-        Of the index along the batch axes of each block of chunks to the number of components of
-        each of its items, in C order; empty if they are not counted.
-    """
-
-    labels: dict[Index, Any]
+    labels: dict[Index, Any]  # by the index of each chunk
+    # of the items of a block, in C order, by its index along the batch axes; none if not asked
     counts: dict[Index, Any]
 
 
@@ -263,120 +232,60 @@ def label_all(
     layout: Layout,
     rules: Rules,
     values: Mapping[Index, Any],
-    numbering: Literal["consecutive", "roots"],
-    dtype: np.dtype[Any],
     again_of: Mapping[Index, Any] | None = None,
-    counted: bool = True,
+    selection: Selection | None = None,
 ) -> Result:
     """Label all chunks of an array as `label` labels the array.
 
-    Parameters
-    ----------
-    call : callable
-        The engine, as of ``engine.py``.
-    layout : Layout
-    rules : Rules
-    values : mapping
-        Of the index of each chunk to what stands for its values.
-    numbering : {"consecutive", "roots"}
-    dtype : dtype
-        Of the labels.
-    again_of : mapping, optional
-        As `values`, for the third stage, which labels chunks once more; by default `values`, which
-        an engine then keeps until then, with runs that were found.
-    counted : bool, optional
-        Whether components are counted, even where they are not numbered.
+    The engine, `call`, is given what stands for the values of each chunk; the third stage, which
+    labels chunks once more, takes them of `again_of`. If that is None it keeps `values` until then,
+    with runs that were found. Where some components are selected, labels are `Selected`.
     """
-    return label_wanted(
-        call, layout, rules, values, Wanted(numbering, dtype, None, counted), again_of
-    )
-
-
-def label_wanted(
-    call: Call,
-    layout: Layout,
-    rules: Rules,
-    values: Mapping[Index, Any],
-    wanted: Wanted,
-    again_of: Mapping[Index, Any] | None = None,
-) -> Result:
-    """Do what `label_all` does; where some components are selected, labels are `Selected`."""
+    chosen = () if selection is None else (selection,)
     if not layout.crossed:
-        return _label_alone(call, layout, rules, values, wanted)
+        return _label_alone(call, layout, rules, values, chosen)
     starts = {index: layout.start(index) for index in layout.indices()}
-    chosen, again = wanted.chosen, again_of
-    first: Callable[..., Any] = report_only
-    if again is None:
-        again = values
-        if wanted.selection is None:  # by which no runs are kept
-            first = label_and_report
-    before = {
-        index: call(
-            "label", index, first, rules, start, layout.sides(index), values[index], *chosen
-        )
-        for index, start in starts.items()
-    }
+    again, keep = (values, True) if again_of is None else (again_of, False)
+    before = {}
+    for index, start in starts.items():
+        given = rules, start, layout.sides(index), keep, values[index], *chosen
+        before[index] = call("label", index, label_and_report, *given)
     linked = link_all(call, layout, rules, before)
-    result = Result({}, {})
+    result, question = Result({}, {}), rules.question
     for block in product(*map(range, layout.counts[: layout.batch_axes])):
         tree = Tree(layout, block)
         tree.unite(call, linked)
         kept: dict[Index, tuple[Any, ...]] = {}
-        if wanted.selection is not None:
-            kept = choose_all(call, tree, rules, wanted.selection, before)
-        if wanted.numbering == "roots":
-            for index, table in tree.parts().items():
-                of_chunk = again[index], before[index], *table, *kept.get(index, ())
-                arguments = (rules, starts[index], wanted.dtype, *of_chunk)
-                result.labels[index] = call("roots", index, relabel_by_roots, *arguments)
-            if not wanted.counted:
-                continue
-        counts = {
-            index: call("count", index, count, before[index], *table)
-            for index, table in tree.parts().items()
-        }
-        bases, result.counts[block] = count_before(call, tree, counts)
-        if wanted.numbering == "consecutive":
-            arguments_of = _numbers_of_chunks(call, tree, before, bases)
-            for index, known in arguments_of.items():
-                of_chunk = again[index], before[index], *known, *kept.get(index, ())
-                arguments = (rules, wanted.dtype, *of_chunk)
-                result.labels[index] = call("numbers", index, relabel_by_numbers, *arguments)
+        if selection is not None:
+            kept = choose_all(call, tree, rules, selection, before)
+        tables, bases = tree.parts(), dict[Index, Part]()
+        if question.consecutive or question.counted:
+            counts = {
+                index: call("count", index, count, before[index], *table)
+                for index, table in tables.items()
+            }
+            bases, result.counts[block] = tree.count_before(call, counts)
+        if question.consecutive:
+            published = {
+                index: call("publish", index, publish, before[index], *table, *bases[index])
+                for index, table in tables.items()
+            }
+            tables = tree.exchange(call, published)
+        name = "numbers" if question.consecutive else "roots"
+        for index, table in tables.items():
+            of_chunk = (*table, *bases[index]) if question.consecutive else table
+            given = rules, starts[index], again[index], before[index], *of_chunk
+            result.labels[index] = call(name, index, relabel, *given, *kept.get(index, ()))
     return result
 
 
-def _numbers_of_chunks(
-    call: Call, tree: Tree, before: Mapping[Index, Any], bases: Mapping[Index, Part]
-) -> dict[Index, tuple[Any, ...]]:
-    """Return for each chunk how many roots are before it, and its table with numbers of others."""
-    published = {
-        index: call("publish", index, publish, before[index], *table, *bases[index])
-        for index, table in tree.parts().items()
-    }
-    known = tree.exchange(call, published)
-    return {index: (*bases[index], *of_chunk) for index, of_chunk in known.items()}
-
-
 def _label_alone(
-    call: Call,
-    layout: Layout,
-    rules: Rules,
-    values: Mapping[Index, Any],
-    wanted: Wanted,
+    call: Call, layout: Layout, rules: Rules, values: Mapping[Index, Any], chosen: tuple[Any, ...]
 ) -> Result:
-    """Do what `label_wanted` does where items are not cut."""
+    """Do what `label_all` does where items are not cut."""
     result = Result({}, {})
     for index in layout.indices():
-        alone = call(
-            "alone",
-            index,
-            label_items,
-            rules,
-            wanted.numbering,
-            wanted.dtype,
-            values[index],
-            *wanted.chosen,
-        )
+        alone = call("alone", index, label_items, rules, values[index], *chosen)
         result.labels[index] = call("labels", index, labels_of, alone)
         result.counts[index[: layout.batch_axes]] = call("counts", index, getattr, alone, "counts")
     return result

@@ -2,33 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import product
+from math import prod
 from typing import Any, NamedTuple
 
-from conncomp.chunked.engine import Call, Part
+import numpy as np
+
 from conncomp.chunked.layout import Index, Layout
-from conncomp.chunked.numbering import Numbers, exchange_numbers, gathered_numbers
-from conncomp.chunked.sums import exchange_sizes, summed_sizes
-from conncomp.chunked.union import Indices, Open, Table, Union, levels_of, tables_below, unite
+from conncomp.chunked.numbering import (
+    Numbers,
+    exchange_numbers,
+    exchange_sizes,
+    first_numbers,
+    fold_counts,
+    gathered_numbers,
+    summed_sizes,
+)
+from conncomp.chunked.union import Linked, Table, Union, levels_of, tables_below, unite
+
+# An engine: ``call(name, index, function, *arguments)`` calls a function now and returns what that
+# does, or later and returns what stands for that among arguments of other calls. No two calls have
+# the same name and index.
+Call = Callable[..., Any]
 
 
-class Linked(NamedTuple):
-    """What a union has to know of a region."""
+def call_now(name: str, index: Index, function: Callable[..., Any], *arguments: Any) -> Any:
+    """Call a function: the engine that does all at once."""
+    return function(*arguments)
 
-    open: Open
-    pairs: Indices
+
+class Part(NamedTuple):
+    """What an engine returned for several chunks, and the place of one of them in it."""
+
+    of_all: Any
+    place: int
 
 
 class Tree:
-    """The unions of the chunks of one block of items, from the chunks up to one for all.
-
-    Parameters
-    ----------
-    layout : Layout
-    block : tuple of int
-        The index of chunks along the batch axes.
-    """
+    """The unions of the chunks of one block of items, from the chunks up to one for all."""
 
     def __init__(self, layout: Layout, block: Index) -> None:
         self.block, self.layout = block, layout
@@ -52,29 +64,17 @@ class Tree:
         for group in product(*map(range, level.groups)):
             yield group, level.members(group)
 
-    def parent(self, height: int, region: Index) -> tuple[Index, int]:
-        """Return the union of a level that joins a region, and its place there."""
-        level = self.levels[height]
-        group = tuple(k // size for k, size in zip(region, level.size, strict=True))
-        return group, level.members(group).index(region)
-
     def unite(self, call: Call, linked: Mapping[Index, Any]) -> None:
         """Make all unions, up, and the tables of all regions, down."""
-        below = {
-            region: linked[self.chunk(region)] for region in product(*map(range, self._lengths(0)))
-        }
+        below = self._by_region(linked)
         top = len(self.levels) - 1
         for height, level in enumerate(self.levels):
             self.unions.append({})
             for group, members in self.groups(height):
                 outer = tuple(level.outer(group, member) for member in members)
-                self.unions[height][group] = call(
-                    f"unite-{height}",
-                    self.block + group,
-                    _unite,
-                    outer,
-                    *(below[member] for member in members),
-                )
+                given = outer, *(below[member] for member in members)
+                union = call(f"unite-{height}", self.block + group, unite, *given)
+                self.unions[height][group] = union
             if height < top:
                 below = {
                     group: call(f"region-{height}", self.block + group, _region, union)
@@ -83,43 +83,20 @@ class Tree:
         self.tables = [{} for _ in self.levels]
         for height in reversed(range(len(self.levels))):
             for group, union in self.unions[height].items():
-                above: tuple[Any, ...] = ()
-                if height < top:
-                    parent, place = self.parent(height + 1, group)
-                    above = self.tables[height + 1][parent], place
+                above = self._above(self.tables, height, group) if height < top else ()
                 self.tables[height][group] = call(
-                    f"tables-{height}", self.block + group, _tables, union, *above
+                    f"tables-{height}", self.block + group, tables_below, union, *above
                 )
 
     def exchange(self, call: Call, published: Mapping[Index, Any]) -> dict[Index, Part]:
-        """Return for each chunk its table, and the numbers of what its open roots have become.
-
-        Parameters
-        ----------
-        call : callable
-        published : mapping
-            Of the index of each chunk to `Numbers`.
-        """
-        regions = [
-            {
-                region: published[self.chunk(region)]
-                for region in product(*map(range, self._lengths(0)))
-            }
-        ]
-        top = len(self.levels) - 1
-        for height in range(top):
-            regions.append(
-                {
-                    group: call(
-                        f"gather-{height}",
-                        self.block + group,
-                        _gather,
-                        self.unions[height][group],
-                        *(regions[height][k] for k in members),
-                    )
-                    for group, members in self.groups(height)
-                }
-            )
+        """Return for each chunk its table, and the numbers of what its open roots have become."""
+        regions = [self._by_region(published)]
+        for height in range(len(self.levels) - 1):
+            gathered = {}
+            for group, members in self.groups(height):
+                given = self.unions[height][group], *(regions[height][k] for k in members)
+                gathered[group] = call(f"gather-{height}", self.block + group, _gather, *given)
+            regions.append(gathered)
         numbers: list[dict[Index, Any]] = [{} for _ in self.levels]
         for height in reversed(range(len(self.levels))):
             for group, members in self.groups(height):
@@ -134,29 +111,15 @@ class Tree:
         return self._parts(numbers)
 
     def total(self, call: Call, sizes: Mapping[Index, Any]) -> dict[Index, Part]:
-        """Return for each chunk the sizes of what its open roots have become.
-
-        Parameters
-        ----------
-        call : callable
-        sizes : mapping
-            Of the index of each chunk to `Numbers`: the sizes of its parts of open components.
-        """
-        below = {
-            region: sizes[self.chunk(region)] for region in product(*map(range, self._lengths(0)))
-        }
+        """Return the sizes of the open components of each chunk, given those of parts in chunks."""
+        below = self._by_region(sizes)
         sums: list[dict[Index, Any]] = []
         for height, unions in enumerate(self.unions):
-            below = {
-                group: call(
-                    f"sum-{height}",
-                    self.block + group,
-                    summed_sizes,
-                    unions[group],
-                    *(below[member] for member in members),
-                )
-                for group, members in self.groups(height)
-            }
+            summed = {}
+            for group, members in self.groups(height):
+                given = unions[group], *(below[member] for member in members)
+                summed[group] = call(f"sum-{height}", self.block + group, summed_sizes, *given)
+            below = summed
             sums.append(below)
         totals: list[dict[Index, Any]] = [{} for _ in self.levels]
         for height in reversed(range(len(self.levels))):
@@ -172,12 +135,50 @@ class Tree:
                 )
         return self._parts(totals)
 
+    def count_before(
+        self, call: Call, counts: Mapping[Index, Any]
+    ) -> tuple[dict[Index, Part], Any]:
+        """Return for each chunk how many roots are before its segments, and how many items have.
+
+        `counts` has what `stages.count` returned for each chunk.
+        """
+        layout, block, crossed = self.layout, self.block, self.layout.crossed
+        lengths = self.levels[0].counts
+        children: dict[Index, list[Any]] = {
+            group: [counts[self.chunk((*group, k))] for k in range(lengths[-1])]
+            for group in product(*map(range, lengths[:-1]))
+        }
+        levels = [children]
+        for j in reversed(range(1, len(crossed))):
+            folded = {}
+            for group, of_axis in levels[0].items():
+                # How many places chunks have along the axes before the one that is folded.
+                shape = layout.chunk_shape(self.chunk(group + (0,) * (len(crossed) - j)))
+                segments = prod(shape[: crossed[j - 1]])
+                folded[group] = call(f"fold-{j}", block + group, fold_counts, segments, *of_axis)
+            above: dict[Index, list[Any]] = {
+                group: [folded[(*group, k)] for k in range(lengths[j - 1])]
+                for group in product(*map(range, lengths[: j - 1]))
+            }
+            levels.insert(0, above)
+        items = prod(layout.chunk_shape(self.chunk((0,) * len(crossed)))[: layout.batch_axes])
+        total = call("fold-0", block, fold_counts, items, *levels[0][()])
+        bases: dict[Index, Part] = {(): Part(np.zeros((1, items), np.int64), 0)}
+        for j, level in enumerate(levels):
+            following: dict[Index, Part] = {}
+            for group, of_axis in level.items():
+                first = call(f"first-{j}", block + group, first_numbers, *bases[group], *of_axis)
+                following |= {(*group, k): Part(first, k) for k in range(lengths[j])}
+            bases = following
+        return {self.chunk(region): base for region, base in bases.items()}, total
+
     def _above(self, of_levels: list[dict[Index, Any]], height: int, group: Index) -> Part:
         """Return what a union is told by the one above; None where there is none."""
         if height + 1 == len(self.levels):
             return Part(None, 0)
-        parent, place = self.parent(height + 1, group)
-        return Part(of_levels[height + 1][parent], place)
+        level = self.levels[height + 1]
+        parent = tuple(k // size for k, size in zip(group, level.size, strict=True))
+        return Part(of_levels[height + 1][parent], level.members(parent).index(group))
 
     def parts(self) -> dict[Index, Part]:
         """Return for each chunk its table."""
@@ -190,20 +191,14 @@ class Tree:
             for place, member in enumerate(members)
         }
 
-    def _lengths(self, height: int) -> Index:
-        return self.levels[height].counts
-
-
-def _unite(outer: tuple[int, ...], *regions: Linked) -> Union:
-    return unite([region.open for region in regions], [region.pairs for region in regions], outer)
+    def _by_region(self, of_chunks: Mapping[Index, Any]) -> dict[Index, Any]:
+        """Return what there is for each chunk of the block, by its index in the tree."""
+        regions = product(*map(range, self.levels[0].counts))
+        return {region: of_chunks[self.chunk(region)] for region in regions}
 
 
 def _region(union: Union) -> Linked:
     return Linked(union.open, union.pairs)
-
-
-def _tables(union: Union, above: list[Table] | None = None, place: int = 0) -> list[Table]:
-    return union.tables if above is None else tables_below(union, above[place])
 
 
 def _gather(union: Union, *published: Numbers) -> Numbers:

@@ -20,7 +20,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from conncomp.chunked.faces import Report
 from conncomp.chunked.layout import Index
 from conncomp.graph.graph import Graph
 from conncomp.graph.labelling import connected_components
@@ -30,21 +29,11 @@ GROUP = 64  # regions that one union joins
 
 
 class Open(NamedTuple):
-    """The components of a region that links to other regions may unite; arrays of one length.
+    """The components of a region that links to other regions may unite; arrays of one length."""
 
-    Attributes
-    ----------
-    keys : array of int64
-        Roots of components of chunks that touch outer sides of the region.
-    roots : array of int64
-        Those of their components in the region.
-    touched : array of uint64
-        Bits of the outer sides of the region that each key touches, as of `Layout.sides`.
-    """
-
-    keys: Indices
-    roots: Indices
-    touched: NDArray[np.uint64]
+    keys: Indices  # roots of components of chunks that touch outer sides of the region
+    roots: Indices  # those of their components in the region
+    touched: NDArray[np.uint64]  # bits of the outer sides that each key touches, as of Layout.sides
 
 
 class Table(NamedTuple):
@@ -55,42 +44,29 @@ class Table(NamedTuple):
 
 
 class Union(NamedTuple):
-    """Regions that were made one.
+    """Regions that were made one."""
 
-    Attributes
-    ----------
-    open : Open
-        Of the region that they make.
-    pairs : array of int64, shape (2, pairs)
-        The keys that are linked to other regions than these.
-    tables : list of Table
-        For each of the regions what its open roots have become.
-    """
+    open: Open  # of the region that they make
+    pairs: Indices  # keys linked to other regions than these, in two rows
+    tables: list[Table]  # for each region what its open roots have become
+
+
+class Linked(NamedTuple):
+    """What a union has to know of a region."""
 
     open: Open
-    pairs: Indices
-    tables: list[Table]
+    pairs: Indices  # of linked keys, in two rows: of `linked_roots`, or left of other unions
 
 
-def open_of(report: Report) -> Open:
-    """Return what is open of a chunk."""
-    return Open(report.roots, report.roots, report.touched)
-
-
-def unite(regions: Sequence[Open], pairs: Sequence[Indices], outer: Sequence[int]) -> Union:
+def unite(outer: Sequence[int], *members: Linked) -> Union:
     """Make one region of several.
 
-    Parameters
-    ----------
-    regions : sequence of Open
-    pairs : sequence of array of int64, shape (2, pairs)
-        Of keys that are linked: those of `linked_roots`, or that are left of other unions.
-    outer : sequence of int
-        For each region, the bits of its sides that are outer sides of the region that they make.
+    `outer` has, for each, the bits of its sides that are outer sides of what they make.
     """
+    regions = [member.open for member in members]
     keys = np.concatenate([region.keys for region in regions])
     roots = np.concatenate([region.roots for region in regions])
-    linked = np.concatenate([np.zeros((2, 0), np.int64), *pairs], axis=1)
+    linked = np.concatenate([member.pairs for member in members], axis=1)
     distinct, vertices = np.unique(roots, return_inverse=True)
     order = np.argsort(keys, kind="stable")
     where = np.minimum(np.searchsorted(keys, linked, sorter=order), max(len(keys) - 1, 0))
@@ -115,16 +91,14 @@ def unite(regions: Sequence[Open], pairs: Sequence[Indices], outer: Sequence[int
     )
 
 
-def tables_below(union: Union, above: Table) -> list[Table]:
-    """Return, for each region of a union, what its open roots have become at last.
+def tables_below(union: Union, above: list[Table] | None = None, place: int = 0) -> list[Table]:
+    """Return what open roots of each region of a union have become at last.
 
-    Parameters
-    ----------
-    union : Union
-    above : Table
-        What the open roots of the region that they make have become at last.
+    If there is a union above, its tables have at this place what is known of what they make.
     """
-    return [Table(table.roots, look_up(above, table.replaced)) for table in union.tables]
+    if above is None:
+        return union.tables
+    return [Table(each.roots, look_up(above[place], each.replaced)) for each in union.tables]
 
 
 def look_up(table: Table, roots: Indices) -> Indices:
@@ -137,15 +111,7 @@ def look_up(table: Table, roots: Indices) -> Indices:
 
 @dataclass(frozen=True)
 class Level:
-    """Unions of one height in the tree.
-
-    Attributes
-    ----------
-    counts : tuple of int
-        How many regions there are below along each axis.
-    size : tuple of int
-        How many of these one union joins along each axis, at most.
-    """
+    """Unions of one height in the tree, of at most `size` of `counts` regions along each axis."""
 
     counts: Index
     size: Index
@@ -181,10 +147,7 @@ class Level:
 def levels_of(counts: Index) -> list[Level]:
     """Return the levels of the tree of unions, the lowest first.
 
-    Parameters
-    ----------
-    counts : tuple of int
-        How many chunks there are along each axis with several chunks.
+    There are so many chunks along each axis with several chunks.
     """
     levels: list[Level] = []
     while prod(counts) > 1:

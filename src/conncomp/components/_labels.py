@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import wraps
+from inspect import signature
 from math import inf, prod
 from typing import Any, Literal, TypeVar, cast
 
@@ -57,7 +58,9 @@ def where_labels_lie(function: _Function) -> _Function:
     @wraps(function)
     def call(labels: Any, *arguments: Any, **options: Any) -> Any:
         if (other := function_for(labels, function.__name__)) is not None:
-            return other(labels, *arguments, **options)
+            given = signature(function).bind(labels, *arguments, **options)
+            given.apply_defaults()
+            return other(*given.args, **given.kwargs)
         library = library_of(labels)
         if not on_gpu(labels):
             return in_library(function(labels, *arguments, **options), library)

@@ -123,19 +123,35 @@ def atomic_path(path: StrPath, size: int = 0) -> Iterator[Path]:
             return
         _remove_orphans(target)
         check_space(path, size)
-        temporary, descriptor = _open_temporary(target)
-        try:
-            if mode is not None:
-                temporary.chmod(stat.S_IMODE(mode))
-            yield temporary
-            os.fsync(descriptor)
-            temporary.replace(target)
-        except BaseException:
-            temporary.unlink(missing_ok=True)
-            raise
-        finally:
-            os.close(descriptor)
+        locked = False
+        while not locked:
+            # Not through `tempfile`, whose files are for their owner only.
+            temporary = target.with_name(secrets.token_hex(6).join(_temporary_affixes(target)))
+            with removed(temporary), temporary.open("xb") as file:
+                # Else another process took it for an orphan.
+                locked = lock(file.fileno()) is not False and temporary.exists()
+                if locked:
+                    if mode is not None:
+                        temporary.chmod(stat.S_IMODE(mode))
+                    yield temporary
+                    os.fsync(file.fileno())
+                    temporary.replace(target)
     _sync_folder(target.parent)
+
+
+@contextmanager
+def removed(temporary: Path) -> Iterator[None]:
+    """Remove a file at the end, unless it has been renamed by then.
+
+    It need not be there yet. It is removed twice, as Ctrl-C may come before the first time.
+    """
+    try:
+        try:
+            yield
+        finally:
+            temporary.unlink(missing_ok=True)
+    finally:
+        temporary.unlink(missing_ok=True)
 
 
 def _mode(target: Path) -> int | None:
@@ -163,17 +179,6 @@ def blaming(path: StrPath) -> Iterator[None]:
 def _temporary_affixes(target: Path) -> tuple[str, str]:
     """Return how the names of temporary files for `target` begin and end."""
     return f".{target.stem[:32]}.{TEMPORARY}-", target.suffix
-
-
-def _open_temporary(target: Path) -> tuple[Path, int]:
-    """Create a temporary file beside `target`; return it, and a descriptor that holds its lock."""
-    while True:
-        # Not through `tempfile`, whose files are for their owner only.
-        temporary = target.with_name(secrets.token_hex(6).join(_temporary_affixes(target)))
-        descriptor = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
-        if lock(descriptor) is not False and temporary.exists():
-            return temporary, descriptor
-        os.close(descriptor)  # another process took it for an orphan, before it was locked
 
 
 def lock(descriptor: int) -> bool | None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from time import ctime
 
 from conncomp._text import printable
-from conncomp.files.access import StrPath, blaming, lock
+from conncomp.files.access import StrPath, blaming, lock, removed
 
 # In a folder of which a process has the lock; and bytes that are shown of who has it.
 LOCK, LONGEST_OWNER = "conncomp.lock", 200
@@ -72,13 +72,9 @@ def whole(path: Path, unique: str = "") -> Iterator[Path]:
     Unlike `atomic_path`, what a kill leaves is for the caller to remove, as is what is on the disk.
     """
     temporary = path.with_suffix(f"{unique}.tmp")
-    with blaming(path):
-        try:
-            yield temporary
-            temporary.replace(path)
-        except BaseException:
-            temporary.unlink(missing_ok=True)
-            raise
+    with blaming(path), removed(temporary):
+        yield temporary
+        temporary.replace(path)
 
 
 def check_place(folder: StrPath, path: StrPath) -> None:

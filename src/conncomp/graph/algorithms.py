@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from conncomp._algorithms import Algorithm, Specialisations, always_waits, table_of
 from conncomp._core import native
 from conncomp.gpu import Workspace
-from conncomp.graph import papers
 from conncomp.kernels.cuda.core import numbering
 from conncomp.kernels.cuda.core.numbering import number_roots
 from conncomp.kernels.cuda.graph import blocked_afforest, ecl, edges, strong_components
@@ -51,6 +50,39 @@ def _fill_by_tarjan(
     return (native.strong_of_csr(*graph._rows(), False, consecutive, labels),)
 
 
+def _fill_by_ecl(
+    gpu: None,
+    graph: Graph,
+    labels: Any,
+    workspace: None,
+    consecutive: bool,
+    counted: bool,
+    *,
+    init: int = 3,
+    jump: int = 4,
+    finish: int = 3,
+) -> tuple[int]:
+    """Label by union-find; the options are those of the same algorithm on a GPU."""
+    choices = init, jump, finish
+    if graph._csr is None:
+        assert graph._arcs is not None
+        return (native.ecl_of_arcs(*graph._arcs, *choices, consecutive, labels),)
+    symmetric = bool(graph._symmetric)
+    return (native.ecl_of_csr(*graph._csr, symmetric, *choices, consecutive, labels),)
+
+
+def _filling_by_rows(kernel: Callable[..., int]) -> Callable[..., tuple[int]]:
+    """Return a `fill` of a kernel that goes from vertex to vertex, both ways along each arc."""
+
+    def fill(
+        gpu: None, graph: Graph, labels: Any, workspace: None, consecutive: bool, counted: bool
+    ) -> tuple[int]:
+        mirrored = graph._is_mirrored()
+        return (kernel(*graph._rows(), mirrored, consecutive, labels),)
+
+    return fill
+
+
 def _numbering(fill_roots: Callable[..., Any]) -> Callable[..., Any]:
     """Return a `fill` of what fills roots, and counts components meanwhile."""
 
@@ -91,9 +123,9 @@ def _of_paper(name: str, driver: Any, source: str, **traits: Any) -> Algorithm:
 ALGORITHMS = table_of(
     Algorithm("auto", "cpu", _fill_by_afforest, source="Sutton, Ben-Nun, Barak 2018"),
     Algorithm("afforest", "cpu", _fill_by_afforest, source="Sutton, Ben-Nun, Barak 2018"),
-    Algorithm("ecl", "cpu", papers.fill_by_ecl, source=JAIGANESH, options=ecl.OPTIONS),
-    Algorithm("bfs", "cpu", papers.fill_by_bfs, source=HAWICK),
-    Algorithm("recolouring", "cpu", papers.fill_by_recolouring, source=HAWICK),
+    Algorithm("ecl", "cpu", _fill_by_ecl, source=JAIGANESH, options=ecl.OPTIONS),
+    Algorithm("bfs", "cpu", _filling_by_rows(native.bfs_of_csr), source=HAWICK),
+    Algorithm("recolouring", "cpu", _filling_by_rows(native.recolouring_of_csr), source=HAWICK),
     Algorithm(
         "auto",
         "cuda",

@@ -350,10 +350,7 @@ class IncrementalComponents:
 class _InMemory:
     """Components in main memory; the private part of `IncrementalComponents`.
 
-    Attributes
-    ----------
-    parent : ndarray of int32 or int64, shape (vertices,)
-        The forest. Only kernels write to it, any number of them at once.
+    Only kernels write to the forest, `parent`, any number of them at once.
     """
 
     device: Literal["cpu"] = "cpu"

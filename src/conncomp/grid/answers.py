@@ -36,7 +36,11 @@ def output_of(
         out,
         (given,),
         lowest=0 if question.consecutive else -1,
-        private=(on_cpu or xp is not np) and question.engine.waits(dict(question.options)),
+        private=(
+            out is not None
+            and (on_cpu or xp is not np)
+            and question.engine.waits(dict(question.options))
+        ),
         xp=xp,
         # Where labels are indices in the whole array meanwhile.
         largest_index=0 if on_cpu else prod(shape),

@@ -79,6 +79,8 @@ class Given(NamedTuple):
 
 def read_image(label_image: ArrayLike) -> Given:
     """Return the argument of that name."""
+    if type(label_image) is np.ndarray:
+        return Given(label_image.view(), None, "numpy")  # with a shape of its own
     if on_gpu(label_image):
         return Given(as_cupy(label_image), None, library_of(label_image))
     return Given(*as_numpy_and_mask(label_image, "label_image"), library_of(label_image))

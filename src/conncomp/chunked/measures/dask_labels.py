@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -16,33 +16,24 @@ from dask.highlevelgraph import HighLevelGraph
 
 from conncomp._arrays import as_numpy, on_gpu
 from conncomp._containers import IMAGES, TABLES, is_of
+from conncomp.chunked.dask_arrays import dask_array, meta_of
+from conncomp.chunked.dask_graph import Graph, on_streams
 from conncomp.chunked.layout import Index
-from conncomp.chunked.lazy.dask_arrays import dask_array, label, meta_of
-from conncomp.chunked.lazy.dask_graph import Graph
-from conncomp.chunked.measures.label_chunks import Check, LabelChunks
-from conncomp.chunked.on_gpu import on_streams
+from conncomp.chunked.measures.label_chunks import MERGED, Check, LabelChunks
 from conncomp.components._labels import Background, check_labels
-
-# The other arguments of `label`, by default.
-LABELLED: dict[str, Any] = {
-    "numbering": "consecutive",
-    "algorithm": "auto",
-    "dtype": None,
-    "device": None,
-    "return_num": False,
-}
+from conncomp.grid import label
 
 
 class DaskLabels(LabelChunks):
     """Labels in a Dask array; what functions return stands for what tasks will make."""
 
     def __init__(self, given: Any, background: Background, batch_axes: int, *token: Any) -> None:
-        super().__init__(given, background, batch_axes)
+        super().__init__(given, given.chunks, background, batch_axes)
         # What the graph begins with.
         self._sources = [self.array]
         self._graph = Graph(tokenize(self.array, self.labelling, *token))
         call = self._graph.call
-        self.call = on_streams(call) if on_gpu(self.array._meta) else call  # type: ignore[method-assign]
+        self.call = on_streams(call) if on_gpu(self.array._meta) else call
 
     @staticmethod
     def checked(given: Any, name: str = "labels") -> Any:
@@ -54,7 +45,7 @@ class DaskLabels(LabelChunks):
     @staticmethod
     def of_mask(given: Any, connectivity: float | None, batch_axes: int) -> Any:
         """Return the labels of a mask."""
-        return label(given, connectivity=connectivity, batch_axes=batch_axes, **LABELLED)
+        return label(given, connectivity=connectivity, batch_axes=batch_axes)
 
     @staticmethod
     def of_no_element(function: Any, given: Any, *arguments: Any, **options: Any) -> Any:
@@ -66,11 +57,6 @@ class DaskLabels(LabelChunks):
             return dask.array.from_array(made)
         columns = {name: array for name, array in vars(made).items() if hasattr(array, "dtype")}
         return replace(made, **{k: dask.array.from_array(column) for k, column in columns.items()})
-
-    def lengths(self) -> tuple[tuple[int, ...], ...]:
-        """Return the lengths of the chunks along each axis."""
-        lengths: tuple[tuple[int, ...], ...] = self.array.chunks
-        return lengths
 
     def chunk(self, index: Index) -> TaskRef:
         """Return what stands for a chunk."""
@@ -89,6 +75,18 @@ class DaskLabels(LabelChunks):
         if other is not self._sources[-1]:
             self._sources.append(other)
         return TaskRef((other.name, *index))
+
+    def merged(self, name: str, block: Index, parts: Sequence[Any], merge: Any) -> Any:
+        """Return what stands for several parts merged to one, in a tree."""
+        height = 0
+        while height == 0 or len(parts) > 1:
+            groups = range(0, len(parts), MERGED)
+            parts = [
+                self.call(f"{name}-{height}", (*block, k), merge, *parts[group : group + MERGED])
+                for k, group in enumerate(groups)
+            ]
+            height += 1
+        return parts[0]
 
     def map(self, name: str, dtype: Any, function: partial[Any], after: Any) -> Any:
         """Return a Dask array of what a function makes of each chunk and a result of its block."""
@@ -110,21 +108,25 @@ class DaskLabels(LabelChunks):
         self.call(name, (0,), function, *arguments)
         return self._result(name, ((math.nan,),), np.zeros(0, dtype))
 
-    def fields(
-        self, name: str, made: Any, like: Mapping[str, Any], missing: Sequence[str] = ()
-    ) -> dict[str, Any]:
-        """Return a Dask array for each field of what a task makes."""
+    def fields(self, name: str, made: Any, sample: Any) -> dict[str, Any]:
+        """Return a Dask array for each field of what a task makes, of unknown length.
+
+        A sample, such as of one row, has their dtypes and shapes, and tells which have no rows.
+        """
         arrays = {}
-        for field, meta in like.items():
-            key = (0,) * meta.ndim
-            self.call(f"{name}-{field}", key, getattr, made, field)
-            rows = 0 if field in missing else math.nan
-            chunks = ((rows,), *((length,) for length in meta.shape[1:])) if meta.ndim else ()
+        for field, column in vars(sample).items():
+            if not hasattr(column, "dtype"):
+                continue
+            meta = column[:0] if column.ndim else column
+            self.call(f"{name}-{field}", (0,) * meta.ndim, getattr, made, field)
+            chunks: tuple[tuple[float, ...], ...] = ()
+            if meta.ndim:
+                rows = math.nan if len(column) else 0
+                chunks = ((rows,), *((length,) for length in meta.shape[1:]))
             arrays[field] = self._result(f"{name}-{field}", chunks, meta)
         return arrays
 
     def _result(self, name: str, chunks: Any, meta: Any) -> Any:
-        """Return the Dask array of the tasks of a name."""
         full = self._graph.name(name)
         high = HighLevelGraph.from_collections(full, self._graph.tasks, dependencies=self._sources)
         return dask.array.Array(high, full, chunks, dtype=meta.dtype, meta=meta)

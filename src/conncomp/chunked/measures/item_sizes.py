@@ -1,16 +1,35 @@
-"""What one does with labels of items in chunks: as `components`, for each item of a batch alone."""
+"""Sizes of the labels of each item in chunks, by which components are selected and renumbered.
+
+A chunk has few of the labels of an item: each is listed with its number of elements, lists are
+merged in a tree, and chunks look up what they have in the list of all.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from conncomp.chunked.measures import components
-from conncomp.chunked.measures.components import Selection, Sizes, without_background
+from conncomp._arrays import on_host
+from conncomp.chunked.measures.measuring import Labelling
+from conncomp.chunked.relabelling import relabel_chunk
 from conncomp.components._labels import library_at
+from conncomp.components.renumbering import relabel_consecutive
+from conncomp.components.sizes import component_sizes
+
+
+class Sizes(NamedTuple):
+    """The labels that occur, ascending, and how many elements have each; 0 for the background."""
+
+    labels: NDArray[Any]
+    sizes: NDArray[np.int64]
+
+    def without_background(self) -> Sizes:
+        """Return the sizes of components alone."""
+        return Sizes(*(column[self.sizes > 0] for column in self))
+
 
 OfItems = list[Sizes]  # in C order of items
 
@@ -20,33 +39,90 @@ def items_of(labels: Any, batch_axes: int) -> Any:
     return labels.reshape(-1, *labels.shape[batch_axes:])
 
 
-def of_chunk(background: int | None, batch_axes: int, lowest: int | None, labels: Any) -> OfItems:
-    """Count the elements of the labels of each item; arguments are those of `sizes_of_chunk`."""
-    items = items_of(labels, batch_axes)
-    return [components.sizes_of_chunk(background, lowest, item) for item in items]
+def sizes_of_chunk(labelling: Labelling, lowest: int | None, labels: Any) -> OfItems:
+    """Count the elements of the labels of each item; what is masked counts as background.
+
+    Labels are in main memory or on a GPU. A ValueError says that one is below `lowest`.
+    """
+    background, batch_axes = labelling
+    return [_sizes_of(background, lowest, item) for item in items_of(labels, batch_axes)]
+
+
+def _sizes_of(background: int | None, lowest: int | None, labels: Any) -> Sizes:
+    numbers, old = _numbered(labels)
+    counts = on_host(component_sizes(numbers, background=None))
+    if np.ma.is_masked(labels):
+        counts = np.bincount(numbers[~np.ma.getmaskarray(labels)], minlength=len(old))
+    kept = counts > 0
+    if background is not None:
+        counts[old == background] = 0
+    if lowest is not None and kept.any() and old[kept].min() < lowest:
+        raise ValueError(f"labels holds {old[kept].min()}; labels are not negative")
+    return Sizes(old[kept], counts[kept])
+
+
+def _numbered(labels: Any) -> tuple[Any, NDArray[Any]]:
+    """Return numbers from 0 for the labels of an item, where they lie, and the labels of these."""
+    given = labels.data if isinstance(labels, np.ma.MaskedArray) else labels
+    numbers, old = relabel_consecutive(given, return_labels=True, background=None)
+    return numbers, on_host(old)
 
 
 def merged(*parts: OfItems) -> OfItems:
     """Return the sizes in several chunks of the same items."""
-    return [components.merged_sizes(*of_item) for of_item in zip(*parts, strict=True)]
+    return [_merged(*of_item) for of_item in zip(*parts, strict=True)]
 
 
-def selected(choose: Selection, most: int, sizes: OfItems) -> list[NDArray[Any]]:
-    """Return the labels of each item that are chosen, ascending."""
-    return [components.selected(choose, most, of_item) for of_item in sizes]
+def _merged(*parts: Sizes) -> Sizes:
+    labels = np.concatenate([part.labels for part in parts])
+    sizes = np.concatenate([part.sizes for part in parts])
+    distinct, place = np.unique(labels, return_inverse=True)
+    total = np.zeros(len(distinct), np.int64)
+    np.add.at(total, place.reshape(-1), sizes)
+    return Sizes(distinct, total)
 
 
 def rows_of(most: int, sizes: OfItems) -> int:
     """Return how many rows a table for any of the items has; raise if more than `most`."""
-    return max(components.rows_of(most, of_item) for of_item in sizes)
+    rows = max(int(each.labels[-1]) + 1 if len(each.labels) else 0 for each in sizes)
+    if rows > most:
+        raise ValueError(
+            f"labels holds {rows - 1}, too large for its elements; renumber it first, with "
+            "conncomp.relabel_consecutive(labels)"
+        )
+    return rows
+
+
+def selected(
+    choose: Callable[[NDArray[np.int64]], Any], most: int, sizes: OfItems
+) -> list[NDArray[Any]]:
+    """Return the labels of each item that are chosen by their sizes, ascending."""
+    rows_of(most, sizes)
+    components = [of_item.without_background() for of_item in sizes]
+    return [of_item.labels[choose(of_item.sizes)] for of_item in components]
+
+
+def largest(components: int, sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Choose so many components, of equally large ones those with the smallest label."""
+    return np.sort(np.argsort(-sizes, kind="stable")[:components])
+
+
+def between(
+    least: int, most: int | None, inverted: bool, sizes: NDArray[np.int64]
+) -> NDArray[np.bool_]:
+    """Choose components from a size up to another one, or all others."""
+    chosen: NDArray[np.bool_] = sizes >= least
+    if most is not None:
+        chosen &= sizes <= most
+    return ~chosen if inverted else chosen
 
 
 def components_of(sizes: OfItems) -> int:
     """Return the number of components of the item that has the most."""
-    return max(len(without_background(of_item).labels) for of_item in sizes)
+    return max(int(np.count_nonzero(of_item.sizes)) for of_item in sizes)
 
 
-def largest(*numbers: int) -> int:
+def most_of(*numbers: int) -> int:
     """Return the largest of some numbers."""
     return max(numbers)
 
@@ -55,24 +131,24 @@ def dense(shape: tuple[int, ...], rows: int, sizes: OfItems) -> NDArray[np.int64
     """Return the size of each label from 0 to `rows`, of items along axes of these lengths."""
     table = np.zeros((len(sizes), rows), np.int64)
     for row, of_item in zip(table, sizes, strict=True):
-        counted = without_background(of_item)
+        counted = of_item.without_background()
         row[counted.labels.astype(np.int64)] = counted.sizes
     return table.reshape(*shape, rows)
 
 
 def histograms(most: int, sizes: OfItems) -> OfItems:
     """Return how many components of each item have each size: sizes in the place of labels."""
+    rows_of(most, sizes)
     counted = []
     for of_item in sizes:
-        components.rows_of(most, of_item)
-        occurring, counts = np.unique(without_background(of_item).sizes, return_counts=True)
-        counted.append(Sizes(occurring, counts.astype(np.int64)))
+        occurring = np.unique(of_item.without_background().sizes, return_counts=True)
+        counted.append(Sizes(*(column.astype(np.int64) for column in occurring)))
     return counted
 
 
 def all_occurring(*parts: OfItems) -> OfItems:
     """Return the histogram of all items of some parts."""
-    return [components.merged_sizes(*(of_item for part in parts for of_item in part))]
+    return [_merged(*(of_item for part in parts for of_item in part))]
 
 
 def as_array(histogram: OfItems) -> NDArray[np.int64]:
@@ -95,7 +171,7 @@ def old_labels(first: int, shape: tuple[int, ...], length: int, sizes: OfItems) 
     """Return the label of each number of each item, from 0 on; 0 for what none has become."""
     table = np.zeros((len(sizes), first + length), sizes[0].labels.dtype)
     for row, of_item in zip(table, sizes, strict=True):
-        labels = without_background(of_item).labels
+        labels = of_item.without_background().labels
         row[first : first + len(labels)] = labels
     return table.reshape(*shape, first + length)
 
@@ -105,26 +181,48 @@ def keep_labels(
 ) -> Any:
     """Return the labels of a chunk that are among those kept of each item."""
 
-    def keep(item: Any, chosen: NDArray[Any]) -> Any:
-        return components.keep_labels(background, dtype, item, chosen)
+    def replaced(old: NDArray[Any], chosen: NDArray[Any]) -> NDArray[Any]:
+        return np.where(np.isin(old, chosen), old.astype(np.int64), background)
 
-    return _by_items(batch_axes, keep, labels, kept)
+    return _by_items(batch_axes, background, dtype, replaced, labels, kept)
 
 
 def renumber_labels(
     batch_axes: int, background: int, first: int, dtype: np.dtype[Any], labels: Any, sizes: OfItems
 ) -> Any:
-    """Return which places the labels of a chunk have among all of their items."""
+    """Return which places the labels of a chunk have among all of their items, from `first` on."""
 
-    def renumber(item: Any, of_item: Sizes) -> Any:
-        return components.renumber_labels(background, first, dtype, item, of_item)
+    def replaced(old: NDArray[Any], of_item: Sizes) -> NDArray[Any]:
+        all_labels = of_item.without_background().labels
+        place = np.searchsorted(all_labels, old)
+        known = np.zeros(len(old), bool)
+        inside = place < len(all_labels)
+        known[inside] = all_labels[place[inside]] == old[inside]
+        return np.where(known, place + first, background).astype(np.int64)
 
-    return _by_items(batch_axes, renumber, labels, sizes)
+    return _by_items(batch_axes, background, dtype, replaced, labels, sizes)
 
 
-def _by_items(batch_axes: int, function: Callable[..., Any], labels: Any, of_items: Any) -> Any:
-    """Return what a function makes of each item and of what there is for it."""
+def _by_items(
+    batch_axes: int,
+    background: int,
+    dtype: np.dtype[Any],
+    replaced: Callable[..., NDArray[Any]],
+    labels: Any,
+    of_items: Any,
+) -> Any:
+    """Return what labels become, each item's by what there is for it; what is masked is none."""
+
+    def relabelled(item: Any, of_item: Any) -> Any:
+        numbers, old = _numbered(item)
+        if not numbers.size:
+            return numbers.astype(dtype)
+        result = relabel_chunk(numbers, replaced(old, of_item), dtype)
+        if np.ma.is_masked(item):
+            result[np.ma.getmaskarray(item)] = background
+        return result
+
     if not batch_axes:
-        return function(labels, of_items[0])
-    results = list(map(function, items_of(labels, batch_axes), of_items))
+        return relabelled(labels, of_items[0])
+    results = list(map(relabelled, items_of(labels, batch_axes), of_items))
     return library_at(results[0]).stack(results).reshape(labels.shape)

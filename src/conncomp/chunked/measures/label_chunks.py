@@ -6,8 +6,7 @@ files, whose calls are made block by block.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Iterable
 from importlib import import_module
 from typing import Any
 
@@ -18,7 +17,7 @@ from conncomp._arguments import as_batch_axes
 from conncomp._arrays import check_kind
 from conncomp.chunked.layout import Index, Layout
 from conncomp.chunked.measures.measuring import Labelling
-from conncomp.components._labels import Background, check_background
+from conncomp.components._labels import Background, check_background, check_labels
 from conncomp.components.columns.intensities import NUMBERS
 
 # ``check(array, given, shape)`` raises unless an array of the library of labels, made of what was
@@ -29,112 +28,18 @@ MERGED = 32  # results that one call merges
 
 
 class LabelChunks:
-    """Labels in chunks, of one element or more.
+    """Labels in chunks, of one element or more; no label is below `lowest`.
 
-    Parameters
-    ----------
-    given : dask.array.Array or VolumeFile
-    background : {"auto", 0, -1, None}
-    batch_axes : int
-    *token : object
-        What is done with the labels: all that names of tasks depend on.
-
-    Attributes
-    ----------
-    array : dask.array.Array or VolumeFile
-    labelling : Labelling
-    lowest : int
-        No label is lower.
-    layout : Layout
+    What differs by kind is in the subclasses, by the same names: what is `checked`, masks and
+    arrays beside labels, what stands for a chunk, calls and what is merged of them, and results.
     """
 
-    def __init__(self, given: Any, background: Background, batch_axes: int, *token: Any) -> None:
-        self.array = self.checked(given)
-        shape = self.array.shape
+    def __init__(self, array: Any, lengths: Any, background: Background, batch_axes: int) -> None:
+        self.array, shape = array, array.shape
         batch = as_batch_axes(batch_axes, len(shape), "labels")
         empty, self.lowest = check_background(background, shape[:batch], shape[batch:])
         self.labelling = Labelling(None if background is None else empty, batch)
-        self.layout = Layout(self.lengths(), (False,) * len(shape), batch)
-
-    @staticmethod
-    def checked(given: Any, name: str = "labels") -> Any:
-        """Return labels as an array of integers in chunks; raise TypeError if they are none."""
-        raise NotImplementedError
-
-    @staticmethod
-    def of_mask(given: Any, connectivity: float | None, batch_axes: int) -> Any:
-        """Return the labels of a mask."""
-        raise NotImplementedError
-
-    @staticmethod
-    def of_no_element(function: Any, given: Any, *arguments: Any, **options: Any) -> Any:
-        """Return what a function of labels in memory returns of none."""
-        raise NotImplementedError
-
-    def lengths(self) -> tuple[tuple[int, ...], ...]:
-        """Return the lengths of the chunks along each axis."""
-        raise NotImplementedError
-
-    def chunk(self, index: Index) -> Any:
-        """Return what stands for a chunk."""
-        raise NotImplementedError
-
-    @staticmethod
-    def beside(name: str, given: Any, labels: Any, check: Check) -> Any:
-        """Return another array in the chunks of labels, which is checked before it is cut."""
-        raise NotImplementedError
-
-    def chunk_beside(self, other: Any, index: Index) -> Any:
-        """Return what stands for a chunk of what `beside` returned."""
-        raise NotImplementedError
-
-    def call(self, name: str, index: Index, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Call a function, now or later, as ``engine.py`` says."""
-        raise NotImplementedError
-
-    def merged(self, name: str, block: Index, parts: Sequence[Any], merge: Any) -> Any:
-        """Return several parts merged to one, in a tree, or what stands for that."""
-        height = 0
-        while height == 0 or len(parts) > 1:
-            groups = range(0, len(parts), MERGED)
-            parts = [
-                self.call(f"{name}-{height}", (*block, k), merge, *parts[group : group + MERGED])
-                for k, group in enumerate(groups)
-            ]
-            height += 1
-        return parts[0]
-
-    def map(self, name: str, dtype: Any, function: partial[Any], after: Any) -> Any:
-        """Return labels that a function makes of each chunk and a result of its block.
-
-        A result is a list, of what concerns each item.
-        """
-        raise NotImplementedError
-
-    def columns(self, name: str, dtype: Any, function: Callable[..., Any], of_blocks: Any) -> Any:
-        """Return an array of one axis, of unknown length, for each item."""
-        raise NotImplementedError
-
-    def column(self, name: str, dtype: Any, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Return an array of one axis, of unknown length."""
-        raise NotImplementedError
-
-    def fields(
-        self, name: str, made: Any, like: Mapping[str, Any], missing: Sequence[str] = ()
-    ) -> dict[str, Any]:
-        """Return an array for each field of what is made.
-
-        Parameters
-        ----------
-        name : str
-        made : object
-            Has the fields, or stands for what has them.
-        like : mapping
-            By the names of fields, arrays that have their dtypes and shapes, with no row.
-        missing : sequence of str, optional
-            Fields that have no rows; of the others the number of rows is not known.
-        """
-        raise NotImplementedError
+        self.layout = Layout(lengths, (False,) * len(shape), batch)
 
     @property
     def batch(self) -> tuple[int, ...]:
@@ -164,14 +69,11 @@ class LabelChunks:
         return tuple(self.layout.lengths[axis][k] for axis, k in enumerate(block))
 
 
-def kind_of_chunks(labels: Any) -> type[LabelChunks]:
-    """Return which kind of chunks labels are in; Dask is imported for its own arrays only."""
+def kind_of_chunks(labels: Any) -> Any:
+    """Return which `LabelChunks` labels are in; Dask is imported for its own arrays only."""
     if hasattr(type(labels), "__dask_graph__"):
-        name = "conncomp.chunked.measures.dask_labels", "DaskLabels"
-    else:
-        name = "conncomp.chunked.measures.volume_labels", "VolumeLabels"
-    kind: type[LabelChunks] = getattr(import_module(name[0]), name[1])
-    return kind
+        return import_module("conncomp.chunked.measures.dask_labels").DaskLabels
+    return import_module("conncomp.chunked.measures.volume_labels").VolumeLabels
 
 
 def check_image(array: Any, given: Any, shape: tuple[int, ...]) -> None:
@@ -181,3 +83,12 @@ def check_image(array: Any, given: Any, shape: tuple[int, ...]) -> None:
         raise TypeError(f"image is of dtype {array.dtype}; it must be {NUMBERS}")
     if array.shape != shape:
         raise ValueError(f"image has shape {array.shape}; it must have that of labels, {shape}")
+
+
+def check_second(array: Any, given: Any, shape: tuple[int, ...]) -> None:
+    """Raise TypeError or ValueError unless labels are integers, and of the shape of the first."""
+    check_labels(array, given, "labels_b")
+    if array.shape != shape:
+        raise ValueError(
+            f"labels_b has shape {array.shape}; it must have that of labels_a, {shape}"
+        )

@@ -19,15 +19,7 @@ INT64_MAX = int(np.iinfo(np.int64).max)
 
 
 def last_layers(axes: Sequence[int], empty: int, labels: Any) -> Layers:
-    """Return the last layer of a chunk along each of some axes, without the axis.
-
-    Parameters
-    ----------
-    axes : sequence of int
-    empty : int
-        What masked elements become.
-    labels : array
-    """
+    """Return the last layer of a chunk along each of some axes, without the axis."""
     whole = without_mask(empty, labels)
     # Copies, as a view would keep the whole chunk in memory.
     return {axis: np.array(on_host(whole[(slice(None),) * axis + (-1,)])) for axis in axes}
@@ -54,19 +46,9 @@ def check_fits(labels: NDArray[Any], name: str = "labels") -> None:
 
 
 def preceding(layout: Layout, index: Index, most: int) -> dict[Index, Index]:
-    """Return the chunks that precede one along some of the axes with several chunks.
+    """Return the chunks that precede one, by the axes with several chunks along which they do.
 
-    Parameters
-    ----------
-    layout : Layout
-    index : tuple of int
-    most : int
-        Along how many axes at once, at most.
-
-    Returns
-    -------
-    dict
-        Of the axes, to the index of the chunk.
+    These are `most` at once, at most.
     """
     chunks = {}
     for moves in product((0, -1), repeat=len(layout.crossed)):
@@ -81,13 +63,7 @@ def preceding(layout: Layout, index: Index, most: int) -> dict[Index, Index]:
 def with_layers(empty: int, labels: Any, parts: dict[Index, Layers]) -> Any:
     """Return a chunk with one layer more along the axes where another chunk precedes it.
 
-    Parameters
-    ----------
-    empty : int
-        What masked elements become.
-    labels : array
-    parts : dict
-        Of the axes along which a chunk precedes, to its `last_layers`.
+    `parts` has the `last_layers` of such chunks by these axes; masked elements become `empty`.
     """
     whole = without_mask(empty, labels)
     if not parts:

@@ -1,14 +1,22 @@
-"""Rows of the components of one chunk, as `component_statistics` measures them, and joined ones.
+"""Rows of what is measured of one chunk: components, contacts and overlaps; and joined ones.
 
 How: a chunk is measured alone, in memory. Integers that sums are made of come back from what was
 rounded, and are added up; second moments are moved to the centroid of the whole (Chan, Golub,
 LeVeque, "Updating formulae and a pairwise algorithm for computing sample variances", 1979). Faces
 between elements of one component in two chunks are counted by both, and taken off once more here.
+
+Neighbours differ by one at most along each axis, so both are in the chunk that has the larger
+coordinate along each axis, or in a layer before it. A chunk counts what touches in itself and in
+these layers, and takes off, by inclusion and exclusion, what is in the layers alone. So each
+contact counts once, also over the ends of periodic axes. Of overlaps, too, each element is in one
+chunk, so nothing is asked of its neighbours.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
 from math import prod
 from typing import Any, NamedTuple
 
@@ -17,10 +25,18 @@ from numpy.typing import NDArray
 
 from conncomp._arrays import as_cupy, on_gpu
 from conncomp.chunked.labelling import on_host
-from conncomp.chunked.measures.layers import Layers, check_fits
+from conncomp.chunked.layout import Index
+from conncomp.chunked.measures.layers import Layers, check_fits, with_layers
 from conncomp.chunked.rows import LARGEST_SUM, Table
+from conncomp.components._labels import check_items
+from conncomp.components.matching import match_labels
 from conncomp.components.renumbering import relabel_consecutive
+from conncomp.components.sizes import component_sizes
 from conncomp.components.statistics import ComponentStatistics, component_statistics
+from conncomp.components.touching import Contacts, contact_steps, count_contacts
+from conncomp.kernels.neighbourhood import Neighbourhood
+
+Numbers = NDArray[np.int64]
 
 
 class Labelling(NamedTuple):
@@ -44,21 +60,11 @@ class Wanted(NamedTuple):
 
 
 class Numbered(NamedTuple):
-    """Labels of a chunk, renumbered within each item.
+    """Labels of a chunk, renumbered within each item."""
 
-    Attributes
-    ----------
-    numbers : array of int32 or int64
-        Where the labels lie.
-    old : array of int64, shape (items, numbers)
-        The label that had each number.
-    empty : int
-        What stands for no component among numbers.
-    """
-
-    numbers: Any
-    old: NDArray[np.int64]
-    empty: int
+    numbers: Any  # where the labels lie
+    old: NDArray[np.int64]  # the label of each number, a row for each item
+    empty: int  # what stands for no component among numbers
 
 
 def number_chunk(labelling: Labelling, labels: Any, name: str = "labels") -> Numbered:
@@ -87,27 +93,10 @@ def measure_chunk(
     image: Any = None,
     *preceding: Layers,
 ) -> Table:
-    """Measure the components of a chunk.
+    """Measure a row for each component of each item of a chunk, whose first element is at `start`.
 
-    Parameters
-    ----------
-    labelling : Labelling
-    wanted : Wanted
-    items : array of int64
-        The numbers of the chunk's items, in C order.
-    start : sequence of int
-        Where its first element lies within an item.
-    axes : sequence of int
-        Along which another chunk precedes, if faces are counted.
-    labels, image : array
-        The image may be None.
-    *preceding : dict
-        For each of the axes the `last_layers` of the chunk that precedes.
-
-    Returns
-    -------
-    Table
-        A row for each component of each item.
+    If faces are counted, `preceding` are the `last_layers` of the chunks before this one along
+    `axes`.
     """
     batch = labelling.batch_axes
     shape = labels.shape[batch:]
@@ -164,19 +153,7 @@ def joined_rows(*tables: Table) -> Table:
 def as_statistics(
     wanted: Wanted, batch: tuple[int, ...], spacing: tuple[float, ...], scaled: bool, table: Table
 ) -> ComponentStatistics:
-    """Return rows as `component_statistics` does.
-
-    Parameters
-    ----------
-    wanted : Wanted
-    batch : tuple of int
-        The lengths of the batch axes.
-    spacing : tuple of float
-    scaled : bool
-        Whether lengths are in its units.
-    table : Table
-        What `joined_rows` returned of all chunks.
-    """
+    """Return the rows of all chunks as `component_statistics` does, scaled or not by spacing."""
     ndim, sizes = len(spacing), table["size"]
     scale = np.array(spacing) if scaled else np.ones(ndim)
     moments = np.empty((0, ndim, ndim))
@@ -247,3 +224,162 @@ def _products(
         )
         products[lost, axis - batch] = again.means[lost]
     return products
+
+
+def touch_chunk(
+    labelling: Labelling,
+    neighbourhood: Neighbourhood,
+    items: NDArray[np.int64],
+    ways: Sequence[Index],
+    labels: Any,
+    *layers: Layers,
+) -> Table:
+    """Count contacts, and faces across each axis, whose larger coordinates lie in a chunk.
+
+    There is a row for each pair of labels in each item. Axes of one chunk may be periodic; `layers`
+    are the `last_layers` of the chunks that precede along some axes, the `ways`.
+    """
+    batch, empty = labelling.batch_axes, labelling.empty
+    if labelling.background is None and labels.min() < 0:
+        raise ValueError(f"labels holds {labels.min()}; labels are not negative")
+    whole = with_layers(empty, labels, dict(zip(ways, layers, strict=True)))
+    numbered = number_chunk(labelling._replace(background=empty), whole)
+    more = [axes[0] for axes in ways if len(axes) == 1]
+    tables = []
+    for taken in product((False, True), repeat=len(more)):
+        of_layers = {axis for axis, is_taken in zip(more, taken, strict=True) if is_taken}
+        places = tuple(
+            slice(1) if axis in of_layers else slice(None) for axis in range(numbered.numbers.ndim)
+        )
+        table = _count(numbered.numbers[places], numbered.empty, neighbourhood, batch)
+        if len(of_layers) % 2:
+            table["contacts"], table["faces"] = -table["contacts"], -table["faces"]
+        table["label"] = numbered.old[table["item"], table["label"]]
+        table["other"] = numbered.old[table["item"], table["other"]]
+        table["item"] = items[table["item"]]
+        tables.append(table)
+    table = joined_contacts(*tables)
+    return table.take(table["contacts"] > 0)
+
+
+def joined_contacts(*tables: Table) -> Table:
+    """Return the rows of several tables, one for each pair of each item, in this order."""
+    return tables[0].followed_by(*tables[1:]).joined_by("item", "label", "other")
+
+
+def as_contacts(batch: Index, spacing: tuple[float, ...], table: Table) -> Contacts:
+    """Return rows as `contacts` does, given the lengths of the batch axes."""
+    areas = np.zeros(table.rows)
+    for axis in range(len(spacing)):
+        areas += table["faces"][:, axis] * prod(spacing[:axis] + spacing[axis + 1 :])
+    pairs = np.stack([table["label"], table["other"]], axis=-1)
+    return Contacts(pairs, table["contacts"], areas, items_along(table["item"], batch))
+
+
+def _count(labels: Any, background: int, neighbourhood: Neighbourhood, batch: int) -> Table:
+    """Count the contacts in a part of a chunk; labels are in the order of what they were."""
+    items = check_items(labels, background, batch)
+    steps = contact_steps(neighbourhood, items.shape)
+    pairs, kinds = count_contacts(
+        items.labels, items.background, items.all_rows, items.count, steps
+    )
+    pairs, kinds, rows = on_host(pairs), on_host(kinds), max(items.rows, 1)
+    faces = np.zeros((len(pairs), len(items.shape)), np.int64)
+    faces[:, list(steps.axes)] = kinds[:, : len(steps.axes)]
+    contacts = kinds @ np.array(steps.times, np.int64)
+    item, first, second = pairs[:, 0] // rows, pairs[:, 0] % rows, pairs[:, 1] % rows
+    return Table(item=item, label=first, other=second, contacts=contacts, faces=faces)
+
+
+class Overlaps(NamedTuple):
+    """What two labellings have in common."""
+
+    pairs: Table  # a row for each pair of labels of each item that overlap
+    first: Table  # a row for each component of a labelling
+    second: Table
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The attributes of `Matches`."""
+
+    pairs: Numbers
+    intersections: Numbers
+    unions: Numbers
+    ious: NDArray[np.float64]
+    batch: Numbers
+    first: np.int64
+    second: np.int64
+
+
+def overlaps_of_chunk(labelling: Labelling, items: Numbers, first: Any, second: Any) -> Overlaps:
+    """Count what components of two labellings have in common in a chunk."""
+    batch = labelling.batch_axes
+    here = number_chunk(labelling, first, "labels_a")
+    there = number_chunk(labelling, second, "labels_b")
+    matches = match_labels(
+        here.numbers, there.numbers, background=labelling.empty, batch_axes=batch
+    )
+    pairs, item = on_host(matches.pairs), on_host(matches.batch)
+    place = np.zeros(len(pairs), np.int64)
+    for axis in range(batch):
+        place = place * first.shape[axis] + item[:, axis]
+    table = Table(
+        item=items[place],
+        label=here.old[place, pairs[:, 0]],
+        other=there.old[place, pairs[:, 1]],
+        size=on_host(matches.intersections),
+    )
+    return Overlaps(table, *(_sizes(labelling, items, side) for side in (here, there)))
+
+
+def joined_overlaps(*parts: Overlaps) -> Overlaps:
+    """Return the overlaps of several chunks as one, in the order of items and labels."""
+    first, *others = parts
+    joined = (
+        table.followed_by(*(other[k] for other in others)).joined_by(*names)
+        for k, (table, names) in enumerate(
+            zip(first, (("item", "label", "other"), *[("item", "label")] * 2), strict=True)
+        )
+    )
+    return Overlaps(*joined)
+
+
+def as_columns(batch: tuple[int, ...], overlaps: Overlaps) -> Columns:
+    """Return what `match_labels` does, given the lengths of the batch axes."""
+    pairs = overlaps.pairs
+    sizes = [
+        side["size"][_rows_of(side, pairs["item"], pairs[name])]
+        for side, name in ((overlaps.first, "label"), (overlaps.second, "other"))
+    ]
+    unions = sizes[0] + sizes[1] - pairs["size"]
+    return Columns(
+        np.stack([pairs["label"], pairs["other"]], axis=1),
+        pairs["size"],
+        unions,
+        pairs["size"] / unions,
+        items_along(pairs["item"], batch),
+        np.int64(overlaps.first.rows),
+        np.int64(overlaps.second.rows),
+    )
+
+
+def _sizes(labelling: Labelling, items: Numbers, side: Numbered) -> Table:
+    counts = component_sizes(
+        side.numbers, background=labelling.empty, batch_axes=labelling.batch_axes
+    )
+    sizes = on_host(counts).reshape(len(items), -1)
+    place, number = np.nonzero(sizes)
+    return Table(item=items[place], label=side.old[place, number], size=sizes[place, number])
+
+
+def _rows_of(table: Table, items: Numbers, labels: Numbers) -> Numbers:
+    """Return the rows of some labels of items, which are in the table; this is in their order."""
+    known = np.stack([table["item"], table["label"]])
+    wanted = np.stack([items, labels])
+    order = np.lexsort(np.concatenate([known, wanted], axis=1)[::-1])
+    of_known = order < table.rows
+    rows = np.empty(len(items), np.int64)
+    # A label that is wanted comes after the one that is known, as the sort is stable.
+    rows[order[~of_known] - table.rows] = (np.cumsum(of_known) - 1)[~of_known]
+    return rows

@@ -8,7 +8,6 @@ from contextlib import ExitStack, contextmanager
 from functools import partial
 from hashlib import sha256
 from math import prod
-from types import TracebackType
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,7 @@ from conncomp.chunked.volumes.block_files import BlockFiles
 from conncomp.chunked.volumes.job import Copies, Progress
 from conncomp.chunked.volumes.kept import Kept
 from conncomp.chunked.volumes.labelling import bytes_of_memory, opened, within, workers_of
-from conncomp.chunked.volumes.sample import Run, Window
+from conncomp.chunked.volumes.sample import Window
 from conncomp.chunked.volumes.targets import Target
 from conncomp.chunked.volumes.volume import PartOfVolume, Place, Volume, block_shape, lengths_of
 from conncomp.chunked.volumes.writing import as_target, write_labels
@@ -33,8 +32,8 @@ __all__ = ["open_volume"]
 class VolumeFile:
     """An array in files, as `open_volume` returns it.
 
-    Of labels, `component_sizes`, `size_histogram`, `component_statistics`, `contacts` and `match`
-    read block by block what they return in memory; `largest_components`, `remove_small_components`
+    Of labels, `component_sizes`, `size_histogram`, `component_statistics`, `contacts` and
+    `match_labels` read block by block; `largest_components`, `remove_small_components`
     and `relabel_consecutive` return another `VolumeFile`, whose labels are made as they are read,
     and which `save` writes. All that is in memory meanwhile is blocks, and a few numbers for each
     component. What takes arrays of NumPy takes these, too, and reads them whole.
@@ -145,23 +144,18 @@ class VolumeFile:
             volume, told = mapped.origin, {"arguments": mapped.digest()}
             mapped.check_unchanged()
 
-        def run_of(part: Volume) -> Run:
+        def run(part: Volume, kept: Kept, target: Target) -> list[int]:
             copied = Window(mapped, part.begin, part.shape) if isinstance(part, Window) else mapped
-            layout = Layout(
-                tuple(map(tuple, lengths_of(part.shape, block_shape(part)))), (False,) * self.ndim
-            )
+            layout = Layout(lengths_of(part.shape, block_shape(part)), (False,) * self.ndim)
             progress = self.progress if copied is mapped else None
-
-            def run(kept: Kept, target: Target) -> list[int]:
-                files = BlockFiles(copied, None, kept.reports, target)
-                copies = Copies(kept, files, layout.chunks, progress)
-                copies.run(layout, ThreadPoolExecutor(workers))
-                return []
-
-            return run
+            copies = Copies(
+                kept, BlockFiles(copied, None, kept.reports, target), layout.chunks, progress
+            )
+            copies.run(layout, ThreadPoolExecutor(workers))
+            return []
 
         with limited(self) as workers:
-            write_labels(wanted, volume, self.dtype, told, run_of)
+            write_labels(wanted, volume, self.dtype, told, run)
 
     def close(self) -> None:
         """Close the files.
@@ -175,12 +169,7 @@ class VolumeFile:
     def __enter__(self) -> VolumeFile:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
 
@@ -208,21 +197,10 @@ def _part_of_axis(key: Any, length: int) -> slice:
 
 
 class MappedVolume(PartOfVolume):
-    """Labels that a function makes of others as they are read.
+    """Labels of a dtype that a function makes of others as they are read.
 
-    Parameters
-    ----------
-    volume : Volume
-    dtype : dtype
-        Of the labels that are made.
-    function : partial
-        Makes them of labels, and of a list of what there is for each item.
-    batch : tuple of int
-        The lengths of the batch axes.
-    of_items : dict
-        Of the number of each item to what there is for it.
-    known : str
-        What `known_of` the volume was before its labels were counted.
+    It makes them of labels, and of a list of what there is for each item, by the item's number.
+    `known` is what `known_of` the volume was before its labels were counted.
     """
 
     def __init__(

@@ -8,7 +8,7 @@ layers the first ones need, over the end of a periodic axis.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from threading import Event, Lock
@@ -39,12 +39,7 @@ class Block:
 class DeferredCall:
     """A call that is put off, which stands for what the function will return.
 
-    Parameters
-    ----------
-    function : callable
-    arguments : tuple
-    beside : DeferredCall, optional
-        Of the same block alone: it is made of that when this one is.
+    What is `beside` is of the same block alone: it is made of that when this one is.
     """
 
     def __init__(
@@ -106,7 +101,8 @@ class VolumeLabels(LabelChunks):
     array: VolumeFile
 
     def __init__(self, given: Any, background: Background, batch_axes: int, *token: Any) -> None:
-        super().__init__(given, background, batch_axes)
+        lengths = lengths_of(given.shape, block_shape(given.volume))
+        super().__init__(given, lengths, background, batch_axes)
         self._done, self._layers = 0, dict[Index, DeferredCall]()
         # Before anything is counted: what is changed meanwhile is noticed.
         self._known = known_of(self.array.volume)
@@ -126,11 +122,6 @@ class VolumeLabels(LabelChunks):
             f"labels is {given}, of bool; label it to files by conncomp.label_file(source, target, "
             "min_size=..., largest=...)"
         )
-
-    def lengths(self) -> tuple[tuple[int, ...], ...]:
-        """Return the lengths of the blocks along each axis."""
-        volume = self.array.volume
-        return tuple(map(tuple, lengths_of(volume.shape, block_shape(volume))))
 
     def chunk(self, index: Index) -> Block:
         """Return what stands for a block."""
@@ -205,11 +196,9 @@ class VolumeLabels(LabelChunks):
         """Return an array of one axis."""
         return function(*arguments)
 
-    def fields(
-        self, name: str, made: Any, like: Mapping[str, Any], missing: Sequence[str] = ()
-    ) -> dict[str, Any]:
-        """Return the arrays that are the fields of what is made."""
-        return {field: getattr(made, field) for field in like}
+    def fields(self, name: str, made: Any, sample: Any) -> dict[str, Any]:
+        """Return the arrays that are the fields of what is made, as of a sample."""
+        return {field: each for field, each in vars(made).items() if hasattr(each, "dtype")}
 
 
 def _needed_ahead(calls: Sequence[DeferredCall]) -> list[DeferredCall]:

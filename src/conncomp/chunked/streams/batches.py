@@ -142,7 +142,7 @@ def measure_slabs(
 ) -> Iterator[ComponentStatistics]:
     """Yield the rows of components as they are finished; `asked` are arguments of a question.
 
-    Slabs are put together to pieces of so many elements; if that is None, they are taken as they
+    Slabs are put together to pieces of `size` elements; if that is None, they are taken as they
     come.
     """
     components: OpenComponents | None = None

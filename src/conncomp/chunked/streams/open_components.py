@@ -53,23 +53,10 @@ class Slice:
 class OpenComponents:
     """Those of the slices so far; `add` and `finish` return the rows of what is finished.
 
-    Attributes
-    ----------
-    question : Question
-        That is asked of the whole volume.
-    surfaces : bool
-    table : Table
-    last : Slice or None
-        The last slice so far.
-    first : Slice or None
-        The first slice of all, if the first axis is periodic: it goes on after the last one.
-    ends : list of ndarray
-        The values of `first` and `last`, if the first axis is periodic.
-    length : int
-        How many slices came.
-    touching : tuple of ndarray, shapes (k, 2) and (k, ndim)
-        Rows whose elements are side by side, and how often along each axis: faces that do not count
-        if these turn out to be of one component.
+    If the first axis is periodic, `first` is the first slice of all, which goes on after the last
+    one, and `ends` has the values of both. After `length` slices, `touching` has pairs of rows
+    whose elements are side by side, and how often along each axis: faces that do not count if these
+    turn out to be of one component.
     """
 
     question: Question
@@ -208,13 +195,8 @@ def _sides(labels: NDArray[Any], count: int) -> tuple[Rows, Rows]:
 def _pairs(one: NDArray[Any], other: NDArray[Any]) -> tuple[Rows, Rows]:
     """Return the labels that two slices have in the same places, for each run in which both stay.
 
-    Runs may be cut, where threads meet.
-
-    Returns
-    -------
-    pairs : ndarray of int64, shape (runs, 2)
-        Without those where one is background.
-    lengths : ndarray of int64, shape (runs,)
+    These are two columns, without background, and the lengths of runs, which may be cut where
+    threads meet.
     """
     runs = native.pair_runs(one.reshape(-1), other.reshape(-1)).reshape(-1, 3)
     return runs[:, :2], runs[:, 2]
@@ -234,14 +216,10 @@ def _groups(count: int, labels: int, edges: list[tuple[Rows, Rows]]) -> Rows:
 def _measure(
     labels: NDArray[Any], before: int, slab: Slab, offset: int, surfaces: bool
 ) -> tuple[Rows, Table]:
-    """Measure each component of a piece, whose first new slice has a number in the volume.
+    """Return the labels that occur in a piece, and a row for each.
 
-    Returns
-    -------
-    numbers : ndarray of int64
-        The labels that occur.
-    table : Table
-        A row for each, where the root of labels up to `before` is larger than any.
+    Its first new slice has a number in the volume, the offset. The root of labels up to `before` is
+    larger than any.
     """
     shape = labels.shape
     if prod(shape) * max(shape) >= LARGEST_SUM:

@@ -16,21 +16,11 @@ from conncomp._lazy import function_for, laid_beside
 
 @dataclass(frozen=True)
 class Slab:
-    """Consecutive slices of a volume along its first axis.
+    """Consecutive slices of a volume along its first axis."""
 
-    Attributes
-    ----------
-    values : ndarray
-        Masked, if some elements are.
-    image : ndarray or None
-        Of the same shape: what is measured within components.
-    ahead : int
-        How many slices at the beginning were the last ones of the slab before: 0 or 1.
-    """
-
-    values: NDArray[Any]
-    image: NDArray[Any] | None
-    ahead: int = 0
+    values: NDArray[Any]  # masked, if some elements are
+    image: NDArray[Any] | None  # of the same shape: what is measured within components
+    ahead: int = 0  # how many slices at the beginning were the last of the slab before: 0 or 1
 
     def __len__(self) -> int:
         """How many slices are new."""
@@ -50,17 +40,10 @@ class Slab:
 def pieces_of(slabs: Iterator[Any], size: int | None, least: int = 1) -> Iterator[Slab]:
     """Yield the slices of all slabs, as many at once as have `size` elements, fewer at the end.
 
-    There are `least` slices at once, however large they are, but at the end.
-
-    Each piece begins with the last slice of the piece before. If there is no size, slabs are
-    yielded as they come, after the two slices where two of them meet.
-
-    What has to wait for more is copied: whoever makes slabs may fill the same array again.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If a slab is no array of numbers, has no elements, or does not go with the first one.
+    There are `least` slices at once, however large they are, but at the end. Each piece begins with
+    the last slice of the piece before. If there is no size, slabs are yielded as they come, after
+    the two slices where two of them meet. What has to wait for more is copied: whoever makes slabs
+    may fill the same array again.
     """
     waiting, ahead = list[Slab](), 0
     for slab in _checked(slabs):

@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._core import native
-from conncomp.chunked.alone import Alone
 from conncomp.chunked.layout import Index
 from conncomp.chunked.selection import Selected
+from conncomp.chunked.stages import Alone
 from conncomp.chunked.volumes.kept import Reports, SetAside, Tally
 from conncomp.chunked.volumes.sources import opened_volume
 from conncomp.chunked.volumes.targets import Target, target_of
@@ -44,55 +44,29 @@ class Reported:
 
 
 class Names(NamedTuple):
-    """By which a worker opens what it reads and writes.
+    """By which a worker opens what it reads and writes."""
 
-    Attributes
-    ----------
-    source, key, channel
-        As of `label_file`.
-    identity : str
-        Of the volume.
-    name : str
-        Of the labels at the end.
-    dtype : str
-        Of the labels.
-    labelling : str
-        Another one for each: files of the same names may be others, and reports in memory are.
-    """
-
-    source: str
+    source: str  # as of label_file, as are key and channel
     key: str | None
     channel: int | None
-    identity: str
-    name: str
-    dtype: str
+    identity: str  # of the volume
+    name: str  # of the labels at the end
+    dtype: str  # of the labels
+    # another one for each: files of one name may be others, and reports are in memory
     labelling: str
 
 
 @dataclass(frozen=True)
 class BlockFiles:
-    """The files of blocks: a volume, its labels, and reports that are kept meanwhile.
-
-    Attributes
-    ----------
-    volume : Volume
-    threshold : float or None
-        What foreground lies above.
-    reports : Reports
-    target : Target
-        That is open.
-    names : Names or None
-        For other processes, if there are such.
-    """
+    """The files of blocks: a volume, its labels, and reports that are kept meanwhile."""
 
     volume: Volume
-    threshold: float | None
+    threshold: float | None  # what foreground lies above
     reports: Reports
-    target: Target
-    names: Names | None = None
+    target: Target  # open
+    names: Names | None = None  # for other processes, if there are such
 
     def __reduce__(self) -> Any:
-        """Return how another process opens the same."""
         folder, path = map(os.path.abspath, (self.reports.folder, self.target.path))
         return (opened_again, (self.names, self.threshold, folder, path))
 

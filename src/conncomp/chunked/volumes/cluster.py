@@ -22,20 +22,7 @@ PATIENCE = 10
 
 @contextmanager
 def workers_of_cluster(address: str) -> Iterator[Any]:
-    """Yield an executor, as of ``concurrent.futures``, whose tasks run on the workers of a cluster.
-
-    Parameters
-    ----------
-    address : str
-        Of the scheduler, such as ``"tcp://10.0.0.1:8786"``.
-
-    Raises
-    ------
-    ConnectionError
-        If no scheduler answers, or it has no workers.
-    ImportError
-        If distributed is not installed.
-    """
+    """Yield an executor whose tasks run on the workers of a cluster, by its scheduler's address."""
     if not isinstance(address, str):
         raise TypeError(f"scheduler={shown(address)} must be text, such as 'tcp://10.0.0.1:8786'")
     distributed = optional("distributed")
@@ -64,13 +51,7 @@ def workers_of_cluster(address: str) -> Iterator[Any]:
 
 
 class NamedTasks(Executor):
-    """An executor of Dask whose tasks have a name of their own.
-
-    Attributes
-    ----------
-    name : str
-        Keys of tasks begin with it.
-    """
+    """An executor of Dask whose tasks have keys that begin with a name of its own."""
 
     def __init__(self, executor: Any) -> None:
         self._executor, self._count = executor, count()

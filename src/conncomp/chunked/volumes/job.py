@@ -11,16 +11,15 @@ from concurrent.futures import Executor, Future, ThreadPoolExecutor, as_complete
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from threading import Event
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from conncomp._core import asked
-from conncomp.chunked import stages
 from conncomp.chunked.layout import Index, Layout
-from conncomp.chunked.measures.size_summary import from_numbers, merged_summaries
 from conncomp.chunked.rules import Rules
-from conncomp.chunked.selection import Selection
+from conncomp.chunked.selection import Selection, from_numbers, merged_summaries
+from conncomp.chunked.stages import label_all
 from conncomp.chunked.volumes.block_files import BlockFiles, Reported, Values
 from conncomp.chunked.volumes.kept import Kept
 from conncomp.chunked.volumes.volume import Volume
@@ -30,34 +29,14 @@ Progress = Callable[[int, int], object]
 
 @dataclass(frozen=True)
 class Work:
-    """What is to be done.
-
-    Attributes
-    ----------
-    volume : Volume
-    layout : Layout
-        Of the blocks.
-    rules : Rules
-    numbering : {"consecutive", "roots"}
-    dtype : dtype
-        Of the labels.
-    selection : Selection or None
-        What is kept.
-    threshold : float or None
-        What foreground lies above.
-    executor : context manager
-        Of an executor as of ``concurrent.futures``, for blocks.
-    progress : callable or None
-    """
+    """What is to be done."""
 
     volume: Volume
-    layout: Layout
+    layout: Layout  # of the blocks
     rules: Rules
-    numbering: Literal["consecutive", "roots"]
-    dtype: np.dtype[Any]
-    selection: Selection | None
-    threshold: float | None
-    executor: AbstractContextManager[Executor]
+    selection: Selection | None  # what is kept
+    threshold: float | None  # what foreground lies above
+    executor: AbstractContextManager[Executor]  # for blocks
     progress: Progress | None
 
 
@@ -66,17 +45,7 @@ class GivenUpError(Exception):
 
 
 class Tasks:
-    """What an executor does with blocks, and then with coarser labels.
-
-    Parameters
-    ----------
-    kept : Kept
-        What is done already, and is kept.
-    files : BlockFiles
-    steps : int
-        How many there are, beside those of coarser labels.
-    progress : callable or None
-    """
+    """What an executor does with blocks, in so many steps, and then with coarser labels."""
 
     _pool: Executor
 
@@ -113,7 +82,6 @@ class Tasks:
             self._tasks[self._pool.submit(*given)] = index
 
     def _look_up(self) -> None:
-        """Raise in a thread whose task is given up."""
         if self._given_up.is_set():
             raise GivenUpError
 
@@ -167,14 +135,7 @@ class Copies(Tasks):
 
 
 class Job(Tasks):
-    """What calls the functions of the stages, as ``engine.py`` says.
-
-    Parameters
-    ----------
-    work : Work
-    kept, files
-        As of `Tasks`.
-    """
+    """What calls the functions of the stages, an engine."""
 
     def __init__(self, work: Work, kept: Kept, files: BlockFiles) -> None:
         stages_of_block = 2 if work.layout.crossed else 1
@@ -182,19 +143,11 @@ class Job(Tasks):
         self._work = work
 
     def run(self) -> list[int]:
-        """Label all blocks.
-
-        Returns
-        -------
-        list of int
-            How many components there are, how many are kept, how many elements these have, 0 if
-            all are kept, and the numbers of the summary of all, if that is wanted.
-        """
+        """Label all blocks; return what `Counts` are made of, with the numbers of the summary."""
         work = self._work
         values = {index: Values(work.layout.place(index)) for index in work.layout.indices()}
-        wanted = stages.Wanted(work.numbering, work.dtype, work.selection)
-        given = (self, work.layout, work.rules, values, wanted, values)
-        result = self._run(work.executor, lambda: stages.label_wanted(*given))
+        given = (self, work.layout, work.rules, values, values, work.selection)
+        result = self._run(work.executor, lambda: label_all(*given))
         tallies = [self._kept.done[index] for index in values]
         components = sum(tally.components for tally in tallies)
         if work.layout.crossed:
@@ -212,7 +165,7 @@ class Job(Tasks):
     def __call__(
         self, name: str, index: Index, function: Callable[..., Any], *arguments: Any
     ) -> Any:
-        """Call a function, as ``engine.py`` says."""
+        """Call a function, as an engine."""
         if name == "label":
             self._start(None, self._files.report, index, function, arguments)
             return Reported(index)

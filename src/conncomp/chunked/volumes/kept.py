@@ -59,39 +59,16 @@ def _arrays_in(path: Path) -> Iterator[Any]:
 
 
 class Tally(NamedTuple):
-    """What is known of a chunk whose labels are written.
+    """What is known of a chunk whose labels are written."""
 
-    Attributes
-    ----------
-    kept : int
-        How many components are kept that begin in it.
-    elements : int
-        How many elements of it are of components that are kept.
-    components : int
-        How many components it has, if it has whole ones only.
-    summary : tuple of int
-        The numbers of the summary of components that begin in it, if that is wanted.
-    """
-
-    kept: int = 0
-    elements: int = 0
-    components: int = 0
-    summary: tuple[int, ...] = ()
-
-
-def as_tally(numbers: list[int]) -> Tally:
-    """Return the tally that has these numbers."""
-    kept, elements, components, *summary = numbers
-    return Tally(kept, elements, components, tuple(summary))
+    kept: int = 0  # components that begin in it
+    elements: int = 0  # of it, of components that are kept
+    components: int = 0  # if it has whole ones only
+    summary: tuple[int, ...] = ()  # its numbers, of components that begin in it, if it is wanted
 
 
 class Reports:
-    """Reports of chunks, each in a file of a folder.
-
-    Parameters
-    ----------
-    folder : Path
-    """
+    """Reports of chunks, each in a file of a folder."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -133,27 +110,9 @@ class Reports:
 class Kept:
     """A folder that has reports of chunks, labels, and which chunks of these are finished.
 
-    Parameters
-    ----------
-    folder : Path
-    wanted : dict
-        What input and arguments are.
-    suffix : str
-        Of the labels' name.
-
-    Raises
-    ------
-    FileExistsError
-        If the folder is none that a labelling has made.
-    ValueError
-        If it is damaged.
-
-    Attributes
-    ----------
-    result : list of int or None
-        The counts that the report returns, once all labels are written.
-    differing : list of str
-        The arguments that differ from those of the run that left the folder.
+    `wanted` says what input and arguments are; those that differ from what left the folder are
+    `differing`. Once all labels are written, `result` has the counts. Errors: FileExistsError of a
+    folder that no labelling has made, ValueError of a damaged one.
     """
 
     def __init__(self, folder: Path, wanted: dict[str, Any], suffix: str) -> None:
@@ -188,10 +147,11 @@ class Kept:
             text = self._journal.read_text()
             lines = text.split("\n")[:-1]
             parts = [line.partition(" ")[::2] for line in lines]
-            done = {
-                tuple(map(int, index.split(","))): as_tally(list(map(int, tally.split())))
-                for index, tally in parts
-            }
+            done = {}
+            for index, tally in parts:
+                kept, elements, components, *summary = map(int, tally.split())
+                of_index = Tally(kept, elements, components, tuple(summary))
+                done[tuple(map(int, index.split(",")))] = of_index
         if not text.endswith("\n"):
             _write_whole(self._journal, "".join(f"{line}\n" for line in lines))
         return done

@@ -25,14 +25,13 @@ from conncomp._arguments import (
 from conncomp._core import native
 from conncomp._memory import free_memory, in_words, memory_limit, parse_bytes, resident_memory
 from conncomp.chunked.layout import Layout
-from conncomp.chunked.measures.size_summary import SizeSummary, from_numbers
 from conncomp.chunked.rules import Rules, rules_of_image
-from conncomp.chunked.selection import Selection
+from conncomp.chunked.selection import Selection, SizeSummary, from_numbers
 from conncomp.chunked.volumes.block_files import BlockFiles, Names
 from conncomp.chunked.volumes.cluster import workers_of_cluster
 from conncomp.chunked.volumes.job import Job, Progress, Work
 from conncomp.chunked.volumes.kept import Kept
-from conncomp.chunked.volumes.sample import Run, RunOf
+from conncomp.chunked.volumes.sample import Run
 from conncomp.chunked.volumes.sources import opened_volume
 from conncomp.chunked.volumes.targets import Target
 from conncomp.chunked.volumes.volume import Volume, block_shape, lengths_of
@@ -51,27 +50,18 @@ FIXED = 5 * 10**7
 PROGRAM = 6 * 10**7
 LARGEST = 2**63 - 1
 LABEL = 8  # bytes of a label, at most
+OF_QUESTION = (
+    *("background", "connectivity", "structure", "tolerance", "periodic", "numbering", "dtype"),
+)
 
 
 class Counts(NamedTuple):
-    """What is told of labels in files.
-
-    Attributes
-    ----------
-    components : int
-        How many components there are.
-    kept : int
-        How many of them are kept.
-    elements : int
-        How many elements these have; 0 if all are kept.
-    summary : SizeSummary or None
-        How large all components are, if that was asked for.
-    """
+    """What is told of labels in files."""
 
     components: int
-    kept: int
-    elements: int
-    summary: SizeSummary | None = None
+    kept: int  # components
+    elements: int  # of these; 0 if all are kept
+    summary: SizeSummary | None = None  # of all components, if that was asked for
 
 
 @dataclass(frozen=True)
@@ -93,12 +83,13 @@ class Arguments:
 
     def selection(self) -> Selection | None:
         """Return what is kept; None for all."""
-        if self.min_size is None and self.largest is None and not self.listed:
+        least, largest = (
+            None if most is None else check_range(name, most, 0, LARGEST)
+            for name, most in (("min_size", self.min_size), ("largest", self.largest))
+        )
+        if least is None and largest is None and not self.listed:
             return None
-        least = 0 if self.min_size is None else check_range("min_size", self.min_size, 0, LARGEST)
-        if self.largest is None:
-            return Selection(least, None, self.listed)
-        return Selection(least, check_range("largest", self.largest, 0, LARGEST), self.listed)
+        return Selection(least or 0, largest, self.listed)
 
     def rules(self, volume: Volume) -> tuple[Layout, Rules]:
         """Return how a volume is cut into blocks, and what is connected in it."""
@@ -119,18 +110,9 @@ class Arguments:
         if batch is None:
             with naming(volume.path):
                 batch = batch_axes_of(volume.axes, volume.shape)
-        return rules_of_image(
-            lengths_of(volume.shape, block_shape(volume)),
-            kind,
-            background=self.background,
-            connectivity=self.connectivity,
-            structure=self.structure,
-            tolerance=self.tolerance,
-            periodic=self.periodic,
-            batch_axes=batch,
-            numbering=self.numbering,
-            dtype=self.dtype,
-        )
+        asked = {name: getattr(self, name) for name in OF_QUESTION}
+        lengths = lengths_of(volume.shape, block_shape(volume))
+        return rules_of_image(lengths, kind, batch_axes=batch, **asked)
 
 
 def label_file(
@@ -298,14 +280,12 @@ def label_volume(
                 *(os.path.abspath(path), key, channel),
                 *(volume.identity(), os.path.abspath(wanted), str(dtype), uuid4().hex),
             )
-        work = Work(
-            *(volume, layout, rules, arguments.numbering, dtype),
-            *(selection, arguments.threshold, executor, progress),
-        )
+        chosen = selection, arguments.threshold
+        work = Work(volume, layout, rules, *chosen, executor, progress)
         with within(limit, volume):
-            run_of = run_of_work(work, arguments, threads, names)
+            run = run_of_work(work, arguments, threads, names)
             told = {"arguments": _digest(work)}
-            components, kept, elements, *more = write_labels(wanted, volume, dtype, told, run_of)
+            components, kept, elements, *more = write_labels(wanted, volume, dtype, told, run)
         return Counts(components, kept, elements, from_numbers(more) if more else None)
 
 
@@ -341,30 +321,24 @@ def as_asked(
     return path, key, channel
 
 
-def run_of_work(
-    work: Work, arguments: Arguments, threads: int, names: Names | None = None
-) -> RunOf:
-    """Return what gives the work on a volume, or the same on a part of it, on so many threads."""
+def run_of_work(work: Work, arguments: Arguments, threads: int, names: Names | None = None) -> Run:
+    """Return what labels the volume of some work, or a part of it on so many threads."""
 
-    def run_of(volume: Volume) -> Run:
+    def run(volume: Volume, kept: Kept, target: Target) -> list[int]:
         here = work
         if volume is not work.volume:
             layout, rules = arguments.rules(volume)
             pool = ThreadPoolExecutor(threads)
-            here = replace(work, volume=volume, layout=layout, rules=rules)
-            here = replace(here, executor=pool, progress=None)
+            here = replace(work, volume=volume, layout=layout, rules=rules, executor=pool)
+            here = replace(here, progress=None)
+        return Job(
+            here, kept, BlockFiles(volume, work.threshold, kept.reports, target, names)
+        ).run()
 
-        def run(kept: Kept, target: Target) -> list[int]:
-            files = BlockFiles(here.volume, here.threshold, kept.reports, target, names)
-            return Job(here, kept, files).run()
-
-        return run
-
-    return run_of
+    return run
 
 
 def _digest(work: Work) -> str:
-    """Return what tells labellings apart."""
     rules = work.rules
     arguments = (
         rules.shape,
@@ -373,7 +347,7 @@ def _digest(work: Work) -> str:
         rules.crossed,
         rules.batch_axes,
     )
-    chosen = (work.numbering, work.threshold, work.selection)
+    chosen = (rules.question.numbering, work.threshold, work.selection)
     return sha256(repr(arguments + chosen).encode()).hexdigest()
 
 

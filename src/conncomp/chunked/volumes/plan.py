@@ -25,8 +25,8 @@ from conncomp.chunked.volumes.labelling import (
     run_of_work,
     workers_of,
 )
-from conncomp.chunked.volumes.sample import counts_of_blocks, sampled, window_of
-from conncomp.chunked.volumes.volume import block_shape
+from conncomp.chunked.volumes.sample import sampled, window_of
+from conncomp.chunked.volumes.volume import block_shape, counts_of
 from conncomp.files.access import StrPath
 
 # Bytes that a component on faces takes in all tables, for each block that it is in.
@@ -140,11 +140,11 @@ def plan_labels(
         kind = rules.label_type
         threads = workers_of(volume, limit, PROGRAM)
         pool = ThreadPoolExecutor(threads)
-        work = Work(volume, layout, rules, "consecutive", kind, None, threshold, pool, None)
+        work = Work(volume, layout, rules, None, threshold, pool, None)
         window = window_of(volume)
         suffix = "" if isinstance(volume, ZarrVolume) else ".npy"
-        sample = sampled(window, kind, run_of_work(work, arguments, threads)(window), suffix)
-        blocks = math.prod(counts_of_blocks(volume))
+        sample = sampled(window, kind, run_of_work(work, arguments, threads), suffix)
+        blocks = math.prod(counts_of(volume.shape, block_shape(volume)))
         times = blocks / sample.blocks
         at_once = min(threads, blocks)
         tables = int(COMPONENT * times * sample.components)

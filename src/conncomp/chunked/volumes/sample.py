@@ -20,12 +20,11 @@ from conncomp.chunked.volumes.formats.ome_zarr import OmeImage
 from conncomp.chunked.volumes.formats.zarr_arrays import METADATA
 from conncomp.chunked.volumes.kept import Kept
 from conncomp.chunked.volumes.targets import Target, is_npy, target_of
-from conncomp.chunked.volumes.volume import PartOfVolume, Place, Volume, block_shape
+from conncomp.chunked.volumes.volume import PartOfVolume, Place, Volume, block_shape, counts_of
 from conncomp.files.access import free_space
 
-# Writes labels of a volume, or of a `Window` of it, to a target that is open.
-Run = Callable[[Kept, Target], list[int]]
-RunOf = Callable[[Volume], Run]
+# Writes labels of a volume, or of a `Window` of it, to a target that is open; returns numbers.
+Run = Callable[[Volume, Kept, Target], list[int]]
 
 # Blocks that are labelled along each axis: two have a face between them. And of all axes, at most.
 SAMPLE, MOST_SAMPLED = 2, 16
@@ -40,17 +39,8 @@ class Window(PartOfVolume):
 
     def __init__(self, volume: Volume, begin: tuple[int, ...], shape: tuple[int, ...]) -> None:
         super().__init__(volume)
-        self.begin, self._shape = begin, shape
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """That of the part."""
-        return self._shape
-
-    @property
-    def chunks(self) -> tuple[int, ...]:
-        """Blocks of the volume, so that they are the blocks of the part."""
-        return tuple(map(min, block_shape(self.volume), self.shape))
+        self.begin, self.shape = begin, shape
+        self.chunks = tuple(map(min, block_shape(volume), shape))  # to have the volume's blocks
 
     def read(self, place: Place) -> NDArray[Any]:
         """Return a part."""
@@ -60,24 +50,13 @@ class Window(PartOfVolume):
 
 @dataclass(frozen=True)
 class Sample:
-    """What some blocks took.
-
-    Attributes
-    ----------
-    blocks : int
-        How many they are.
-    seconds : float
-    labels, kept : int
-        Bytes of labels, and of what is kept beside them.
-    components : int
-        Those on faces.
-    """
+    """What some blocks took."""
 
     blocks: int
     seconds: float
-    labels: int
-    kept: int
-    components: int
+    labels: int  # bytes
+    kept: int  # bytes beside them
+    components: int  # on faces
 
 
 def window_of(volume: Volume) -> Window:
@@ -93,23 +72,8 @@ def window_of(volume: Volume) -> Window:
     return Window(volume, tuple(reversed(begin)), tuple(reversed(shape)))
 
 
-def counts_of_blocks(volume: Volume) -> list[int]:
-    """Return how many blocks a volume has along each axis."""
-    return [-(-n // step) for n, step in zip(volume.shape, block_shape(volume), strict=True)]
-
-
 def sampled(window: Window, dtype: np.dtype[Any], run: Run, suffix: str) -> Sample:
-    """Write the labels of a part of a volume to a temporary folder, and measure that.
-
-    Parameters
-    ----------
-    window : Window
-    dtype : dtype
-        Of the labels.
-    run : callable
-    suffix : str
-        Of the name of the labels.
-    """
+    """Write the labels of a part of a volume to a temporary folder, and measure that."""
     with tempfile.TemporaryDirectory(prefix="conncomp-plan-") as folder:
         started = perf_counter()
         kept = Kept(Path(folder, "kept"), {}, suffix)
@@ -118,9 +82,9 @@ def sampled(window: Window, dtype: np.dtype[Any], run: Run, suffix: str) -> Samp
         target.create()
         kept.begin()
         target.open()
-        run(kept, target)
+        run(window, kept, target)
         seconds = perf_counter() - started
-        counts = counts_of_blocks(window)
+        counts = counts_of(window.shape, block_shape(window))
         components = sum(
             len(kept.reports.read(index).roots)
             for index in np.ndindex(*counts)
@@ -136,13 +100,14 @@ def _size(path: Path) -> int:
     return sum(os.stat(name).st_size for name in names if name.name not in METADATA)
 
 
-def check_room(wanted: Path, volume: Volume, dtype: np.dtype[Any], run_of: RunOf) -> None:
+def check_room(wanted: Path, volume: Volume, dtype: np.dtype[Any], run: Run) -> None:
     """Raise OSError unless the disk has room for labels, and for what is kept beside them.
 
     Blocks are labelled to know, but only if all that labels and reports may take does not fit.
     """
     free, in_npy = free_space(wanted), is_npy(str(wanted))
-    blocks, block = math.prod(counts_of_blocks(volume)), block_shape(volume)
+    block = block_shape(volume)
+    blocks = math.prod(counts_of(volume.shape, block))
     shapes = [volume.shape]
     if isinstance(volume, OmeImage) and not in_npy:
         shapes = [volume.one_channel(tuple(level.shape)) for level in volume.levels]
@@ -156,7 +121,7 @@ def check_room(wanted: Path, volume: Volume, dtype: np.dtype[Any], run_of: RunOf
         kept = 0  # it does not fit, whatever that is
     else:
         window = window_of(volume)
-        sample = sampled(window, dtype, run_of(window), wanted.suffix if in_npy else "")
+        sample = sampled(window, dtype, run, wanted.suffix if in_npy else "")
         labels = int(sample.labels * elements / math.prod(window.shape))
         kept = int((sample.kept / sample.blocks + 2 * DISK_BLOCK) * blocks)
     if labels + kept > free:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from conncomp._core import native
 from conncomp._optional import optional
+from conncomp.chunked.layout import Layout
 from conncomp.chunked.volumes.formats.ome_zarr import (
     VERSIONS,
     OmeImage,
@@ -27,7 +28,7 @@ from conncomp.chunked.volumes.formats.zarr_arrays import (
     ZarrVolume,
     check_metadata,
 )
-from conncomp.chunked.volumes.volume import Place, Volume, block_shape
+from conncomp.chunked.volumes.volume import Place, Volume, block_shape, lengths_of
 from conncomp.files.access import StrPath, check_space, naming
 
 # What others write images and volumes to: a folder of Zarr of such a name would mislead them.
@@ -42,15 +43,7 @@ PIECE = 1 << 21  # labels that are written to the disk between two moments at wh
 
 
 class Target:
-    """Labels of a volume, in files under a temporary name until they are all written.
-
-    Parameters
-    ----------
-    path : Path
-        The temporary name.
-    volume : Volume
-    dtype : dtype
-    """
+    """Labels of a volume, in files under a temporary name, `path`, until they are all written."""
 
     # How often labels are written again, in smaller ones.
     coarser = 0
@@ -79,13 +72,7 @@ class Target:
         raise NotImplementedError
 
     def publish(self, path: Path) -> None:
-        """Give the labels their name, unless they have it already.
-
-        Raises
-        ------
-        FileExistsError
-            If something else has it.
-        """
+        """Give the labels their name, unless they have it already or something else does."""
         if self.path.exists():
             rename_to_free(self.path, path)
 
@@ -193,17 +180,9 @@ class OmeTarget(Target):
     def levels(self) -> Iterator[tuple[int, Place]]:
         """Yield which of the coarser arrays there are, and the places of their chunks."""
         for k, array in enumerate(self._arrays[1:], 1):
-            chunks = array.shards or array.chunks
-            for begin in np.ndindex(
-                *(-(-n // c) for n, c in zip(array.shape, chunks, strict=True))
-            ):
-                yield (
-                    k,
-                    tuple(
-                        slice(b * c, min((b + 1) * c, n))
-                        for b, c, n in zip(begin, chunks, array.shape, strict=True)
-                    ),
-                )
+            lengths = lengths_of(array.shape, array.shards or array.chunks)
+            layout = Layout(lengths, (False,) * array.ndim)
+            yield from ((k, layout.place(index)) for index in layout.indices())
 
     def reduce(self, level: int, place: Place) -> None:
         """Write a part of a coarser array, from the one before."""
@@ -243,7 +222,6 @@ class OmeTarget(Target):
 
 
 def _metadata_of(path: Path) -> Path:
-    """Return the file that tells of an array or a group."""
     return next((path / name for name in METADATA if (path / name).exists()), path)
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Protocol
@@ -16,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp.files.access import naming
-from conncomp.files.scales import batch_axes_of, separate_axes
+from conncomp.files.scales import separate_axes
 
 Place = tuple[slice, ...]
 
@@ -31,25 +30,11 @@ MOST_BLOCKS = 1 << 20
 class Volume(Protocol):
     """An array in files."""
 
-    @property
-    def path(self) -> str:
-        """The name of the file or folder."""
-
-    @property
-    def key(self) -> str | None:
-        """Which array of several it is."""
-
-    @property
-    def axes(self) -> str:
-        """A letter for each axis, such as ``"TZYX"``; nothing if the files do not tell."""
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """That of the array."""
-
-    @property
-    def chunks(self) -> tuple[int, ...]:
-        """The shape of what is stored, and read, at once."""
+    path: str  # of the file or folder
+    key: str | None  # which array of several it is
+    axes: str  # a letter for each, such as "TZYX"; nothing if the files do not tell
+    shape: tuple[int, ...]
+    chunks: tuple[int, ...]  # the shape of what is stored, and read, at once
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -65,47 +50,12 @@ class Volume(Protocol):
         """Close the files."""
 
 
-class NamedAxes:
-    """An array in files that have a letter for each axis, or none."""
-
-    axes: str
-
-    @property
-    def batch_axes(self) -> int:
-        """How many axes ahead are those of separate images."""
-        return batch_axes_of(self.axes, (1,) * len(self.axes))
-
-
-@dataclass
 class PartOfVolume:
     """What is made of a volume, as a volume: here the same."""
 
-    volume: Volume
-
-    @property
-    def path(self) -> str:
-        """That of the volume."""
-        return self.volume.path
-
-    @property
-    def key(self) -> str | None:
-        """That of the volume."""
-        return self.volume.key
-
-    @property
-    def axes(self) -> str:
-        """Those of the volume."""
-        return self.volume.axes
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """That of the volume."""
-        return self.volume.shape
-
-    @property
-    def chunks(self) -> tuple[int, ...]:
-        """Those of the volume."""
-        return self.volume.chunks
+    def __init__(self, volume: Volume) -> None:
+        self.volume, self.path, self.key, self.axes = volume, volume.path, volume.key, volume.axes
+        self.shape, self.chunks = volume.shape, volume.chunks
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -143,12 +93,17 @@ def block_shape(volume: Volume) -> tuple[int, ...]:
     return tuple(block)
 
 
-def lengths_of(shape: tuple[int, ...], block: tuple[int, ...]) -> list[list[int]]:
+def lengths_of(shape: tuple[int, ...], block: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
     """Return the lengths of the blocks of an array along each axis."""
-    return [
-        [min(step, length - begin) for begin in range(0, length, step)]
+    return tuple(
+        tuple(min(step, length - begin) for begin in range(0, length, step))
         for length, step in zip(shape, block, strict=True)
-    ]
+    )
+
+
+def counts_of(shape: tuple[int, ...], block: tuple[int, ...]) -> list[int]:
+    """Return how many blocks an array has along each axis."""
+    return [-(-length // step) for length, step in zip(shape, block, strict=True)]
 
 
 def check_volume(volume: Volume) -> None:
@@ -161,7 +116,7 @@ def check_volume(volume: Volume) -> None:
     if min(volume.chunks) < 1:
         raise ValueError(f"{path}: says that it has chunks of shape {volume.chunks}")
     block = block_shape(volume)
-    blocks = math.prod(-(-length // step) for length, step in zip(shape, block, strict=True))
+    blocks = math.prod(counts_of(shape, block))
     if blocks > MOST_BLOCKS:
         raise ValueError(
             f"{path}: says that it has shape {shape}, in {blocks} blocks of shape {block}; more "
@@ -196,32 +151,19 @@ def check_part(path: str, place: Place, values: NDArray[Any], dtype: np.dtype[An
 
 def identity_of(path: str, *facts: Any) -> str:
     """Return what name, size and time of a file, or of all files of a folder, make with facts."""
-    return _digest([*_states(Path(path)), *([fact] for fact in facts)])
-
-
-def _states(path: Path) -> Iterator[list[Any]]:
-    names = sorted(path.rglob("*")) if path.is_dir() else [path]
-    for name in names:
+    folder, digest = Path(path), sha256()
+    parts: list[list[Any]] = []
+    for name in sorted(folder.rglob("*")) if folder.is_dir() else [folder]:
         if name.is_file():
             state = name.stat()
-            yield [str(name.relative_to(path)), state.st_size, state.st_mtime_ns]
-
-
-def _digest(parts: Iterable[list[Any]]) -> str:
-    digest = sha256()
-    for part in parts:
+            parts.append([str(name.relative_to(path)), state.st_size, state.st_mtime_ns])
+    for part in (*parts, *([fact] for fact in facts)):
         digest.update(json.dumps(part).encode())
     return digest.hexdigest()
 
 
 def inner_path(path: str, key: str) -> str:
-    """Return the name of a folder within another one.
-
-    Raises
-    ------
-    ValueError
-        If it would lie outside.
-    """
+    """Return the name of a folder within another one; raise ValueError if it would lie outside."""
     parts = key.strip("/").split("/")
     if "" in parts or ".." in parts or "." in parts or os.path.isabs(os.path.join(*parts)):
         raise ValueError(f"{key!r} is no path within {path}")

@@ -22,7 +22,7 @@ from conncomp.chunked.volumes.kept import (
     is_concluded,
     remove_kept,
 )
-from conncomp.chunked.volumes.sample import RunOf, check_room
+from conncomp.chunked.volumes.sample import Run, check_room
 from conncomp.chunked.volumes.targets import (
     Target,
     check_free,
@@ -38,15 +38,8 @@ from conncomp.files.parts import locked
 def as_target(target: StrPath) -> Path:
     """Return the name of what is to be written, without slashes at its end.
 
-    Raises
-    ------
-    FileExistsError
-        If it is there, but for labels whose last steps a kill has cut short. What a kill has left
-        beside it goes.
-    ValueError
-        If its name is that of files that labels are not written to.
-    ImportError
-        If it needs zarr.
+    It is free, or has labels whose last steps a kill has cut short; what a kill has left beside it
+    goes.
     """
     wanted = Path(as_path(target, "target"))
     check_kind_of_target(wanted)
@@ -71,35 +64,12 @@ def write_labels(
     volume: Volume,
     dtype: np.dtype[Any],
     told: dict[str, Any],
-    run_of: RunOf,
+    run: Run,
 ) -> list[int]:
-    """Write labels of the blocks of a volume.
+    """Write labels of the blocks of a volume; return numbers that are told of them.
 
-    Parameters
-    ----------
-    wanted : Path
-        What `as_target` returned.
-    volume : Volume
-        What is read, whose files must not change meanwhile.
-    dtype : dtype
-        Of the labels.
-    told : dict
-        What tells this writing from others of the same volume.
-    run_of : callable
-        Given the volume, or a part of it, returns what writes its labels to a target that is open,
-        and returns numbers that are told of them.
-
-    Returns
-    -------
-    list of int
-        The numbers, of labels written here or before a kill.
-
-    Raises
-    ------
-    FileExistsError
-        If there is a target by now, or another process writes it.
-    ValueError
-        If the volume was changed, the target lies in it, or what is kept is of something else.
+    Its files must not change meanwhile. `told` tells this writing from others of the same volume.
+    The numbers are kept in case of a kill.
     """
     folder = folder_of(wanted)
     _check_outside(wanted, folder, volume)
@@ -113,7 +83,7 @@ def write_labels(
     }
     check_folder(folder)
     if not is_begun(folder) and not is_concluded(folder):
-        check_room(wanted, volume, dtype, run_of)
+        check_room(wanted, volume, dtype, run)
     with locked(folder):
         kept = Kept(folder, known, ".npy" if is_npy(str(wanted)) else "")
         _forget_published(kept, wanted)
@@ -122,7 +92,7 @@ def write_labels(
             check_free(wanted)
             _open_target(target, kept)
             try:
-                result = run_of(volume)(kept, target)
+                result = run(volume, kept, target)
             except TooSmallError:  # as it would be again
                 remove_kept(folder)
                 raise
@@ -139,12 +109,8 @@ def write_labels(
 def _forget_published(kept: Kept, wanted: Path) -> None:
     """Drop what a kill has left of labels that have had their name, unless they are wanted again.
 
-    Raises
-    ------
-    FileExistsError
-        If they still have it, and others are wanted.
-    ValueError
-        If what is kept is of others that are not finished.
+    A FileExistsError says that they still have it, and others are wanted; a ValueError that what is
+    kept is of others that are not finished.
     """
     exists = os.path.lexists(wanted)
     has_name = not kept.labels.exists() or (exists and kept.labels.samefile(wanted))

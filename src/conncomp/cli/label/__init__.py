@@ -46,7 +46,7 @@ from conncomp.files.thresholds import foreground, middle_of
 from conncomp.kernels.cuda import launcher
 
 if TYPE_CHECKING:
-    from conncomp.chunked.measures.size_summary import SizeSummary
+    from conncomp.chunked.selection import SizeSummary
 
 Image = NDArray[Any]
 

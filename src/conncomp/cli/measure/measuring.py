@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 import conncomp
 from conncomp.chunked.measures.volume_file import VolumeFile
-from conncomp.chunked.volumes.formats.whole import described
 from conncomp.chunked.volumes.formats.zarr_arrays import is_zarr
+from conncomp.chunked.volumes.sources import described
 from conncomp.chunked.volumes.volume import PartOfVolume, Place
 from conncomp.cli._input import one_channel, with_named_axes
 from conncomp.cli.label.options import finite

@@ -67,13 +67,8 @@ def dictionaries_of_networkx(graph: Any, opposite: bool = False) -> tuple[Nodes,
     """Return the nodes, and the dictionary of each one's neighbours.
 
     These are the graph's own, or copies where a view or another mapping stands for them. In a
-    multigraph each neighbour has a dictionary of edges.
-
-    Parameters
-    ----------
-    graph : networkx.Graph, DiGraph, MultiGraph or MultiDiGraph
-    opposite : bool
-        Whether neighbours are those that arcs come from.
+    multigraph each neighbour has a dictionary of edges. Neighbours may be those that arcs come
+    from.
     """
     private, public = ("_pred", "pred") if opposite else ("_adj", "adj")
     adjacency = getattr(graph, private, None)  # a view of it takes ten times as long
@@ -92,10 +87,7 @@ def csr_of_networkx(
 ) -> tuple[NDArray[np.int64], NDArray[Any]]:
     """Return `indptr` and `indices` of the arcs; `multiple` ones are listed as often as they are.
 
-    Raises
-    ------
-    RuntimeError
-        If the graph is changed meanwhile.
+    A RuntimeError says that the graph is changed meanwhile.
     """
     many = map(len, chain.from_iterable(map(dict.values, rows)) if multiple else rows)
     dtype = INDEX_TYPES[len(nodes) > INT32_MAX]

@@ -36,22 +36,12 @@ BYTES_PER_VERTEX = 32
 
 
 class Parts(NamedTuple):
-    """What a `Graph` is made of, once it is checked.
-
-    Attributes
-    ----------
-    num_vertices : int
-    arcs : tuple of two ndarray of int, shape (num_arcs,), or None
-        Sources and targets.
-    csr : tuple of two ndarray of int, shapes (num_vertices + 1,) and (num_arcs,), or None
-        Compressed sparse rows, unless there are `arcs`.
-    symmetric : bool or None
-        Whether every arc is listed from both ends, equally often; None where nobody has looked.
-    """
+    """What a `Graph` is made of, once it is checked."""
 
     num_vertices: int
-    arcs: tuple[Indices, Indices] | None = None
-    csr: tuple[Indices, Indices] | None = None
+    arcs: tuple[Indices, Indices] | None = None  # sources and targets
+    csr: tuple[Indices, Indices] | None = None  # compressed sparse rows, unless there are arcs
+    # whether every arc is listed from both ends, equally often; None if nobody has looked
     symmetric: bool | None = None
 
     @property

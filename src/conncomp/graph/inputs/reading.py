@@ -101,24 +101,13 @@ LAYOUTS = {
 
 
 class Asked(NamedTuple):
-    """What is asked of the ids in a file.
+    """What is asked of the ids in a file."""
 
-    Attributes
-    ----------
-    compact : bool
-        Whether vertices without arcs are dropped, and ids returned.
-    integers : bool
-        Whether ids are integers; otherwise they are text where `compact` asks for them.
-    header : bool or None
-        Whether the first row of a CSV file has the names of columns; None to judge by the rows.
-    notes : list of str
-        What there is to say of the file, once it is read.
-    """
-
-    compact: bool
-    integers: bool
+    compact: bool  # whether vertices without arcs are dropped, and ids returned
+    integers: bool  # whether ids are integers; otherwise they are text where compact asks for them
+    # whether the first row of a CSV file has the names of columns; None to judge by the rows
     header: bool | None
-    notes: list[str]
+    notes: list[str]  # what there is to say of the file, once it is read
 
     @property
     def as_text(self) -> bool:

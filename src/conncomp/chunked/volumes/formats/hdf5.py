@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from conncomp._optional import optional
 from conncomp.chunked.volumes.formats.slices import slab
-from conncomp.chunked.volumes.volume import NamedAxes, Place, check_part, identity_of, reading
+from conncomp.chunked.volumes.volume import Place, check_part, identity_of, reading
 from conncomp.files.access import naming
 from conncomp.files.scales import letters_of
 
@@ -23,7 +23,7 @@ SHOWN, LOOKED_AT = 8, 1000
 
 
 @dataclass
-class Hdf5Dataset(NamedAxes):
+class Hdf5Dataset:
     """A dataset of a file of HDF5."""
 
     path: str
@@ -32,21 +32,10 @@ class Hdf5Dataset(NamedAxes):
     dataset: Any
     axes: str = ""
 
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """That of the dataset."""
-        return tuple(self.dataset.shape)
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """That of the dataset; of h5py's way to keep bools, bool."""
-        dtype: np.dtype[Any] = self.dataset.dtype
-        return dtype
-
-    @property
-    def chunks(self) -> tuple[int, ...]:
-        """Those of the dataset, or slices of one that has none."""
-        return tuple(self.dataset.chunks or slab(self.shape))
+    def __post_init__(self) -> None:
+        self.shape = tuple(self.dataset.shape)
+        self.dtype: np.dtype[Any] = self.dataset.dtype  # of h5py's way to keep bools, bool
+        self.chunks = tuple(self.dataset.chunks or slab(self.shape))  # slices where it has none
 
     def read(self, place: Place) -> NDArray[Any]:
         """Return a part; an error names the file, the dataset and the place."""
@@ -66,15 +55,7 @@ class Hdf5Dataset(NamedAxes):
 
 
 def open_dataset(path: str, key: str | None) -> Hdf5Dataset:
-    """Open a dataset; without its name, the only one that there is.
-
-    Raises
-    ------
-    ImportError
-        If there is no h5py.
-    ValueError
-        If the file is damaged, `key` names no dataset in it, or there are several and no `key`.
-    """
+    """Open a dataset; without its name, the only one that there is."""
     h5py = optional("h5py", "a volume in HDF5")
     with naming(path):
         file = h5py.File(path, "r")

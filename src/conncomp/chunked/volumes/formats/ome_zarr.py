@@ -27,7 +27,7 @@ from conncomp.chunked.volumes.formats.zarr_arrays import (
     listed_names,
     open_node,
 )
-from conncomp.chunked.volumes.volume import MOST_BLOCKS, identity_of, inner_path
+from conncomp.chunked.volumes.volume import MOST_BLOCKS, counts_of, identity_of, inner_path
 from conncomp.files.access import alone_in, naming
 
 VERSIONS = {"0.4": 2, "0.5": 3}  # and the version of Zarr
@@ -40,25 +40,13 @@ DEEPEST = 3
 
 @dataclass(frozen=True)
 class Multiscale:
-    """What the attributes of an image say.
-
-    Attributes
-    ----------
-    version : str
-    axes : list of dict
-    datasets : list of dict
-        Of each resolution its path and transformations, the finest first.
-    transformations : list of dict or None
-        Those of all resolutions.
-    kinds : tuple of str
-        Of each axis: ``"time"``, ``"channel"`` or ``"space"``.
-    """
+    """What the attributes of an image say."""
 
     version: str
     axes: list[dict[str, Any]]
-    datasets: list[dict[str, Any]]
-    transformations: list[dict[str, Any]] | None
-    kinds: tuple[str, ...]
+    datasets: list[dict[str, Any]]  # path and transformations of each resolution, the finest first
+    transformations: list[dict[str, Any]] | None  # of all resolutions
+    kinds: tuple[str, ...]  # of each axis: "time", "channel" or "space"
 
     @property
     def names(self) -> list[str]:
@@ -77,18 +65,10 @@ class Multiscale:
 
 @dataclass
 class OmeImage(ZarrVolume):
-    """The finest array of an image.
+    """The finest array of an image."""
 
-    Attributes
-    ----------
-    owner : str
-        The folder of the image or, of labels that lie in an image, of that.
-    levels : list of zarr.Array
-        All arrays.
-    """
-
-    owner: str = ""
-    levels: list[Any] = field(default_factory=list)
+    owner: str = ""  # the folder of the image or, of labels that lie in an image, of that
+    levels: list[Any] = field(default_factory=list)  # all arrays
 
     def identity(self) -> str:
         """Return what files of the finest array make, with all that the image says."""
@@ -97,21 +77,7 @@ class OmeImage(ZarrVolume):
 
 
 def open_zarr(path: str, key: str | None, channel: int | None) -> ZarrVolume:
-    """Open an array of Zarr, or an image of OME-Zarr.
-
-    Parameters
-    ----------
-    path : str
-    key : str or None
-        The path of the array, or of the image, in a group.
-    channel : int or None
-        Which channel of an image is wanted.
-
-    Raises
-    ------
-    ValueError
-        If there is neither, or it is damaged or of another version.
-    """
+    """Open an array of Zarr, or an image of OME-Zarr, all of it or one channel."""
     with naming(path):
         node, place = open_node(path, key)
         if hasattr(node, "shape"):
@@ -127,17 +93,6 @@ def open_zarr(path: str, key: str | None, channel: int | None) -> ZarrVolume:
                 f"({listed_names(node)})"
             )
         levels = [_level(node, dataset["path"], place) for dataset in multiscale.datasets]
-        finest = inner_path(place, multiscale.datasets[0]["path"])
-        image = OmeImage(
-            path,
-            key,
-            levels[0],
-            finest,
-            axes=multiscale.letters,
-            multiscale=multiscale,
-            owner=_owner(place, dict(node.attrs)),
-            levels=levels,
-        )
         if any(0 in (*level.shape, *level.chunks) for level in levels):
             shapes = [(level.shape, level.chunks) for level in levels]
             raise ValueError(f"says that it has arrays of these shapes and chunks: {shapes}"[:300])
@@ -145,9 +100,18 @@ def open_zarr(path: str, key: str | None, channel: int | None) -> ZarrVolume:
             shapes = [level.shape for level in levels]
             raise ValueError(f"has axes {multiscale.names}, but arrays of shapes {shapes}")
         _check_sizes(levels)
-        if channel is not None:
-            image.channel = _channel(image.axes, levels[0].shape, channel)
-        return image
+        axes = multiscale.letters
+        return OmeImage(
+            path,
+            key,
+            levels[0],
+            inner_path(place, multiscale.datasets[0]["path"]),
+            axes,
+            None if channel is None else _channel(axes, levels[0].shape, channel),
+            multiscale,
+            owner=_owner(place, dict(node.attrs)),
+            levels=levels,
+        )
 
 
 def _image_of(place: str, ndim: int) -> tuple[Multiscale | None, int]:
@@ -177,13 +141,7 @@ def _owner(place: str, attributes: dict[str, Any]) -> str:
 
 
 def multiscale_of(attributes: dict[str, Any]) -> Multiscale | None:
-    """Return what the attributes of a group say of an image; None if it is none.
-
-    Raises
-    ------
-    ValueError
-        If they say it in another way than versions 0.4 and 0.5.
-    """
+    """Return what the attributes of a group say of an image; None if it is none."""
     within = attributes.get("ome")
     ome = within if isinstance(within, dict) else attributes
     scales = ome.get("multiscales")
@@ -232,8 +190,7 @@ def _level(group: Any, path: str, place: str) -> Any:
 def _check_sizes(levels: list[Any]) -> None:
     """Raise ValueError unless each array is no finer than the one before, and has few chunks."""
     for finer, level in pairwise(levels):
-        stored = level.shards or level.chunks
-        count = math.prod(-(-n // c) for n, c in zip(level.shape, stored, strict=True))
+        count = math.prod(counts_of(level.shape, level.shards or level.chunks))
         if any(n > m for n, m in zip(level.shape, finer.shape, strict=True)):
             raise ValueError(
                 f"says that resolutions are ever coarser, but has shapes {finer.shape} and then "
@@ -259,15 +216,7 @@ def _channel(axes: str, shape: tuple[int, ...], channel: int) -> tuple[int, int]
 
 
 def label_attributes(image: OmeImage, name: str, target: Path) -> dict[str, Any]:
-    """Return the attributes of a label image.
-
-    Parameters
-    ----------
-    image : OmeImage
-    name : str
-    target : Path
-        Where the label image will be.
-    """
+    """Return the attributes of a label image that will be at `target`."""
     multiscale = image.multiscale
     source = os.path.relpath(os.path.realpath(image.owner), os.path.realpath(target))
     scale: dict[str, Any] = {

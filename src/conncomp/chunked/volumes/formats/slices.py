@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 import os
 import re
+from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from threading import Lock
 from typing import IO, Any
 
@@ -15,7 +16,6 @@ from numpy.typing import NDArray
 
 from conncomp.chunked.volumes.volume import (
     SLAB,
-    NamedAxes,
     Place,
     check_part,
     identity_of,
@@ -32,35 +32,33 @@ SUFFIXES = {suffix: kind.name for kind in KINDS for suffix in kind.suffixes}
 
 def slab(shape: tuple[int, ...]) -> tuple[int, ...]:
     """Return the shape of so many slices as have about `SLAB` elements."""
-    return (max(1, min(shape[0], SLAB // max(math.prod(shape[1:]), 1))), *shape[1:])
+    most = max(1, SLAB // max(math.prod(shape[1:]), 1))
+    return (*(max(1, min(length, most)) for length in shape[:1]), *shape[1:])
 
 
 @dataclass
-class Slices(NamedAxes):
+class Slices:
     """A volume of which some slices, along the first axis, are read at once."""
 
     path: str
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
-    key: str | None = None
+    slices: Callable[[int, int], NDArray[Any]]  # reads those from one to another
     axes: str = ""
+    file: IO[bytes] | None = None
+    key: str | None = None
 
-    @property
-    def chunks(self) -> tuple[int, ...]:
-        """As many slices as have about `SLAB` elements."""
-        return slab(self.shape)
+    def __post_init__(self) -> None:
+        self.chunks = slab(self.shape)
 
     def read(self, place: Place) -> NDArray[Any]:
         """Return a part of some slices; an error names the file and the slices."""
         begin, end = place[0].start, place[0].stop
         with reading(self.path, f"slices {begin} to {end - 1}"):
-            values = self._slices(begin, end)
+            values = self.slices(begin, end)
         whole = tuple(slice(0, length) for length in self.shape[1:])
         check_part(self.path, (place[0], *whole), values, self.dtype)
         return values[(slice(None), *place[1:])]
-
-    def _slices(self, begin: int, end: int) -> NDArray[Any]:
-        raise NotImplementedError
 
     def identity(self) -> str:
         """Return what names, sizes and times of files make."""
@@ -68,71 +66,41 @@ class Slices(NamedAxes):
 
     def close(self) -> None:
         """Close what is open."""
-
-
-@dataclass
-class FlatFile(Slices):
-    """Values that follow each other in a file, from a place on."""
-
-    begin: int = 0
-
-    def _slices(self, begin: int, end: int) -> NDArray[Any]:
-        plane = math.prod(self.shape[1:])
-        with open(self.path, "rb") as file:
-            file.seek(self.begin + begin * plane * self.dtype.itemsize)
-            values = np.fromfile(file, self.dtype, (end - begin) * plane)
-        if len(values) < (end - begin) * plane:
-            raise ValueError("the file is cut short")
-        return values.reshape(end - begin, *self.shape[1:])
-
-
-@dataclass
-class TiffPages(Slices):
-    """Pages of a TIFF file, which are unpacked; one thread at a time reads."""
-
-    file: IO[bytes] | None = None
-    series: Series | None = None
-    lock: Lock = field(default_factory=Lock)
-
-    def _slices(self, begin: int, end: int) -> NDArray[Any]:
-        assert self.series is not None
-        assert self.series.read is not None
-        with self.lock:
-            return self.series.read(begin, end)
-
-    def close(self) -> None:
-        """Close the file."""
         if self.file is not None:
             self.file.close()
 
 
-@dataclass
-class ImageFolder(Slices):
-    """A folder of images of one kind and size, each a slice, in the order of their numbers."""
+def _flat_file(
+    path: str, shape: tuple[int, ...], dtype: np.dtype[Any], ahead: int, axes: str = ""
+) -> Slices:
+    """Return a volume whose values follow each other in a file, some bytes from its beginning."""
+    plane = math.prod(shape[1:])
 
-    names: tuple[str, ...] = ()
+    def read(begin: int, end: int) -> NDArray[Any]:
+        with open(path, "rb") as file:
+            file.seek(ahead + begin * plane * dtype.itemsize)
+            values = np.fromfile(file, dtype, (end - begin) * plane)
+        if len(values) < (end - begin) * plane:
+            raise ValueError("the file is cut short")
+        return values.reshape(end - begin, *shape[1:])
 
-    def _slices(self, begin: int, end: int) -> NDArray[Any]:
-        return np.stack([self._image(name) for name in self.names[begin:end]])
+    return Slices(path, shape, dtype, read, axes)
 
-    def _image(self, name: str) -> NDArray[Any]:
-        image = _read_image(self.path, name)
-        if image.shape != self.shape[1:] or image.dtype != self.dtype:
-            raise ValueError(
-                f"{name} has shape {image.shape} and dtype {image.dtype}, but {self.names[0]} has "
-                f"{self.shape[1:]} and {self.dtype}"
-            )
-        return image
+
+def _pages(path: str, series: Series, file: IO[bytes]) -> Slices:
+    """Return the pages of a TIFF file, which are unpacked; one thread at a time reads."""
+    lock = Lock()
+
+    def read(begin: int, end: int) -> NDArray[Any]:
+        assert series.read is not None
+        with lock:
+            return series.read(begin, end)
+
+    return Slices(path, series.shape, series.dtype, read, series.axes, file)
 
 
 def open_file(path: str) -> Slices:
-    """Open a .npy file in C order, or a TIFF file.
-
-    Raises
-    ------
-    ValueError
-        If it is damaged, or something else.
-    """
+    """Open a .npy file in C order, or a TIFF file."""
     file = open(path, "rb")  # noqa: SIM115
     try:
         with naming(path):
@@ -143,15 +111,13 @@ def open_file(path: str) -> Slices:
                 shape, fortran_order, dtype, begin = read_header(file, size)
                 if fortran_order and len(shape) > 1:
                     raise ValueError("is in Fortran order; save numpy.ascontiguousarray(array)")
-                return FlatFile(path, shape, dtype, begin=begin)
+                return _flat_file(path, shape, dtype, begin)
             if kind.name == "TIFF":
                 series = open_series(file)
                 if series.read is not None:
                     opened, file = file, None  # type: ignore[assignment]
-                    given = path, series.shape, series.dtype, None, series.axes
-                    return TiffPages(*given, file=opened, series=series)
-                begin, axes = series.begin or 0, series.axes
-                return FlatFile(path, series.shape, series.dtype, axes=axes, begin=begin)
+                    return _pages(path, series, opened)
+                return _flat_file(path, series.shape, series.dtype, series.begin or 0, series.axes)
             raise ValueError(
                 f"is of the kind {kind.name}; give Zarr, HDF5, .npy, TIFF or a folder of slices"
             )
@@ -160,15 +126,8 @@ def open_file(path: str) -> Slices:
             file.close()
 
 
-def open_folder(path: str) -> ImageFolder:
-    """Open a folder of slices.
-
-    Raises
-    ------
-    ValueError
-        If it holds no images, or images of several kinds, or the first one is in colour, or no
-        slice.
-    """
+def open_folder(path: str) -> Slices:
+    """Open a folder of images of one kind and size, none in colour, in the order of numbers."""
     with naming(path):
         names = sorted(os.listdir(path), key=natural_order)
         kinds = {name: SUFFIXES.get(os.path.splitext(name)[1].lower()) for name in names}
@@ -184,7 +143,20 @@ def open_folder(path: str) -> ImageFolder:
         first = _read_image(path, images[0])
         if first.ndim != 2:
             raise ValueError(f"{images[0]} has shape {first.shape}; a slice has two axes")
-    return ImageFolder(path, (len(images), *first.shape), first.dtype, names=images)
+
+        shape, dtype = first.shape, first.dtype
+
+    def read(begin: int, end: int) -> NDArray[Any]:
+        slices = [_read_image(path, name) for name in images[begin:end]]
+        for name, image in zip(images[begin:end], slices, strict=True):
+            if image.shape != shape or image.dtype != dtype:
+                raise ValueError(
+                    f"{name} has shape {image.shape} and dtype {image.dtype}, but {images[0]} has "
+                    f"{shape} and {dtype}"
+                )
+        return np.stack(slices)
+
+    return Slices(path, (len(images), *shape), dtype, read)
 
 
 def _read_image(folder: str, name: str) -> NDArray[Any]:

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from conncomp._optional import optional
 from conncomp.chunked.volumes.volume import (
     MOST_BLOCKS,
-    NamedAxes,
     Place,
     check_part,
     identity_of,
@@ -51,34 +50,24 @@ def is_zarr(path: str) -> bool:
 
 
 @dataclass
-class ZarrVolume(NamedAxes):
-    """An array of Zarr, or one channel of it.
+class ZarrVolume:
+    """An array of Zarr, or one channel of it."""
 
-    Attributes
-    ----------
-    path : str
-        Of the folder that was given.
-    key : str or None
-        Of the array in it.
-    array : zarr.Array
-    place : str
-        The array's folder.
-    channel : tuple of int, optional
-        An axis, and which place along it is taken: the axis stays, and is of length 1.
-    multiscale : Multiscale, optional
-        What the image of OME-Zarr says that the array belongs to.
-    level : int, optional
-        Which resolution of the image it is.
-    """
-
-    path: str
-    key: str | None
+    path: str  # of the folder that was given
+    key: str | None  # of the array in it
     array: Any
-    place: str
+    place: str  # the array's folder
     axes: str = ""
+    # an axis, which stays of length 1, and which place along it is taken
     channel: tuple[int, int] | None = None
-    multiscale: Any = None
-    level: int = 0
+    multiscale: Any = None  # of the image of OME-Zarr that the array belongs to
+    level: int = 0  # which resolution of the image it is
+
+    def __post_init__(self) -> None:
+        self.shape = self.one_channel(tuple(self.array.shape))
+        self.dtype = np.dtype(self.array.dtype)
+        # What can be written at once: shards, where there are any.
+        self.chunks = self.one_channel(tuple(self.array.shards or self.array.chunks))
 
     def one_channel(self, lengths: tuple[int, ...]) -> tuple[int, ...]:
         """Return the lengths of axes, 1 for that of the channels if one is chosen."""
@@ -86,22 +75,6 @@ class ZarrVolume(NamedAxes):
             return lengths
         axis = self.channel[0]
         return (*lengths[:axis], 1, *lengths[axis + 1 :])
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """That of the array, or of the channel."""
-        return self.one_channel(tuple(self.array.shape))
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """That of the array."""
-        dtype: np.dtype[Any] = np.dtype(self.array.dtype)
-        return dtype
-
-    @property
-    def chunks(self) -> tuple[int, ...]:
-        """What can be written at once: shards, where there are any."""
-        return self.one_channel(tuple(self.array.shards or self.array.chunks))
 
     def read(self, place: Place) -> NDArray[Any]:
         """Return a part; an error names the volume and the place."""

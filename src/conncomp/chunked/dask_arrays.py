@@ -1,33 +1,38 @@
-"""`label` and `label_bonds` of Dask arrays: a graph of tasks, for any scheduler."""
+"""`label` and `label_bonds` of Dask arrays: a graph of tasks, for any scheduler.
+
+Labels are computed into one array of main memory, chunk by chunk. Dask itself computes all chunks,
+and then copies them to a new array in one thread: labels lie in memory twice, and to touch so much
+of it for the first time takes longer than to label the chunks.
+"""
 
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from itertools import product
 from math import prod
 from typing import Any
 from uuid import uuid4
 
+import dask
 import dask.array
 import numpy as np
 from dask._task_spec import Task, TaskRef
-from dask.base import tokenize
+from dask.base import compute_as_if_collection, get_scheduler, tokenize
 from dask.graph_manipulation import clone
 from dask.highlevelgraph import HighLevelGraph
 from numpy.typing import NDArray
 
-from conncomp._arrays import choose_device, on_gpu
+from conncomp._arrays import choose_device, new_array, on_gpu
 from conncomp._memory import total_memory
+from conncomp.chunked.dask_graph import Graph, on_streams
 from conncomp.chunked.layout import Index, Layout
-from conncomp.chunked.lazy.dask_graph import Graph
-from conncomp.chunked.lazy.dask_result import LabelArray, in_places
-from conncomp.chunked.on_gpu import on_streams
 from conncomp.chunked.rules import Rules, rules_of_bonds, rules_of_image
 from conncomp.chunked.stages import Result, label_all
+from conncomp.grid.kept_runs import Placed, write_together
 
 SHARE = 4  # of the memory of the machine, one part of which kept values may take
 # Of more chunks than this, what is small is one task for 2 x 2 x ... of them.
@@ -106,14 +111,41 @@ def _label(array: Any, layout: Layout, rules: Rules) -> Any:
         labels = dask.array.zeros(rules.shape, dtype=dtype, chunks=lengths)
         counts = dask.array.zeros(rules.shape[:batch], dtype=np.int64, chunks=lengths[:batch])
         return (labels, counts) if question.counted else labels
-    labelling = _Labelling(array, layout, rules, dtype)
-    graph, result = labelling.graph(question.counted)
+    labelling = _Labelling(array, layout, rules)
+    graph, result = labelling.graph()
     name = next(iter(result.labels.values())).key[0]
     high = HighLevelGraph.from_collections(name, graph.tasks, dependencies=labelling.sources)
     labels = LabelArray(high, name, lengths, dtype=dtype, meta=meta_of(array, len(lengths), dtype))
     if isinstance(labels, LabelArray):  # which plugins of Dask may make something else of
         labels.writing = labelling.writing
     return (labels, _counts(graph, labels, result.counts, batch)) if question.counted else labels
+
+
+class LabelArray(dask.array.Array):  # type: ignore[misc]
+    """A Dask array of labels, by whose `writing` it is computed in memory.
+
+    What other functions make of it is one of Dask's own.
+    """
+
+    __slots__ = ("writing",)
+
+    def compute(self, **options: Any) -> Any:
+        """Return the labels in memory; options are those of `dask.compute`."""
+        writing = getattr(self, "writing", None)
+        if writing is None or on_gpu(self._meta) or not _in_this_process(options):
+            return super().compute(**options)
+        labels = new_array(np, self.shape, self.dtype)
+        options.pop("traverse", None)
+        options.pop("optimize_graph", None)
+        placed = compute_as_if_collection(dask.array.Array, *writing(labels), **options)
+        write_together([part for part in placed if part is not None])
+        return labels
+
+
+def _in_this_process(options: dict[str, Any]) -> bool:
+    """Whether the scheduler, by options or by settings of Dask, calls tasks in this process."""
+    chosen = get_scheduler(scheduler=options.get("scheduler"), cls=dask.array.Array)
+    return chosen in (dask.threaded.get, dask.local.get_sync)
 
 
 @dataclass(frozen=True)
@@ -123,7 +155,6 @@ class _Labelling:
     array: Any
     layout: Layout
     rules: Rules
-    dtype: np.dtype[Any]
 
     @cached_property
     def sources(self) -> list[Any]:
@@ -131,13 +162,11 @@ class _Labelling:
         kept = not self.layout.crossed or _are_kept(self.array)
         return [self.array] if kept else [self.array, clone(self.array)]
 
-    def graph(
-        self, counted: bool, places: dict[Index, NDArray[Any]] | None = None
-    ) -> tuple[Graph, Result]:
+    def graph(self, places: dict[Index, NDArray[Any]] | None = None) -> tuple[Graph, Result]:
         """Return tasks and their results; where labels go to places, these are all None."""
         layout, rules = self.layout, self.rules
-        named = tokenize(self.array, rules, self.dtype)
-        token = named if places is None else uuid4().hex  # what is written is no result to keep
+        # What is written is no result to keep.
+        token = tokenize(self.array, rules) if places is None else uuid4().hex
         joined = JOINED if layout.chunks > MANY_CHUNKS else ()
         graph = Graph(token, joined, layout.counts, _joined_side(layout))
         ahead = (0,) * rules.planes
@@ -148,21 +177,36 @@ class _Labelling:
         call = on_streams(graph.call) if on_gpu(self.array._meta) else graph.call
         if places is not None:
             call = in_places(call, places)
-        again_of = values[1] if values[1:] else None
-        numbering = rules.question.numbering
-        arguments = layout, rules, values[0], numbering, self.dtype, again_of, counted
+            rules = replace(rules, question=replace(rules.question, counted=False))
         with _no_collection():
-            return graph, label_all(call, *arguments)
+            return graph, label_all(call, layout, rules, values[0], (*values[1:], None)[0])
 
     def writing(self, labels: NDArray[Any]) -> tuple[HighLevelGraph, list[Any]]:
         """Return a graph that writes all labels to an array, and its keys."""
         places = {index: labels[self.layout.place(index)] for index in self.layout.indices()}
-        graph, result = self.graph(False, places)
+        graph, result = self.graph(places)
         keys = [task.key for task in result.labels.values()]
         high = HighLevelGraph.from_collections(
             f"{keys[0][0]}-written", graph.tasks, dependencies=self.sources
         )
         return high, keys
+
+
+def in_places(call: Callable[..., Any], places: dict[Any, NDArray[Any]]) -> Callable[..., Any]:
+    """Return an engine whose labels of chunks go to places that are given."""
+
+    def placed(name: str, index: Any, function: Callable[..., Any], *arguments: Any) -> Any:
+        if name in ("roots", "numbers", "labels"):
+            function = partial(_write, function, places[index])
+        return call(name, index, function, *arguments)
+
+    return placed
+
+
+def _write(function: Callable[..., Any], place: NDArray[Any], *arguments: Any) -> Placed | None:
+    """Let a function of the last stage write labels to a place, or tell how to."""
+    made = function(*arguments, out=place)
+    return made if isinstance(made, Placed) else None
 
 
 def _joined_side(layout: Layout) -> int:
@@ -199,7 +243,6 @@ def meta_of(array: Any, ndim: int, dtype: np.dtype[Any]) -> Any:
 
 
 def _counts(graph: Graph, labels: Any, counts: Mapping[Index, Any], batch: int) -> Any:
-    """Return the numbers of components of items as a Dask array."""
     name, tasks = graph.name("num"), {}
     for block in product(*(range(len(lengths)) for lengths in labels.chunks[:batch])):
         shape = tuple(lengths[k] for lengths, k in zip(labels.chunks, block, strict=False))

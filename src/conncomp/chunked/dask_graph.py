@@ -3,17 +3,38 @@
 A task takes half a kilobyte and some microseconds of a graph, whatever it does, so calls that do
 little are made together: those of 2 x 2 x ... chunks, or of 4 x 4 x ... of very many, are one
 task, which returns a list.
+
+Tasks whose chunks lie on a GPU are on a stream that their thread has for each device, so that those
+of several threads run side by side, and memory that CuPy keeps for a stream is used again by the
+next task of the thread. What made the chunk may still run on the default stream, for which such a
+stream waits. A task is over when its stream is, as the next one may have another.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from functools import partial
 from math import prod
+from threading import local
 from typing import Any, NamedTuple
 
 from dask._task_spec import Task, TaskRef
 
 from conncomp.chunked.layout import Index
+from conncomp.kernels.cuda.launcher import import_cupy
+
+# What is called with chunks; all else is called with arrays in main memory.
+LABELLING = ("label", "roots", "numbers", "alone")
+MEASURING = ("sizes", "kept", "consecutive", "layers", "measured", "touched", "matched")
+ON_GPU = frozenset(LABELLING + MEASURING)
+
+
+class _Streams(local):
+    def __init__(self) -> None:
+        self.of_device = dict[int, Any]()
+
+
+_STREAMS = _Streams()
 
 
 class PlaceInTask(NamedTuple):
@@ -24,23 +45,9 @@ class PlaceInTask(NamedTuple):
 
 
 class Graph:
-    """An engine that makes tasks of calls.
+    """An engine that makes tasks of calls, by keys that have a token.
 
-    Parameters
-    ----------
-    token : str
-        In the names of all tasks.
-    joined : collection of str, optional
-        The names of calls that are made together, one for each chunk.
-    counts : tuple of int, optional
-        How many chunks there are along each axis.
-    side : int, optional
-        Along each axis, of how many chunks calls are made together.
-
-    Attributes
-    ----------
-    tasks : dict
-        By key.
+    Those of names that are joined are made together for so many chunks along each axis, a side.
     """
 
     def __init__(
@@ -133,3 +140,34 @@ def call_each(
 ) -> list[Any]:
     """Call a function several times, each time with the arguments at some places."""
     return [function(*(arguments[place] for place in places)) for places in calls]
+
+
+def on_stream(function: Callable[..., Any], *arguments: Any) -> Any:
+    """Call a function on a stream of the thread, and return when all is done there.
+
+    A MemoryError of the GPU says what to do, and is known where CuPy is not.
+    """
+    cupy, streams = import_cupy(), _STREAMS.of_device
+    device = cupy.cuda.runtime.getDevice()
+    if device not in streams:
+        streams[device] = cupy.cuda.Stream()
+    try:
+        with streams[device]:
+            result = function(*arguments)
+        streams[device].synchronize()
+    except cupy.cuda.memory.OutOfMemoryError as error:
+        raise MemoryError(
+            f"a chunk and its labels do not fit into the GPU's memory ({error}); make chunks "
+            "smaller, or let fewer tasks run at once"
+        ) from None
+    return result
+
+
+def on_streams(call: Callable[..., Any]) -> Callable[..., Any]:
+    """Return an engine that calls what takes chunks on streams."""
+
+    def placed(name: str, index: Any, function: Callable[..., Any], *arguments: Any) -> Any:
+        wanted = partial(on_stream, function) if name in ON_GPU else function
+        return call(name, index, wanted, *arguments)
+
+    return placed

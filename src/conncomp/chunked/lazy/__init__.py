@@ -1,1 +1,0 @@
-"""Labels of Dask arrays: graphs of tasks for any of its schedulers."""

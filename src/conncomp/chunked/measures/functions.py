@@ -1,0 +1,314 @@
+"""What takes labels in chunks, of Dask or in files, by the names of what takes arrays in memory.
+
+Arguments are those of the functions in memory, which have their defaults and documentation. How
+long results are is not known at first of Dask arrays, whose results are Dask arrays in turn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from conncomp._arguments import INT32_MAX, as_batch_axes, as_bool, shown
+from conncomp.chunked.layout import Index, Layout
+from conncomp.chunked.measures import item_sizes, measuring
+from conncomp.chunked.measures.label_chunks import check_image, check_second, kind_of_chunks
+from conncomp.chunked.measures.layers import last_layers, preceding
+from conncomp.components import matching, renumbering, selection, sizes, statistics, touching
+from conncomp.components._labels import check_dimensions, check_mask, check_spacing, most_rows
+from conncomp.components.selection import check_connectivity_is_for_masks
+from conncomp.grid._arguments import check_neighbourhood
+from conncomp.kernels.cuda.launcher import INDEX_TYPES
+
+
+def _unless_empty(of_memory: Callable[..., Any], of_chunks: Callable[..., Any]) -> Any:
+    """Return a function of labels in chunks, which the one in memory is asked of no elements."""
+
+    def function(labels: Any, *arguments: Any, **options: Any) -> Any:
+        kind = kind_of_chunks(labels)
+        given = kind.checked(labels)
+        if not given.size:
+            return kind.of_no_element(of_memory, given, *arguments, **options)
+        return of_chunks(given, *arguments, **options)
+
+    return function
+
+
+class CountedLabels:
+    """Labels in chunks, of one element or more, and the sizes of each block of items.
+
+    `first` is the number of the first component, and `most` how many rows a table of an item has at
+    most. Labels may be negative if they may have any values.
+    """
+
+    def __init__(
+        self, array: Any, background: Any, batch_axes: int, *token: Any, any_values: bool = False
+    ) -> None:
+        kind = kind_of_chunks(array)
+        self.chunks = chunks = kind(array, background, batch_axes, *token)
+        self.first = int(chunks.lowest == chunks.labelling.empty == 0)
+        self.most = most_rows(array.size) // prod(chunks.batch)
+        lowest = None if any_values else chunks.lowest
+        counted = partial(item_sizes.sizes_of_chunk, chunks.labelling, lowest)
+        self.sizes = {}
+        for block in chunks.blocks():
+            parts = [
+                chunks.call("sizes", index, counted, chunks.chunk(index))
+                for index in chunks.chunks(block)
+            ]
+            self.sizes[block] = chunks.merged("merged", block, parts, item_sizes.merged)
+
+    def keep(self, choose: Any) -> Any:
+        """Return the labels of the components that are chosen by their sizes."""
+        chunks, dtype = self.chunks, self.chunks.array.dtype
+        chosen = {
+            block: chunks.call("chosen", block, item_sizes.selected, choose, self.most, of_block)
+            for block, of_block in self.sizes.items()
+        }
+        kept_type = INDEX_TYPES[dtype.itemsize > 4 or dtype == np.uint32]
+        batch, empty = chunks.labelling.batch_axes, chunks.labelling.empty
+        kept = partial(item_sizes.keep_labels, batch, empty, kept_type)
+        return chunks.map("kept", kept_type, kept, chosen)
+
+    def columns(
+        self, name: str, dtype: Any, function: Any, known: Any, of_blocks: Mapping[Index, Any]
+    ) -> Any:
+        """Return an array of one axis for each item, of a block and what is known of all."""
+        parts = {block: (known, of_block) for block, of_block in of_blocks.items()}
+        return self.chunks.columns(name, dtype, function, parts)
+
+    def longest(self, name: str, function: Any) -> Any:
+        """Return what stands for the largest of numbers that a function tells of each block."""
+        lengths = [
+            self.chunks.call(f"{name}-of", block, function, of_block)
+            for block, of_block in self.sizes.items()
+        ]
+        return self.chunks.merged(name, (), lengths, item_sizes.most_of)
+
+
+def _component_sizes(array: Any, *, background: Any, batch_axes: int) -> Any:
+    counted = CountedLabels(array, background, batch_axes, "sizes")
+    rows = counted.longest("rows", partial(item_sizes.rows_of, counted.most))
+    return counted.columns("component-sizes", np.int64, item_sizes.dense, rows, counted.sizes)
+
+
+def _size_histogram(array: Any, *, background: Any, batch_axes: int) -> tuple[Any, Any]:
+    counted = CountedLabels(array, background, batch_axes, "histogram")
+    chunks = counted.chunks
+    histograms = {
+        block: chunks.call("histogram", block, item_sizes.histograms, counted.most, of_block)
+        for block, of_block in counted.sizes.items()
+    }
+    occurring = chunks.merged("occurring", (), list(histograms.values()), item_sizes.all_occurring)
+    given = item_sizes.counts_of_sizes, occurring, histograms
+    return (
+        chunks.column("histogram-sizes", np.int64, item_sizes.as_array, occurring),
+        counted.columns("histogram-counts", np.int64, *given),
+    )
+
+
+def _relabel_consecutive(
+    array: Any, *, return_labels: bool, background: Any, batch_axes: int
+) -> Any:
+    wanted = as_bool("return_labels", return_labels)
+    counted = CountedLabels(array, background, batch_axes, any_values=True)
+    chunks, dtype = counted.chunks, INDEX_TYPES[array.size > INT32_MAX]
+    described = chunks.labelling.batch_axes, chunks.labelling.empty, counted.first, dtype
+    numbered = partial(item_sizes.renumber_labels, *described)
+    numbers = chunks.map("consecutive", dtype, numbered, counted.sizes)
+    if not wanted:
+        return numbers
+    length = counted.longest("length", item_sizes.components_of)
+    old = partial(item_sizes.old_labels, counted.first)
+    return numbers, counted.columns("old", array.dtype, old, length, counted.sizes)
+
+
+component_sizes = _unless_empty(sizes.component_sizes, _component_sizes)
+size_histogram = _unless_empty(sizes.size_histogram, _size_histogram)
+relabel_consecutive = _unless_empty(renumbering.relabel_consecutive, _relabel_consecutive)
+
+
+def largest_components(labels: Any, k: int, *, by: Any, **options: Any) -> Any:
+    """Do what `conncomp.largest_components` does, but for `by`."""
+    _refuse(by=by)
+    choose = partial(item_sizes.largest, selection.check_number_kept(k))
+    return _choose_of(labels, choose, partial(selection.largest_components, k=k), **options)
+
+
+def remove_small_components(
+    labels: Any, min_size: Any, *, max_size: Any, invert: bool, **options: Any
+) -> Any:
+    """Do what `conncomp.remove_small_components` does."""
+    choose = partial(item_sizes.between, *selection.check_sizes(min_size, max_size, invert))
+    of_none = partial(selection.remove_small_components, min_size=0)
+    return _choose_of(labels, choose, of_none, **options)
+
+
+def _choose_of(
+    labels: Any,
+    choose: partial[Any],
+    of_none: Callable[..., Any],
+    *,
+    connectivity: float | None,
+    background: Any,
+    batch_axes: int,
+) -> Any:
+    """Return labels, or a mask, with the components that are chosen; the same of no element."""
+    kind, array, of_mask = kind_of_chunks(labels), labels, labels.dtype == np.bool_
+    if of_mask:
+        check_mask(labels, background)
+        array, background = kind.of_mask(labels, connectivity, batch_axes), 0
+    else:
+        check_connectivity_is_for_masks(connectivity)
+    array = kind.checked(array)
+    if array.size:
+        token = choose.func.__name__, *choose.args
+        kept = CountedLabels(array, background, batch_axes, *token).keep(choose)
+    else:
+        known = {"background": background, "batch_axes": batch_axes}
+        kept = kind.of_no_element(of_none, array, **known)
+    return kept != 0 if of_mask else kept
+
+
+def _refuse(**asked: Any) -> None:
+    for name, value in asked.items():
+        if value is not None:
+            raise ValueError(
+                f"{name}={shown(value)} is for labels in memory; leave it out for labels in "
+                "chunks, or take them into memory first"
+            )
+
+
+def component_statistics(
+    labels: Any,
+    image: Any,
+    *,
+    moments: bool,
+    surfaces: bool,
+    properties: Any,
+    classes: Any,
+    spacing: Any,
+    **options: Any,
+) -> Any:
+    """Do what `conncomp.component_statistics` does, but for `properties` and `classes`.
+
+    Columns of Dask arrays are such, which ``dask.compute`` of the result computes together.
+    """
+    _refuse(properties=properties, classes=classes)
+    shown_too = as_bool("moments", moments), as_bool("surfaces", surfaces)
+    wanted = measuring.Wanted(*shown_too, image is not None)
+    kind = kind_of_chunks(labels)
+    array = kind.checked(labels)
+    values = None if image is None else kind.beside("image", image, array, check_image)
+    if not array.size:
+        none = None if values is None else np.zeros(array.shape, values.dtype)
+        options |= {"surfaces": surfaces, "spacing": spacing}
+        return kind.of_no_element(statistics.component_statistics, array, none, **options)
+    background, batch_axes = options["background"], options["batch_axes"]
+    given = kind(array, background, batch_axes, "statistics", wanted, spacing, values)
+    batch = given.labelling.batch_axes
+    ndim = len(array.shape) - batch
+    check_dimensions(ndim)
+    lengths = check_spacing(spacing, ndim)
+    layers = _layers(given, given.layout) if wanted.surfaces else {}
+    measure = partial(measuring.measure_chunk, given.labelling, wanted)
+    tables = []
+    for block in given.blocks():
+        for index in given.chunks(block):
+            before = preceding(given.layout, index, 1) if layers else {}
+            start, axes = given.layout.start(index)[batch:], tuple(axis for (axis,) in before)
+            value = None if values is None else given.chunk_beside(values, index)
+            others = (layers[other] for other in before.values())
+            chunk = partial(measure, given.items(block)), start, axes, given.chunk(index), value
+            tables.append(given.call("measured", index, *chunk, *others))
+    table = given.merged("rows", (), tables, measuring.joined_rows)
+    made = partial(measuring.as_statistics, wanted, given.batch, lengths, spacing is not None)
+    of_one = np.ones((1,) * len(array.shape), np.int64)
+    value = None if values is None else of_one.astype(values.dtype)
+    sample = made(measure(np.zeros(1, np.int64), (0,) * ndim, (), of_one, value))
+    fields = given.fields("column", given.call("statistics", (), made, table), sample)
+    return statistics.ComponentStatistics(**fields, spacing=lengths)
+
+
+def _contacts(
+    array: Any, *, connectivity: Any, spacing: Any, periodic: Any, background: Any, batch_axes: int
+) -> touching.Contacts:
+    token = "contacts", connectivity, spacing, periodic
+    given = kind_of_chunks(array)(array, background, batch_axes, *token)
+    batch = given.labelling.batch_axes
+    shape = array.shape[batch:]
+    check_dimensions(len(shape))
+    item = "an item of labels" if batch else "labels"
+    neighbourhood = check_neighbourhood(connectivity, None, periodic, shape, item)
+    lengths = check_spacing(spacing, len(shape))
+    layout = Layout(given.layout.lengths, (False,) * batch + neighbourhood.periodic, batch)
+    closed = tuple(
+        is_closed and batch + k not in layout.crossed
+        for k, is_closed in enumerate(neighbourhood.periodic)
+    )
+    touch = partial(measuring.touch_chunk, given.labelling, neighbourhood._replace(periodic=closed))
+    layers, tables = _layers(given, layout), []
+    for block in given.blocks():
+        for index in given.chunks(block):
+            before = preceding(layout, index, len(layout.crossed))
+            others = (layers[other] for other in before.values())
+            chunk = partial(touch, given.items(block)), tuple(before), given.chunk(index)
+            tables.append(given.call("touched", index, *chunk, *others))
+    table = given.merged("rows", (), tables, measuring.joined_contacts)
+    made = partial(measuring.as_contacts, given.batch, lengths)
+    of_two = np.array([1, 2]).reshape((1,) * batch + (2,) + (1,) * (len(shape) - 1))
+    sample = made(touch(np.zeros(1, np.int64), (), of_two))
+    return touching.Contacts(
+        **given.fields("column", given.call("contacts", (), made, table), sample)
+    )
+
+
+contacts = _unless_empty(touching.contacts, _contacts)
+
+
+def match_labels(
+    labels_a: Any, labels_b: Any, *, background: Any, batch_axes: int
+) -> matching.Matches:
+    """Do what `conncomp.match_labels` does; of Dask arrays the numbers of components are such, too."""
+    kind = kind_of_chunks(labels_a)
+    array = kind.checked(labels_a, "labels_a")
+    as_batch_axes(batch_axes, len(array.shape), "labels_a")
+    other = kind.beside("labels_b", labels_b, array, check_second)
+    if not array.size:
+        nothing = np.zeros(other.shape, other.dtype)
+        known: dict[str, Any] = {"background": background, "batch_axes": batch_axes}
+        of_nothing: matching.Matches = kind.of_no_element(
+            matching.match_labels, array, nothing, **known
+        )
+        return of_nothing
+    given = kind(array, background, batch_axes, "match_labels", other)
+    check_dimensions(len(array.shape) - given.labelling.batch_axes, "labels_a")
+    overlap = partial(measuring.overlaps_of_chunk, given.labelling)
+    tables = []
+    for block in given.blocks():
+        for index in given.chunks(block):
+            chunks = given.chunk(index), given.chunk_beside(other, index)
+            tables.append(
+                given.call("matched", index, partial(overlap, given.items(block)), *chunks)
+            )
+    table = given.merged("rows", (), tables, measuring.joined_overlaps)
+    made = partial(measuring.as_columns, given.batch)
+    of_one = np.ones((1,) * len(array.shape), np.int64)
+    sample = made(overlap(np.zeros(1, np.int64), of_one, of_one))
+    columns = given.fields("column", given.call("matches", (), made, table), sample)
+    components = columns.pop("first"), columns.pop("second")
+    return matching.Matches(**columns, components=components)
+
+
+def _layers(given: Any, layout: Layout) -> dict[Index, Any]:
+    """Return what stands for the last layers of each chunk, if there are several."""
+    if not layout.crossed:
+        return {}
+    taken = partial(last_layers, layout.crossed, given.labelling.empty)
+    return {
+        index: given.call("layers", index, taken, given.chunk(index)) for index in layout.indices()
+    }
