@@ -273,7 +273,7 @@ contacts = _unless_empty(touching.contacts, _contacts)
 def match_labels(
     labels_a: Any, labels_b: Any, *, background: Any, batch_axes: int
 ) -> matching.Matches:
-    """Do what `conncomp.match_labels` does; of Dask arrays the numbers of components are such, too."""
+    """Do what `conncomp.match_labels` does; of Dask arrays the numbers of components are too."""
     kind = kind_of_chunks(labels_a)
     array = kind.checked(labels_a, "labels_a")
     as_batch_axes(batch_axes, len(array.shape), "labels_a")

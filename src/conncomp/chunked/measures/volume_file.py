@@ -33,10 +33,11 @@ class VolumeFile:
     """An array in files, as `open_volume` returns it.
 
     Of labels, `component_sizes`, `size_histogram`, `component_statistics`, `contacts` and
-    `match_labels` read block by block; `largest_components`, `remove_small_components`
-    and `relabel_consecutive` return another `VolumeFile`, whose labels are made as they are read,
-    and which `save` writes. All that is in memory meanwhile is blocks, and a few numbers for each
-    component. What takes arrays of NumPy takes these, too, and reads them whole.
+    `match_labels` read block by block what they return in memory; `largest_components`,
+    `remove_small_components` and `relabel_consecutive` return another `VolumeFile`, whose labels
+    are made as they are read, and which `save` writes. All that is in memory meanwhile is blocks,
+    and a few numbers for each component. What takes arrays of NumPy takes these, too, and reads
+    them whole.
 
     Attributes
     ----------
