@@ -155,12 +155,12 @@ def _accept_explained_names(app, env, node, content):
 
 
 def _find_in_other_modules(app, env, node, content):
-    """Link a name in backticks to the one public function or class of that name in any module."""
+    """Link a name in backticks to what has it in another module, the outermost of several."""
     name, *member = node["reftarget"].split(".", 1)
     found = [full for full in public_api.names() if full.endswith(f".{name}")]
-    if len(found) != 1:
+    if not found:
         return None
-    target = ".".join([*found, *member])
+    target = ".".join([min(found, key=lambda full: full.count(".")), *member])
     domain, page = env.get_domain("py"), node.get("refdoc", "")
     return domain.resolve_xref(env, page, app.builder, "obj", target, node, content)
 

@@ -49,7 +49,7 @@ class ModelUpdate(Protocol[Measured]):
     A kind whose records are not those of the model has ``new_records(n)`` of its own. One that
     makes many updates at once has ``most``, how many, and ``sweep(numbers, records, every,
     before)``, whose first record is of the last update that measured if updates have been made
-    `before` these since.
+    ``before`` these since.
     """
 
     @property
