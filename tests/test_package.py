@@ -89,6 +89,13 @@ def test_names_are_those_of_the_rooms(room):
     assert set(conncomp._ROOMS[room]) == set(getattr(conncomp, room).__all__) - hidden
 
 
+@pytest.mark.parametrize("room", [conncomp, conncomp.models])
+def test_results_are_classes_in_one_place(room):
+    names = room.results.__all__
+    assert not set(names) & set(room.__all__)
+    assert all(isinstance(getattr(room.results, name), type) for name in names)
+
+
 def test_version():
     assert conncomp.__version__ == importlib.metadata.version("conncomp")
     with pytest.raises(AttributeError, match="has no attribute 'nothing'"):

@@ -12,15 +12,7 @@ from conncomp.generate._arguments import array_library, check_int, check_shape
 from conncomp.generate._edges import hilbert_path, spanning_tree
 from conncomp.generate.images import Image, Shape
 
-__all__ = [
-    "all_equal",
-    "checkerboard",
-    "comb",
-    "hilbert_curve",
-    "maze",
-    "rings",
-    "spiral",
-]
+__all__ = ["all_equal", "checkerboard", "comb", "hilbert_curve", "maze", "rings", "spiral"]
 
 
 def spiral(size: int, *, device: str | None = None) -> Image:

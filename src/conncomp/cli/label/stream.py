@@ -17,6 +17,7 @@ from conncomp.cli._options import check_spacing, closed_axes
 from conncomp.cli._output import rows_file
 from conncomp.cli._report import Counter, Stages, describe_sizes
 from conncomp.cli.label.options import Options, check_floats, finite
+from conncomp.components.statistics import ComponentStatistics
 from conncomp.files.access import naming
 from conncomp.files.scales import separate_axes
 from conncomp.files.slabs import SlabFile, open_slabs
@@ -209,9 +210,7 @@ def _measure(
                 add([column[large] for column in columns])
 
 
-def _spans(
-    batch: conncomp.results.ComponentStatistics, file: SlabFile
-) -> Iterator[NDArray[np.int64]]:
+def _spans(batch: ComponentStatistics, file: SlabFile) -> Iterator[NDArray[np.int64]]:
     """Yield for each axis whether components reach both of its ends."""
     for k, length in enumerate(file.shape):
         box = batch.bounding_boxes[:, k]
@@ -224,9 +223,7 @@ def names_of_columns(ndim: int, with_volumes: bool) -> list[str]:
     return ["label", "num_pixels", *(["area"] if with_volumes else []), *positions]
 
 
-def columns_of(
-    statistics: conncomp.results.ComponentStatistics, with_volumes: bool
-) -> list[NDArray[Any]]:
+def columns_of(statistics: ComponentStatistics, with_volumes: bool) -> list[NDArray[Any]]:
     """Return what all tables of components have: where they are, and how large."""
     boxes = np.moveaxis(statistics.bounding_boxes, 0, -1)
     return [
