@@ -80,19 +80,13 @@ constexpr const char* kProcessName = "conncomp.Process";
 void define_arrays(nb::module_& m);
 void define_link_rules(nb::module_& m);
 void define_grid(nb::module_& m);
-void define_grid_papers(nb::module_& m);
 void define_windings(nb::module_& m);
 void define_graph(nb::module_& m);
-void define_graph_papers(nb::module_& m);
-void define_strong(nb::module_& m);
 void define_forests(nb::module_& m);
-void define_growing(nb::module_& m);
 void define_graph_inputs(nb::module_& m);
 void define_dictionaries(nb::module_& m);
 void define_columns(nb::module_& m);
 void define_components(nb::module_& m);
-void define_intensities(nb::module_& m);
-void define_contacts(nb::module_& m);
 void define_models(nb::module_& m);
 void define_spin_glass(nb::module_& m);
 void define_vector_spins(nb::module_& m);
@@ -101,6 +95,5 @@ void define_structure(nb::module_& m);
 void define_launches(nb::module_& m);
 void define_transfers(nb::module_& m);
 void define_tables(nb::module_& m);
-void define_generate(nb::module_& m);
 
 }  // namespace conncomp

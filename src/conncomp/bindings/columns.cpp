@@ -11,6 +11,8 @@
 #include "cpu/components/configurations.h"
 #include "cpu/components/enclosed.h"
 #include "cpu/components/hulls.h"
+#include "cpu/components/intensities.h"
+#include "cpu/components/known_components.h"
 #include "cpu/components/moments.h"
 #include "cpu/components/spread.h"
 
@@ -176,6 +178,29 @@ void restore(ComponentRuns& runs,
   new (&runs) ComponentRuns(shape, {first.data(), first.size()}, {packed.data(), packed.size()});
 }
 
+// `components` are the labels that occur, ascending; sizes and boxes are those of Columns. Of the columns,
+// minima and maxima are of the type of the values, and sums of that of GivenSum.
+bool intensities(AnyVector labels, const std::vector<int64_t>& shape, int64_t background, AnyVector values,
+                 int bits, Vector<const int64_t> components, Vector<const int64_t> sizes,
+                 Vector<const int64_t> boxes, FilledVector sums, Vector<double> means, FilledVector minima,
+                 FilledVector maxima, Vector<double> centroids) {
+  const LabelledItems items{label_array(labels, background), shape};
+  const auto measure = [&]<class Value>(const Value* data) {
+    return with_entries<GivenSum<Value>>(sums, [&](GivenSum<Value>* sum) {
+      return with_entries<Value>(minima, [&](Value* low) {
+        return with_entries<Value>(maxima, [&](Value* high) {
+          return without_gil([&] {
+            const RowsOfLabels rows(components.data(), int64_t(components.size()));
+            const Intensities<Value> measured(items, data, rows, {sizes.data(), boxes.data()}, bits);
+            return measured.write(rows.count(), {sum, means.data(), low, high, centroids.data()});
+          });
+        });
+      });
+    });
+  };
+  return with_entries<uint8_t, uint16_t, int16_t, int32_t, int64_t, uint64_t, float, double>(values, measure);
+}
+
 }  // namespace
 
 void define_columns(nb::module_& m) {
@@ -196,6 +221,7 @@ void define_columns(nb::module_& m) {
   m.def("count_configurations", &configurations);
   m.def("configuration_weights", [](int axes) { return axes == 2 ? weights<2>() : weights<3>(); });
   m.def("count_borders", &borders);
+  m.def("measure_intensities", &intensities);
 }
 
 }  // namespace conncomp

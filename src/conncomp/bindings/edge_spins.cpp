@@ -1,6 +1,5 @@
 // Models on any edges. Arrays have the shapes that models/on_edges/cpu.py gives them, flattened.
 #include "cpu/models/edge_spins.h"
-#include "cpu/models/vertex_classes.h"
 
 #include <bit>
 #include <memory>

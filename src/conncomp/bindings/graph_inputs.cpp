@@ -9,10 +9,8 @@
 
 #include "bindings/bindings.h"
 #include "bindings/csr.h"
-#include "cpu/files/compact.h"
 #include "cpu/files/graph_text.h"
 #include "cpu/files/graphml.h"
-#include "cpu/files/mirrored.h"
 #include "cpu/files/named_arcs.h"
 #include "cpu/files/plain_xml.h"
 #include "cpu/graph/rows_of_arcs.h"

@@ -1,8 +1,13 @@
-// Labels of arrays: the default.
+// Labels of arrays: the default, and the papers' algorithms.
+
+#include <cstdint>
 #include "bindings/bindings.h"
-#include "bindings/label_array.h"
+#include "bindings/link_rules.h"
 #include "cpu/grid/kept_runs.h"
 #include "cpu/grid/runs.h"
+#include "cpu/papers/label_equivalence.h"
+#include "cpu/papers/raster_scan.h"
+#include "cpu/papers/tiles.h"
 
 namespace conncomp {
 
@@ -145,6 +150,14 @@ class ImageKind {
   const int batch_axes_;
 };
 
+constexpr auto by_raster_scans = [](const auto&... task) { label_by_raster_scans(task...); };
+constexpr auto by_equivalence = [](const auto&... task) { label_by_equivalence(task...); };
+constexpr auto by_tiles = [](const auto& data, const auto& rule, const Grid& grid, bool consecutive,
+                             auto* labels, int64_t* counts, int local, int merge, int64_t side) {
+  const TileOptions options{TileLabelling(local), TileMerging(merge), side};
+  label_by_tiles(data, rule, grid, consecutive, labels, counts, options);
+};
+
 }  // namespace
 
 void define_grid(nb::module_& m) {
@@ -164,6 +177,9 @@ void define_grid(nb::module_& m) {
            nb::arg("links"), nb::arg("grid"), nb::arg("consecutive"), nb::arg("shape"), nb::arg("strides"),
            nb::arg("batch_axes"))
       .def("label", &ImageKind::label, nb::arg("image"), nb::arg("labels"));
+  define_labels<by_raster_scans>(m, "label_by_raster_scans");
+  define_labels<by_equivalence>(m, "label_by_equivalence");
+  define_labels<by_tiles, int, int, int64_t>(m, "label_by_tiles");
 }
 
 }  // namespace conncomp

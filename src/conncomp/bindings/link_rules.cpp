@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "core/half.h"
 #include "core/links.h"
 
 namespace conncomp {

@@ -53,16 +53,12 @@ NB_MODULE(CONNCOMP_MODULE, m) {
   nb::set_leak_warnings(false);  // what is kept for the next call of a kind lives as long as the process
   define_arrays(m);
   define_graph(m);
-  define_graph_papers(m);
-  define_strong(m);
   define_forests(m);
-  define_growing(m);
   define_graph_inputs(m);
   define_dictionaries(m);
   define_launches(m);
   define_transfers(m);
   define_tables(m);
-  define_generate(m);
   m.def("set_num_threads", [](int threads) { process().wanted_threads = threads; });
   m.def("get_num_threads", &num_threads);
   m.def("process", [] { return nb::capsule(&process(), kProcessName); });

@@ -1,7 +1,6 @@
 // Structure factors of spins. Arrays have the shapes that models/observables/structure.py gives them,
 // flattened.
 #include "cpu/models/structure.h"
-#include "cpu/models/edge_labels.h"
 
 #include <cstring>
 #include <memory>

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "bindings/bindings.h"
-#include "core/vertices.h"
+#include "core/union_find.h"
 #include "cpu/tables/division.h"
 #include "cpu/tables/pair_clusters.h"
 

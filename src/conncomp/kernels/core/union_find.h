@@ -189,4 +189,10 @@ CONNCOMP_ANYWHERE inline Index finish_path(Index* parent, Index v, Index current
   }
 }
 
+// Whether a number is that of a vertex.
+template <class Vertex>
+CONNCOMP_ANYWHERE inline bool is_vertex(Vertex v, int64_t vertices) {
+  return uint64_t(int64_t(v)) < uint64_t(vertices);  // negative ones are large
+}
+
 }  // namespace conncomp

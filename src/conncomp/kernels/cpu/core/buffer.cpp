@@ -1,13 +1,13 @@
 #include "cpu/core/buffer.h"
 
-#include "cpu/core/process.h"
-
 #include <array>
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <new>
 #include <utility>
+
+#include "cpu/core/parallel.h"
 
 #ifdef __linux__
 #include <sys/mman.h>

@@ -4,8 +4,7 @@
 
 #include <cstdint>
 
-#include "cpu/core/interrupt.h"
-#include "cpu/core/pages.h"
+#include "cpu/core/parallel.h"
 
 namespace conncomp {
 

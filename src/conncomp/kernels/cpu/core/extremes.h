@@ -1,4 +1,4 @@
-// The smallest and the largest of some numbers, of which there is at least one. Each is read once.
+// What arrays hold: extremes, and counts of bytes.
 #pragma once
 
 #include <algorithm>
@@ -10,6 +10,7 @@
 
 namespace conncomp {
 
+// The smallest and the largest of some numbers, of which there is at least one. Each is read once.
 template <class T>
 std::pair<T, T> extremes(const T* values, int64_t count) {
   const Parts parts(count, kGrain);
@@ -26,6 +27,21 @@ std::pair<T, T> extremes(const T* values, int64_t count) {
   std::pair<T, T> all = part_extremes[0];
   for (const auto& [low, high] : part_extremes) all = {std::min(all.first, low), std::max(all.second, high)};
   return all;
+}
+
+constexpr int kBytes = 256;
+
+// Adds to counts[b] how often b occurs, by four tables, as an entry that has just been written is not there to
+// be read yet where neighbours are equal. Cost: a pass, about two bytes a nanosecond.
+inline void count_bytes(const uint8_t* values, int64_t count, int64_t* counts) {
+  constexpr int kTables = 4;
+  int64_t tables[kTables][kBytes] = {};
+  for_each_in(0, count / kTables, [&tables, values](int64_t i) {
+    for (int k = 0; k < kTables; ++k) ++tables[k][values[kTables * i + k]];
+  });
+  for (int64_t i = count / kTables * kTables; i < count; ++i) ++tables[0][values[i]];
+  for (const auto& table : tables)
+    for (int b = 0; b < kBytes; ++b) counts[b] += table[b];
 }
 
 }  // namespace conncomp

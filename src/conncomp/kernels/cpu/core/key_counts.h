@@ -10,15 +10,25 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <random>
 #include <utility>
 #include <vector>
 
+#include "core/key_hash.h"
 #include "cpu/core/buffer.h"
-#include "cpu/core/drawn_hash.h"
 #include "cpu/core/parallel.h"
 #include "cpu/core/radix_sort.h"
 
 namespace conncomp {
+
+// The hash of all tables of the CPU, with a factor of this process.
+inline KeyHash drawn_hash() {
+  static const uint64_t drawn = [] {
+    std::random_device device;
+    return uint64_t(device()) << 32 | device() | 1;
+  }();
+  return {drawn};
+}
 
 struct KeyCount {
   uint64_t key;

@@ -16,7 +16,6 @@
 #include <vector>
 
 #include "cpu/core/buffer.h"
-#include "cpu/core/pages.h"
 #include "cpu/core/parallel.h"
 
 namespace conncomp {

@@ -24,7 +24,7 @@
 
 #include "cpu/core/function_ref.h"
 #include "cpu/core/helper_account.h"
-#include "cpu/core/process.h"
+#include "cpu/core/parallel.h"
 
 #ifdef _LIBCPP_VERSION
 // libc++ has this, and does not declare it.

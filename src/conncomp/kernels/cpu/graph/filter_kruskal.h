@@ -22,9 +22,9 @@
 #include <limits>
 #include <vector>
 
-#include "core/mix.h"
+#include "core/fixed_point.h"
+#include "core/key_hash.h"
 #include "core/union_find.h"
-#include "core/weight_order.h"
 #include "cpu/core/buffer.h"
 #include "cpu/core/numbering.h"
 #include "cpu/core/parallel.h"

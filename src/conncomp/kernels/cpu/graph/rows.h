@@ -10,7 +10,7 @@
 #include <cstdlib>
 
 #include "core/atomics.h"
-#include "core/vertices.h"
+#include "core/union_find.h"
 #include "cpu/core/helper_account.h"
 #include "cpu/core/interrupt.h"
 

@@ -1,8 +1,9 @@
 // Windings on the CPU, by any number of threads: a pass over all seam links that unites open components, and
 // one that collects closed paths; core/wrapping/windings.h tells how.
 //
-// What has seam links gives them, as lattices do (cpu/models/potts/seam_bonds.h), and arrays, which have been
-// labelled with all axes open. Their cost is that of the surface of the array, times the steps to neighbours.
+// What has seam links gives them, as lattices do (cpu/models/potts/swendsen_wang.h), and arrays, which have
+// been labelled with all axes open. Their cost is that of the surface of the array, times the steps to
+// neighbours.
 #pragma once
 
 #include <algorithm>

@@ -1,21 +1,19 @@
-// Runs of each component, on the GPU: what sums about components are made of.
+// Runs of each component, on the GPU: what sums about components are made of. A run is a stretch of equal
+// labels along a line, within 32 consecutive labels.
 //
-// What: a run is a stretch of equal labels along a line, within 32 consecutive labels. list_runs lists the
-// runs of each component together, in any order; walk_runs adds up what each of them has.
-// How: count_runs counts those of each label, count_present and list_present say where the runs of each label
-// that occurs begin, and list_runs sends each run there: a counting sort. Where many runs are of one label,
-// few of its increments reach memory, as a block lets the first labels that it meets use a slot of shared
-// memory. Then a thread of walk_runs takes eight runs one after another, adds them up in registers, and sends
-// the sums of a component once it comes to the next one, or, where 32 threads meet one component only, once
-// for all.
+// list_runs lists the runs of each component together, in any order, by a counting sort: count_runs counts
+// those of each label, and count_present and list_present say where those of each label begin. A block counts
+// the first labels that it meets in shared memory, so that frequent ones cause few increments in memory. A
+// thread of walk_runs takes eight runs one after another, adds them up in registers, and sends the sums of a
+// component when it comes to the next one, or once for 32 threads that meet one component only.
 //
 //    labels   1 1 0 2 2 2    runs of 1: (0, 2) (6, 1)    entries   | (0, 2) (6, 1) | (3, 3) (7, 2) |
 //             1 2 2 0 0 0            2: (3, 3) (7, 2)    ends                      2               4
 //
 // Labels are read twice, and their owner may change them meanwhile: then runs are of other labels, but none
-// lies outside the labels, and none is listed outside the entries (rows.cuh).
-// Cost: the labels read twice; a run written once, and read once by each sum. Memory: 8 bytes a run, 8 a row,
-// and 16 for each row that may occur.
+// lies outside the labels or outside the entries (rows.cuh).
+// Cost: labels read twice; a run written once, and read once by each sum. Memory: 8 bytes a run, 8 a row, and
+// 16 for each row that may occur.
 #pragma once
 
 #include "core/atomics.h"

@@ -8,7 +8,7 @@
 // checks, and up to once by choose_first. Source: boruvka.cuh, step 1.
 #pragma once
 
-#include "core/mix.h"
+#include "core/key_hash.h"
 #include "core/union_find.h"
 #include "cuda/graph/forest_memory.cuh"
 

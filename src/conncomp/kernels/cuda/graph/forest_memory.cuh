@@ -2,11 +2,11 @@
 // edges between trees; and the memory (boruvka.cuh).
 #pragma once
 
-#include "core/vertices.h"
-#include "core/weight_order.h"
+#include "core/fixed_point.h"
+#include "core/union_find.h"
 #include "cuda/core/barrier.cuh"
 #include "cuda/core/scan.cuh"
-#include "cuda/graph/check.cuh"
+#include "cuda/graph/edges.cuh"
 #include "cuda/graph/ecl.cuh"
 
 namespace conncomp {

@@ -7,7 +7,7 @@
 
 #include "core/union_find.h"
 #include "cuda/graph/forest_memory.cuh"
-#include "cuda/graph/giant_guess.cuh"
+#include "cuda/graph/roots.cuh"
 
 namespace conncomp {
 

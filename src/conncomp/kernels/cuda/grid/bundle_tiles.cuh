@@ -1,10 +1,10 @@
 // Connected components of large volumes of bytes of one value whose elements touch at corners, on the GPU, by
-// runs of bundles of 2 x 2 rows. The default for them, if a sample sees no other value.
+// runs of bundles of 2 x 2 rows. The default for them, if a sample sees no other value. What: as
+// tiled_bricks.cuh.
 //
-// What: as tiled_bricks.cuh.
-// How: whatever rows of a bundle hold in neighbouring columns touches. So a run of the "or" of four rows is
+// Whatever rows of a bundle hold in neighbouring columns touches. So a run of the "or" of four rows is
 // connected, and is a node; there are few, as runs of noise grow together. A tile of 64 x 16 x 16 elements
-// has 128 words of bundles, of which each thread of a block has one:
+// has 128 words of bundles, one for each thread of a block:
 //
 //    sample_bundles       whether foreground has one value, as far as a sample tells; a tile with another one
 //                         takes that back, and bricks label the array
@@ -22,10 +22,8 @@
 //         own      0 0  # #    y      3  (y + 1, z - 1)  row 1 touches row 2
 //
 // Cost: 1 byte read and 4 written for each element, and beside a quarter of a byte for each written and twice
-// read, and 2 for each run. Memory: 0.43 bytes an element.
-//
-// Source: ours, from runs (He, Chao and Suzuki 2008) and union–find; to treat rows as one is Grana,
-// Borghesani and Cucchiara 2010.
+// read, and 2 for each run. Memory: 0.43 bytes an element. Source: ours, from runs (He, Chao and Suzuki 2008)
+// and union–find; to treat rows as one is Grana, Borghesani and Cucchiara 2010.
 #pragma once
 
 #include "cuda/grid/brick_tiles.cuh"

@@ -24,7 +24,7 @@
 // three.
 #pragma once
 
-#include "core/mix.h"
+#include "core/key_hash.h"
 #include "cuda/core/key_table.cuh"
 #include "cuda/core/launch.cuh"
 
