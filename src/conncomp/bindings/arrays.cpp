@@ -1,11 +1,9 @@
 // Arrays: random numbers, extremes, counts, memory, and the lines of pictures.
 #include <array>
-#include <cstdint>
 #include <type_traits>
 #include <utility>
 
 #include "bindings/bindings.h"
-#include "core/philox.h"
 #include "cpu/core/buffer.h"
 #include "cpu/core/extremes.h"
 #include "cpu/files/png_filters.h"

@@ -1,19 +1,14 @@
 // What is measured of components beyond sizes and boxes: moments, configurations, borders, hulls, values.
 #include <array>
-#include <cstdint>
 #include <memory>
 #include <vector>
 
-#include "bindings/bindings.h"
 #include "bindings/labels.h"
 #include "cpu/components/borders.h"
-#include "cpu/components/component_runs.h"
 #include "cpu/components/configurations.h"
 #include "cpu/components/enclosed.h"
 #include "cpu/components/hulls.h"
 #include "cpu/components/intensities.h"
-#include "cpu/components/known_components.h"
-#include "cpu/components/moments.h"
 #include "cpu/components/spread.h"
 
 namespace conncomp {
@@ -60,7 +55,7 @@ nb::object weights() {
   static constexpr Configurations<axes> kTable{};
   const int8_t* const first = &kTable.weights[0][0];
   std::vector<int8_t> copied(first, first + sizeof(kTable.weights));
-  return give_away(std::move(copied), int64_t(sizeof(kTable.weights)));
+  return give_away(std::move(copied));
 }
 
 void borders(AnyVector labels, const std::vector<int64_t>& shape, int64_t background,
@@ -126,8 +121,7 @@ nb::object indices(const ComponentRuns& runs, int64_t row) {
   runs.for_each(row, [&](Run run) {
     for (int64_t i = run.begin; i < run.end; ++i) members.push_back(i);
   });
-  const int64_t count = int64_t(members.size());
-  return give_away(std::move(members), count);
+  return give_away(std::move(members));
 }
 
 // The indices of the first and the last element of each line that a component has elements on.
@@ -141,8 +135,7 @@ nb::object line_ends(const ComponentRuns& runs, int64_t row) {
       ends.insert(ends.end(), {run.begin, run.end - 1});
     last_line = line;
   });
-  const int64_t count = int64_t(ends.size());
-  return give_away(std::move(ends), count);
+  return give_away(std::move(ends));
 }
 
 // The first and the last element of each line that the hull of a component has, in two dimensions.
@@ -156,8 +149,7 @@ nb::object hull_extents(const ComponentRuns& runs, int64_t row) {
   }
   std::vector<int64_t> flat;
   for (const Extent& extent : lines) flat.insert(flat.end(), {extent.first, extent.last});
-  const int64_t count = int64_t(flat.size());
-  return give_away(std::move(flat), count);
+  return give_away(std::move(flat));
 }
 
 // Of a pickled object: the lengths of axes, where the runs of each row begin, and the runs.
@@ -166,8 +158,7 @@ using RunsState = std::tuple<std::vector<int64_t>, nb::object, nb::object>;
 RunsState state_of(const ComponentRuns& runs) {
   const auto copy = [](const auto& entries) {
     std::vector<std::decay_t<decltype(entries[0])>> copied(entries.begin(), entries.end());
-    const int64_t count = int64_t(copied.size());
-    return give_away(std::move(copied), count);
+    return give_away(std::move(copied));
   };
   return {runs.shape(), copy(runs.first()), copy(runs.packed())};
 }

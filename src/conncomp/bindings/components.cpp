@@ -1,20 +1,16 @@
 // Components of labels: sizes, members, measures, faces, other labels, colours, contacts.
-#include <cstdint>
 #include <memory>
 #include <utility>
 #include <vector>
 
-#include "bindings/bindings.h"
 #include "bindings/labels.h"
 #include "cpu/components/colours.h"
 #include "cpu/components/contacts.h"
 #include "cpu/components/distinct.h"
-#include "cpu/components/known_components.h"
 #include "cpu/components/measures.h"
 #include "cpu/components/members.h"
 #include "cpu/components/spans.h"
 #include "cpu/components/surfaces.h"
-#include "cpu/components/tables.h"
 
 namespace conncomp {
 
@@ -113,8 +109,7 @@ int64_t colour(AnyVector components, const std::vector<int64_t>& steps, int64_t 
 }
 
 // Calls body(labels, is_signed), with labels as words of their width.
-template <class Body>
-auto with_words(const AnyVector& labels, Body&& body) {
+auto with_words(const AnyVector& labels, auto&& body) {
   const bool is_signed = labels.dtype().code == uint8_t(nb::dlpack::dtype_code::Int);
   if (!is_signed && labels.dtype().code != uint8_t(nb::dlpack::dtype_code::UInt))
     throw nb::type_error("labels are integers");
@@ -189,8 +184,7 @@ nb::object runs_of_pairs(AnyVector one, AnyVector other) {
   return with_integers(one, [&]<class Label>(const Label* labels) {
     return with_entries<Label>(other, [&](const Label* others) {
       std::vector<int64_t> runs = without_gil([&] { return pair_runs(labels, others, int64_t(one.size())); });
-      const int64_t count = int64_t(runs.size());
-      return give_away(std::move(runs), count);
+      return give_away(std::move(runs));
     });
   });
 }

@@ -1,7 +1,6 @@
 // Link rules and arrays to label as arguments: functions with these are bound for each algorithm.
 #pragma once
 
-#include <cstdint>
 #include <memory>
 
 #include "bindings/bindings.h"

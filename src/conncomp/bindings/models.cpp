@@ -1,7 +1,6 @@
 // Lattices and fields of models, and how they change.
 #include <algorithm>
 #include <array>
-#include <cstdint>
 #include <cstring>
 #include <optional>
 #include <utility>

@@ -1,11 +1,9 @@
 // The module that is the same for every processor: threads, the compiler, instruction sets, and what the
 // other files add but for those of registers.cpp.
-#include <cstdint>
 #include <string>
 
 #include "bindings/bindings.h"
 #include "bindings/instructions.h"
-#include "bindings/without_gil.h"
 #include "cpu/core/parallel.h"
 
 namespace conncomp {
@@ -53,9 +51,11 @@ NB_MODULE(CONNCOMP_MODULE, m) {
   nb::set_leak_warnings(false);  // what is kept for the next call of a kind lives as long as the process
   define_arrays(m);
   define_graph(m);
+  define_graph_papers(m);
+  define_strong(m);
   define_forests(m);
+  define_growing(m);
   define_graph_inputs(m);
-  define_dictionaries(m);
   define_launches(m);
   define_transfers(m);
   define_tables(m);

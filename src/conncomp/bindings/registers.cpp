@@ -8,13 +8,11 @@ NB_MODULE(CONNCOMP_MODULE, m) {
   nb::set_leak_warnings(false);  // what is kept for the next call of a kind lives as long as the process
   define_link_rules(m);
   define_grid(m);
-  define_windings(m);
   define_columns(m);
   define_components(m);
   define_models(m);
   define_spin_glass(m);
   define_vector_spins(m);
   define_edge_spins(m);
-  define_structure(m);
   m.def("join", [](nb::capsule other) { join_process(*static_cast<Process*>(other.data(kProcessName))); });
 }

@@ -6,7 +6,6 @@
 #include <array>
 #include <chrono>
 #include <cstddef>
-#include <cstdint>
 #include <cstring>
 #include <limits>
 #include <mutex>
@@ -20,15 +19,12 @@
 
 #include "bindings/bindings.h"
 #include "bindings/cuda/driver.h"
-#include "bindings/without_gil.h"
 
 namespace conncomp {
 
-// Launches that CUDA's driver makes as one: a graph.
-//
-// How: they are recorded from a stream of their own, on which nothing runs, one node after the other; those
-// whose arguments have changed are told so before the graph is launched. Cost: launching three kernels
-// takes 2.5 microseconds of the host for 11.
+// Launches that CUDA's driver makes as one, a graph: recorded from a stream of their own, on which nothing
+// runs, one node after the other; those whose arguments have changed are told so before the graph is
+// launched. Launching three kernels takes 2.5 microseconds of the host for 11.
 
 // CUDA_KERNEL_NODE_PARAMS
 struct KernelNode {
@@ -43,8 +39,7 @@ class LaunchGraph {
  public:
   // Records launch(0, stream), launch(1, stream) and so on, as many as there are. Throws where the driver
   // does not know how.
-  template <class Launch>
-  LaunchGraph(const Driver& driver, size_t launches, Launch&& launch)
+  LaunchGraph(const Driver& driver, size_t launches, auto&& launch)
       : driver_(driver), graph_(driver.graphs.destroy_graph), graph_to_launch_(driver.graphs.destroy_exec) {
     if (!driver.graphs.are_known()) throw std::runtime_error("CUDA's driver is older than such graphs");
     constexpr unsigned kNonBlocking = 1;

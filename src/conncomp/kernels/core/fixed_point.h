@@ -1,14 +1,13 @@
 // Values as whole numbers, so that their extremes and sums depend neither on order nor on device.
 //
 // What: keys, unsigned integers in the order of the values (Order), and values in units whose sums are exact
-// (Units).
-// How: integers are counted in ones. A floating-point number is rounded to a multiple of 2^(e - bits), where
-// 2^e is above all magnitudes of its component: twice a constant is added, in whose last bits the sum then
-// has the multiple, and what was rounded away the first time is what is rounded the second time, both exactly
-// (error-free transformations: Rump, Ogita, Oishi, "Accurate floating-point summation I", 2008; the units
-// that do not depend on order are those of Demmel and Nguyen, "Parallel reproducible summation", 2015). Cost:
-// a dozen operations a value. At 80 bits a sum is as good as one rounded once unless values cancel to 2^-27
-// of the largest.
+// (Units). How: integers are counted in ones. A floating-point number is rounded to a multiple of 2^(e -
+// bits), where 2^e is above all magnitudes of its component: twice a constant is added, in whose last bits
+// the sum then has the multiple, and what was rounded away the first time is what is rounded the second time,
+// both exactly (error-free transformations: Rump, Ogita, Oishi, "Accurate floating-point summation I", 2008;
+// the units that do not depend on order are those of Demmel and Nguyen, "Parallel reproducible summation",
+// 2015). Cost: a dozen operations a value. At 80 bits a sum is as good as one rounded once unless values
+// cancel to 2^-27 of the largest.
 #pragma once
 
 #include "core/platform.h"

@@ -31,7 +31,6 @@ struct Half {
     return magnitude == 0 || (a.bits == b.bits && (a.bits & 0x7fffu) <= 0x7c00u);  // zeros; NaN
   }
 
-  // The same number.
   CONNCOMP_ANYWHERE double real() const {
     const uint64_t sign = uint64_t(bits >> 15) << 63, exponent = bits >> 10 & 31, fraction = bits & 1023;
     if (exponent == 0) {
@@ -58,7 +57,6 @@ struct Background {
   }
 };
 
-// Elements of one value are linked.
 template <class T>
 struct Equal {
   using Value = T;

@@ -19,10 +19,9 @@
 
 namespace conncomp {
 
-// Multiple: every entry of the path points to the root. Single: the first one does. Intermediate: every
-// one skips the next. Leading: the first one points to what has been reached, at each step, so that of many
-// who follow one long path at the same time, each from another entry, all take twice as large steps each
-// time.
+// Multiple: every entry of the path points to the root. Single: the first one does. Intermediate: every one
+// skips the next. Leading: the first one points to what has been reached, at each step, so that of many who
+// follow one long path at the same time, each from another entry, all take twice as large steps each time.
 enum class Jump { kMultiple = 1, kSingle, kNone, kIntermediate, kLeading };
 
 // Told of every path and of every step along it; this one counts none.

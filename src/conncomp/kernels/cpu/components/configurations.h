@@ -8,7 +8,6 @@
 #pragma once
 
 #include <array>
-#include <cstdint>
 
 #include "core/configurations.h"
 #include "cpu/components/row_lines.h"

@@ -2,32 +2,26 @@
 //
 // What: for each pair of labels, the number of contacts of each kind: of an element of one label and one of
 // the other a backward step of the neighbourhood apart. Kinds are told apart by steps, such as faces by their
-// axis, so that areas are sums of integers until the end.
-// How: lines along the last axis are taken 64 elements at a time. Words say which elements are no background,
-// and which differ from the one before; for each two lines that touch, a word says where they differ, and so,
-// with the others, where contacts can be, straight or aslant. A pair and a kind make a key of 64 bits, which
-// each thread counts in tables of its own, a small one for what comes again soon before a large one
-// (key_counts.h); the tables are put together in the order of keys.
-// Cost: the labels read once for each line that touches a line, mostly from the caches, and a look-up for
-// each contact. Memory: two bits an element, or two words for each shorter line; 32 to 64 bytes for
-// each pair and kind, once for each thread.
-// Labels are the caller's, who may change them after they were checked (contract 5): those of a contact are
-// loaded once, and checked again.
+// axis, so that areas are sums of integers until the end. How: lines along the last axis are taken 64
+// elements at a time. Words say which elements are no background, and which differ from the one before; for
+// each two lines that touch, a word says where they differ, and so, with the others, where contacts can be,
+// straight or aslant. A pair and a kind make a key of 64 bits, which each thread counts in tables of its own,
+// a small one for what comes again soon before a large one (key_counts.h); the tables are put together in the
+// order of keys. Cost: the labels read once for each line that touches a line, mostly from the caches, and a
+// look-up for each contact. Memory: two bits an element, or two words for each shorter line; 32 to 64 bytes
+// for each pair and kind, once for each thread. Labels are the caller's, who may change them after they were
+// checked (contract 5): those of a contact are loaded once, and checked again.
 #pragma once
 
 #include <algorithm>
 #include <bit>
-#include <cstdint>
 #include <numeric>
 #include <utility>
 #include <vector>
 
-#include "core/atomics.h"
 #include "cpu/core/bits.h"
-#include "cpu/core/interrupt.h"
 #include "cpu/core/key_counts.h"
 #include "cpu/core/numbering.h"
-#include "cpu/core/parallel.h"
 
 namespace conncomp {
 
@@ -290,14 +284,9 @@ LabelContacts find_contacts(const Label* labels, Label background, int64_t rows,
   return LabelContacts(tables, rows, grid.kinds);
 }
 
-// Which labels two arrays have in the same places, run by run: a slice of a volume that is labelled twice, or
-// two slices one above the other.
-//
-// How: each part is walked through by a thread, a block of elements at a time; a block that is all background
-// is left out. A run ends where one of the two labels changes, and where a part does.
-// Cost: labels read once. Memory: three numbers a run.
-
-// The runs of elements that are foreground in both arrays: the two labels and the length of each.
+// Which labels two arrays have in the same places: the runs of elements that are foreground in both, each as
+// the two labels and its length. A run ends where one of the labels changes, and where a part of a thread
+// does. Cost: labels read once, but for blocks of background of the first. Memory: three numbers a run.
 template <class Label>
 std::vector<int64_t> pair_runs(const Label* one, const Label* other, int64_t count) {
   constexpr int64_t kBlock = 16;

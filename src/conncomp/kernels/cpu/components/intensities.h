@@ -13,11 +13,9 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <cstdint>
 #include <limits>
 #include <type_traits>
 
-#include "core/fixed_point.h"
 #include "core/intensity.h"
 #include "cpu/components/known_components.h"
 

@@ -11,7 +11,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdint>
 #include <type_traits>
 #include <vector>
 
@@ -78,7 +77,6 @@ class NarrowTable {
     }
   }
 
-  // Adds a row of another table.
   void add(int64_t row, const NarrowTable& part, int64_t row_of_part) {
     Row& entry = begun(row);
     const Row& addend = part.rows_[row_of_part];

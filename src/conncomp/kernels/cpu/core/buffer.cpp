@@ -36,8 +36,7 @@ class OutOfMemory : public std::bad_alloc {
 using Blocks = decltype(Process::spare_blocks);
 
 // Unless another thread is at it, or was when this process was forked off.
-template <class Body>
-void with_blocks(Body&& body) {
+void with_blocks(auto&& body) {
   Process& shared = process();
   if (shared.spare_busy.exchange(true, std::memory_order_acquire)) return;
   body(shared.spare_blocks);

@@ -2,8 +2,6 @@
 // compressed sparse rows). Time linear in items and keys; no memory beyond the result.
 #pragma once
 
-#include <cstdint>
-
 #include "cpu/core/parallel.h"
 
 namespace conncomp {

@@ -9,14 +9,11 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cstdint>
 #include <random>
 #include <utility>
 #include <vector>
 
 #include "core/key_hash.h"
-#include "cpu/core/buffer.h"
-#include "cpu/core/parallel.h"
 #include "cpu/core/radix_sort.h"
 
 namespace conncomp {
@@ -37,7 +34,6 @@ struct KeyCount {
 
 class KeyCounts {
  public:
-  // The number of keys.
   int64_t size() const { return size_; }
 
   // Adds a count of 1 or more.
@@ -59,8 +55,7 @@ class KeyCounts {
   }
 
   // Calls body(key and count) for each key, in any order.
-  template <class Body>
-  void for_each(Body body) const {
+  void for_each(auto body) const {
     for_each_in(0, slots(), [=, this](int64_t i) {
       if (slots_[i].count != 0) body(slots_[i]);
     });

@@ -5,9 +5,7 @@
 #include <array>
 #include <atomic>
 #include <cstddef>
-#include <cstdint>
 
-#include "cpu/core/function_ref.h"
 #include "cpu/core/interrupt.h"
 
 namespace conncomp {

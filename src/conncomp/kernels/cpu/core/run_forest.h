@@ -14,7 +14,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstdint>
 
 #include "cpu/core/bits.h"
 

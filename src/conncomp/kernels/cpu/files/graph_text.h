@@ -4,11 +4,9 @@
 #pragma once
 
 #include <algorithm>
-#include <cstdint>
 #include <string>
 #include <string_view>
 
-#include "cpu/files/tokens.h"
 #include "cpu/files/vertex_names.h"
 
 namespace conncomp {

@@ -11,13 +11,10 @@
 #pragma once
 
 #include <algorithm>
-#include <cstdint>
 #include <stdexcept>
 #include <string>
 
 #include "cpu/files/graph_text.h"
-#include "cpu/files/tokens.h"
-#include "cpu/files/vertex_names.h"
 
 namespace conncomp {
 

@@ -1,8 +1,6 @@
 // Fills arrays with random numbers, in parallel; entry k is number start + k for its purpose.
 #pragma once
 
-#include <cstdint>
-
 #include "core/philox.h"
 #include "cpu/core/numbering.h"
 

@@ -25,19 +25,12 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstdint>
 #include <vector>
 
-#include "core/union_find.h"
-#include "cpu/core/most_frequent.h"
-#include "cpu/core/numbering.h"
-#include "cpu/core/parallel.h"
+#include "cpu/core/extremes.h"
 #include "cpu/graph/around_giant.h"
 #include "cpu/graph/giant.h"
-#include "cpu/graph/rows.h"
 #include "cpu/graph/sparse_forest.h"
-#include "cpu/graph/trees.h"
-#include "cpu/graph/vertex_bits.h"
 
 namespace conncomp {
 
@@ -48,8 +41,7 @@ constexpr int64_t kHookedDegree = 3;
 constexpr int64_t kSweptDegree = 7;
 
 // Lets every entry from `first` on point to its root.
-template <class Index>
-void flatten_from(int64_t first, Index* parent, int64_t count) {
+void flatten_from(int64_t first, auto* parent, int64_t count) {
   for_each_index(count - first, [=](int64_t i) { flatten_entry(parent, first + i); }, kParentWork);
 }
 

@@ -1,39 +1,31 @@
 // The giant component of a graph of many arcs that lead far, by bits.
 //
 // What: marks vertices that are connected with a hub, and says whether these are so many that only the others
-// need be united.
-// How: a search from the hub along arcs marks a third of the vertices; it needs to read few rows, as those of
-// hubs are long. From then on a sweep asks each vertex that is not marked whether one of its targets is, in
-// the order of memory, by all threads; what it marks counts at once for the thread, and for those that begin
-// with a piece later. So most vertices look at their first arcs only, and bits of all vertices are in a cache
-// where parents of them are not. It is given up where the hub's component is small, and where the first
-// vertices that are asked are mostly not marked; and not tried where most arcs lead to near vertices, as the
-// search may then take as many steps as there are vertices. Cost: an arc or two looked at for each vertex, at
-// its bit; a bit a vertex for each thread, and numbers of those that the search marks. Where it is given up,
-// up to a tenth of the arcs have been looked at. Source: Beamer, Asanović and Patterson 2012,
-// "Direction-optimizing breadth-first search"; a giant first: Slota, Rajamanickam and Madduri 2014, "BFS and
-// coloring-based parallel algorithms for strongly connected components and related problems".
+// need be united. How: a search from the hub along arcs marks a third of the vertices; it needs to read few
+// rows, as those of hubs are long. From then on a sweep asks each vertex that is not marked whether one of
+// its targets is, in the order of memory, by all threads; what it marks counts at once for the thread, and
+// for those that begin with a piece later. So most vertices look at their first arcs only, and bits of all
+// vertices are in a cache where parents of them are not. It is given up where the hub's component is small,
+// and where the first vertices that are asked are mostly not marked; and not tried where most arcs lead to
+// near vertices, as the search may then take as many steps as there are vertices. Cost: an arc or two looked
+// at for each vertex, at its bit; a bit a vertex for each thread, and numbers of those that the search marks.
+// Where it is given up, up to a tenth of the arcs have been looked at. Source: Beamer, Asanović and Patterson
+// 2012, "Direction-optimizing breadth-first search"; a giant first: Slota, Rajamanickam and Madduri 2014,
+// "BFS and coloring-based parallel algorithms for strongly connected components and related problems".
 #pragma once
 
 #include <algorithm>
 #include <atomic>
 #include <bit>
-#include <cstdint>
 
 #include "cpu/core/buffer.h"
-#include "cpu/core/interrupt.h"
-#include "cpu/core/parallel.h"
-#include "cpu/graph/rows.h"
-#include "cpu/graph/trees.h"
 #include "cpu/graph/vertex_bits.h"
 
 namespace conncomp {
 
-// How marks of vertices spread along arcs, a bit each.
-//
-// What: a search marks what a queue leads to; to ask is to mark what leads to a marked vertex. Each is for
-// one thread; nobody else writes the words that it marks. How: without branches that are hard to guess, and
-// with rows asked for ahead.
+// How marks of vertices spread along arcs: a search marks what a queue leads to; to ask is to mark what leads
+// to a marked vertex. Each is for one thread, and nobody else writes the words that it marks. Without
+// branches that are hard to guess, and with rows asked for ahead.
 
 // Marks the targets of vertices in a queue, behind which these come.
 template <class Pointer, class Vertex>

@@ -15,15 +15,10 @@
 #pragma once
 
 #include <algorithm>
-#include <cstdint>
 #include <initializer_list>
 #include <utility>
 
-#include "core/union_find.h"
-#include "cpu/core/interrupt.h"
 #include "cpu/core/numbering.h"
-#include "cpu/core/parallel.h"
-#include "cpu/graph/rows.h"
 #include "cpu/graph/trees.h"
 
 namespace conncomp {
@@ -155,15 +150,11 @@ int64_t label_copy(Index* parent, int64_t vertices, bool consecutive, Label* lab
   return label_forest(labels, vertices, consecutive);
 }
 
-// Union by size, one link after another, where the root that stays matters.
-//
-// What: of two trees the root of the larger one stays the root, and of trees of one size that of the first
-// end. A tree with the vertex `stays` in it keeps that for its root.
-// How: paths are halved. Cost: one thread; O(log n) a link at most, as trees are no deeper.
-// Source: Tarjan and van Leeuwen 1984, "Worst-case analysis of set union algorithms".
-
-// `parent`, whose entries are vertices, and the sizes of roots are memory that nobody else writes to. Ends of
-// links are vertices; `stays` is one, or -1.
+// Union by size, one link after another: the root of the larger tree stays the root, and of trees of one size
+// that of the first end; a tree with the vertex `stays` in it keeps that. Paths are halved. Cost: one thread;
+// O(log n) a link at most. Source: Tarjan and van Leeuwen 1984, "Worst-case analysis of set union
+// algorithms". `parent`, whose entries are vertices, and the sizes of roots are memory that nobody else
+// writes to. Ends of links are vertices; `stays` is one, or -1.
 inline void unite_by_size(const int32_t* u, const int32_t* v, int64_t links, int32_t stays, int32_t* parent,
                           int32_t* sizes) {
   const auto root_of = [=](int32_t i) {

@@ -17,12 +17,9 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstdint>
 #include <optional>
 #include <vector>
 
-#include "cpu/core/parallel.h"
-#include "cpu/graph/rows.h"
 #include "cpu/graph/tarjan.h"
 
 namespace conncomp {

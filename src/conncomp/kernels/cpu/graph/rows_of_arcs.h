@@ -12,26 +12,21 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
-#include <cstdint>
 #include <utility>
 #include <vector>
 
-#include "core/atomics.h"
 #include "core/key_hash.h"
 #include "cpu/core/bits.h"
 #include "cpu/core/buffer.h"
 #include "cpu/core/counting_sort.h"
-#include "cpu/core/helper_account.h"
 #include "cpu/core/numbering.h"
-#include "cpu/core/parallel.h"
 #include "cpu/graph/rows.h"
 
 namespace conncomp {
 
 // Fills `indptr` if the sources never decrease, so that the targets are rows as they are; returns whether
 // they do. Mostly a few of them show that they do not.
-template <class Vertex>
-bool find_rows(const Vertex* src, int64_t arcs, int64_t vertices, int64_t* indptr) {
+bool find_rows(const auto* src, int64_t arcs, int64_t vertices, int64_t* indptr) {
   constexpr int64_t kSamples = 64;
   const auto sample = [=](int64_t k) { return Shared::load(src + (arcs - 1) / kSamples * k); };
   for (int64_t k = 1; k <= kSamples && arcs > 0; ++k)
@@ -115,8 +110,7 @@ class RowsOfArcs {
   }
 
   // Calls body(row, arc) for the arcs of a block whose sources are in a range.
-  template <class Body>
-  void for_each_in_block(int64_t block, Range range, Body body) const {
+  void for_each_in_block(int64_t block, Range range, auto body) const {
     const Vertex* const src = src_;
     poll(kBlock);
     const int64_t end = std::min((block + 1) * kBlock, arcs_);
@@ -236,7 +230,6 @@ class RowsOfArcs {
 // for every arc u -> v with u < v and subtracts it for every arc v -> u: zero if so, and otherwise zero with
 // a chance of 2^-64. The caller draws the key of the hash, so that no file can be made to look as if it were.
 // An exact answer would take a sort, and a multiple of the time that it takes to find the components.
-
 template <class Pointer, class Vertex>
 bool is_mirrored(const Rows<Pointer, Vertex> rows, uint64_t key) {
   const Parts parts(rows.vertices, kGrain);
@@ -256,11 +249,9 @@ bool is_mirrored(const Rows<Pointer, Vertex> rows, uint64_t key) {
   return total == 0;
 }
 
-// Numbers the vertices that have arcs 0, 1, ... in ascending order, by a table of presence: a bit for
-// every vertex and the count of bits before each word. Time linear in arcs and vertices; a quarter of a
-// byte for each vertex.
-
-// Renumbers src and dst in place; returns the old numbers.
+// Numbers the vertices that have arcs 0, 1, ... in ascending order, in place, and returns their old numbers.
+// A bit for every vertex says whether it has arcs, and bits are counted before each word: linear in arcs and
+// vertices, and a quarter of a byte a vertex.
 template <class Vertex>
 std::vector<int64_t> compact_ids(Vertex* src, Vertex* dst, int64_t arcs, int64_t vertices) {
   std::vector<uint64_t> words(vertices / kWord + 1);

@@ -19,7 +19,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cstdint>
 #include <type_traits>
 #include <utility>
 

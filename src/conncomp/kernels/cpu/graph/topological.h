@@ -10,11 +10,7 @@
 #pragma once
 
 #include <algorithm>
-#include <cstdint>
 
-#include "cpu/core/buffer.h"
-#include "cpu/core/numbering.h"
-#include "cpu/graph/rows.h"
 #include "cpu/graph/tarjan.h"
 
 namespace conncomp {

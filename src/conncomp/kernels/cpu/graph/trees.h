@@ -6,10 +6,8 @@
 #pragma once
 
 #include <algorithm>
-#include <cstdint>
 #include <type_traits>
 
-#include "core/union_find.h"
 #include "cpu/core/parallel.h"
 #include "cpu/graph/rows.h"
 

@@ -5,10 +5,7 @@
 #pragma once
 
 #include <algorithm>
-#include <cstdint>
 
-#include "cpu/core/bits.h"
-#include "cpu/grid/bundles.h"
 #include "cpu/grid/contacts.h"
 
 namespace conncomp {

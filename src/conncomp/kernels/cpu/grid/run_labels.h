@@ -10,29 +10,19 @@
 #pragma once
 
 #include <algorithm>
-#include <cstdint>
 #include <type_traits>
 #include <vector>
 
-#include "core/atomics.h"
-#include "cpu/core/bits.h"
-#include "cpu/core/buffer.h"
 #include "cpu/core/label_stream.h"
-#include "cpu/core/parallel.h"
-#include "cpu/grid/bundles.h"
 #include "cpu/grid/expand.h"
-#include "cpu/grid/masks.h"
 #include "cpu/grid/run_table.h"
 
 namespace conncomp {
 
-// The labels of runs whose components are numbered: of each run that of the entry which its parents lead to.
-//
-// How: the label takes the run's entry, for those that it is a parent of. In ascending order a parent mostly
-// has its label. (To store it only where the way is longer than a step saves less than the longer ways cost.)
-// With AVX-512, sixteen runs go their ways at once.
-// Cost: a run is two steps from its label or one, mostly.
-
+// The labels of runs whose components are numbered: of each run that of the entry which its parents lead to,
+// which the run's entry takes for those that it is a parent of. In ascending order a parent mostly has its
+// label, so a run is one step or two from it. (To store it only where the way is longer than a step saves
+// less than the longer ways cost.) With AVX-512, sixteen runs go their ways at once.
 // Labels are complemented, and so negative; entries that are not are parents.
 template <class Index>
 struct NumberedRuns {
@@ -181,9 +171,8 @@ class RunLabels {
   }
 
   // The same; others(w) are the labels of elements of word w that are in no run.
-  template <class Others>
   void write_words(int64_t row, int64_t first_word, Words words, const LabelsOfWords& run_labels, Label* out,
-                   LabelStream<Label>& stream, Others&& others) const {
+                   LabelStream<Label>& stream, auto&& others) const {
     // Held by this function, as labels that are written might be any of what it would read again.
     const uint64_t *const foreground = masks_.row(row), *const start = masks_.start.data() + first_word;
     const Index* const rank = runs_.rank.data() + first_word;
@@ -271,9 +260,7 @@ class RunLabels {
   }
 
   // Writes the labels of a word of each row, tile by tile.
-  template <class RunLabelsOfStrip>
-  void write_columns(const std::vector<Row>& rows, int64_t w, int64_t first,
-                     const RunLabelsOfStrip& run_labels) const {
+  void write_columns(const std::vector<Row>& rows, int64_t w, int64_t first, const auto& run_labels) const {
     constexpr int64_t kWidth = 32;
     Label tile[kWord][kWidth];
     const int64_t stride = bundles_.row_axis.index_stride, length = bundles_.outer.back().length;

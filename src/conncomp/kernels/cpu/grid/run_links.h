@@ -9,25 +9,19 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstdint>
 
-#include "core/union_find.h"
-#include "cpu/core/bits.h"
-#include "cpu/core/parallel.h"
-#include "cpu/core/run_forest.h"
 #include "cpu/grid/contacts.h"
 #include "cpu/grid/run_marks.h"
 #include "cpu/grid/run_table.h"
 
 namespace conncomp {
 
-// The runs that touch in words of two bundles, from the places of their contacts.
-//
-// How: who follows contacts is told of each as it is found, by a loop over bits, or, with AVX-512, eight at a
-// time: places of bits become numbers, those become masks of the bits up to each, and runs are counted in all
-// eight. How many contacts a word has cannot be foreseen, and a loop that ends elsewhere than foretold costs
-// as much as three contacts; so pairs of runs are kept until there are many, and then followed one by one.
-// Cost: for a word some 40 instructions, or 15 for each contact. Memory: some kilobytes.
+// The runs that touch in words of two bundles, from the places of their contacts. Who follows contacts is
+// told of each by a loop over bits, or, with AVX-512, eight at a time: places of bits become numbers, those
+// become masks of the bits up to each, and runs are counted in all eight. How many contacts a word has cannot
+// be foreseen, and a loop that ends elsewhere than foretold costs as much as three contacts; so pairs of runs
+// are kept until there are many, and then followed one by one. Cost: for a word some 40 instructions, or 15
+// for each contact. Memory: some kilobytes.
 
 // One word of two bundles.
 template <class Index>
@@ -131,8 +125,7 @@ class ContactPairs {
 
  private:
   // Calls body(bits up to and including p) for every set bit p, lowest first.
-  template <class Body>
-  static void for_each_lowest(uint64_t mask, Body&& body) {
+  static void for_each_lowest(uint64_t mask, auto&& body) {
     for (; mask; mask &= mask - 1) body(mask ^ (mask - 1));
   }
 
@@ -170,8 +163,7 @@ class RunLinks {
   }
 
   // Calls body(g, end) for bundles from one up to another, for those at once that the finder turns to.
-  template <class Body>
-  void for_each_turn(ContactFinder& finder, int64_t begin, int64_t end, Body&& body) {
+  void for_each_turn(ContactFinder& finder, int64_t begin, int64_t end, auto&& body) {
     bundles_.for_each_between(begin, end, [&, next = begin](int64_t g, const Coordinates& place) mutable {
       if (g < next) return;
       next = g + finder.turn(g, end, place);
@@ -243,8 +235,7 @@ class RunLinks {
 
   // Calls body(word, pair, contacts) for the words of bundles that face each other which have contacts,
   // counted from the first one, and pass(starts) with the OR of where runs of g start in the words between.
-  template <class Body, class Pass>
-  void for_each_word(ContactFinder& finder, const FacingBundles& pairs, Body&& body, Pass&& pass) {
+  void for_each_word(ContactFinder& finder, const FacingBundles& pairs, auto&& body, auto&& pass) {
     const int64_t words = pairs.count * bundles_.words;
     for (int64_t begin = 0; begin < words; begin += kBlockWords) {
       const int64_t end = std::min<int64_t>(begin + kBlockWords, words);

@@ -3,12 +3,8 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstdint>
 #include <vector>
 
-#include "cpu/core/bits.h"
-#include "cpu/grid/bundles.h"
-#include "cpu/grid/masks.h"
 #include "cpu/grid/run_marks.h"
 #include "cpu/grid/run_table.h"
 

@@ -20,26 +20,20 @@
 
 #include "cpu/grid/bond_masks.h"
 #include "cpu/grid/bundle_contacts.h"
-#include "cpu/grid/bundles.h"
-#include "cpu/grid/contacts.h"
 #include "cpu/grid/first_runs.h"
 #include "cpu/grid/lone_elements.h"
-#include "cpu/grid/masks.h"
 #include "cpu/grid/row_contacts.h"
 #include "cpu/grid/run_claims.h"
 #include "cpu/grid/run_labels.h"
 #include "cpu/grid/run_links.h"
-#include "cpu/grid/run_table.h"
 
 namespace conncomp {
 
-// The components of linked runs get their labels: numbers in the order of their smallest indices, or these
-// indices. The label of a component, complemented and so negative, is left in the entry of one of its runs,
-// to which the parents of the others lead.
-
-// Which element of a component has the smallest index is known from the first bundle where it has runs, if
-// bundles are in the order of indices and are rows, or two rows of which no others are in the same layer.
-// Otherwise runs claim indices.
+// The components of linked runs get their labels, numbers in the order of their smallest indices, or these
+// indices. The label, complemented and so negative, is left in the entry of one run of a component, to which
+// the parents of the others lead. Which element of a component has the smallest index is known from the first
+// bundle where it has runs, if bundles are in the order of indices and are rows, or two rows of which no
+// others are in the same layer. Otherwise runs claim indices.
 template <class Index>
 void number_components(Runs<Index>& runs, const Numbering& numbering) {
   if (runs.masks.lone_apart)
@@ -72,8 +66,7 @@ void label_masks_by(const Masks& masks, const ContactFinder& finder, bool consec
       .write();
 }
 // Indices are as narrow as the array allows, whatever its labels are.
-template <class Label>
-void label_masks(const Masks& masks, const ContactFinder& finder, bool consecutive, Label* labels,
+void label_masks(const Masks& masks, const ContactFinder& finder, bool consecutive, auto* labels,
                  int64_t* counts) {
   if (masks.bundles.elements > std::numeric_limits<int32_t>::max())
     label_masks_by<int64_t>(masks, finder, consecutive, labels, counts);
@@ -83,8 +76,7 @@ void label_masks(const Masks& masks, const ContactFinder& finder, bool consecuti
 
 // Writes the label of every element to `labels`, and the number of components of every item to `counts`.
 // `data` is the array that the link rule reads.
-template <class Label>
-void label_runs(const void* data, const LinkWords& links, const Grid& grid, bool consecutive, Label* labels,
+void label_runs(const void* data, const LinkWords& links, const Grid& grid, bool consecutive, auto* labels,
                 int64_t* counts) {
   if (links.told_by_value) {
     const Bundles bundles(grid, grid.full());

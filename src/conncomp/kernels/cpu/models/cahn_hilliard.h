@@ -9,7 +9,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cstdint>
 #include <vector>
 
 #include "core/atomics.h"
@@ -31,8 +30,7 @@ struct FieldStrip {
   int64_t replica, begin, end;
 };
 
-template <class Body>
-void for_each_strip(const FieldReplicas& replicas, Body&& body) {
+void for_each_strip(const FieldReplicas& replicas, auto&& body) {
   const FieldShape& shape = replicas.shape;
   const Parts layers(shape.layers, kGrain / std::max<int64_t>(shape.layer(), 1));
   parallel_for(replicas.count * layers.parts, [&](int64_t i) {

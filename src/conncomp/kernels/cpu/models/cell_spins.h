@@ -23,14 +23,7 @@
 #include <vector>
 
 #include "core/cell_lattice.h"
-#include "core/union_find.h"
-#include "cpu/core/bits.h"
-#include "cpu/core/run_forest.h"
-#include "cpu/models/draws.h"
-#include "cpu/models/potts/forest.h"
-#include "cpu/models/potts/record.h"
 #include "cpu/models/potts/run_clusters.h"
-#include "cpu/models/rows.h"
 
 namespace conncomp {
 
@@ -151,9 +144,8 @@ class CellClusters : public RunClusters<Index> {
   using Base::slabs_, Base::end_, Base::sewn_;
 
   // Lets bonds be the active ones of a kind of rows, those that lead to rows with takes(row, other row).
-  template <class Takes>
   void draw(const Strip& strip, int kind, int64_t begin, int64_t end, SpinTally& tally,
-            std::vector<Bits64>& bonds, Takes&& takes) const {
+            std::vector<Bits64>& bonds, auto&& takes) const {
     const Bits64* const spins = replicas_.spins(words_, strip.replica);
     bonds.resize((end - begin) * lattice_.columns());
     Bits64* bond = bonds.data();
@@ -350,8 +342,7 @@ class CellEngine {
   }
 
   // Calls body(replica, word) for all words, in parallel.
-  template <class Body>
-  void each_word(Body&& body) const {
+  void each_word(auto&& body) const {
     const int64_t columns = cells_.lattice.columns();
     Strips(replicas_).for_each([&](const Strip& strip) {
       for_each_in(strip.begin * columns, strip.end * columns, [&](int64_t word) {

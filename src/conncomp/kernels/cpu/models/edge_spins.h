@@ -11,15 +11,12 @@
 #pragma once
 
 #include <algorithm>
-#include <cstdint>
 #include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
 
-#include "core/edge_local.h"
 #include "cpu/core/buffer.h"
-#include "cpu/core/interrupt.h"
 #include "cpu/core/numbering.h"
 #include "cpu/models/draws.h"
 #include "cpu/models/edge_kinds.h"
@@ -252,8 +249,7 @@ class EdgeEngine {
     stays(forest, replica)[word] = chosen ? ~Bits64(0) : kind_->staying(draws, word);
   }
   // Calls body(vertex) for those of a word.
-  template <class Body>
-  void for_each_vertex(int64_t word, Body&& body) const {
+  void for_each_vertex(int64_t word, auto&& body) const {
     const int64_t end = std::min((word + 1) * kWordSites, vertices());
     for (int64_t vertex = word * kWordSites; vertex < end; ++vertex) body(int32_t(vertex));
   }
@@ -303,14 +299,11 @@ class EdgeEngine {
   std::optional<EdgeForest> memory_;
 };
 
-// Classes of vertices no two of which are neighbours, so that those of a class can change at once.
-//
-// What: the number of a class for each vertex. How: one vertex after another takes the first class that no
-// neighbour before it is in, so that a graph of two parts whose vertices follow neighbours has two. Cost: a
-// look at each arc, by one thread; at most one class more than the largest degree. Source: D. J. A. Welsh
-// and M. B. Powell, An upper bound for the chromatic number of a graph (1967).
-
-// Returns how many classes there are.
+// Classes of vertices no two of which are neighbours, so that those of a class can change at once; returns
+// how many. One vertex after another takes the first class that no neighbour before it is in, so that a graph
+// of two parts whose vertices follow neighbours has two. Cost: a look at each arc, by one thread; at most one
+// class more than the largest degree. Source: D. J. A. Welsh and M. B. Powell, An upper bound for the
+// chromatic number of a graph (1967).
 inline int64_t classify_vertices(const EdgeArcs& arcs, int64_t vertices, int32_t* class_of) {
   std::vector<int64_t> taken;  // by class: the last vertex that has a neighbour in it
   for (int64_t vertex = 0; vertex < vertices; ++vertex) {

@@ -7,16 +7,13 @@
 #pragma once
 
 #include <algorithm>
-#include <cstdint>
 #include <memory>
 #include <string>
 #include <type_traits>
 
 #include "core/structure.h"
-#include "core/union_find.h"
 #include "cpu/core/buffer.h"
 #include "cpu/core/numbering.h"
-#include "cpu/core/parallel.h"
 #include "cpu/models/rows.h"
 
 namespace conncomp {
@@ -107,8 +104,7 @@ class StructureSumsOf final : public StructureSums {
     return static_cast<const Spin*>(spins) + replica * Kind::length(replicas_.lattice);
   }
   // Calls body(replica, first, count) for sites of a row, in parallel.
-  template <class Body>
-  void for_each_some(Body&& body) const {
+  void for_each_some(auto&& body) const {
     const int64_t sites = replicas_.lattice.sites();
     const Parts parts(sites, kGrain);
     parallel_for(parts.parts * replicas_.count, [&](int64_t piece) {
@@ -168,13 +164,10 @@ inline std::unique_ptr<const StructureSums> structure_sums(const std::string& ki
   return nullptr;
 }
 
-// Labels of the clusters that active bonds make among any sites, on the CPU.
-//
-// What: of each site the smallest one of its cluster. How: union-find by compare-and-swap, of which the
-// larger root hangs under the smaller one; threads take parts of the bonds, then of the sites. Cost: two
-// random reads of parents an active bond, one a site. Source: ours; core/union_find.h.
-
-// Items side by side that have the same bonds, of which a byte says for each item which are active.
+// Clusters that active bonds make among any sites: items side by side have the same bonds, of which a byte
+// says for each item which are active. The label of a site is the smallest one of its cluster, by
+// core/union_find.h; threads take parts of the bonds, then of the sites. Cost: two random reads of parents an
+// active bond, one a site. Source: ours.
 struct ActiveEdges {
   int64_t items, sites, count;
   const int32_t *u, *v;

@@ -2,13 +2,12 @@
 // its neighbours.
 //
 // What: nodes are numbered in their order. Arcs become compressed sparse rows (read_targets), or components
-// are told from few of them (grow_forest_of_dictionaries).
-// How: the time goes into waiting for memory, as each dictionary lies somewhere else. So keys are read in
-// blocks, from dictionaries that were prefetched, and are numbered together (node_numbers.h).
-// Python's lock is held, but for a pause after a block, which the caller takes. In it, and where Python
-// compares nodes, others may change the graph: what is used afterwards is kept alive (by tuples of nodes and
-// rows, which nobody can change), every number is checked, and a graph that does not fit together is an
-// error. Cost: that of numbering, for each key that is read.
+// are told from few of them (grow_forest_of_dictionaries). How: the time goes into waiting for memory, as
+// each dictionary lies somewhere else. So keys are read in blocks, from dictionaries that were prefetched,
+// and are numbered together (node_numbers.h). Python's lock is held, but for a pause after a block, which the
+// caller takes. In it, and where Python compares nodes, others may change the graph: what is used afterwards
+// is kept alive (by tuples of nodes and rows, which nobody can change), every number is checked, and a graph
+// that does not fit together is an error. Cost: that of numbering, for each key that is read.
 #pragma once
 
 #include <Python.h>
@@ -19,24 +18,20 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
 #include <cstring>
 #include <limits>
 #include <vector>
 
 #include "core/union_find.h"
-#include "cpu/core/function_ref.h"
+#include "cpu/core/extremes.h"
 #include "cpu/core/key_counts.h"
-#include "cpu/core/most_frequent.h"
 
 namespace conncomp {
 
-// Numbers of the nodes of a graph of NetworkX, which are any hashable objects.
-//
-// How: keys are numbered a block at a time, as the time goes into waiting for memory. Nodes that are 0, 1,
-// ... are numbered by their value; others by the address of the object, which mostly is that of the node,
-// too; equal objects that lie elsewhere by their hash. Cost: 5 to 20 ns a key, 50 ns by hash. 32 to 64 bytes
-// a node where a table is needed.
+// Numbers of the nodes of a graph of NetworkX, which are any hashable objects, a block of keys at a time, as
+// the time goes into waiting for memory. Nodes that are 0, 1, ... are numbered by their value; others by the
+// address of the object, which mostly is that of the node, too; equal objects that lie elsewhere by their
+// hash. Cost: 5 to 20 ns a key, 50 ns by hash. 32 to 64 bytes a node where a table is needed.
 
 [[noreturn]] inline void refuse_changed_graph() {
   throw std::runtime_error("the graph was changed while it was read; keep other threads from it");
@@ -213,9 +208,8 @@ class AdjacencyReader {
   // Calls body(v, number of the neighbour, number of its edges) for the first neighbours of some vertices, so
   // many at most, in order. `vertex(i)` is the i-th of `count` vertices. Edges are counted if they are
   // `multiple`, which is to say in dictionaries of their own.
-  template <class Vertex, class Body>
-  void for_each_neighbour(const nanobind::tuple& rows, int64_t count, Vertex&& vertex, int64_t most,
-                          bool multiple, Body&& body) {
+  void for_each_neighbour(const nanobind::tuple& rows, int64_t count, auto&& vertex, int64_t most,
+                          bool multiple, auto&& body) {
     constexpr size_t kBlock = 4096;
     constexpr int64_t kFar = 24, kNear = 12;  // rows ahead, whose heads and keys are prefetched
     struct End {

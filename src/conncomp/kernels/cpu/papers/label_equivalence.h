@@ -11,7 +11,6 @@
 // 2010, sections 5.2.4 and 5.3 and Algorithm 8; Maddix 2014.
 #pragma once
 
-#include "cpu/core/buffer.h"
 #include "cpu/papers/cells.h"
 
 namespace conncomp {

@@ -12,8 +12,6 @@
 // BothEnds needs. Source: Hawick, Leist and Playne 2010, section 4.2, Algorithm 1.
 #pragma once
 
-#include <cstdint>
-
 #include "cpu/core/buffer.h"
 #include "cpu/graph/rows.h"
 

@@ -32,14 +32,11 @@ struct TileOptions {
   int64_t side;
 };
 
-// ------------------------------------------------------------------------------------------ inside tiles
-
 // The links of a tile: of each cell the linked neighbours, by their numbers.
 struct TileLinks {
   std::vector<int> begin, end, linked;
 
-  template <class Body>
-  void for_each_of(int cell, Body&& body) const {
+  void for_each_of(int cell, auto&& body) const {
     for (int i = begin[cell]; i < end[cell]; ++i) body(linked[i]);
   }
 };
@@ -164,8 +161,6 @@ class TileShape {
   TileLinks links_;
 };
 
-// ------------------------------------------------------------------------------------------ across tiles
-
 // The two planes of cells on both sides of a seam, as an array with links over the seam only.
 class SeamOfTiles {
  public:
@@ -180,8 +175,7 @@ class SeamOfTiles {
   }
 
   // Calls body(index, neighbour's index) for each link, from both ends.
-  template <class Links, class Label, class Body>
-  void for_each_link(const Links& links, const Label* labels, Body&& body) const {
+  void for_each_link(const auto& links, const auto* labels, auto&& body) const {
     GridCells cells(grid_, axis_);
     cells.scan(true, [&](int64_t from, int64_t shift, const std::vector<Neighbour>& neighbours) {
       const int64_t index = index_ + from;
@@ -201,8 +195,7 @@ class SeamOfTiles {
 };
 
 // Calls body(axis, last plane before the seam) for every seam, those within small groups of tiles first.
-template <class Body>
-void for_each_seam(const std::vector<Axis>& item, int64_t side, Body&& body) {
+void for_each_seam(const std::vector<Axis>& item, int64_t side, auto&& body) {
   int64_t longest = 0;
   for (const Axis& axis : item) longest = std::max(longest, axis.length);
   for (; side < longest; side *= 2)
@@ -215,9 +208,8 @@ void for_each_seam(const std::vector<Axis>& item, int64_t side, Body&& body) {
 using TileShapes = std::map<std::vector<int64_t>, TileShape>;  // by their lengths
 
 // Labels tiles one after the other; `shapes` grows by theirs.
-template <class Links, class Label>
 void label_tiles(const std::vector<Axis>& item, const std::vector<Step>& backward, const TileOptions& options,
-                 TileShapes& shapes, const Links& links, Label* labels) {
+                 TileShapes& shapes, const auto& links, auto* labels) {
   std::vector<int64_t> first(item.size()), lengths(item.size());
   for (size_t moved = item.size(); moved > 0;) {
     int64_t index = 0, bytes = 0;
@@ -248,8 +240,7 @@ void label_by_tiles(const void* data, const LinkWords& links, const Grid& grid, 
     for_each_seam(item, options.side, [&](size_t axis, int64_t last) {
       SeamOfTiles(item, grid.backward, axis, last).for_each_link(links, roots, [&](int64_t a, int64_t b) {
         if (options.merge == TileMerging::kSewing) return unite<Exclusive>(roots, Label(a), Label(b));
-        // Of both ends of a link one lists it, and of links beside each other of the same roots the
-        // first.
+        // Of both ends of a link one lists it, and of links beside each other of the same roots the first.
         const std::pair<Label, Label> pair(roots[a], roots[b]);
         if (pair.first < pair.second && (pairs.empty() || pairs.back() != pair)) pairs.push_back(pair);
       });

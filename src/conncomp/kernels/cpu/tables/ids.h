@@ -8,7 +8,6 @@
 #pragma once
 
 #include <array>
-#include <cstdint>
 #include <cstring>
 #include <random>
 
@@ -17,13 +16,10 @@
 
 namespace conncomp {
 
-// The hash of ids, by words that are drawn when the program starts, so that nobody can choose ids that
-// collide.
-//
-// How: a word and one drawn are multiplied to 128 bits, of which both halves are joined (fold). Whoever knows
-// neither of the drawn words cannot tell which ids want one bucket. Bytes are taken 16 at a time. That two
-// ids of equal hashes are equal is never taken for granted. Cost: two multiplications an id of up to 16
-// bytes. Source: Yi's wyhash, "final version 4", whose secrets are drawn here.
+// The hash of ids, by words that are drawn when the program starts: whoever does not know these cannot choose
+// ids that collide. A word and one drawn are multiplied to 128 bits, of which both halves are joined (fold);
+// bytes are taken 16 at a time. That two ids of equal hashes are equal is never taken for granted. Cost: two
+// multiplications an id of up to 16 bytes. Source: Yi's wyhash, "final version 4".
 
 inline uint64_t fold(uint64_t a, uint64_t b) {
   __extension__ using Wide = unsigned __int128;

@@ -8,10 +8,8 @@
 // to 45 at borders.
 #pragma once
 
-#include "core/atomics.h"
 #include "core/configurations.h"
 #include "cuda/components/rows.cuh"
-#include "cuda/core/launch.cuh"
 #include "cuda/core/warp.cuh"
 
 namespace conncomp {
@@ -116,14 +114,11 @@ __global__ void __launch_bounds__(kPatternThreads)
   }
 }
 
-// How many faces of its elements a component shows to what is not of it, along each axis, on the GPU.
-//
-// What: as cpu/components/surfaces.h: a face counts where the neighbour across it has another label, or lies
-// outside the item.
-// How: a thread compares its label with the two neighbours along each axis. The first one of a stretch of
-// equal labels in a warp counts the faces of all, by votes; inside components there is nothing to add. Labels
-// are read again by each neighbour: whoever changes them meanwhile gets any counts, of components that are
-// known. Cost: 2 n + 1 loads of a label in n dimensions, mostly from caches; a division for each axis.
+// How many faces of its elements a component shows to what is not of it, along each axis, as
+// cpu/components/surfaces.h. The first thread of a stretch of equal labels in a warp counts the faces of all,
+// by votes; inside components there is nothing to add. Labels are read again by each neighbour: whoever
+// changes them meanwhile gets any counts, of components that are known. Cost: 2 n + 1 loads of a label in n
+// dimensions, mostly from caches; a division for each axis.
 
 constexpr int kFaceThreads = 256;
 

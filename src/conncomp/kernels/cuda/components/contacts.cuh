@@ -9,7 +9,6 @@
 // Cost: labels read once for each step, mostly from the caches. Memory: 16 bytes a slot of the table.
 #pragma once
 
-#include "core/atomics.h"
 #include "cuda/components/rows.cuh"
 #include "cuda/core/key_table.cuh"
 #include "cuda/core/warp.cuh"

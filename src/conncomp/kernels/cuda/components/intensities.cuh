@@ -5,15 +5,11 @@
 // and the largest value of each component; add_values adds up values, and values times coordinates, as whole
 // numbers of 128 bits (core/fixed_point.h), which no order can change; write_intensities makes columns of
 // them. Integers of up to 16 bits in two and three dimensions need neither extremes nor 128 bits:
-// add_small_values does all at once, with squares.
-// Cost: values read once for extremes, and once for each axis. Memory: two words and 2 (1 + n) words a
-// component, in n dimensions.
+// add_small_values does all at once, with squares. Cost: values read once for extremes, and once for each
+// axis. Memory: two words and 2 (1 + n) words a component, in n dimensions.
 #pragma once
 
-#include "core/atomics.h"
-#include "core/fixed_point.h"
 #include "core/intensity.h"
-#include "cuda/components/runs.cuh"
 #include "cuda/components/shapes.cuh"
 
 #ifndef __CUDACC__
@@ -317,14 +313,10 @@ __global__ void __launch_bounds__(kIntensityThreads)
   }
 }
 
-// Quantiles of the values of an image within components, on the GPU.
-//
-// What: as cpu/components/spread.h: the value below which a fraction of a component's values lie, between two
-// by the distance from the place. How: list_keys lists the keys of the values of each component together, in
-// any order, with the number of the component above the key, or beside it where a key has 64 bits; the host
-// has them sorted, and write_quantiles looks at the places. Cost: values read once, and a sort. Memory: 8
-// bytes an element of components, or 16, and those of the sort.
-
+// Quantiles of the values of an image within components, as cpu/components/spread.h. list_keys lists the keys
+// of the values of each component together, in any order, with the number of the component above the key, or
+// beside it where a key has 64 bits; the host has them sorted, and write_quantiles looks at the places. Cost:
+// values read once, and a sort. Memory: 8 bytes an element of components, or 16, and those of the sort.
 // Where the keys of values go, and those of the next run of each component.
 template <class Value>
 struct KeyList {

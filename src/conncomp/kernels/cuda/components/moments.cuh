@@ -160,7 +160,6 @@ __global__ void __launch_bounds__(kMomentThreads)
   walk_runs(runs, turn, moments);
 }
 
-// Makes columns of what was added up.
 template <int axes>
 __global__ void __launch_bounds__(kMomentThreads)
     centre_moments_of_rows(const RunState* state, Boxes boxes, const int64_t* __restrict__ table, double* raw,
@@ -310,12 +309,10 @@ __global__ void __launch_bounds__(kMomentThreads)
   walk_runs(runs, Turn(1), deviations);
 }
 
-// Variances of components along their principal axes, on the GPU.
-//
-// What: the eigenvalues of covariances in two and three dimensions, the largest first, and those of the
-// inertia tensors. How: by the formula in two; in three by Jacobi's rotations, each of which makes an entry
-// off the diagonal 0 (Golub and Van Loan, "Matrix computations", 8.5). A thread has a component. Cost: some
-// ten rotations in three dimensions.
+// Variances of components along their principal axes: the eigenvalues of covariances in two and three
+// dimensions, the largest first, and those of the inertia tensors. By the formula in two; in three by some
+// ten of Jacobi's rotations, each of which makes an entry off the diagonal 0 (Golub and Van Loan, "Matrix
+// computations", 8.5). A thread has a component.
 
 // Lets the entry of two axes of a symmetric matrix be 0; `other` is the third axis.
 template <int p, int q, int other>

@@ -21,7 +21,6 @@ __device__ inline double covariance_of(int64_t n, Wide products, int64_t sum_x, 
   return as_real(n * __int128(products) - __int128(sum_x) * sum_y) / (double(n) * double(n));
 }
 
-// The words of a component.
 struct ShapeWords {
   int64_t* words;
   int64_t ndim;

@@ -7,10 +7,7 @@
 // checked, is taken for background (rows.cuh). Cost: the labels read once. Memory: the table.
 #pragma once
 
-#include "core/atomics.h"
-#include "cuda/components/rows.cuh"
 #include "cuda/components/slots.cuh"
-#include "cuda/core/launch.cuh"
 
 namespace conncomp {
 
@@ -47,19 +44,14 @@ __global__ void __launch_bounds__(kTableThreads)
   }
 }
 
-// The elements of each label on the GPU, in order: a counting sort by parts.
-//
-// What: indices[next[k]] on become those of label k, counted within items of `length` elements. `sorted`
-// holds (label << kMemberBits) + index for each element of a part, the index counted from `begin`; negative
-// ones are background.
-// How: pack_labels makes these keys, and they are sorted. Where a label begins in `sorted`, its entry of
-// `next` is lowered by that place, so that each of its elements finds its own place among `indices` from its
-// place in `sorted`; where the label ends, the entry moves behind them, for the next part. Each step is a
-// kernel, and no two threads touch an entry.
-// Labels may have changed since their sizes were counted: one without a row is taken for background
-// (rows.cuh), and an element whose place is not among `indices` gets none.
-// Cost: the labels read once; a part, which fits into the caches, is sorted and read three times. Memory:
-// twice a part.
+// The elements of each label, in order, by a counting sort by parts: indices[next[k]] on become those of
+// label k, counted within items of `length` elements. `sorted` holds (label << kMemberBits) + index for each
+// element of a part, counted from `begin` (pack_labels, and a sort); negative ones are background. Where a
+// label begins in `sorted`, its entry of `next` is lowered by that place, so that each of its elements finds
+// its place among `indices`; where it ends, the entry moves behind them, for the next part. Each step is a
+// kernel, and no two threads touch an entry. Labels may have changed since their sizes were counted: one
+// without a row is background (rows.cuh), and an element whose place is not among `indices` gets none. Cost:
+// labels read once; a part, which fits into the caches, is sorted and read three times. Memory: twice a part.
 
 constexpr int kMemberThreads = 256;
 constexpr int kMemberBits = 22;

@@ -46,7 +46,6 @@ struct TileSides {
   static constexpr int kLines = axes == 2 ? 64 : 16;
   CONNCOMP_ANYWHERE static constexpr int side(int axis) { return axis == axes - 1 ? kAlong * kWarp : kLines; }
 
-  // Where a word of the tile begins.
   __device__ static void locate(int word, int (&place)[axes]) {
     place[axes - 1] = word % kAlong * kWarp;
     int line = word / kAlong;

@@ -71,7 +71,6 @@ CONNCOMP_ANYWHERE constexpr void unrolled(Body&& body) {
   if constexpr (count > 5) body(5);
 }
 
-// The bits that any lane has.
 __device__ inline uint32_t warp_or(uint32_t bits) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
   for (int step = kWarp / 2; step > 0; step /= 2) bits |= __shfl_xor_sync(kAllLanes, bits, step);
@@ -81,7 +80,6 @@ __device__ inline uint32_t warp_or(uint32_t bits) {
 #endif
 }
 
-// The sum of the numbers of all lanes.
 __device__ inline int warp_sum(int number) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
   for (int step = kWarp / 2; step > 0; step /= 2) number += __shfl_xor_sync(kAllLanes, number, step);
@@ -93,7 +91,6 @@ __device__ inline int warp_sum(int number) {
 
 __device__ inline int lane() { return int(threadIdx.x % kWarp); }
 
-// The lanes up to this one.
 __device__ inline uint32_t lanes_up_to_this() {
 #ifdef __CUDA_ARCH__
   uint32_t lanes;  // not to be worked out again for each row

@@ -4,15 +4,13 @@
 // `first` plus the number of roots below that root, or 0 for background (number_labels). The array may hold
 // several items of one size, each numbered on its own and counted; or roots become indices within their item
 // (roots_within_items). A bit for each index says whether it is a root, and roots are counted in chunks of
-// words of these bits (mark_roots), from which the label of any root follows (root_bits.cuh).
-// The owner of the labels may change them meanwhile: an entry is read once by each kernel, and is looked up
-// only if it is in the array.
-// Cost: labels read twice and written once, bits and numbers of words written and read once, and two random
-// accesses to these, a sixteenth of the labels, for each label. Memory: 2 bits an index, or 3 where an index
-// has 64 bits.
+// words of these bits (mark_roots), from which the label of any root follows (root_bits.cuh). The owner of
+// the labels may change them meanwhile: an entry is read once by each kernel, and is looked up only if it is
+// in the array. Cost: labels read twice and written once, bits and numbers of words written and read once,
+// and two random accesses to these, a sixteenth of the labels, for each label. Memory: 2 bits an index, or 3
+// where an index has 64 bits.
 #pragma once
 
-#include "core/atomics.h"
 #include "cuda/core/root_bits.cuh"
 
 namespace conncomp {
@@ -137,7 +135,6 @@ __global__ void __launch_bounds__(kWordThreads)
                 [&](Index, Index root) { return Index(Index(words.label(int(root))) - Index(1 - first)); });
 }
 
-// Roots become indices within their item.
 template <class Index>
 __global__ void __launch_bounds__(kWordThreads)
     roots_within_items(int64_t count, int64_t items, Index* labels) {

@@ -22,7 +22,6 @@ __device__ inline bool has_changed(const int64_t* last_change, int64_t sweep) {
   return Shared::load(last_change) >= sweep;
 }
 
-// Whether a sweep has something to do.
 __device__ inline bool is_due(const int64_t* last_change, int64_t sweep) {
   return has_changed(last_change, sweep - 1);
 }

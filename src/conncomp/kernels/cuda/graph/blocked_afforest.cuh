@@ -20,7 +20,6 @@
 // neighbour of Jaiganesh and Burtscher 2018 (ECL-CC); the blocks are ours.
 #pragma once
 
-#include "core/union_find.h"
 #include "cuda/core/warp.cuh"
 #include "cuda/graph/ecl.cuh"
 #include "cuda/graph/roots.cuh"
@@ -82,7 +81,6 @@ __device__ void unite_once(bool active, Index* parent, Index v, Index u) {
   }
 }
 
-// The largest of the targets.
 template <int count, class Index>
 __device__ Index last_of(const Index (&target)[count]) {
   Index last = target[0];

@@ -19,10 +19,9 @@
 // left is in the rows of the vertices outside (list_edges_outside, list_edges_of_hubs).
 // Cost: each arc read two or three times; each round at least halves the trees that have edges. Memory: two
 // lists of edges, two keys and three numbers a vertex, a bit an arc; where trees are linked, two links and
-// two numbers a vertex besides.
-// Source: Borůvka 1926; lists of edges, lowered keys and searches for contraction: Fallin, Gonzalez, Seo and
-// Burtscher 2023 (ECL-MST); lighter edges first: Osipov, Sanders and Singler 2009; union–find and the start
-// under the smallest neighbour: Jaiganesh and Burtscher 2018.
+// two numbers a vertex besides. Source: Borůvka 1926; lists of edges, lowered keys and searches for
+// contraction: Fallin, Gonzalez, Seo and Burtscher 2023 (ECL-MST); lighter edges first: Osipov, Sanders and
+// Singler 2009; union–find and the start under the smallest neighbour: Jaiganesh and Burtscher 2018.
 #pragma once
 
 #include "cuda/graph/forest_first.cuh"

@@ -59,7 +59,6 @@ class Pieces {
         first_(memory + 2 * vertices),
         of_blocks_(of_blocks) {}
 
-  // The first vertex of each one's piece.
   __device__ const Vertex* first() const { return first_; }
 
   // Finds the pieces; returns whether there are several. All blocks meet.

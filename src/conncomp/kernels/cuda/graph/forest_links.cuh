@@ -13,10 +13,9 @@
 // that are none any more, and tells later ones of the tree but one on its way (a shortcut), by a store. Rows
 // are gone through nearly in the order of keys, so that few links give way (link_short_rows, link_edges).
 // Edges that take too many steps are listed; if there are such, so are the links, and rounds of Borůvka go on
-// with both (choose_links, settle_edges).
-// Cost: each arc read once, and a few trees for each edge between two of them. Source: ours. A link gives way
-// as a parent does in hook_lowest (core/union_find.h), and larger ends go first as in the union-find of Rem
-// (Dijkstra 1976).
+// with both (choose_links, settle_edges). Cost: each arc read once, and a few trees for each edge between two
+// of them. Source: ours. A link gives way as a parent does in hook_lowest (core/union_find.h), and larger
+// ends go first as in the union-find of Rem (Dijkstra 1976).
 #pragma once
 
 #include "cuda/graph/forest_edges.cuh"

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "core/union_find.h"
-#include "cuda/core/launch.cuh"
 #include "cuda/core/sweeps.cuh"
 
 namespace conncomp {

@@ -31,7 +31,6 @@
 #pragma once
 
 #include "cuda/graph/cuts.cuh"
-#include "cuda/graph/extremes.cuh"
 #include "cuda/graph/roots.cuh"
 #include "cuda/graph/trimming.cuh"
 #include "cuda/graph/widening.cuh"

@@ -27,7 +27,6 @@ constexpr int64_t kLongTrimmedRow = 32;        // from here on a row is the work
 constexpr int64_t kHubOfTrimming =
     4096;  // from here on it would hold up all; what it leads to is not released
 
-// What a block has queued for its next step.
 template <class Vertex>
 struct LocalQueue {
   Vertex vertices[kStrongThreads];

@@ -133,7 +133,6 @@ struct BundleMemory {
   int32_t parent[kMostRuns];
 };
 
-// A block's part in a tile.
 struct BundleLabelling {
   using Rows = BundlesBefore;
   using Forest = TileForest<Rows, int32_t>;
@@ -157,7 +156,6 @@ struct BundleLabelling {
         memory.value = seen;
     __syncthreads();
   }
-  // Where runs of the thread's word begin.
   __device__ uint32_t starts() const {
     const uint32_t own = memory.rows[word].all();
     return own & ~(own << 1 | (column > 0 ? memory.rows[word - 1].all() >> 31 : 0));
@@ -346,7 +344,6 @@ struct BundlesOfArray {
     return has(at) ? kept[tile_of(at)].rows[word_of(at)] : BundleWord{};
   }
   __device__ uint32_t starts(const BundlePlace& at) const { return kept[tile_of(at)].starts[word_of(at)]; }
-  // The entry of the run of a column.
   __device__ int32_t entry_of(const BundlePlace& at, int column) const {
     const uint32_t tile = tile_of(at);
     const KeptBundles& of_tile = kept[tile];

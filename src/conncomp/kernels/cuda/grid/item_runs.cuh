@@ -22,7 +22,6 @@
 // Source: ours, from runs (He, Chao and Suzuki 2008) and union–find.
 #pragma once
 
-#include "core/links.h"
 #include "cuda/core/root_bits.cuh"
 #include "cuda/grid/run_forest.cuh"
 #include "cuda/grid/word_bytes.cuh"
@@ -94,7 +93,6 @@ struct Item {
     }
     return like;
   }
-  // Elements that are linked to the one to their left.
   __device__ uint32_t linked_left(const WordOfItem& word) const {
     return alike(foreground[word.number] & from_left(foreground, word), word, 0, -1);
   }
@@ -230,7 +228,6 @@ struct ItemForest : ItemWords {
     return components;
   }
 
-  // Writes the labels of words from `first` on.
   template <class Label>
   __device__ void write(const Item& item, int first, int end, Label* labels) const {
     const int width = item.table.width;

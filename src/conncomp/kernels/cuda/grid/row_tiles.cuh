@@ -26,9 +26,7 @@
 // to write labels. Source: ours. To keep labels of the row above is from Hoshen and Kopelman 1976.
 #pragma once
 
-#include "core/links.h"
 #include "core/union_find.h"
-#include "cuda/core/scan.cuh"
 #include "cuda/grid/brick_tiles.cuh"
 
 namespace conncomp {

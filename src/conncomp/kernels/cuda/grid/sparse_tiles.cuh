@@ -17,10 +17,9 @@
 // Stage 4 follows what has been listed to its root (follow_sparse_tile).
 //
 // A tile is tried that has few elements, and few of them beside each other. One that is cut off by the end of
-// the image, or that has more of something than there is room for, is left to bricks.
-// Cost: image read and labels written once, four bytes for each element that is listed, both written and
-// read. Some 35 instructions for an element, 80 for one that is under another, 3 for four labels. Source:
-// ours.
+// the image, or that has more of something than there is room for, is left to bricks. Cost: image read and
+// labels written once, four bytes for each element that is listed, both written and read. Some 35
+// instructions for an element, 80 for one that is under another, 3 for four labels. Source: ours.
 #pragma once
 
 #include "core/union_find.h"

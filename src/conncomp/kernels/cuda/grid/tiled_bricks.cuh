@@ -23,10 +23,9 @@
 // Cost: array read and labels written once, values of several kinds in a tile read again; beyond that, two
 // bits an element, three for consecutive labels, and 4 or 8 bytes for each component of a brick that reaches
 // the border of its tile, both written and read; where links are words, a bit for each element and step,
-// written once and read three times.
-// Source: ours. Labelling blocks of pixels is Grana, Borghesani and Cucchiara 2010, and Allegretti, Bolelli
-// and Grana 2020 on GPUs, with blocks of 2 x 2. The first union by a plain store is the start of ECL-CC
-// (Jaiganesh and Burtscher 2018).
+// written once and read three times. Source: ours. Labelling blocks of pixels is Grana, Borghesani and
+// Cucchiara 2010, and Allegretti, Bolelli and Grana 2020 on GPUs, with blocks of 2 x 2. The first union by a
+// plain store is the start of ECL-CC (Jaiganesh and Burtscher 2018).
 #pragma once
 
 #include "cuda/grid/join_tiles.cuh"

@@ -7,13 +7,12 @@
 // (label_elements). Those at borders of tiles are united with their neighbours (join_elements), and all are
 // pointed to their roots (settle_elements), whose bits are kept and counted by chunks. Each block then counts
 // the roots before each chunk for itself, and a label is 1 plus the number of roots before its own
-// (RootRanks, number_elements).
-// The owner may change values and labels meanwhile: where a neighbour is background for another kernel, or a
-// label was never written, it is followed only to smaller indices (union_find.h).
-// Cost: values read once, those at borders again; labels written twice and read twice. Three kernels, four
-// for consecutive labels: on few elements it is their latency that takes the time. Source: Oliveira and
-// Lotufo 2010, "A study on connected components labeling algorithms using GPUs". Which contacts need no union
-// is ours.
+// (RootRanks, number_elements). The owner may change values and labels meanwhile: where a neighbour is
+// background for another kernel, or a label was never written, it is followed only to smaller indices
+// (union_find.h). Cost: values read once, those at borders again; labels written twice and read twice. Three
+// kernels, four for consecutive labels: on few elements it is their latency that takes the time. Source:
+// Oliveira and Lotufo 2010, "A study on connected components labeling algorithms using GPUs". Which contacts
+// need no union is ours.
 #pragma once
 
 #include "core/union_find.h"

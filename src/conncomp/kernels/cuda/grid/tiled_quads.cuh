@@ -23,7 +23,6 @@
 // 2010. Which contacts need no union is ours.
 #pragma once
 
-#include "core/links.h"
 #include "core/union_find.h"
 #include "cuda/core/root_bits.cuh"
 #include "cuda/grid/word_bytes.cuh"

@@ -289,11 +289,9 @@ __global__ void __launch_bounds__(kSpinThreads)
     offer_vertex<Shared>(kind, update, draws, spins, together.vertices[k]);
 }
 
-// Labels of the clusters that active bonds make among any sites, on a GPU: as cpu/models/structure.h.
-//
-// How: union-find in global memory, a bond a thread; then each site looks for its root. Cost: two random
-// reads of parents an active bond, one a site. Source: ours; core/union_find.h.
-
+// Labels of the clusters that active bonds make among any sites, as ActiveEdges of cpu/models/structure.h: a
+// bond a thread, then each site looks for its root. Cost: two random reads of parents an active bond, one a
+// site.
 template <int = 0>
 __global__ void __launch_bounds__(kSpinThreads) begin_labels(Replicas replicas, int32_t* __restrict__ label) {
   label = replicas.at_replica(label, replicas.lattice.sites());

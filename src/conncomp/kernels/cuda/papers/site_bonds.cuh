@@ -1,12 +1,11 @@
 // Bonds of spins, activated site by site: as Weigel does it, a byte of bonds for each site.
 //
-// What: fills bonds_of_site[i] with a bit for each axis whose bond at site i is active, and counts the bonds
-// that could be and those that are. The same bonds as activate_bonds draws, which takes 64 sites at a time.
-// How: a thread takes one site, four that lie in a square, or a column of four; of each bond between equal
-// spins it draws the digits until one decides (bernoulli). With one site a thread has little to do while it
-// waits for memory, which is what the paper found the others to be better at.
-// Cost: half a Philox call or more for each bond between equal spins, of which 64 sites of a word share one.
-// Source: Weigel 2011, section II.A.
+// Fills bonds_of_site[i] with a bit for each axis whose bond at site i is active, and counts the bonds that
+// could be and those that are: the same bonds as activate_bonds draws, which takes 64 sites at a time. A
+// thread takes one site, four in a square, or a column of four, and draws the digits of each bond between
+// equal spins until one decides (bernoulli). With one site a thread has little to do while it waits for
+// memory, which is what the paper found the others to be better at. Cost: half a Philox call or more for each
+// bond between equal spins, of which 64 sites of a word share one. Source: Weigel 2011, section II.A.
 #pragma once
 
 #include "cuda/models/spins.cuh"

@@ -4,7 +4,6 @@
 
 #include <vector>
 
-#include "cpu/core/function_ref.h"
 #include "cpu/models/draws.h"
 #include "cpu/models/potts/record.h"
 #include "cpu/models/rows.h"

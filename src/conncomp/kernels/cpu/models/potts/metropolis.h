@@ -8,13 +8,8 @@
 #include <algorithm>
 #include <bit>
 
-#include "core/atomics.h"
-#include "core/metropolis.h"
-#include "cpu/core/bits.h"
 #include "cpu/core/numbering.h"
-#include "cpu/models/draws.h"
 #include "cpu/models/potts/flip_offers.h"
-#include "cpu/models/rows.h"
 
 namespace conncomp {
 

@@ -8,12 +8,9 @@
 #pragma once
 
 #include <algorithm>
-#include <cstdint>
 #include <iterator>
 
-#include "core/spins.h"
 #include "cpu/core/many_words.h"
-#include "cpu/models/draws.h"
 #include "cpu/models/potts/cells.h"
 
 namespace conncomp {

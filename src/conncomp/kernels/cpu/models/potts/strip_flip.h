@@ -23,11 +23,8 @@
 #include <bit>
 #include <vector>
 
-#include "core/atomics.h"
-#include "cpu/core/bits.h"
 #include "cpu/models/draws.h"
 #include "cpu/models/potts/forest.h"
-#include "cpu/models/rows.h"
 
 namespace conncomp {
 

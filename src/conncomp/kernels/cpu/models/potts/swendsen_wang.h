@@ -16,25 +16,17 @@
 #include <bit>
 #include <vector>
 
-#include "core/union_find.h"
-#include "core/wrapping/windings.h"
-#include "cpu/core/parallel.h"
 #include "cpu/grid/windings.h"
 #include "cpu/models/potts/active_bonds.h"
-#include "cpu/models/potts/forest.h"
-#include "cpu/models/potts/record.h"
 #include "cpu/models/potts/run_clusters.h"
-#include "cpu/models/rows.h"
 
 namespace conncomp {
 
 // Windings of the clusters of an update: what a forest of runs leaves over of the bonds over the ends of
-// periodic axes, so that its roots are those of the open lattice.
-//
-// How: as for arrays (cpu/grid/windings.h), the names of open clusters being their roots. At last the bonds
-// join the forest, which then is what it would have been with them from the beginning, as a root is the
-// smallest run of its cluster. Cost: that of the lattice's surface; some 90 bytes a bond, for
-// those alone that are active and join another pair of runs than the bond before.
+// periodic axes, so that its roots are those of the open lattice and name its clusters (cpu/grid/windings.h).
+// At last the bonds join the forest, which then is what it would have been with them from the beginning, as a
+// root is the smallest run of its cluster. Cost: that of the lattice's surface; some 90 bytes for each bond
+// that is active and joins another pair of runs than the bond before.
 
 // An active bond over the end of an axis, from the last site along it to the first one, a period farther.
 template <class Index>
