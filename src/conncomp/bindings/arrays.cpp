@@ -1,7 +1,4 @@
 // Arrays: random numbers, extremes, counts, memory, and the lines of pictures.
-#include <array>
-#include <type_traits>
-#include <utility>
 
 #include "bindings/bindings.h"
 #include "cpu/core/buffer.h"

@@ -4,7 +4,6 @@
 // All of nanobind's converters are included here, so that a type is converted alike in every file.
 #pragma once
 
-#include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/array.h>
 #include <nanobind/stl/optional.h>
@@ -15,9 +14,6 @@
 #include <nanobind/stl/vector.h>
 
 #include <cstdint>
-#include <memory>
-#include <type_traits>
-#include <utility>
 
 #include "bindings/without_gil.h"
 

@@ -1,7 +1,4 @@
 // What is measured of components beyond sizes and boxes: moments, configurations, borders, hulls, values.
-#include <array>
-#include <memory>
-#include <vector>
 
 #include "bindings/labels.h"
 #include "cpu/components/borders.h"

@@ -1,7 +1,4 @@
 // Components of labels: sizes, members, measures, faces, other labels, colours, contacts.
-#include <memory>
-#include <utility>
-#include <vector>
 
 #include "bindings/labels.h"
 #include "cpu/components/colours.h"

@@ -1,9 +1,6 @@
 // Compressed sparse rows as arguments, and labels of their vertices.
 #pragma once
 
-#include <type_traits>
-#include <utility>
-
 #include "bindings/bindings.h"
 #include "cpu/core/buffer.h"
 #include "cpu/core/numbering.h"

@@ -2,15 +2,6 @@
 // models/observables/structure.py give them, flattened.
 #include "cpu/models/edge_spins.h"
 
-#include <bit>
-#include <cstring>
-#include <memory>
-#include <optional>
-#include <string>
-#include <type_traits>
-#include <utility>
-#include <vector>
-
 #include "bindings/bindings.h"
 #include "cpu/models/structure.h"
 

@@ -1,7 +1,4 @@
 // Spanning forests of graphs, those of minimum weight, and bridges.
-#include <array>
-#include <type_traits>
-#include <utility>
 
 #include "bindings/csr.h"
 #include "cpu/graph/bridges.h"

@@ -1,11 +1,5 @@
 // Inputs of graphs: readers of text, dictionaries of NetworkX, rows of arcs, and whether rows are mirrored.
-#include <algorithm>
 #include <chrono>
-#include <optional>
-#include <string>
-#include <tuple>
-#include <utility>
-#include <vector>
 
 #include "bindings/csr.h"
 #include "cpu/files/graphml.h"

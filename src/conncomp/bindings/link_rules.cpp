@@ -1,13 +1,6 @@
 // Link rules as arguments: which struct of core/links.h a name means.
 #include "bindings/link_rules.h"
 
-#include <cstring>
-#include <optional>
-#include <string>
-#include <type_traits>
-#include <utility>
-#include <vector>
-
 namespace conncomp {
 
 namespace {

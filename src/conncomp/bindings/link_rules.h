@@ -1,8 +1,6 @@
 // Link rules and arrays to label as arguments: functions with these are bound for each algorithm.
 #pragma once
 
-#include <memory>
-
 #include "bindings/bindings.h"
 #include "cpu/grid/link_words.h"
 #include "cpu/grid/offsets.h"

@@ -1,6 +1,5 @@
 // The module that is the same for every processor: threads, the compiler, instruction sets, and what the
 // other files add but for those of registers.cpp.
-#include <string>
 
 #include "bindings/bindings.h"
 #include "bindings/instructions.h"

@@ -1,5 +1,4 @@
 // Strong components of graphs, their topological order and their condensation.
-#include <utility>
 
 #include "bindings/csr.h"
 #include "cpu/graph/both_ways.h"

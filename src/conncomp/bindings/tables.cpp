@@ -1,6 +1,4 @@
 // Clusters of tables of pairs.
-#include <utility>
-#include <vector>
 
 #include "bindings/bindings.h"
 #include "cpu/tables/division.h"

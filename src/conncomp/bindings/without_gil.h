@@ -5,8 +5,6 @@
 
 #include <limits>
 #include <optional>
-#include <type_traits>
-#include <utility>
 
 #include "cpu/core/function_ref.h"
 

@@ -3,19 +3,10 @@
 // a graph. Where the last of them tells a number, the host looks for it where that is written: it is there a
 // microsecond later, and a copy that is waited for would take five.
 #include <algorithm>
-#include <array>
 #include <chrono>
-#include <cstddef>
-#include <cstring>
-#include <limits>
 #include <mutex>
 #include <numeric>
-#include <optional>
-#include <stdexcept>
-#include <string>
 #include <thread>
-#include <utility>
-#include <vector>
 
 #include "bindings/bindings.h"
 #include "bindings/cuda/driver.h"

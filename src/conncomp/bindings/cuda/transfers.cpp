@@ -7,11 +7,6 @@
 // How: every thread takes the next strip for one of its two buffers while the GPU is at work on the other. An
 // event of a buffer says when the GPU is done with it. Cost: the array's bytes are copied twice, and the two
 // copies overlap. Source: Maddix 2014, "Streams".
-#include <algorithm>
-#include <array>
-#include <atomic>
-#include <cstring>
-#include <string>
 
 #include "bindings/bindings.h"
 #include "bindings/cuda/driver.h"

@@ -9,8 +9,6 @@
 // neighbourhood 4.
 #pragma once
 
-#include <array>
-
 #include "cpu/components/row_lines.h"
 
 namespace conncomp {

@@ -12,7 +12,6 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <vector>
 
 #include "cpu/core/bits.h"

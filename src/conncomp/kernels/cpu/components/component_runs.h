@@ -9,11 +9,8 @@
 // then be of any order. Whoever uses places of runs as indices checks them.
 #pragma once
 
-#include <algorithm>
 #include <span>
 #include <stdexcept>
-#include <utility>
-#include <vector>
 
 #include "cpu/components/known_components.h"
 

@@ -7,8 +7,6 @@
 // numbers.
 #pragma once
 
-#include <array>
-
 #include "core/configurations.h"
 #include "cpu/components/row_lines.h"
 

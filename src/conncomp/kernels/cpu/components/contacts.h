@@ -1,23 +1,17 @@
-// Which components touch, and in how many places.
+// Which components touch, and in how many places: for each pair of labels, the number of contacts of each
+// kind, of an element of one label and one of the other a backward step of the neighbourhood apart. Kinds are
+// told apart by steps, such as faces by their axis, so that areas are sums of integers until the end.
 //
-// What: for each pair of labels, the number of contacts of each kind: of an element of one label and one of
-// the other a backward step of the neighbourhood apart. Kinds are told apart by steps, such as faces by their
-// axis, so that areas are sums of integers until the end. How: lines along the last axis are taken 64
-// elements at a time. Words say which elements are no background, and which differ from the one before; for
-// each two lines that touch, a word says where they differ, and so, with the others, where contacts can be,
-// straight or aslant. A pair and a kind make a key of 64 bits, which each thread counts in tables of its own,
-// a small one for what comes again soon before a large one (key_counts.h); the tables are put together in the
-// order of keys. Cost: the labels read once for each line that touches a line, mostly from the caches, and a
-// look-up for each contact. Memory: two bits an element, or two words for each shorter line; 32 to 64 bytes
-// for each pair and kind, once for each thread. Labels are the caller's, who may change them after they were
+// Lines along the last axis are taken 64 elements at a time. Words say which elements are no background, and
+// which differ from the one before; for each two lines that touch, a word says where they differ, and so
+// where contacts can be, straight or aslant. A pair and a kind make a key of 64 bits, which each thread
+// counts in tables of its own, a small one for what comes again soon before a large one (key_counts.h); the
+// tables are put together in the order of keys. Labels are the caller's, who may change them after they were
 // checked (contract 5): those of a contact are loaded once, and checked again.
+// Cost: labels read once for each line that touches a line, mostly from the caches, and a look-up for each
+// contact. Memory: two bits an element, or two words for each shorter line; 32 to 64 bytes for each pair and
+// kind, once for each thread.
 #pragma once
-
-#include <algorithm>
-#include <bit>
-#include <numeric>
-#include <utility>
-#include <vector>
 
 #include "cpu/core/bits.h"
 #include "cpu/core/key_counts.h"

@@ -18,12 +18,6 @@
 // who may change them meanwhile (contract 5): each is loaded once.
 #pragma once
 
-#include <algorithm>
-#include <atomic>
-#include <type_traits>
-#include <utility>
-#include <vector>
-
 #include "cpu/components/stretches.h"
 #include "cpu/core/key_counts.h"
 #include "cpu/core/numbering.h"

@@ -11,10 +11,7 @@
 // geometric problems with the rotating calipers", 1983. What is of the hull is what is with scikit-image.
 #pragma once
 
-#include <algorithm>
-#include <array>
 #include <cmath>
-#include <vector>
 
 #include "cpu/components/component_runs.h"
 

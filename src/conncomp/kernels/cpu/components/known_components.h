@@ -7,10 +7,7 @@
 // change them meanwhile (contract 5): one that is not of a component that is known is taken for background.
 #pragma once
 
-#include <algorithm>
 #include <optional>
-#include <type_traits>
-#include <vector>
 
 #include "cpu/components/ranks.h"
 #include "cpu/components/tables.h"

@@ -9,15 +9,9 @@
 // are, they are ranked first, by another pass.
 #pragma once
 
-#include <algorithm>
-#include <memory>
-#include <numeric>
 #include <optional>
 #include <span>
 #include <tuple>
-#include <type_traits>
-#include <utility>
-#include <vector>
 
 #include "cpu/components/met_labels.h"
 #include "cpu/components/ranks.h"

@@ -13,10 +13,6 @@
 // they were counted (contract 5): what there is no room for is left out.
 #pragma once
 
-#include <algorithm>
-#include <utility>
-#include <vector>
-
 #include "cpu/components/tables.h"
 
 namespace conncomp {

@@ -6,12 +6,6 @@
 // label, and a row for those of several pieces.
 #pragma once
 
-#include <algorithm>
-#include <bit>
-#include <type_traits>
-#include <utility>
-#include <vector>
-
 #include "cpu/components/stretches.h"
 #include "cpu/components/sums.h"
 

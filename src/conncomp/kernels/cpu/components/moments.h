@@ -8,11 +8,7 @@
 // than an element in floating point, so that next to nothing cancels. Cost: 4^axes products a run.
 #pragma once
 
-#include <array>
 #include <cmath>
-#include <optional>
-#include <type_traits>
-#include <vector>
 
 #include "core/moments.h"
 #include "cpu/components/component_runs.h"

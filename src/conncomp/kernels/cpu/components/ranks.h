@@ -4,8 +4,6 @@
 // Cost: a pass over the labels, or over those of components that are known; two loads for a label.
 #pragma once
 
-#include <bit>
-
 #include "cpu/components/stretches.h"
 #include "cpu/core/buffer.h"
 #include "cpu/core/numbering.h"

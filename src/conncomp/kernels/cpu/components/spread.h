@@ -7,12 +7,6 @@
 // four times for a quantile. Components that hold NaN have quantiles NaN.
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <limits>
-#include <vector>
-
 #include "cpu/components/moments.h"
 
 namespace conncomp {

@@ -5,11 +5,6 @@
 // What takes labels is compiled for those of 32 bits: of wider ones some are copied as such at a time.
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <bit>
-#include <cstring>
-#include <type_traits>
 #include <vector>
 
 #include "core/atomics.h"

@@ -11,7 +11,6 @@
 
 #include <algorithm>
 #include <array>
-#include <type_traits>
 #include <vector>
 
 #include "cpu/core/bits.h"

@@ -6,8 +6,6 @@
 // time; rows of 8 n bytes.
 #pragma once
 
-#include <bit>
-
 #include "cpu/components/known_components.h"
 
 namespace conncomp {

@@ -9,12 +9,6 @@
 // before it becomes an index, and one that has no row is taken for background.
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <bit>
-#include <cstring>
-#include <vector>
-
 #include "cpu/components/stretches.h"
 #include "cpu/core/buffer.h"
 #include "cpu/core/counting_sort.h"

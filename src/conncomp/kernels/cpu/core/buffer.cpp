@@ -1,11 +1,8 @@
 #include "cpu/core/buffer.h"
 
-#include <array>
-#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <new>
-#include <utility>
 
 #include "cpu/core/parallel.h"
 

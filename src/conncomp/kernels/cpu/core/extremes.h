@@ -1,9 +1,6 @@
 // What arrays hold: extremes, the most frequent of a sample, and counts of bytes.
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
-#include <utility>
 #include <vector>
 
 #include "cpu/core/parallel.h"

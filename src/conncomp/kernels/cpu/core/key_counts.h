@@ -6,12 +6,7 @@
 // the caches. Memory: 32 to 64 bytes a key.
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <bit>
 #include <random>
-#include <utility>
-#include <vector>
 
 #include "core/key_hash.h"
 #include "cpu/core/radix_sort.h"

@@ -1,13 +1,5 @@
 #include "cpu/core/parallel.h"
 
-#include <algorithm>
-#include <array>
-#include <atomic>
-#include <chrono>
-#include <cstdlib>
-#include <exception>
-#include <thread>
-
 #include "cpu/core/thread_pool.h"
 
 namespace conncomp {

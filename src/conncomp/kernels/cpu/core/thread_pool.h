@@ -12,11 +12,9 @@
 #include <cxxabi.h>
 #include <pthread.h>
 
-#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdlib>
-#include <exception>
 #include <mutex>
 #include <thread>
 

@@ -3,10 +3,6 @@
 // bytes completes at most s + 1 entries of either array.
 #pragma once
 
-#include <algorithm>
-#include <string>
-#include <string_view>
-
 #include "cpu/files/vertex_names.h"
 
 namespace conncomp {

@@ -14,12 +14,6 @@
 // Cost: one pass over the bytes, and interning for each name. Source: the GraphML primer (Brandes et al.).
 #pragma once
 
-#include <algorithm>
-#include <cstring>
-#include <stdexcept>
-#include <string>
-#include <string_view>
-
 #include "cpu/files/graph_text.h"
 #include "cpu/files/plain_xml.h"
 

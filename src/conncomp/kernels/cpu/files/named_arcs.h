@@ -10,10 +10,6 @@
 // all earlier names before it goes on. Cost: one pass over the bytes, and interning for each name.
 #pragma once
 
-#include <algorithm>
-#include <stdexcept>
-#include <string>
-
 #include "cpu/files/graph_text.h"
 
 namespace conncomp {

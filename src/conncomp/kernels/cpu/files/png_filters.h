@@ -9,7 +9,6 @@
 
 #include <cstdlib>
 #include <cstring>
-#include <utility>
 #include <vector>
 
 #include "cpu/core/interrupt.h"

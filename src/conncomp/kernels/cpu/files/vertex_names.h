@@ -6,16 +6,8 @@
 // not too long. Cost: that of interning; memory for distinct names only.
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <cstdio>
 #include <limits>
 #include <optional>
-#include <stdexcept>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "cpu/files/tokens.h"
 #include "cpu/tables/interning.h"

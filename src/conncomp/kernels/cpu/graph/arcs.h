@@ -15,10 +15,6 @@
 // Barak 2018; trees are hooked as by Shiloach and Vishkin 1982.
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <vector>
-
 #include "cpu/core/extremes.h"
 #include "cpu/graph/vertex_bits.h"
 

@@ -8,10 +8,6 @@
 // listed from its other end, too. Source: unions of Jaiganesh and Burtscher 2018.
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <bit>
-
 #include "cpu/core/buffer.h"
 #include "cpu/graph/vertex_bits.h"
 

@@ -13,11 +13,6 @@
 // parallel algorithms for strongly connected components and related problems".
 #pragma once
 
-#include <algorithm>
-#include <atomic>
-#include <bit>
-#include <vector>
-
 #include "cpu/graph/pieces.h"
 #include "cpu/graph/trimming.h"
 

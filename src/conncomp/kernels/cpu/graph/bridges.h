@@ -9,8 +9,6 @@
 // vertex. Source: Tarjan 1974, "A note on finding the bridges of a graph".
 #pragma once
 
-#include <algorithm>
-
 #include "cpu/core/buffer.h"
 #include "cpu/graph/rows.h"
 

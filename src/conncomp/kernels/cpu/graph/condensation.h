@@ -8,11 +8,6 @@
 // arcs, 24 bytes a component, and for each part of the rows a bit a component if it has a long row.
 #pragma once
 
-#include <algorithm>
-#include <bit>
-#include <utility>
-#include <vector>
-
 #include "cpu/graph/rows_of_arcs.h"
 #include "cpu/graph/vertex_bits.h"
 

@@ -4,8 +4,6 @@
 // every arc of a range at most once, in ascending order.
 #pragma once
 
-#include <algorithm>
-
 #include "cpu/graph/rows.h"
 
 namespace conncomp {

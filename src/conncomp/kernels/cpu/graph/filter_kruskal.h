@@ -1,24 +1,17 @@
 // The minimum spanning forest of a graph: Kruskal's, the light arcs first, and then those of the heavy ones
-// that connect different trees.
+// that connect different trees. Lists the arcs of the forest of least weight, in ascending order; of arcs of
+// equal weight the one of the lower number goes first, so that the forest is unique. Directions are ignored.
 //
-// What: the arcs of the forest of least weight, in ascending order; of arcs of equal weight the one of the
-// lower number goes first, so that the forest is unique. The directions of arcs are ignored. How: a sample of
-// the weights shows below which there are about kLight arcs a vertex. These are collected, sorted by weight
-// and gone through in that order: an arc is kept if it unites two trees. Of the heavy arcs, most have both
-// ends in one tree by then, which one look at the parents of each end tells, as the forest has been
-// flattened; the few others are sorted and gone through likewise. On several threads arcs are collected and
-// sorted together, and gone through by one. Only what reads arcs is compiled for each type that they are kept
-// in. Cost: two passes over the arcs, a random access for each heavy one, and the sorting of few; of all if
-// the heavy arcs connect what the light ones do not. Memory: for each arc that is sorted its ends, its
-// number, and its weight twice; the parents; a bit for each arc. Source: Osipov, Sanders and Singler 2009,
-// "The filter-Kruskal minimum spanning tree algorithm", of which this is one step; union–find of Jaiganesh
-// and Burtscher 2018.
+// A sample of the weights shows below which there are about kLight arcs a vertex. These are collected, sorted
+// by weight, and kept if they unite two trees. Of the heavy arcs, most have both ends in one tree by then,
+// which one look at the parents of each end tells, as the forest has been flattened; the few others are
+// sorted and gone through likewise. On several threads arcs are collected and sorted together, and gone
+// through by one. Only what reads arcs is compiled for each type that they are kept in. Cost: two passes over
+// the arcs, a random access for each heavy one, and the sorting of few; of all if the heavy arcs connect what
+// the light ones do not. Memory: for each arc that is sorted its ends, its number, and its weight twice; the
+// parents; a bit an arc. Source: Osipov, Sanders and Singler 2009, "The filter-Kruskal minimum spanning tree
+// algorithm", of which this is one step; union–find of Jaiganesh and Burtscher 2018.
 #pragma once
-
-#include <algorithm>
-#include <bit>
-#include <limits>
-#include <vector>
 
 #include "core/fixed_point.h"
 #include "core/key_hash.h"

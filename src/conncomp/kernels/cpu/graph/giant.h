@@ -14,10 +14,6 @@
 // "BFS and coloring-based parallel algorithms for strongly connected components and related problems".
 #pragma once
 
-#include <algorithm>
-#include <atomic>
-#include <bit>
-
 #include "cpu/core/buffer.h"
 #include "cpu/graph/vertex_bits.h"
 

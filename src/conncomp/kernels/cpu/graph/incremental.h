@@ -14,9 +14,7 @@
 // "ConnectIt: A Framework for Static and Incremental Parallel Graph Connectivity Algorithms".
 #pragma once
 
-#include <algorithm>
 #include <initializer_list>
-#include <utility>
 
 #include "cpu/core/numbering.h"
 #include "cpu/graph/trees.h"

@@ -15,10 +15,7 @@
 // those in pieces of more than two vertices again. Source: ours, as cuts.cuh of the GPU.
 #pragma once
 
-#include <algorithm>
-#include <atomic>
 #include <optional>
-#include <vector>
 
 #include "cpu/graph/tarjan.h"
 

@@ -5,7 +5,6 @@
 // does not exist is left out, and a row is cut to the arcs that there are.
 #pragma once
 
-#include <algorithm>
 #include <cstdlib>
 
 #include "core/union_find.h"

@@ -9,12 +9,6 @@
 // see core/radix_sort.h.
 #pragma once
 
-#include <algorithm>
-#include <atomic>
-#include <bit>
-#include <utility>
-#include <vector>
-
 #include "core/key_hash.h"
 #include "cpu/core/bits.h"
 #include "cpu/core/buffer.h"

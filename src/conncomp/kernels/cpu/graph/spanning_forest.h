@@ -14,13 +14,6 @@
 // Burtscher 2018; first arcs: Borůvka 1926.
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <bit>
-#include <limits>
-#include <utility>
-#include <vector>
-
 #include "cpu/core/buffer.h"
 #include "cpu/core/numbering.h"
 #include "cpu/graph/edges.h"

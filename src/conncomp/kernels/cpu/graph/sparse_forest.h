@@ -13,12 +13,6 @@
 // data structure".
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <atomic>
-#include <bit>
-#include <type_traits>
-
 #include "cpu/core/buffer.h"
 #include "cpu/core/numbering.h"
 #include "cpu/graph/trees.h"

@@ -9,8 +9,6 @@
 // needs. Source: as tarjan.h.
 #pragma once
 
-#include <algorithm>
-
 #include "cpu/graph/tarjan.h"
 
 namespace conncomp {

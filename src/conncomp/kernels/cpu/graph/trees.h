@@ -5,9 +5,6 @@
 // guess.
 #pragma once
 
-#include <algorithm>
-#include <type_traits>
-
 #include "cpu/core/parallel.h"
 #include "cpu/graph/rows.h"
 

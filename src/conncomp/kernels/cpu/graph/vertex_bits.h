@@ -2,10 +2,6 @@
 // do not.
 #pragma once
 
-#include <algorithm>
-#include <bit>
-#include <vector>
-
 #include "cpu/core/numbering.h"
 #include "cpu/graph/trees.h"
 

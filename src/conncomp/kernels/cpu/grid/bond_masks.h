@@ -10,8 +10,6 @@
 // axis and element.
 #pragma once
 
-#include <algorithm>
-
 #include "cpu/grid/bundle_stretch.h"
 
 namespace conncomp {

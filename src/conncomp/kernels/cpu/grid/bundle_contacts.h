@@ -17,10 +17,6 @@
 // of a bundle and one around, some forty instructions on words, several words at once. Source: ours.
 #pragma once
 
-#include <algorithm>
-#include <memory>
-#include <vector>
-
 #include "cpu/grid/bundle_stretch.h"
 
 namespace conncomp {

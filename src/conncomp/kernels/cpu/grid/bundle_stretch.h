@@ -4,8 +4,6 @@
 // and for one around it is done for all of a stretch in one loop over words.
 #pragma once
 
-#include <algorithm>
-
 #include "cpu/grid/contacts.h"
 
 namespace conncomp {

@@ -7,9 +7,6 @@
 // Borghesani and Cucchiara 2010, stretched along the row.) Otherwise a bundle is one row.
 #pragma once
 
-#include <algorithm>
-#include <vector>
-
 #include "cpu/core/bits.h"
 #include "cpu/core/parallel.h"
 #include "cpu/grid/offsets.h"

@@ -5,11 +5,6 @@
 // Who follows them asks for a block of words at a time, and does not know how they were found.
 #pragma once
 
-#include <algorithm>
-#include <memory>
-#include <type_traits>
-#include <vector>
-
 #include "cpu/grid/masks.h"
 
 namespace conncomp {

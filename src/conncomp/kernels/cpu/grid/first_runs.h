@@ -16,9 +16,6 @@
 // where there is a mark. Memory: two bits for each place where runs may start.
 #pragma once
 
-#include <algorithm>
-#include <bit>
-
 #include "cpu/grid/contacts.h"
 #include "cpu/grid/run_places.h"
 

@@ -7,10 +7,6 @@
 // and some bits an element.
 #pragma once
 
-#include <algorithm>
-#include <memory>
-#include <vector>
-
 #include "cpu/core/radix_sort.h"
 #include "cpu/grid/runs.h"
 

@@ -7,9 +7,6 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
-#include <cstring>
-#include <utility>
 #include <vector>
 
 #include "core/links.h"

@@ -14,9 +14,6 @@
 // element, and a number for each word. Source: ours.
 #pragma once
 
-#include <bit>
-#include <utility>
-
 #include "cpu/grid/run_marks.h"
 #include "cpu/grid/run_table.h"
 

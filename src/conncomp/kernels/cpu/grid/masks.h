@@ -2,11 +2,6 @@
 // of connected elements of a bundle.
 #pragma once
 
-#include <algorithm>
-#include <atomic>
-#include <type_traits>
-#include <vector>
-
 #include "cpu/core/buffer.h"
 #include "cpu/grid/bundles.h"
 #include "cpu/grid/link_words.h"

@@ -13,11 +13,7 @@
 // Source: ours; that all others may be left out for one neighbour is of Wu, Otoo and Suzuki 2009.
 #pragma once
 
-#include <algorithm>
-#include <memory>
 #include <optional>
-#include <utility>
-#include <vector>
 
 #include "cpu/grid/bundle_stretch.h"
 #include "cpu/grid/row_detours.h"

@@ -13,10 +13,6 @@
 // is linked to h needs no other link. Source: ours.
 #pragma once
 
-#include <algorithm>
-#include <utility>
-#include <vector>
-
 #include "cpu/grid/offsets.h"
 
 namespace conncomp {

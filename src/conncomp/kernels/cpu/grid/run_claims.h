@@ -8,11 +8,6 @@
 // found for each run that claims. Memory: one bit an element, and an index for 64.
 #pragma once
 
-#include <algorithm>
-#include <bit>
-#include <limits>
-#include <type_traits>
-
 #include "cpu/grid/run_places.h"
 
 namespace conncomp {

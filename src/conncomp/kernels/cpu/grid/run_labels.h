@@ -9,10 +9,6 @@
 //     1   A B C D ...           b B ...     <- column 1
 #pragma once
 
-#include <algorithm>
-#include <type_traits>
-#include <vector>
-
 #include "cpu/core/label_stream.h"
 #include "cpu/grid/expand.h"
 #include "cpu/grid/run_table.h"

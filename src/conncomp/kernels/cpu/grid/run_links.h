@@ -7,9 +7,6 @@
 // do, their parents are copied at once.
 #pragma once
 
-#include <algorithm>
-#include <bit>
-
 #include "cpu/grid/contacts.h"
 #include "cpu/grid/run_marks.h"
 #include "cpu/grid/run_table.h"

@@ -1,10 +1,6 @@
 // Which indices the elements of runs have.
 #pragma once
 
-#include <algorithm>
-#include <bit>
-#include <vector>
-
 #include "cpu/grid/run_marks.h"
 #include "cpu/grid/run_table.h"
 

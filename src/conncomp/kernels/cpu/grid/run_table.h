@@ -2,8 +2,6 @@
 // vertex each.
 #pragma once
 
-#include <algorithm>
-
 #include "cpu/core/numbering.h"
 #include "cpu/core/run_forest.h"
 #include "cpu/grid/masks.h"

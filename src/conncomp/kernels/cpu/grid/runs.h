@@ -1,22 +1,19 @@
 // Labels an array by its runs, on bits. The default on the CPU.
 //
-// What: rows become bit masks (masks.h), and runs of connected elements, not elements, are united. Rows that
-// always touch are bundled and treated as one (bundles.h). Where two bundles touch is found 64 elements
-// at a time (contacts.h), which leaves about one union for each two runs side by side.
-// How: 1. Runs are counted, and so numbered, and become a forest of one vertex each (run_table.h).
-//      2. Runs that touch are linked: parts of the array each on its own; then, with compare-and-swap, what
-//         crosses parts (run_links.h).
-//      3. Components are numbered, mostly in the order of the runs where they begin (run_numbers.h).
-//      4. Every label is written once (run_labels.h).
+// Rows become bit masks (masks.h), and runs of connected elements, not elements, are united. Rows that always
+// touch are bundled and treated as one (bundles.h). Where two bundles touch is found 64 elements at a time
+// (contacts.h), which leaves about one union for each two runs side by side.
+// 1. Runs are counted, and so numbered, and become a forest of one vertex each (run_table.h).
+// 2. Runs that touch are linked: parts of the array each on its own; then, with compare-and-swap, what
+// crosses parts (run_links.h).
+// 3. Components are numbered, mostly in the order of the runs where they begin (number_components).
+// 4. Every label is written once (run_labels.h).
 // Cost: the input is read once where all foreground is of one value, a few times where values must be
 // compared; the output is written once. Memory: one index a run, of which there are at most one an element
 // (half, or a quarter in bundles, if all foreground is of one value), and half a byte an element for masks.
 // Source: ours, from runs (He, Chao and Suzuki 2008), 2 x 2 blocks (Grana, Borghesani and Cucchiara 2010) and
 // the union-find of Jaiganesh and Burtscher 2018.
 #pragma once
-
-#include <limits>
-#include <memory>
 
 #include "cpu/grid/bond_masks.h"
 #include "cpu/grid/bundle_contacts.h"

@@ -6,10 +6,6 @@
 // neighbours.
 #pragma once
 
-#include <algorithm>
-#include <bit>
-#include <vector>
-
 #include "core/wrapping/seams.h"
 #include "cpu/core/buffer.h"
 #include "cpu/core/numbering.h"

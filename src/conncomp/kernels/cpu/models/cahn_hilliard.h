@@ -8,7 +8,6 @@
 // layers around a strip are computed twice. With noise a Philox block for every four faces.
 #pragma once
 
-#include <algorithm>
 #include <vector>
 
 #include "core/atomics.h"

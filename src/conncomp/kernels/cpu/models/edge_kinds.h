@@ -2,9 +2,6 @@
 // so that all of the engine is compiled once.
 #pragma once
 
-#include <bit>
-#include <type_traits>
-
 #include "core/edge_vectors.h"
 #include "core/union_find.h"
 #include "cpu/core/bits.h"

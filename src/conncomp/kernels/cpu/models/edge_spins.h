@@ -10,11 +10,7 @@
 // the updates.
 #pragma once
 
-#include <algorithm>
-#include <memory>
 #include <optional>
-#include <utility>
-#include <vector>
 
 #include "cpu/core/buffer.h"
 #include "cpu/core/numbering.h"

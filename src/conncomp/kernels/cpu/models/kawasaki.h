@@ -5,11 +5,6 @@
 // no other reads it in that substep (core/kawasaki.h).
 #pragma once
 
-#include <algorithm>
-#include <bit>
-#include <numeric>
-#include <vector>
-
 #include "core/kawasaki.h"
 #include "cpu/core/buffer.h"
 #include "cpu/core/numbering.h"

@@ -2,8 +2,6 @@
 // that they are.
 #pragma once
 
-#include <algorithm>
-#include <atomic>
 #include <thread>
 #include <vector>
 

@@ -6,7 +6,6 @@
 // of a word on two cores that others used, too, and 1,400 to 2,300 where couplings are numbers.
 #pragma once
 
-#include <algorithm>
 #include <bit>
 
 #include "core/spin_glass.h"

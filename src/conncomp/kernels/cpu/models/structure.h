@@ -6,10 +6,7 @@
 // component a site; of clusters an atomic addition each. Memory: 16 bytes a site where clusters are summed.
 #pragma once
 
-#include <algorithm>
-#include <memory>
 #include <string>
-#include <type_traits>
 
 #include "core/structure.h"
 #include "cpu/core/buffer.h"

@@ -7,10 +7,6 @@
 // call for each bond. Source: ours; U. Wolff, Phys. Rev. Lett. 62, 361 (1989).
 #pragma once
 
-#include <optional>
-#include <utility>
-#include <vector>
-
 #include "core/vector_spins.h"
 #include "cpu/models/potts/flood.h"
 #include "cpu/models/potts/swendsen_wang.h"

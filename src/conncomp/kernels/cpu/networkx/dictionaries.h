@@ -4,7 +4,7 @@
 // What: nodes are numbered in their order. Arcs become compressed sparse rows (read_targets), or components
 // are told from few of them (grow_forest_of_dictionaries). How: the time goes into waiting for memory, as
 // each dictionary lies somewhere else. So keys are read in blocks, from dictionaries that were prefetched,
-// and are numbered together (node_numbers.h). Python's lock is held, but for a pause after a block, which the
+// and are numbered together (NodeNumbers). Python's lock is held, but for a pause after a block, which the
 // caller takes. In it, and where Python compares nodes, others may change the graph: what is used afterwards
 // is kept alive (by tuples of nodes and rows, which nobody can change), every number is checked, and a graph
 // that does not fit together is an error. Cost: that of numbering, for each key that is read.
@@ -12,15 +12,10 @@
 
 #include <Python.h>
 #include <nanobind/nanobind.h>
-#include <bit>
 #include <optional>
 #include <stdexcept>
 
-#include <algorithm>
-#include <cstddef>
-#include <cstring>
 #include <limits>
-#include <vector>
 
 #include "core/union_find.h"
 #include "cpu/core/extremes.h"

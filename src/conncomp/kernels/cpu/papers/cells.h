@@ -10,12 +10,8 @@
 // an indirect call for each link they ask for.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <map>
-#include <type_traits>
-#include <utility>
-#include <vector>
 
 #include "cpu/core/buffer.h"
 #include "cpu/grid/link_words.h"

@@ -1,20 +1,15 @@
-// Connected components of a graph by union–find with intermediate pointer jumping: ECL-CC on the CPU.
+// Connected components of a graph by union–find with intermediate pointer jumping: ECL-CC on the CPU. Fills
+// parent[v] with the smallest vertex of v's component, for compressed sparse rows or a list of arcs, whatever
+// their directions, on as many threads as are set. With `symmetric` every arc is listed from both ends, and
+// only its larger end looks at it.
 //
-// What: fills parent[v] with the smallest vertex of v's component, for compressed sparse rows or a list of
-// arcs, on as many threads as are set. The directions of arcs are ignored. `symmetric` says that every arc is
-// listed from both ends, so that only its larger end needs to look at it. How: the three phases of the paper,
-// each a loop over all vertices. Every vertex starts under a smaller neighbour, if it has one; then each arc
-// unites its ends; at last every vertex is pointed to its root. Variants are those of the paper and of
-// cuda/graph/ecl.cuh: how to start (init = 1: alone, 2: under the smallest neighbour, 3: under the first
-// smaller one), which pointers to jump in the middle (jump, see union_find.h) and at the end (finish, see
-// finish_path). One thread runs the paper's serial code, without atomic operations. Cost: each arc read once,
-// and a random access for it; the arcs of a vertex are one thread's work. No memory beyond the parents, which
-// become the labels. Without jumping (jump = 3) a search may visit every vertex. Source: Jaiganesh and
-// Burtscher 2018, sections 3 and 5.1.
+// The three phases of the paper are a loop over all vertices each: every vertex starts under a smaller
+// neighbour, if it has one; each arc unites its ends; every vertex is pointed to its root. Variants are those
+// of the paper and of cuda/graph/ecl.cuh (init, jump, finish). One thread runs the paper's serial code,
+// without atomic operations. Cost: each arc read once, and a random access for it; the arcs of a vertex are
+// one thread's work. No memory beyond the parents, which become the labels. Without jumping (jump = 3) a
+// search may visit every vertex. Source: Jaiganesh and Burtscher 2018, sections 3 and 5.1.
 #pragma once
-
-#include <algorithm>
-#include <type_traits>
 
 #include "cpu/core/parallel.h"
 #include "cpu/graph/rows.h"

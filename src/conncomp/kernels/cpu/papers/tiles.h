@@ -1,22 +1,19 @@
 // Connected components of an array or of a lattice with bonds, first within tiles, then across them, on one
-// thread.
+// thread: fills labels with the smallest index of each element's component, or -1 for background.
 //
-// What: fills labels with the smallest index of each element's component, or -1 where there is background.
-// How: a tile is an array of its own, whose cells are numbered in C order. Its links are listed, and its
-// components found in one of three ways: by breadth-first searches, by union-find on trees balanced by their
-// sizes, or by lowering the labels at the ends of links until none changes (self-labelling). Then tiles are
-// consolidated over their seams in one of two ways. Relaxation: the roots at the ends of each link over a
-// seam are listed and lower each other's label until none changes. Sewing: links over seams unite trees of
-// labels, first those within groups of two tiles a side, then within groups of four, ..., at last those over
-// the ends of periodic axes. At the end every cell takes the label of its root. Cost: the values of
-// neighbours are read once, for bits (cells.h) that are asked for within tiles and, twice, over seams.
-// Self-labelling takes as many passes over a tile as links lie on a path through it, about, relaxation as
-// many over its list as tiles do. Relaxation stores two indices for each link over a seam, sewing nothing
-// beyond the labels. Source: Weigel 2011, section II.B and C. As the root must be the smallest index, trees
-// of sewing are hooked by index rather than by size.
+// A tile is an array of its own, whose cells are numbered in C order. Its links are listed, and its
+// components found by breadth-first searches, by union-find on trees balanced by their sizes, or by lowering
+// the labels at the ends of links until none changes (self-labelling). Then tiles are consolidated over their
+// seams. Relaxation: the roots at the ends of each link over a seam are listed and lower each other's label
+// until none changes. Sewing: links over seams unite trees of labels, first those within groups of two tiles
+// a side, then within groups of four, ..., at last those over the ends of periodic axes. At the end every
+// cell takes the label of its root.
+// Cost: the values of neighbours are read once, for bits (cells.h) that are asked for within tiles and,
+// twice, over seams. Self-labelling takes about as many passes over a tile as links lie on a path through it,
+// relaxation as many over its list as tiles do. Relaxation stores two indices for each link over a seam,
+// sewing nothing beyond the labels. Source: Weigel 2011, section II.B and C; as the root must be the smallest
+// index, trees of sewing are hooked by index rather than by size.
 #pragma once
-
-#include <map>
 
 #include "core/union_find.h"
 #include "cpu/papers/cells.h"

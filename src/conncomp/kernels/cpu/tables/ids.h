@@ -8,7 +8,6 @@
 #pragma once
 
 #include <array>
-#include <cstring>
 #include <random>
 
 #include "core/atomics.h"

@@ -14,8 +14,6 @@
 // Memory: 10 to 15 bytes a distinct id.
 #pragma once
 
-#include <algorithm>
-#include <array>
 #include <stdexcept>
 #include <vector>
 

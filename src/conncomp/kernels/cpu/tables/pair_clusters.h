@@ -12,10 +12,6 @@
 // an id and two a pair. Memory: that of interning, and 4 bytes an id and threshold.
 #pragma once
 
-#include <algorithm>
-#include <bit>
-#include <vector>
-
 #include "cpu/core/numbering.h"
 #include "cpu/tables/interning.h"
 

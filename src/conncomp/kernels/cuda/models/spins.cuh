@@ -223,9 +223,7 @@ __global__ void __launch_bounds__(kSpinThreads) toss_coins(Replicas replicas, Bi
   follow_launch();
   const int64_t words = coin_words(replicas.lattice);
   coins = replicas.at_replica(coins, words);
-  const int64_t part = blockIdx.x % replicas.parts, step = int64_t(replicas.parts) * blockDim.x;
-  for (int64_t word = part * blockDim.x + threadIdx.x; word < words; word += step)
-    coins[word] = draw_coins(replicas.draws(), word);
+  replicas.for_each(words, [&](int64_t word) { coins[word] = draw_coins(replicas.draws(), word); });
 }
 
 // The neighbours of a site: two along each axis that is longer than 1, unless it ends there.

@@ -54,8 +54,7 @@ __global__ void __launch_bounds__(kSpinThreads)
   const int64_t across = (columns + width - 1) / width, down = (rows + height - 1) / height;
   const int64_t patches = lattice.rows() / rows * down * across;
   int64_t satisfied = 0, active = 0;
-  const int64_t part = blockIdx.x % replicas.parts, step = int64_t(replicas.parts) * blockDim.x;
-  for (int64_t patch = part * blockDim.x + threadIdx.x; patch < patches; patch += step) {
+  replicas.for_each(patches, [&](int64_t patch) {
     const int64_t plane = patch / across / down;
     const int64_t first_row = patch / across % down * height, first_column = patch % across * width;
 #pragma unroll
@@ -80,7 +79,7 @@ __global__ void __launch_bounds__(kSpinThreads)
       }
       bonds_of_site[site] = uint8_t(site_bonds);
     }
-  }
+  });
   if (records.record == nullptr) return;
   records.add_block(replica, kSatisfied, satisfied);
   if (count_active) records.add_block(replica, kActive, active);

@@ -8,12 +8,6 @@
 // next one reads. A site has its place among the numbers, its neighbours' lines of nodes, and their parents'.
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <type_traits>
-#include <utility>
-#include <vector>
-
 #include "core/percolation.h"
 #include "cpu/models/draws.h"
 #include "cpu/models/percolation/winding_clusters.h"

@@ -15,7 +15,6 @@
 #include <array>
 #include <bit>
 #include <limits>
-#include <utility>
 #include <vector>
 
 #include "core/spins.h"

@@ -9,11 +9,6 @@
 // Source: ours, from runs (He, Chao and Suzuki 2008) and union-find.
 #pragma once
 
-#include <algorithm>
-#include <bit>
-#include <utility>
-#include <vector>
-
 #include "cpu/core/buffer.h"
 #include "cpu/core/numbering.h"
 #include "cpu/core/run_forest.h"

@@ -5,9 +5,6 @@
 // a time. Source: N. Metropolis and others 1953, in the order of a checkerboard.
 #pragma once
 
-#include <algorithm>
-#include <bit>
-
 #include "cpu/core/numbering.h"
 #include "cpu/models/potts/flip_offers.h"
 

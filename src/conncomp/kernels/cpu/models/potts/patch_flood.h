@@ -10,10 +10,6 @@
 // updates.
 #pragma once
 
-#include <algorithm>
-#include <bit>
-#include <vector>
-
 #include "cpu/models/potts/flood.h"
 #include "cpu/models/potts/patches.h"
 

@@ -7,7 +7,6 @@
 // above the other; the last ones along that axis may have fewer.
 #pragma once
 
-#include <algorithm>
 #include <iterator>
 
 #include "cpu/core/many_words.h"

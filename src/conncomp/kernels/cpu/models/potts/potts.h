@@ -1,10 +1,6 @@
 // The Potts model on the CPU: what models/potts/cpu.py asks for, for all replicas at once.
 #pragma once
 
-#include <optional>
-#include <utility>
-#include <vector>
-
 #include "cpu/models/potts/metropolis.h"
 #include "cpu/models/potts/patch_flood.h"
 #include "cpu/models/potts/serial.h"

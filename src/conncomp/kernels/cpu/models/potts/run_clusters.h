@@ -5,9 +5,6 @@
 // states of their roots (strip_flip.h). Source: ours.
 #pragma once
 
-#include <algorithm>
-#include <vector>
-
 #include "cpu/models/potts/record.h"
 #include "cpu/models/potts/strip_flip.h"
 

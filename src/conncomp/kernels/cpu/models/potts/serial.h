@@ -7,10 +7,6 @@
 // and III.
 #pragma once
 
-#include <algorithm>
-#include <bit>
-#include <vector>
-
 #include "cpu/models/potts/cells.h"
 
 namespace conncomp {

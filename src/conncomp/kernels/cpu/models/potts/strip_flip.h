@@ -19,10 +19,6 @@
 // 2; some forty instructions a word and digit. Source: ours.
 #pragma once
 
-#include <algorithm>
-#include <bit>
-#include <vector>
-
 #include "cpu/models/draws.h"
 #include "cpu/models/potts/forest.h"
 

@@ -1,20 +1,14 @@
-// The update of Swendsen and Wang: every cluster gets any of the states.
+// The update of Swendsen and Wang: every cluster gets any of the states. Active bonds make a forest of runs
+// (forest.h), whose roots draw states (strip_flip.h). Labels are never written.
 //
-// What: active bonds make a forest of runs (forest.h), whose roots draw states (strip_flip.h). Labels are
-// never written. How: 1. Each thread takes a strip of rows, a few of which at a time get their active bonds,
-// their runs, and
-//         the unions with rows before them. Strips that a thread takes one after the other are one slab.
-//      2. Bonds between slabs are drawn and followed, with compare-and-swap.
-//      3. If windings are measured, bonds over the ends of axes are followed only now (seam_bonds.h).
-//      4. Lengths of runs are added up at the roots, if clusters are measured, and strips flip
-//      (run_clusters.h).
-// Cost: each bond is drawn once.
-// Source: ours; R. H. Swendsen and J.-S. Wang, Phys. Rev. Lett. 58, 86 (1987), for the update.
+// 1. Each thread takes a strip of rows, a few of which at a time get their active bonds, their runs, and the
+// unions with rows before them. Strips that a thread takes one after the other are one slab.
+// 2. Bonds between slabs are drawn and followed, with compare-and-swap.
+// 3. If windings are measured, bonds over the ends of axes are followed only now (SeamBonds).
+// 4. Lengths of runs are added up at the roots, if clusters are measured, and strips flip (run_clusters.h).
+// Cost: each bond is drawn once. Source: ours; R. H. Swendsen and J.-S. Wang, Phys. Rev. Lett. 58, 86 (1987),
+// for the update.
 #pragma once
-
-#include <algorithm>
-#include <bit>
-#include <vector>
 
 #include "cpu/grid/windings.h"
 #include "cpu/models/potts/active_bonds.h"
