@@ -71,7 +71,7 @@ MANY_PARAMETERS_OF_CUDA = {
 COLUMNS, CALLED = "columns of tables, an array each", "what Python hands over, by name"
 MANY_PARAMETERS_OF_CPP = {
     "bindings/components.cpp colour": CALLED,
-    "bindings/intensities.cpp intensities": COLUMNS,
+    "bindings/columns.cpp intensities": COLUMNS,
     "bindings/models.cpp update_potts": CALLED,
 }
 

@@ -16,7 +16,7 @@
 #include "cpu/components/hulls.h"
 #include "cpu/components/moments.h"
 #include "cpu/components/spread.h"
-#include "cpu/core/process.h"
+#include "cpu/core/parallel.h"
 #include "random_cases.h"
 
 using namespace conncomp;

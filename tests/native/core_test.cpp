@@ -13,7 +13,6 @@
 #include <thread>
 #include <vector>
 
-#include "core/half.h"
 #include "core/links.h"
 #include "cpu/components/colours.h"
 #include "cpu/components/contacts.h"
@@ -21,12 +20,10 @@
 #include "cpu/components/intensities.h"
 #include "cpu/components/measures.h"
 #include "cpu/components/members.h"
-#include "cpu/components/paired_runs.h"
 #include "cpu/components/spans.h"
 #include "cpu/components/surfaces.h"
 #include "cpu/components/tables.h"
 #include "cpu/core/buffer.h"
-#include "cpu/core/byte_counts.h"
 #include "cpu/core/extremes.h"
 #include "cpu/grid/kept_runs.h"
 #include "cpu/grid/runs.h"

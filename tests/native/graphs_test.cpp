@@ -14,7 +14,6 @@
 
 #include "cpu/core/buffer.h"
 #include "cpu/generate/fill.h"
-#include "cpu/generate/rmat.h"
 #include "cpu/graph/afforest.h"
 #include "cpu/graph/arcs.h"
 #include "cpu/graph/both_ends.h"
@@ -30,7 +29,6 @@
 #include "cpu/graph/sparse_forest.h"
 #include "cpu/graph/topological.h"
 #include "cpu/graph/trimming.h"
-#include "cpu/graph/union_by_size.h"
 #include "cpu/papers/bfs.h"
 #include "cpu/papers/ecl.h"
 #include "cpu/papers/recolouring.h"

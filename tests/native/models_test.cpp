@@ -16,7 +16,6 @@
 #include "cpu/models/potts/potts.h"
 #include "cpu/models/spin_glass.h"
 #include "cpu/models/vector_spins.h"
-#include "cpu/models/vertex_classes.h"
 #include "random_cases.h"
 
 using namespace conncomp;

@@ -9,7 +9,6 @@
 #include <cstring>
 #include <vector>
 
-#include "core/half.h"
 #include "core/links.h"
 #include "cpu/components/tables.h"
 #include "cpu/core/bits.h"

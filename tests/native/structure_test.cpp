@@ -6,7 +6,6 @@
 #include <cstdlib>
 #include <vector>
 
-#include "cpu/models/edge_labels.h"
 #include "cpu/models/structure.h"
 #include "random_cases.h"
 

@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "cpu/core/process.h"
+#include "cpu/core/parallel.h"
 #include "cpu/tables/division.h"
 #include "cpu/tables/pair_clusters.h"
 #include "random_cases.h"

@@ -8,12 +8,12 @@
 #include <type_traits>
 #include <vector>
 
-#include "cpu/files/compact.h"
 #include "cpu/files/graph_text.h"
 #include "cpu/files/graphml.h"
 #include "cpu/files/named_arcs.h"
 #include "cpu/files/plain_xml.h"
 #include "cpu/files/png_filters.h"
+#include "cpu/graph/rows_of_arcs.h"
 #include "rounds.h"
 
 using namespace conncomp;

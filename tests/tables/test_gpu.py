@@ -220,7 +220,7 @@ def check_numbers(seed, gpu, first_rows=50, *, rows=400, distinct=300):
 
 
 def inverse_of_mix(x):
-    """Invert ``core/mix.h``: multiplications by inverses, shifts undone from the highest bits."""
+    """Invert ``mix``: multiplications by inverses, and shifts undone from the highest bits."""
 
     def unshift(y, shift):
         x = y

@@ -4,7 +4,6 @@
 // All of nanobind's converters are included here, so that a type is converted alike in every file.
 #pragma once
 
-#include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/array.h>
 #include <nanobind/stl/optional.h>
@@ -15,9 +14,6 @@
 #include <nanobind/stl/vector.h>
 
 #include <cstdint>
-#include <memory>
-#include <type_traits>
-#include <utility>
 
 #include "bindings/without_gil.h"
 
@@ -50,8 +46,7 @@ decltype(auto) with_entries(const Array& array, Body&& body) {
   return with(with, Types()...);
 }
 
-template <class Array, class Body>
-decltype(auto) with_integers(const Array& array, Body&& body) {
+decltype(auto) with_integers(const auto& array, auto&& body) {
   return with_entries<int32_t, int64_t>(array, body);
 }
 
@@ -64,6 +59,12 @@ nb::object give_away(Memory filled, int64_t count) {
   const nb::capsule owner(memory.get(), [](void* p) noexcept { delete static_cast<Memory*>(p); });
   memory.release();
   return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<1>>(data, {size_t(count)}, owner));
+}
+
+template <class T>
+nb::object give_away(std::vector<T> filled) {
+  const int64_t count = int64_t(filled.size());
+  return give_away(std::move(filled), count);
 }
 
 // nanobind's arrays take Python's lock by a call that knows the main interpreter only, and would wait for
@@ -80,27 +81,20 @@ constexpr const char* kProcessName = "conncomp.Process";
 void define_arrays(nb::module_& m);
 void define_link_rules(nb::module_& m);
 void define_grid(nb::module_& m);
-void define_grid_papers(nb::module_& m);
-void define_windings(nb::module_& m);
 void define_graph(nb::module_& m);
 void define_graph_papers(nb::module_& m);
 void define_strong(nb::module_& m);
 void define_forests(nb::module_& m);
 void define_growing(nb::module_& m);
 void define_graph_inputs(nb::module_& m);
-void define_dictionaries(nb::module_& m);
 void define_columns(nb::module_& m);
 void define_components(nb::module_& m);
-void define_intensities(nb::module_& m);
-void define_contacts(nb::module_& m);
 void define_models(nb::module_& m);
 void define_spin_glass(nb::module_& m);
 void define_vector_spins(nb::module_& m);
 void define_edge_spins(nb::module_& m);
-void define_structure(nb::module_& m);
 void define_launches(nb::module_& m);
 void define_transfers(nb::module_& m);
 void define_tables(nb::module_& m);
-void define_generate(nb::module_& m);
 
 }  // namespace conncomp

@@ -1,17 +1,11 @@
 // What is measured of components beyond sizes and boxes: moments, configurations, borders, hulls, values.
-#include <array>
-#include <cstdint>
-#include <memory>
-#include <vector>
 
-#include "bindings/bindings.h"
 #include "bindings/labels.h"
 #include "cpu/components/borders.h"
-#include "cpu/components/component_runs.h"
 #include "cpu/components/configurations.h"
 #include "cpu/components/enclosed.h"
 #include "cpu/components/hulls.h"
-#include "cpu/components/moments.h"
+#include "cpu/components/intensities.h"
 #include "cpu/components/spread.h"
 
 namespace conncomp {
@@ -58,7 +52,7 @@ nb::object weights() {
   static constexpr Configurations<axes> kTable{};
   const int8_t* const first = &kTable.weights[0][0];
   std::vector<int8_t> copied(first, first + sizeof(kTable.weights));
-  return give_away(std::move(copied), int64_t(sizeof(kTable.weights)));
+  return give_away(std::move(copied));
 }
 
 void borders(AnyVector labels, const std::vector<int64_t>& shape, int64_t background,
@@ -124,8 +118,7 @@ nb::object indices(const ComponentRuns& runs, int64_t row) {
   runs.for_each(row, [&](Run run) {
     for (int64_t i = run.begin; i < run.end; ++i) members.push_back(i);
   });
-  const int64_t count = int64_t(members.size());
-  return give_away(std::move(members), count);
+  return give_away(std::move(members));
 }
 
 // The indices of the first and the last element of each line that a component has elements on.
@@ -139,8 +132,7 @@ nb::object line_ends(const ComponentRuns& runs, int64_t row) {
       ends.insert(ends.end(), {run.begin, run.end - 1});
     last_line = line;
   });
-  const int64_t count = int64_t(ends.size());
-  return give_away(std::move(ends), count);
+  return give_away(std::move(ends));
 }
 
 // The first and the last element of each line that the hull of a component has, in two dimensions.
@@ -154,8 +146,7 @@ nb::object hull_extents(const ComponentRuns& runs, int64_t row) {
   }
   std::vector<int64_t> flat;
   for (const Extent& extent : lines) flat.insert(flat.end(), {extent.first, extent.last});
-  const int64_t count = int64_t(flat.size());
-  return give_away(std::move(flat), count);
+  return give_away(std::move(flat));
 }
 
 // Of a pickled object: the lengths of axes, where the runs of each row begin, and the runs.
@@ -164,8 +155,7 @@ using RunsState = std::tuple<std::vector<int64_t>, nb::object, nb::object>;
 RunsState state_of(const ComponentRuns& runs) {
   const auto copy = [](const auto& entries) {
     std::vector<std::decay_t<decltype(entries[0])>> copied(entries.begin(), entries.end());
-    const int64_t count = int64_t(copied.size());
-    return give_away(std::move(copied), count);
+    return give_away(std::move(copied));
   };
   return {runs.shape(), copy(runs.first()), copy(runs.packed())};
 }
@@ -174,6 +164,29 @@ void restore(ComponentRuns& runs,
              const std::tuple<std::vector<int64_t>, Vector<const int64_t>, Vector<const uint64_t>>& state) {
   const auto& [shape, first, packed] = state;
   new (&runs) ComponentRuns(shape, {first.data(), first.size()}, {packed.data(), packed.size()});
+}
+
+// `components` are the labels that occur, ascending; sizes and boxes are those of Columns. Of the columns,
+// minima and maxima are of the type of the values, and sums of that of GivenSum.
+bool intensities(AnyVector labels, const std::vector<int64_t>& shape, int64_t background, AnyVector values,
+                 int bits, Vector<const int64_t> components, Vector<const int64_t> sizes,
+                 Vector<const int64_t> boxes, FilledVector sums, Vector<double> means, FilledVector minima,
+                 FilledVector maxima, Vector<double> centroids) {
+  const LabelledItems items{label_array(labels, background), shape};
+  const auto measure = [&]<class Value>(const Value* data) {
+    return with_entries<GivenSum<Value>>(sums, [&](GivenSum<Value>* sum) {
+      return with_entries<Value>(minima, [&](Value* low) {
+        return with_entries<Value>(maxima, [&](Value* high) {
+          return without_gil([&] {
+            const RowsOfLabels rows(components.data(), int64_t(components.size()));
+            const Intensities<Value> measured(items, data, rows, {sizes.data(), boxes.data()}, bits);
+            return measured.write(rows.count(), {sum, means.data(), low, high, centroids.data()});
+          });
+        });
+      });
+    });
+  };
+  return with_entries<uint8_t, uint16_t, int16_t, int32_t, int64_t, uint64_t, float, double>(values, measure);
 }
 
 }  // namespace
@@ -196,6 +209,7 @@ void define_columns(nb::module_& m) {
   m.def("count_configurations", &configurations);
   m.def("configuration_weights", [](int axes) { return axes == 2 ? weights<2>() : weights<3>(); });
   m.def("count_borders", &borders);
+  m.def("measure_intensities", &intensities);
 }
 
 }  // namespace conncomp

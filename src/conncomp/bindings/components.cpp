@@ -1,19 +1,13 @@
-// Components of labels: sizes, members, measures, faces, other labels, colours.
-#include <cstdint>
-#include <memory>
-#include <utility>
-#include <vector>
+// Components of labels: sizes, members, measures, faces, other labels, colours, contacts.
 
-#include "bindings/bindings.h"
 #include "bindings/labels.h"
 #include "cpu/components/colours.h"
+#include "cpu/components/contacts.h"
 #include "cpu/components/distinct.h"
-#include "cpu/components/known_components.h"
 #include "cpu/components/measures.h"
 #include "cpu/components/members.h"
 #include "cpu/components/spans.h"
 #include "cpu/components/surfaces.h"
-#include "cpu/components/tables.h"
 
 namespace conncomp {
 
@@ -112,8 +106,7 @@ int64_t colour(AnyVector components, const std::vector<int64_t>& steps, int64_t 
 }
 
 // Calls body(labels, is_signed), with labels as words of their width.
-template <class Body>
-auto with_words(const AnyVector& labels, Body&& body) {
+auto with_words(const AnyVector& labels, auto&& body) {
   const bool is_signed = labels.dtype().code == uint8_t(nb::dlpack::dtype_code::Int);
   if (!is_signed && labels.dtype().code != uint8_t(nb::dlpack::dtype_code::UInt))
     throw nb::type_error("labels are integers");
@@ -163,6 +156,36 @@ nb::object distinct(const NumberedLabels& numbered) {
   return numbered.width() == 32 ? give(uint32_t()) : give(uint64_t());
 }
 
+// `steps` has a row for each, as ContactStep; the others are as in ContactGrid.
+template <class Label>
+std::unique_ptr<LabelContacts> contacts(Vector<const Label> labels, const std::vector<int64_t>& shape,
+                                        uint64_t periodic, Table<int64_t> steps, int64_t kinds,
+                                        Label background, int64_t rows) {
+  ContactGrid grid{shape, periodic, {}, kinds};
+  for (size_t i = 0; i < steps.shape(0); ++i)
+    grid.steps.push_back({steps(i, 0), uint64_t(steps(i, 1)), uint64_t(steps(i, 2)), steps(i, 3)});
+  return without_gil(
+      [&] { return std::make_unique<LabelContacts>(find_contacts(labels.data(), background, rows, grid)); });
+}
+
+// As weigh_contacts: `by_kind` has a number for each pair and kind, one pair after another.
+void weigh(Vector<const int64_t> by_kind, const std::vector<int64_t>& times, const std::vector<double>& face,
+           Vector<int64_t> counts, Vector<double> areas) {
+  without_gil([&] {
+    weigh_contacts(by_kind.data(), int64_t(counts.size()), times, face, counts.data(), areas.data());
+  });
+}
+
+// As pair_runs; arrays are of one length and type.
+nb::object runs_of_pairs(AnyVector one, AnyVector other) {
+  return with_integers(one, [&]<class Label>(const Label* labels) {
+    return with_entries<Label>(other, [&](const Label* others) {
+      std::vector<int64_t> runs = without_gil([&] { return pair_runs(labels, others, int64_t(one.size())); });
+      return give_away(std::move(runs));
+    });
+  });
+}
+
 }  // namespace
 
 void define_components(nb::module_& m) {
@@ -185,6 +208,15 @@ void define_components(nb::module_& m) {
   m.def("sort_by_size", [](Vector<const int64_t> sizes, int64_t items, Vector<int64_t> order) {
     without_gil([&] { sort_by_size(sizes.data(), int64_t(sizes.size()), items, order.data()); });
   });
+  nb::class_<LabelContacts>(m, "LabelContacts")
+      .def_prop_ro("pairs", &LabelContacts::pairs)
+      .def("write", [](const LabelContacts& contacts, Vector<int64_t> labels, Vector<int64_t> counts) {
+        without_gil([&] { contacts.write(labels.data(), counts.data()); });
+      });
+  m.def("find_contacts", &contacts<int32_t>);
+  m.def("find_contacts", &contacts<int64_t>);
+  m.def("weigh_contacts", &weigh);
+  m.def("pair_runs", &runs_of_pairs);
 }
 
 }  // namespace conncomp

@@ -1,10 +1,6 @@
 // Compressed sparse rows as arguments, and labels of their vertices.
 #pragma once
 
-#include <cstdint>
-#include <type_traits>
-#include <utility>
-
 #include "bindings/bindings.h"
 #include "cpu/core/buffer.h"
 #include "cpu/core/numbering.h"
@@ -14,8 +10,7 @@ namespace conncomp {
 
 // Calls body(rows). Code is compiled for pointers of int32 only where targets are of int32; elsewhere, and
 // unless `narrow`, pointers are copied as int64.
-template <class Body>
-decltype(auto) with_rows(const AnyVector& indptr, const AnyVector& indices, Body&& body, bool narrow = true) {
+decltype(auto) with_rows(const AnyVector& indptr, const AnyVector& indices, auto&& body, bool narrow = true) {
   if (indptr.size() == 0) throw nb::value_error("indptr has an entry more than there are vertices");
   const int64_t vertices = int64_t(indptr.size()) - 1, arcs = int64_t(indices.size());
   Buffer<int64_t> copy;
@@ -36,9 +31,8 @@ decltype(auto) with_rows(const AnyVector& indptr, const AnyVector& indices, Body
 }
 
 // Calls body(rows, labels), with a label for each row.
-template <class Array, class Body>
-decltype(auto) with_labelled_rows(const AnyVector& indptr, const AnyVector& indices, const Array& labels,
-                                  Body&& body) {
+decltype(auto) with_labelled_rows(const AnyVector& indptr, const AnyVector& indices, const auto& labels,
+                                  auto&& body) {
   const auto with = [&]<class Pointer, class Vertex>(Rows<Pointer, Vertex> rows) -> decltype(auto) {
     if (rows.vertices != int64_t(labels.size())) throw nb::value_error("there must be a label for each row");
     const auto labelled = [&](auto* data) { return body(rows, data); };
@@ -51,17 +45,15 @@ decltype(auto) with_labelled_rows(const AnyVector& indptr, const AnyVector& indi
 }
 
 // Calls body(src, dst), with both ends of arcs.
-template <class Body>
-decltype(auto) with_arcs(const AnyVector& src, const AnyVector& dst, Body&& body) {
+decltype(auto) with_arcs(const AnyVector& src, const AnyVector& dst, auto&& body) {
   return with_integers(src, [&]<class Vertex>(const Vertex* sources) {
     return with_entries<Vertex>(dst, [&](const Vertex* targets) { return body(sources, targets); });
   });
 }
 
 // Labels the rows by a forest that fill(rows, roots) fills; returns the number of components.
-template <class Fill>
 int64_t label_rows(const AnyVector& indptr, const AnyVector& indices, const FilledVector& out,
-                   bool consecutive, Fill&& fill) {
+                   bool consecutive, auto&& fill) {
   return with_labelled_rows(indptr, indices, out, [&](auto rows, auto* roots) {
     return without_gil([&] {
       fill(rows, roots);
@@ -71,9 +63,8 @@ int64_t label_rows(const AnyVector& indptr, const AnyVector& indices, const Fill
 }
 
 // The same for vertices of arcs, by fill(src, dst, roots).
-template <class Fill>
 int64_t label_vertices(const AnyVector& src, const AnyVector& dst, const FilledVector& out, bool consecutive,
-                       Fill&& fill) {
+                       auto&& fill) {
   return with_arcs(src, dst, [&](const auto* sources, const auto* targets) {
     return with_integers(out, [&](auto* roots) {
       return without_gil([&] {

@@ -1,16 +1,9 @@
-// Models on any edges. Arrays have the shapes that models/on_edges/cpu.py gives them, flattened.
+// Models on any edges, and structure factors of spins. Arrays have the shapes that models/on_edges/cpu.py and
+// models/observables/structure.py give them, flattened.
 #include "cpu/models/edge_spins.h"
-#include "cpu/models/vertex_classes.h"
-
-#include <bit>
-#include <memory>
-#include <optional>
-#include <string>
-#include <type_traits>
-#include <utility>
-#include <vector>
 
 #include "bindings/bindings.h"
+#include "cpu/models/structure.h"
 
 using namespace nb::literals;
 
@@ -63,6 +56,27 @@ EdgeUpdate drawn_update(const void* spins, uint32_t step, Temperatures temperatu
           reinterpret_cast<const GlassTemperature*>(temperatures.data()),
           {logarithm.data()},
           record ? record->data() : nullptr};
+}
+
+// Sums with the tables that they read.
+struct HeldStructure {
+  Vector<const int32_t> phases;
+  std::unique_ptr<const StructureSums> sums;
+};
+
+// `lattice` and `waves` are structs of kernels/lattice.py and kernels/structure.py, as bytes. The latter has
+// addresses in `phases`, which is kept.
+void make_structure(HeldStructure* self, const std::string& kind, nb::bytes lattice, nb::bytes waves,
+                    Vector<const int32_t> phases, uint64_t seed, uint64_t first_replica, int64_t replicas) {
+  if (lattice.size() != sizeof(Lattice) || waves.size() != sizeof(Waves))
+    throw nb::value_error("lattice and waves must be structs");
+  Waves of{};
+  Replicas side_by_side{{}, seed, first_replica, replicas};
+  std::memcpy(&of, waves.c_str(), sizeof(Waves));
+  std::memcpy(&side_by_side.lattice, lattice.c_str(), sizeof(Lattice));
+  auto sums = structure_sums(kind, side_by_side, of);
+  if (sums == nullptr) throw nb::value_error("there are no such spins");
+  new (self) HeldStructure{phases, std::move(sums)};
 }
 
 }  // namespace
@@ -126,6 +140,22 @@ void define_edge_spins(nb::module_& m) {
       return classify_vertices({begin.data(), to.data(), nullptr}, int64_t(class_of.size()), class_of.data());
     });
   });
+  m.def("label_edges", [](int64_t items, Vector<const int32_t> u, Vector<const int32_t> v,
+                          Vector<const uint8_t> active, Vector<int32_t> label) {
+    const ActiveEdges edges{
+        items, int64_t(label.size()) / items, int64_t(u.size()), u.data(), v.data(), active.data()};
+    without_gil([&] { edges.label(label.data()); });
+  });
+  nb::class_<HeldStructure>(m, "StructureSums")
+      .def("__init__", &make_structure)
+      .def("count",
+           [](const HeldStructure& held, AnyVector spins, Vector<int64_t> sums) {
+             without_gil([&] { held.sums->count(spins.data(), sums.data()); });
+           })
+      .def("square", [](const HeldStructure& held, AnyVector spins, uint32_t step,
+                        Vector<const int32_t> label, Vector<int64_t> limbs) {
+        without_gil([&] { held.sums->square(spins.data(), step, label.data(), limbs.data()); });
+      });
 }
 
 }  // namespace conncomp

@@ -1,14 +1,8 @@
 // Spanning forests of graphs, those of minimum weight, and bridges.
-#include <array>
-#include <cstdint>
-#include <type_traits>
-#include <utility>
 
-#include "bindings/bindings.h"
 #include "bindings/csr.h"
 #include "cpu/graph/bridges.h"
 #include "cpu/graph/filter_kruskal.h"
-#include "cpu/graph/spanning_forest.h"
 
 namespace conncomp {
 
@@ -27,30 +21,26 @@ nb::object forest_arcs(const Arcs& arcs, Find&& find) {
   return give_away_arcs(int32_t());
 }
 
-template <class Body>
-nb::object with_row_arcs(const AnyVector& indptr, const AnyVector& indices, Body&& body) {
+nb::object with_row_arcs(const AnyVector& indptr, const AnyVector& indices, auto&& body) {
   const auto with = [&]<class Pointer, class Vertex>(Rows<Pointer, Vertex> rows) {
     return body(RowArcs<Pointer, Vertex>{rows});
   };
   return with_rows(indptr, indices, with, int64_t(indptr.size()) - 1 <= INT32_MAX);
 }
 
-template <class Body>
-nb::object with_listed_arcs(const AnyVector& src, const AnyVector& dst, int64_t vertices, Body&& body) {
+nb::object with_listed_arcs(const AnyVector& src, const AnyVector& dst, int64_t vertices, auto&& body) {
   return with_arcs(src, dst, [&]<class Vertex>(const Vertex* sources, const Vertex* targets) {
     return body(ListedArcs<Vertex>{sources, targets, vertices, int64_t(src.size())});
   });
 }
 
-template <class Arcs>
-nb::object find_forest(const Arcs& arcs, Ends ends) {
+nb::object find_forest(const auto& arcs, Ends ends) {
   return forest_arcs(arcs, [&]<class Index>(Index) { return spanning_forest<Index>(arcs, ends); });
 }
 
 // `weights` are of uint32 or uint64, and `order` has the masks of WeightOrder; `key` is drawn anew for each
 // call.
-template <class Arcs>
-nb::object find_minimum_forest(const Arcs& arcs, const AnyVector& weights,
+nb::object find_minimum_forest(const auto& arcs, const AnyVector& weights,
                                const std::array<uint64_t, 3>& order, uint64_t key) {
   if (int64_t(weights.size()) != arcs.arcs) throw nb::value_error("there must be a weight for each arc");
   return with_entries<uint32_t, uint64_t>(weights, [&]<class Bits>(const Bits* bits) {

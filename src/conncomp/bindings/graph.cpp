@@ -1,7 +1,5 @@
 // Weak components of graphs: the default.
-#include <cstdint>
 
-#include "bindings/bindings.h"
 #include "bindings/csr.h"
 #include "cpu/graph/afforest.h"
 #include "cpu/graph/arcs.h"

@@ -1,21 +1,11 @@
-// Inputs of graphs: readers of text, rows of arcs, and whether rows are mirrored.
-#include <algorithm>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <tuple>
-#include <utility>
-#include <vector>
+// Inputs of graphs: readers of text, dictionaries of NetworkX, rows of arcs, and whether rows are mirrored.
+#include <chrono>
 
-#include "bindings/bindings.h"
 #include "bindings/csr.h"
-#include "cpu/files/compact.h"
-#include "cpu/files/graph_text.h"
 #include "cpu/files/graphml.h"
-#include "cpu/files/mirrored.h"
 #include "cpu/files/named_arcs.h"
-#include "cpu/files/plain_xml.h"
 #include "cpu/graph/rows_of_arcs.h"
+#include "cpu/networkx/dictionaries.h"
 
 namespace conncomp {
 
@@ -51,8 +41,7 @@ nb::object compact_arcs(FilledVector src, FilledVector dst, int64_t vertices) {
     return with_entries<Vertex>(dst, [&](Vertex* targets) {
       std::vector<int64_t> ids =
           without_gil([&] { return compact_ids(sources, targets, int64_t(src.size()), vertices); });
-      const int64_t count = int64_t(ids.size());
-      return give_away(std::move(ids), count);
+      return give_away(std::move(ids));
     });
   });
 }
@@ -91,8 +80,7 @@ template <class Reader>
 nb::object numbers_of_names(const Reader& reader, bool only) {
   std::optional<std::vector<int64_t>> numbers = without_gil([&] { return reader.names().numbers(only); });
   if (!numbers) return nb::none();
-  const int64_t count = int64_t(numbers->size());
-  return give_away(std::move(*numbers), count);
+  return give_away(std::move(*numbers));
 }
 
 // Writes the integers that the texts of bytes between `ends` are; which of these is none, or -1.
@@ -157,6 +145,40 @@ nb::class_<Reader> named_reader(nb::module_& m, const char* name) {
       .def_prop_ro("characters", [](const Reader& reader) { return reader.names().characters(); });
 }
 
+// Lets other threads and the handlers of signals run now and then.
+class Pauses {
+ public:
+  void operator()() {
+    if (Clock::now() < next_) return;
+    std::optional<WithoutGil>(std::in_place).reset();
+    if (look_up()) throw nb::python_error();
+    next_ = Clock::now() + kPause;
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  static constexpr std::chrono::milliseconds kPause{5};  // as long as Python lets a thread run
+
+  Clock::time_point next_ = Clock::now() + kPause;
+};
+
+// Labels the nodes of a graph whose rows, and those of the opposite arcs, are dictionaries.
+template <class Index>
+int64_t components_of_dictionaries(nb::tuple nodes, nb::tuple rows, nb::tuple opposite, Vector<Index> out) {
+  if (rows.size() != nodes.size() || opposite.size() != nodes.size() || out.size() != nodes.size())
+    throw nb::value_error("there must be a row and a label for each node");
+  grow_forest_of_dictionaries(nodes, rows, opposite, out.data(), Pauses());
+  return without_gil([&] { return label_forest(out.data(), int64_t(out.size()), true); });
+}
+
+template <class Vertex>
+void csr_of_dictionaries(nb::tuple nodes, nb::tuple rows, bool multiple, Vector<int64_t> indptr,
+                         Vector<Vertex> indices) {
+  if (rows.size() != nodes.size() || indptr.size() != nodes.size() + 1)
+    throw nb::value_error("there must be a row for each node, and one start more");
+  read_targets(nodes, rows, multiple, indptr.data(), indices.data(), int64_t(indices.size()), Pauses());
+}
+
 }  // namespace
 
 void define_graph_inputs(nb::module_& m) {
@@ -188,6 +210,10 @@ void define_graph_inputs(nb::module_& m) {
   m.def("plain_pieces", &plain_pieces);
   m.def("copy_igraph_edges", &copy_igraph_edges);
   m.attr("longest_row") = NamedArcReader::kLongestRow;
+  m.def("csr_of_dictionaries", &csr_of_dictionaries<int32_t>);
+  m.def("csr_of_dictionaries", &csr_of_dictionaries<int64_t>);
+  m.def("components_of_dictionaries", &components_of_dictionaries<int32_t>);
+  m.def("components_of_dictionaries", &components_of_dictionaries<int64_t>);
 }
 
 }  // namespace conncomp

@@ -1,7 +1,5 @@
 // Weak components of graphs: the papers' algorithms.
-#include <cstdint>
 
-#include "bindings/bindings.h"
 #include "bindings/csr.h"
 #include "cpu/graph/both_ends.h"
 #include "cpu/papers/bfs.h"

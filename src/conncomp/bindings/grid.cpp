@@ -1,8 +1,11 @@
-// Labels of arrays: the default.
-#include "bindings/bindings.h"
-#include "bindings/label_array.h"
+// Labels of arrays, by the default and by the papers' algorithms, and how components wrap around closed axes.
+
+#include "bindings/link_rules.h"
 #include "cpu/grid/kept_runs.h"
-#include "cpu/grid/runs.h"
+#include "cpu/grid/windings.h"
+#include "cpu/papers/label_equivalence.h"
+#include "cpu/papers/raster_scan.h"
+#include "cpu/papers/tiles.h"
 
 namespace conncomp {
 
@@ -26,9 +29,7 @@ std::unique_ptr<KeptRuns> keep(uintptr_t data, const LinkRule& links, const Grid
       [&] { return std::make_unique<KeptRuns>(reinterpret_cast<const void*>(data), *links.words, grid); });
 }
 
-nb::object roots_of(const KeptRuns& runs) {
-  return give_away(std::vector<int32_t>(runs.roots()), int64_t(runs.roots().size()));
-}
+nb::object roots_of(const KeptRuns& runs) { return give_away(std::vector<int32_t>(runs.roots())); }
 
 // There is a label for each element of the side.
 void write_side(const KeptRuns& runs, int axis, bool last, Vector<int32_t> numbers) {
@@ -145,6 +146,35 @@ class ImageKind {
   const int batch_axes_;
 };
 
+constexpr auto by_raster_scans = [](const auto&... task) { label_by_raster_scans(task...); };
+constexpr auto by_equivalence = [](const auto&... task) { label_by_equivalence(task...); };
+constexpr auto by_tiles = [](const auto& data, const auto& rule, const Grid& grid, bool consecutive,
+                             auto* labels, int64_t* counts, int local, int merge, int64_t side) {
+  const TileOptions options{TileLabelling(local), TileMerging(merge), side};
+  label_by_tiles(data, rule, grid, consecutive, labels, counts, options);
+};
+
+// `seams`, `boxes`, `slots` and `lattices` are as in seams.py. Returns ArrayWindings.
+nb::tuple windings_of_array(uintptr_t data, const LinkRule& links, Vector<const int64_t> seams,
+                            Vector<const int64_t> boxes, int64_t slots, int64_t lattices, AnyVector labels) {
+  ArrayWindings windings = with_integers(labels, [&]<class Label>(const Label* label) {
+    SeamArray<ElementLinks, Label> array{
+        *reinterpret_cast<const Seams*>(seams.data()), reinterpret_cast<const SeamBox*>(boxes.data()),
+        ElementLinks{*links.words}, reinterpret_cast<const char*>(data), label};
+    array.seams.item_stride *= links.words->value_bytes;
+    return without_gil([&] { return find_windings(array, slots, lattices); });
+  });
+  return nb::make_tuple(give_away(std::move(windings.smallest)), give_away(std::move(windings.bases)),
+                        give_away(std::move(windings.left_out)));
+}
+
+// As wind_bonds; four windings of each bond.
+void wind_given_bonds(Vector<const int64_t> item, Vector<const int64_t> from, Vector<const int64_t> to,
+                      Vector<const int8_t> along, Vector<int64_t> axes, Vector<int64_t> rank) {
+  const GivenBonds bonds{int64_t(item.size()), item.data(), from.data(), to.data(), along.data()};
+  without_gil([&] { wind_bonds(bonds, axes.data(), rank.data()); });
+}
+
 }  // namespace
 
 void define_grid(nb::module_& m) {
@@ -164,6 +194,11 @@ void define_grid(nb::module_& m) {
            nb::arg("links"), nb::arg("grid"), nb::arg("consecutive"), nb::arg("shape"), nb::arg("strides"),
            nb::arg("batch_axes"))
       .def("label", &ImageKind::label, nb::arg("image"), nb::arg("labels"));
+  define_labels<by_raster_scans>(m, "label_by_raster_scans");
+  define_labels<by_equivalence>(m, "label_by_equivalence");
+  define_labels<by_tiles, int, int, int64_t>(m, "label_by_tiles");
+  m.def("find_windings", &windings_of_array);
+  m.def("wind_bonds", &wind_given_bonds);
 }
 
 }  // namespace conncomp

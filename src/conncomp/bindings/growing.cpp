@@ -1,11 +1,8 @@
 // Components of a graph that grows by edges.
-#include <cstdint>
 #include <stdexcept>
 
-#include "bindings/bindings.h"
 #include "bindings/csr.h"
 #include "cpu/graph/incremental.h"
-#include "cpu/graph/union_by_size.h"
 
 namespace conncomp {
 

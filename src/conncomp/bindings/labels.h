@@ -1,8 +1,6 @@
 // Labels as arguments.
 #pragma once
 
-#include <cstdint>
-
 #include "bindings/bindings.h"
 #include "cpu/components/stretches.h"
 

@@ -1,17 +1,6 @@
 // Link rules as arguments: which struct of core/links.h a name means.
 #include "bindings/link_rules.h"
 
-#include <cstdint>
-#include <cstring>
-#include <optional>
-#include <string>
-#include <type_traits>
-#include <utility>
-#include <vector>
-
-#include "core/half.h"
-#include "core/links.h"
-
 namespace conncomp {
 
 namespace {
@@ -32,8 +21,7 @@ Background<T> background_of(const std::optional<nb::bytes>& bytes) {
 }
 
 // Calls a function with a value of the type that a kernel knows by this name.
-template <class Function>
-LinkRule with_value_type(const std::string& name, Function&& function) {
+LinkRule with_value_type(const std::string& name, auto&& function) {
   if (name == "u1") return function(uint8_t());
   if (name == "u2") return function(uint16_t());
   if (name == "u4") return function(uint32_t());

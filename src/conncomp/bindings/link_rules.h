@@ -1,10 +1,9 @@
-// Link rules as arguments.
+// Link rules and arrays to label as arguments: functions with these are bound for each algorithm.
 #pragma once
-
-#include <memory>
 
 #include "bindings/bindings.h"
 #include "cpu/grid/link_words.h"
+#include "cpu/grid/offsets.h"
 
 namespace conncomp {
 
@@ -13,5 +12,24 @@ namespace conncomp {
 struct LinkRule {
   std::shared_ptr<const LinkWords> words;
 };
+
+// Labels by a callable, which is given up after so many seconds.
+// Labels by a callable, which is given up after so many seconds.
+template <auto by, class Index, class... Options>
+void label_array(uintptr_t data, const LinkRule& links, const Grid& grid, bool consecutive, Vector<Index> out,
+                 Vector<int64_t> counts, double seconds, Options... options) {
+  without_gil(
+      [&] {
+        by(reinterpret_cast<const void*>(data), *links.words, grid, consecutive, out.data(), counts.data(),
+           options...);
+      },
+      seconds);
+}
+
+template <auto by, class... Options>
+void define_labels(nb::module_& m, const char* name) {
+  m.def(name, &label_array<by, int32_t, Options...>);
+  m.def(name, &label_array<by, int64_t, Options...>);
+}
 
 }  // namespace conncomp

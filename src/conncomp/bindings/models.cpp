@@ -1,11 +1,4 @@
 // Lattices and fields of models, and how they change.
-#include <algorithm>
-#include <array>
-#include <cstdint>
-#include <cstring>
-#include <optional>
-#include <utility>
-#include <vector>
 
 #include "bindings/bindings.h"
 #include "cpu/models/cahn_hilliard.h"

@@ -1,11 +1,8 @@
 // The module that is the same for every processor: threads, the compiler, instruction sets, and what the
 // other files add but for those of registers.cpp.
-#include <cstdint>
-#include <string>
 
 #include "bindings/bindings.h"
 #include "bindings/instructions.h"
-#include "bindings/without_gil.h"
 #include "cpu/core/parallel.h"
 
 namespace conncomp {
@@ -58,11 +55,9 @@ NB_MODULE(CONNCOMP_MODULE, m) {
   define_forests(m);
   define_growing(m);
   define_graph_inputs(m);
-  define_dictionaries(m);
   define_launches(m);
   define_transfers(m);
   define_tables(m);
-  define_generate(m);
   m.def("set_num_threads", [](int threads) { process().wanted_threads = threads; });
   m.def("get_num_threads", &num_threads);
   m.def("process", [] { return nb::capsule(&process(), kProcessName); });

@@ -1,6 +1,6 @@
 // The module for an instruction set: what works on words of 64 elements by the registers of a processor.
 #include "bindings/bindings.h"
-#include "cpu/core/process.h"
+#include "cpu/core/parallel.h"
 
 NB_MODULE(CONNCOMP_MODULE, m) {
   using namespace conncomp;
@@ -8,16 +8,11 @@ NB_MODULE(CONNCOMP_MODULE, m) {
   nb::set_leak_warnings(false);  // what is kept for the next call of a kind lives as long as the process
   define_link_rules(m);
   define_grid(m);
-  define_grid_papers(m);
-  define_windings(m);
   define_columns(m);
   define_components(m);
-  define_intensities(m);
-  define_contacts(m);
   define_models(m);
   define_spin_glass(m);
   define_vector_spins(m);
   define_edge_spins(m);
-  define_structure(m);
   m.def("join", [](nb::capsule other) { join_process(*static_cast<Process*>(other.data(kProcessName))); });
 }

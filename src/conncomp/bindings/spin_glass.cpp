@@ -2,9 +2,6 @@
 // them, flattened.
 #include "cpu/models/spin_glass.h"
 
-#include <cstring>
-#include <optional>
-
 #include "bindings/bindings.h"
 
 namespace conncomp {

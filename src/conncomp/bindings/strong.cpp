@@ -1,8 +1,5 @@
 // Strong components of graphs, their topological order and their condensation.
-#include <cstdint>
-#include <utility>
 
-#include "bindings/bindings.h"
 #include "bindings/csr.h"
 #include "cpu/graph/both_ways.h"
 #include "cpu/graph/condensation.h"

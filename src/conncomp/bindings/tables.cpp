@@ -1,10 +1,6 @@
 // Clusters of tables of pairs.
-#include <cstdint>
-#include <utility>
-#include <vector>
 
 #include "bindings/bindings.h"
-#include "core/vertices.h"
 #include "cpu/tables/division.h"
 #include "cpu/tables/pair_clusters.h"
 

@@ -2,10 +2,6 @@
 // models/vectors/cpu.py gives them, flattened.
 #include "cpu/models/vector_spins.h"
 
-#include <algorithm>
-#include <array>
-#include <optional>
-
 #include "bindings/bindings.h"
 
 namespace conncomp {

@@ -1,11 +1,9 @@
 #include "bindings/without_gil.h"
 
 #include <cxxabi.h>
-#include <nanobind/nanobind.h>
 #include <unistd.h>
 
 #include <chrono>
-#include <exception>
 
 #include "cpu/core/interrupt.h"
 

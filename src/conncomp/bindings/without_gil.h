@@ -5,8 +5,6 @@
 
 #include <limits>
 #include <optional>
-#include <type_traits>
-#include <utility>
 
 #include "cpu/core/function_ref.h"
 
@@ -42,8 +40,7 @@ void run_without_gil(FunctionRef<void()> body, double seconds);
 
 // Runs body() without Python's lock, and gives it up when a signal says so, or, by TimeoutError, once it has
 // taken so many seconds; returns what it returns.
-template <class Body>
-auto without_gil(Body&& body, double seconds = std::numeric_limits<double>::infinity()) {
+auto without_gil(auto&& body, double seconds = std::numeric_limits<double>::infinity()) {
   using Result = decltype(body());
   if constexpr (std::is_void_v<Result>) {
     run_without_gil(body, seconds);

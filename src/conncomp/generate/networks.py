@@ -483,7 +483,7 @@ def draw_rmat(
 
 
 def _array_rmat(xp: Any, seed: int, scale: int, below: list[int], u: Vertices, v: Vertices) -> None:
-    """Draw edges by arithmetic on arrays: the same as ``kernels/cpu/generate/rmat.h``."""
+    """Draw edges by arithmetic on arrays: the same as ``kernels/cpu/generate/fill.h``."""
     for start in range(0, len(u), PART):
         edge = xp.arange(start, min(start + PART, len(u)), dtype=np.uint64)
         row = column = xp.zeros(len(edge), u.dtype)

@@ -5,15 +5,8 @@
 //   download  the same from right to left
 //
 // How: every thread takes the next strip for one of its two buffers while the GPU is at work on the other. An
-// event of a buffer says when the GPU is done with it.
-// Cost: the array's bytes are copied twice, and the two copies overlap.
-// Source: Maddix 2014, "Streams".
-#include <algorithm>
-#include <array>
-#include <atomic>
-#include <cstdint>
-#include <cstring>
-#include <string>
+// event of a buffer says when the GPU is done with it. Cost: the array's bytes are copied twice, and the two
+// copies overlap. Source: Maddix 2014, "Streams".
 
 #include "bindings/bindings.h"
 #include "bindings/cuda/driver.h"

@@ -38,7 +38,6 @@ struct Exclusive {
   CONNCOMP_ANYWHERE static T load_published(const T* at) {
     return *at;
   }
-  // As compare_exchange.
   template <class T>
   CONNCOMP_ANYWHERE static T publish(T* at, T expected, T desired) {
     return compare_exchange(at, expected, desired);

@@ -69,8 +69,6 @@ CONNCOMP_ANYWHERE inline T advanced(T phi, T nu, T neighbours, T divergence) {
 
 CONNCOMP_ANYWHERE inline int32_t odd_integer(Bits32 word) { return (int32_t(word) >> 8) | 1; }
 
-// ---------------------------------------------------------------------------------------- measurements
-
 // The first fields of a record: see kernels/field.py.
 enum FieldEntry { kOutside, kValueWhole, kValueParts, kEnergyWhole, kEnergyParts, kFaces, kFieldEntries };
 // Those that follow have a number for each phase, what is above the threshold being the first one; after the

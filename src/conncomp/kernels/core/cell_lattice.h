@@ -53,7 +53,6 @@ struct CellLattice {
   CONNCOMP_ANYWHERE int64_t row_sites() const { return lattice.length[kRowAxis]; }
 };
 
-// A word with its row's number.
 struct CellWord {
   WordPlace place;
   int64_t row;

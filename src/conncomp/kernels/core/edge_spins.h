@@ -74,12 +74,10 @@ CONNCOMP_ANYWHERE inline bool is_active(int32_t weight, Bits32 u, const Logarith
 // Spins of +-1, each a bit.
 struct UpDown {
   using Spin = Bits64;
-  struct Move {};  // what an update draws that all clusters have in common
-  static constexpr bool kCounted =
-      true;  // what is satisfied is counted as bonds are drawn, and so are states
+  struct Move {};                         // what an update draws that all clusters have in common
+  static constexpr bool kCounted = true;  // what is satisfied, and states, as bonds are drawn
 
   CONNCOMP_ANYWHERE explicit UpDown(const Lattice&) {}
-  // How many numbers a replica has.
   CONNCOMP_ANYWHERE static int64_t length(const Lattice& lattice) { return lattice.words(); }
   CONNCOMP_ANYWHERE Move move(const Draws&) const { return {}; }
   CONNCOMP_ANYWHERE int32_t weight(const Move&, const Spin* spins, int64_t u, int64_t v,
@@ -99,7 +97,6 @@ struct UpDown {
   CONNCOMP_ANYWHERE Bits64 staying(const Draws& draws, int64_t word) const {
     return ~draw_coins(draws, word);
   }
-  // The vertices of a word in a state.
   CONNCOMP_ANYWHERE Bits64 in_state(const Spin* spins, int64_t word, int state) const {
     return state == 0 ? ~spins[word] : spins[word];
   }

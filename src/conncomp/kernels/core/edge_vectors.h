@@ -28,7 +28,6 @@
 
 namespace conncomp {
 
-// A clock's q hours.
 struct Hours {
   using Spin = uint16_t;
   struct Mirror {

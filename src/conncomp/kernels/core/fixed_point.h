@@ -1,14 +1,13 @@
 // Values as whole numbers, so that their extremes and sums depend neither on order nor on device.
 //
 // What: keys, unsigned integers in the order of the values (Order), and values in units whose sums are exact
-// (Units).
-// How: integers are counted in ones. A floating-point number is rounded to a multiple of 2^(e - bits), where
-// 2^e is above all magnitudes of its component: twice a constant is added, in whose last bits the sum then
-// has the multiple, and what was rounded away the first time is what is rounded the second time, both exactly
-// (error-free transformations: Rump, Ogita, Oishi, "Accurate floating-point summation I", 2008; the units
-// that do not depend on order are those of Demmel and Nguyen, "Parallel reproducible summation", 2015). Cost:
-// a dozen operations a value. At 80 bits a sum is as good as one rounded once unless values cancel to 2^-27
-// of the largest.
+// (Units). How: integers are counted in ones. A floating-point number is rounded to a multiple of 2^(e -
+// bits), where 2^e is above all magnitudes of its component: twice a constant is added, in whose last bits
+// the sum then has the multiple, and what was rounded away the first time is what is rounded the second time,
+// both exactly (error-free transformations: Rump, Ogita, Oishi, "Accurate floating-point summation I", 2008;
+// the units that do not depend on order are those of Demmel and Nguyen, "Parallel reproducible summation",
+// 2015). Cost: a dozen operations a value. At 80 bits a sum is as good as one rounded once unless values
+// cancel to 2^-27 of the largest.
 #pragma once
 
 #include "core/platform.h"
@@ -178,6 +177,23 @@ class Reach {
  private:
   CONNCOMP_ANYWHERE static int biased(typename Order<Value>::Key key) {
     return int(bits_as<uint64_t>(double(Order<Value>::value(key))) >> 52 & 2047);
+  }
+};
+
+// The order of weights, as unsigned numbers: what is lighter gets the smaller one. The sign is turned, and so
+// are the other bits of negative floating-point numbers; both zeros get the same number, and what is no
+// number is put below or above all others, by its sign. The masks say what kind of numbers it is, so that
+// kernels differ by the width of weights alone.
+template <class Bits>
+struct WeightOrder {
+  Bits minus_zero;  // the bits of it, or 0 where there is none
+  Bits negative;    // what is turned in negative numbers, but for the sign
+  Bits sign;        // the highest bit, or 0 where there is no sign
+
+  CONNCOMP_ANYWHERE Bits operator()(Bits bits) const {
+    if (bits == minus_zero) bits = 0;
+    const Bits is_negative = Bits(0) - (bits >> (8 * sizeof(Bits) - 1));
+    return bits ^ ((is_negative & negative) | sign);
   }
 };
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "core/fixed_point.h"
-#include "core/platform.h"
 
 namespace conncomp {
 

@@ -244,7 +244,6 @@ CONNCOMP_ANYWHERE inline int32_t words_of_class(const ExchangeLattice& lattice) 
   return lattice.words() / classes_of_direction(kind);
 }
 
-// The class of a substep.
 template <int kind>
 CONNCOMP_ANYWHERE inline int draw_class(const Draws& draws, int substep) {
   return int(below(half(draws(kClass, Bits64(substep)), 0), Bits64(class_count(kind))));

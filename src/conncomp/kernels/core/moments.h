@@ -6,7 +6,6 @@
 #pragma once
 
 #include "core/fixed_point.h"
-#include "core/platform.h"
 
 #ifndef __CUDACC__
 #include <cmath>

@@ -13,6 +13,7 @@ using uint32_t = unsigned int;
 using uint64_t = unsigned long long;
 #else
 #include <cstdint>
+#include <cstring>
 #endif
 
 #ifdef __CUDACC__

@@ -80,8 +80,6 @@ struct GlassReplicas {
   }
 };
 
-// ------------------------------------------------------------------------------------------------ sites
-
 CONNCOMP_ANYWHERE inline int glass_colours(const Lattice& lattice) {
   for (int axis = 0; axis < kLatticeAxes; ++axis)
     if (lattice.is_odd_ring(axis)) return 3;
@@ -140,8 +138,6 @@ CONNCOMP_ANYWHERE inline GlassSite<axes, int32_t> glass_site(const Lattice& latt
   }
   return place;
 }
-
-// ------------------------------------------------------------------------------------------------- bits
 
 // A site before its update: chances, and what becomes of the spins.
 template <int axes, bool whole, class Word>
@@ -207,8 +203,6 @@ CONNCOMP_ANYWHERE inline Bits64 decide(const Draws& draws, int32_t site, int blo
   }
   return outcome.happened;
 }
-
-// ---------------------------------------------------------------------------------------------- numbers
 
 // -ln((u + 1/2) / 2^32) in units of 2^-27, by a table of ln(1 + i / 128) and 1 / (1 + i / 128), in units of
 // 2^-32, and three terms of the series between its places.

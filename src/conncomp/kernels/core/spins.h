@@ -130,7 +130,6 @@ struct Lattice {
   CONNCOMP_ANYWHERE int64_t rows() const { return length[0] * length[1] * length[2]; }
   CONNCOMP_ANYWHERE int64_t words() const { return rows() * columns(); }
   CONNCOMP_ANYWHERE int64_t sites() const { return rows() * length[kRowAxis]; }
-  // The sites of a word.
   CONNCOMP_ANYWHERE Bits64 sites_of(int64_t column) const {
     const int64_t behind = length[kRowAxis] - column * kWordSites;
     return behind < kWordSites ? (Bits64(1) << behind) - 1 : ~Bits64(0);

@@ -19,10 +19,9 @@
 
 namespace conncomp {
 
-// Multiple: every entry of the path points to the root. Single: the first one does. Intermediate: every
-// one skips the next. Leading: the first one points to what has been reached, at each step, so that of many
-// who follow one long path at the same time, each from another entry, all take twice as large steps each
-// time.
+// Multiple: every entry of the path points to the root. Single: the first one does. Intermediate: every one
+// skips the next. Leading: the first one points to what has been reached, at each step, so that of many who
+// follow one long path at the same time, each from another entry, all take twice as large steps each time.
 enum class Jump { kMultiple = 1, kSingle, kNone, kIntermediate, kLeading };
 
 // Told of every path and of every step along it; this one counts none.
@@ -187,6 +186,12 @@ CONNCOMP_ANYWHERE inline Index finish_path(Index* parent, Index v, Index current
   } else {
     return find_from<Access, finish == 2 ? Jump::kMultiple : Jump::kSingle>(parent, v, current, path);
   }
+}
+
+// Whether a number is that of a vertex.
+template <class Vertex>
+CONNCOMP_ANYWHERE inline bool is_vertex(Vertex v, int64_t vertices) {
+  return uint64_t(int64_t(v)) < uint64_t(vertices);  // negative ones are large
 }
 
 }  // namespace conncomp

@@ -211,7 +211,7 @@ Module = tuple[str, tuple[str, ...]]  # a kernel file, and the names that are co
 class Templates:
     """Kernels of a file that are compiled together, for what a call chooses.
 
-    ``Templates("cuda/graph/check.cuh", "check_pointers<{pointer}>", indices="pointer")`` has a
+    ``Templates("cuda/graph/edges.cuh", "check_pointers<{pointer}>", indices="pointer")`` has a
     module for each dtype of `INDEX_TYPES`. Names are in namespace conncomp. Choices are dtypes,
     bools, numbers or text, or keys of a dict that has what is filled in; after them come `indices`,
     names between spaces, each of which is one of `INDEX_TYPES`.
@@ -334,7 +334,7 @@ def telling(file: str) -> Iterator[None]:
             terminal.flush()
 
 
-TELLING = Templates("cuda/core/answer.cuh", "tell_number<>")
+TELLING = Templates("cuda/core/launch.cuh", "tell_number<>")
 specialisations = TELLING.modules
 
 

@@ -47,7 +47,7 @@ class StructureSums:
 
 
 class EdgeLabels:
-    """Labels of clusters of active bonds from u to v: ``kernels/cpu/models/edge_labels.h``."""
+    """Labels of clusters of active bonds from u to v: ``kernels/cpu/models/structure.h``."""
 
     def __init__(self, replicas: int, sites: int, u: NDArray[Any], v: NDArray[Any]) -> None:
         self._shape, self._ends = (replicas, sites), (u, v)

@@ -1,6 +1,6 @@
 """Models on any edges, with any couplings and fields; and which sites change at once there.
 
-Classes of sites are those of ``kernels/cpu/models/vertex_classes.h``.
+Classes of sites are those of ``kernels/cpu/models/edge_spins.h``.
 """
 
 from __future__ import annotations

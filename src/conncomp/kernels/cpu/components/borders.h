@@ -9,9 +9,6 @@
 // neighbourhood 4.
 #pragma once
 
-#include <array>
-#include <cstdint>
-
 #include "cpu/components/row_lines.h"
 
 namespace conncomp {
@@ -54,7 +51,6 @@ class BorderCounter {
     return int(std::min<int64_t>(kWord, marked - w * kWord));
   }
 
-  // Which elements of a word are of the border.
   uint64_t border(int j, int64_t w, int64_t marked) const {
     const Row *const above = rows_[j - 1].data() + w * kWord + 1,
                      *const line = rows_[j].data() + w * kWord + 1,
@@ -76,7 +72,6 @@ class BorderCounter {
     return present & mask_where(kWord, [=](int p) { return others[p] == line[p]; });
   }
 
-  // Adds the elements of a word that are of the border.
   void add(int64_t w, int64_t words, uint64_t here, RowTable<int64_t>& table) const {
     BitCounts beside, aslant;
     for (const int step : {-1, 1}) {

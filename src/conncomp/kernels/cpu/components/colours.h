@@ -1,20 +1,17 @@
 // Chooses colours for components so that those that are close to each other differ.
 //
-// What: the number of a colour for each component. Two are close if a step, of a set that has the opposite
-// of each, leads from an element of one to an element of the other.
-// How: one component after another looks at what is close to its elements, and takes a colour that nothing
-// there has, the first from a preferred one on: the greedy colouring of a graph whose arcs are never written
-// down. Of an element that follows another one, only steps beyond what was close to that are taken. Colours
-// are bits of a word, 64 at a time; a component that finds all of them taken waits for the next word.
-// Cost: two loads for each step of an element that others are close to, for each word, by one thread.
-// Memory: a word for each component.
-// Source: D. J. A. Welsh and M. B. Powell, An upper bound for the chromatic number of a graph (1967). Their
-// order, most neighbours first, is the caller's: most elements that others are close to.
+// What: the number of a colour for each component. Two are close if a step, of a set that has the opposite of
+// each, leads from an element of one to an element of the other. How: one component after another looks at
+// what is close to its elements, and takes a colour that nothing there has, the first from a preferred one
+// on: the greedy colouring of a graph whose arcs are never written down. Of an element that follows another
+// one, only steps beyond what was close to that are taken. Colours are bits of a word, 64 at a time; a
+// component that finds all of them taken waits for the next word. Cost: two loads for each step of an element
+// that others are close to, for each word, by one thread. Memory: a word for each component. Source: D. J. A.
+// Welsh and M. B. Powell, An upper bound for the chromatic number of a graph (1967). Their order, most
+// neighbours first, is the caller's: most elements that others are close to.
 #pragma once
 
 #include <algorithm>
-#include <bit>
-#include <cstdint>
 #include <vector>
 
 #include "cpu/core/bits.h"
@@ -57,10 +54,8 @@ struct ColoursToChoose {
 
 // Chooses colours for the first `count` components of `order`. Those for which none is left come to stand
 // first in `order`; returns how many they are.
-template <class Component>
-int64_t choose_colours(const Component* components, const StepsNearby& nearby,
-                       const PlacesOfComponents& elements, const ColoursToChoose& palette, int64_t* order,
-                       int64_t count, int64_t* colours) {
+int64_t choose_colours(const auto* components, const StepsNearby& nearby, const PlacesOfComponents& elements,
+                       const ColoursToChoose& palette, int64_t* order, int64_t count, int64_t* colours) {
   const auto& [steps, leading] = nearby;
   const auto& [begins, places, rows] = elements;
   Buffer<uint64_t> bits = Buffer<uint64_t>::zeros(rows + 1);

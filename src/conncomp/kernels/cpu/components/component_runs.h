@@ -9,12 +9,8 @@
 // then be of any order. Whoever uses places of runs as indices checks them.
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
 #include <span>
 #include <stdexcept>
-#include <utility>
-#include <vector>
 
 #include "cpu/components/known_components.h"
 
@@ -101,8 +97,7 @@ class ComponentRuns {
   int64_t count(int64_t row) const { return first_[row + 1] - first_[row]; }
 
   // Calls visit(run) for the runs of a row, in order; a row may have most of all.
-  template <class Visit>
-  void for_each(int64_t row, Visit&& visit) const {
+  void for_each(int64_t row, auto&& visit) const {
     for_each_in(first_[row], first_[row + 1], [&](int64_t i) {
       const uint64_t packed = Shared::load(&packed_[i]);
       const int64_t begin = int64_t(packed >> kLengthBits), size = int64_t(packed & below(kLengthBits));
@@ -111,8 +106,7 @@ class ComponentRuns {
   }
 
   // Calls visit(run, line, begin, end), where the elements are begin ... end - 1 of a line.
-  template <class Visit>
-  void for_each_on_lines(int64_t row, Visit&& visit) const {
+  void for_each_on_lines(int64_t row, auto&& visit) const {
     for_each(row, [&](Run run) {
       const int64_t line = run.begin / length(), begin = run.begin - line * length();
       visit(run, line, begin, begin + run.end - run.begin);

@@ -7,9 +7,6 @@
 // numbers.
 #pragma once
 
-#include <array>
-#include <cstdint>
-
 #include "core/configurations.h"
 #include "cpu/components/row_lines.h"
 

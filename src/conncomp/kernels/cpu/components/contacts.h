@@ -1,32 +1,21 @@
-// Which components touch, and in how many places.
+// Which components touch, and in how many places: for each pair of labels, the number of contacts of each
+// kind, of an element of one label and one of the other a backward step of the neighbourhood apart. Kinds are
+// told apart by steps, such as faces by their axis, so that areas are sums of integers until the end.
 //
-// What: for each pair of labels, the number of contacts of each kind: of an element of one label and one of
-// the other a backward step of the neighbourhood apart. Kinds are told apart by steps, such as faces by their
-// axis, so that areas are sums of integers until the end.
-// How: lines along the last axis are taken 64 elements at a time. Words say which elements are no background,
-// and which differ from the one before; for each two lines that touch, a word says where they differ, and so,
-// with the others, where contacts can be, straight or aslant. A pair and a kind make a key of 64 bits, which
-// each thread counts in tables of its own, a small one for what comes again soon before a large one
-// (key_counts.h); the tables are put together in the order of keys.
-// Cost: the labels read once for each line that touches a line, mostly from the caches, and a look-up for
-// each contact. Memory: two bits an element, or two words for each shorter line; 32 to 64 bytes for
-// each pair and kind, once for each thread.
-// Labels are the caller's, who may change them after they were checked (contract 5): those of a contact are
-// loaded once, and checked again.
+// Lines along the last axis are taken 64 elements at a time. Words say which elements are no background, and
+// which differ from the one before; for each two lines that touch, a word says where they differ, and so
+// where contacts can be, straight or aslant. A pair and a kind make a key of 64 bits, which each thread
+// counts in tables of its own, a small one for what comes again soon before a large one (key_counts.h); the
+// tables are put together in the order of keys. Labels are the caller's, who may change them after they were
+// checked (contract 5): those of a contact are loaded once, and checked again.
+// Cost: labels read once for each line that touches a line, mostly from the caches, and a look-up for each
+// contact. Memory: two bits an element, or two words for each shorter line; 32 to 64 bytes for each pair and
+// kind, once for each thread.
 #pragma once
 
-#include <algorithm>
-#include <bit>
-#include <cstdint>
-#include <numeric>
-#include <utility>
-#include <vector>
-
-#include "core/atomics.h"
 #include "cpu/core/bits.h"
 #include "cpu/core/key_counts.h"
 #include "cpu/core/numbering.h"
-#include "cpu/core/parallel.h"
 
 namespace conncomp {
 
@@ -287,6 +276,40 @@ LabelContacts find_contacts(const Label* labels, Label background, int64_t rows,
     });
   }
   return LabelContacts(tables, rows, grid.kinds);
+}
+
+// Which labels two arrays have in the same places: the runs of elements that are foreground in both, each as
+// the two labels and its length. A run ends where one of the labels changes, and where a part of a thread
+// does. Cost: labels read once, but for blocks of background of the first. Memory: three numbers a run.
+template <class Label>
+std::vector<int64_t> pair_runs(const Label* one, const Label* other, int64_t count) {
+  constexpr int64_t kBlock = 16;
+  const Parts parts(count, kGrain);
+  std::vector<std::vector<int64_t>> runs(parts.parts);
+  parallel_for(parts.parts, [&](int64_t part) {
+    const int64_t first = parts.begin(part), end = parts.end(part);
+    std::vector<int64_t>& of_part = runs[part];
+    int64_t after = first;  // the end of the last run
+    for_each_in(0, (end - first + kBlock - 1) / kBlock, [&, end](int64_t block) {
+      const int64_t begin = first + block * kBlock, stop = std::min(end, begin + kBlock);
+      Label any = 0;
+      for (int64_t i = begin; i < stop; ++i) any |= Shared::load(one + i);
+      if (!any) return;
+      for (int64_t i = begin; i < stop; ++i) {
+        const int64_t here = Shared::load(one + i), there = Shared::load(other + i);
+        if (here == 0 || there == 0) continue;
+        const size_t last = of_part.size();
+        if (last > 0 && after == i && of_part[last - 3] == here && of_part[last - 2] == there)
+          ++of_part[last - 1];
+        else
+          of_part.insert(of_part.end(), {here, there, 1});
+        after = i + 1;
+      }
+    });
+  });
+  std::vector<int64_t> all;
+  for (const std::vector<int64_t>& of_part : runs) all.insert(all.end(), of_part.begin(), of_part.end());
+  return all;
 }
 
 }  // namespace conncomp

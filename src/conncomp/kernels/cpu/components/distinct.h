@@ -13,26 +13,14 @@
 //     places of the numbers    1 0 2                             2 1
 //     places of the elements   1 1 0 1 2                         2 2 1
 //
-// Labels that follow each other and are equal are looked up once.
-// Cost: the labels read once, the numbers written twice. Memory: 32 to 64 bytes a label that differs, once
-// for each thread.
-// Labels are the caller's, who may change them meanwhile (contract 5): each is loaded once.
+// Labels that follow each other and are equal are looked up once. Cost: the labels read once, the numbers
+// written twice. Memory: 32 to 64 bytes a label that differs, once for each thread. Labels are the caller's,
+// who may change them meanwhile (contract 5): each is loaded once.
 #pragma once
 
-#include <algorithm>
-#include <atomic>
-#include <cstdint>
-#include <type_traits>
-#include <utility>
-#include <vector>
-
-#include "core/atomics.h"
 #include "cpu/components/stretches.h"
-#include "cpu/core/buffer.h"
 #include "cpu/core/key_counts.h"
 #include "cpu/core/numbering.h"
-#include "cpu/core/parallel.h"
-#include "cpu/core/radix_sort.h"
 
 namespace conncomp {
 
@@ -104,9 +92,7 @@ class NumberedLabels {
     sort(tables);
   }
 
-  // The number of labels that differ.
   int64_t count() const { return count_; }
-  // How many bits one has.
   int width() const { return width_; }
 
   // As words of their width.

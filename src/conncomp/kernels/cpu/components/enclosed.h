@@ -7,10 +7,6 @@
 // Cost: a pass over the runs, and one over the gaps for each of the 3^(axes - 1) - 1 lines beside a line.
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
-#include <vector>
-
 #include "cpu/components/component_runs.h"
 
 namespace conncomp {

@@ -11,11 +11,7 @@
 // geometric problems with the rotating calipers", 1983. What is of the hull is what is with scikit-image.
 #pragma once
 
-#include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstdint>
-#include <vector>
 
 #include "cpu/components/component_runs.h"
 
@@ -29,7 +25,6 @@ struct Extent {
 };
 constexpr Extent kEmptyExtent{INT64_MAX / 4, INT64_MIN / 4};
 
-// A point in halves of elements.
 struct HalfPoint {
   int64_t y, x;
 };
@@ -64,8 +59,7 @@ class HullSide {
   const std::vector<HalfPoint>& points() const { return points_; }
 
   // Calls visit(line, x) for the lines of elements that the side passes, with the least x of an element.
-  template <class Visit>
-  void for_each_line(Visit&& visit) const {
+  void for_each_line(auto&& visit) const {
     for (size_t i = 1; i < points_.size(); ++i) {
       const HalfPoint &a = points_[i - 1], &b = points_[i];
       const int64_t height = b.y - a.y;

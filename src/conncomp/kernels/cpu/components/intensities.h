@@ -10,14 +10,6 @@
 // Cost: labels and values read twice, those integers once; rows of two values, and of 8 or 16 bytes a sum.
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <atomic>
-#include <cstdint>
-#include <limits>
-#include <type_traits>
-
-#include "core/fixed_point.h"
 #include "core/intensity.h"
 #include "cpu/components/known_components.h"
 

@@ -7,17 +7,10 @@
 // change them meanwhile (contract 5): one that is not of a component that is known is taken for background.
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
 #include <optional>
-#include <type_traits>
-#include <vector>
 
 #include "cpu/components/ranks.h"
-#include "cpu/components/stretches.h"
 #include "cpu/components/tables.h"
-#include "cpu/core/buffer.h"
-#include "cpu/core/parallel.h"
 
 namespace conncomp {
 
@@ -29,7 +22,6 @@ class RowsOfLabels {
   }
 
   int64_t count() const { return count_; }
-  // Labels are below this.
   int64_t label_rows() const { return ranks_ ? ranks_->label_rows() : first_ + count_; }
   // The row of such a label, or a number that is none.
   int64_t row(int64_t label) const { return ranks_ ? ranks_->rank(label) : label - first_; }
@@ -71,7 +63,6 @@ class RowTable {
   RowTable(int64_t rows, int64_t width) : width_(width), entries_(Buffer<Entry>::zeros(rows * width)) {}
 
   const Entry* operator[](int64_t row) const { return &entries_[row * width_]; }
-  // The row, to be changed.
   Entry* touch(int64_t row) {
     begin_ = std::min(begin_, row), end_ = std::max(end_, row + 1);
     return &entries_[row * width_];

@@ -1,33 +1,21 @@
 // Where components lie and how they are shaped: sizes, bounding boxes, centroids and, if asked for,
 // covariances of the coordinates.
 //
-// What: columns of the labels that are of components.
-// How: one pass over the labels adds stretches of equal ones along lines to what each thread has met of them
-// (met_labels.h). What threads have met is added where columns are written. All sums are of integers, so they
-// are exact and depend neither on threads nor on order.
-// Cost: the labels read once, 8 bytes for each label, and a row, of 40 to 104 bytes in two or three
+// What: columns of the labels that are of components. How: one pass over the labels adds stretches of equal
+// ones along lines to what each thread has met of them (met_labels.h). What threads have met is added where
+// columns are written. All sums are of integers, so they are exact and depend neither on threads nor on
+// order. Cost: the labels read once, 8 bytes for each label, and a row, of 40 to 104 bytes in two or three
 // dimensions, for each component of more than one stretch. Where labels are few of many numbers, as roots
 // are, they are ranked first, by another pass.
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
-#include <memory>
-#include <numeric>
 #include <optional>
 #include <span>
 #include <tuple>
-#include <type_traits>
-#include <utility>
-#include <vector>
 
 #include "cpu/components/met_labels.h"
 #include "cpu/components/ranks.h"
-#include "cpu/components/stretches.h"
-#include "cpu/components/sums.h"
 #include "cpu/components/tables.h"
-#include "cpu/core/buffer.h"
-#include "cpu/core/parallel.h"
 
 namespace conncomp {
 
@@ -37,7 +25,6 @@ struct Columns {
   double *centroids, *covariances;  // no covariances if nullptr
 };
 
-// What was measured.
 class Measures {
  public:
   virtual ~Measures() = default;
@@ -111,7 +98,6 @@ class MeasuresOf final : public Measures {
  private:
   static constexpr int64_t kTableBytesPerElement = 16;
 
-  // How many axes of sums are not of the result.
   int skipped_axes(int axes) const { return (Sums::kAxes ? Sums::kAxes : int(shape_.size())) - axes; }
 
   struct Line {
@@ -209,8 +195,7 @@ class MeasuresOf final : public Measures {
   }
 
   // `axes` is a constant, if it can be.
-  template <class Axes>
-  void write_part(const Columns& columns, int64_t part, Axes axes) const {
+  void write_part(const Columns& columns, int64_t part, auto axes) const {
     const std::vector<const Met*> met_by = met_in(part);
     const auto write = [=, this, met_by = std::span(met_by), labels = ranks_ ? row_labels_.data() : nullptr,
                         at = begins_[part], line = Line{-1, Met::no_place(shape_)}](int64_t row) mutable {
@@ -232,9 +217,8 @@ class MeasuresOf final : public Measures {
   }
 
   // `line` is the line of the stretch before, which is most often that of this one.
-  template <class Axes>
   void write_stretch(const Columns& columns, int64_t at, const LineStretch& stretch, Line& line,
-                     Axes axes) const {
+                     auto axes) const {
     if (stretch.line != line.number) find_line(line.number = stretch.line, shape_, line.place);
     const int64_t n = stretch.size, end = stretch.begin + n;
     const int last = axes - 1, skipped = skipped_axes(axes);
@@ -254,8 +238,7 @@ class MeasuresOf final : public Measures {
     matrix[axes * axes - 1] = double(n * n - 1) / 12;
   }
 
-  template <class Axes>
-  void write_sums(const Columns& columns, int64_t at, const Sums& sums, int64_t row, Axes axes) const {
+  void write_sums(const Columns& columns, int64_t at, const Sums& sums, int64_t row, auto axes) const {
     using Wide = __int128;
     const int skipped = skipped_axes(axes);
     const int64_t size = sums.size(row);

@@ -9,21 +9,11 @@
 //     elements go to                         0 1 4    5 2 3
 //
 // Cost: labels read twice, indices written once. Memory beyond the lists: two tables a thread, so that fewer
-// threads take part where these would outgrow the labels.
-// Labels are the caller's, who may change them after they were counted (contract 5): what there is no room
-// for is left out.
+// threads take part where these would outgrow the labels. Labels are the caller's, who may change them after
+// they were counted (contract 5): what there is no room for is left out.
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
-#include <utility>
-#include <vector>
-
-#include "cpu/components/stretches.h"
 #include "cpu/components/tables.h"
-#include "cpu/core/buffer.h"
-#include "cpu/core/numbering.h"
-#include "cpu/core/parallel.h"
 
 namespace conncomp {
 
@@ -57,12 +47,10 @@ class MemberLists {
     count_ = begin[rows];
   }
 
-  // The number of elements in all lists.
   int64_t count() const { return count_; }
 
   // Writes the lists, once, as indices within items of `length` labels.
-  template <class Index>
-  void write(int64_t length, Index* indices) {
+  void write(int64_t length, auto* indices) {
     for_each_part([&](Tables& tables, int64_t first, int64_t end) {
       for (int64_t begin = first, stop; begin < end; begin = stop) {
         const int64_t item = begin / length * length;

@@ -6,16 +6,8 @@
 // label, and a row for those of several pieces.
 #pragma once
 
-#include <algorithm>
-#include <bit>
-#include <cstdint>
-#include <type_traits>
-#include <utility>
-#include <vector>
-
 #include "cpu/components/stretches.h"
 #include "cpu/components/sums.h"
-#include "cpu/core/buffer.h"
 
 namespace conncomp {
 
@@ -41,7 +33,6 @@ class MetLabels {
     last_ = rows - 1;
   }
 
-  // Of a label.
   static int64_t bytes(const std::vector<int64_t>& shape, bool most_are_stretches) {
     return most_are_stretches ? int64_t(sizeof(int64_t)) : Sums::bytes(shape);
   }

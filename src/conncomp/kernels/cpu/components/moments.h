@@ -8,17 +8,10 @@
 // than an element in floating point, so that next to nothing cancels. Cost: 4^axes products a run.
 #pragma once
 
-#include <array>
 #include <cmath>
-#include <cstdint>
-#include <optional>
-#include <type_traits>
-#include <vector>
 
-#include "core/fixed_point.h"
 #include "core/moments.h"
 #include "cpu/components/component_runs.h"
-#include "cpu/core/function_ref.h"
 
 namespace conncomp {
 
@@ -49,7 +42,6 @@ class MomentSums {
     std::fill(sums_.begin(), sums_.end(), Sum());
     origin_ = origin, line_ = -1;
   }
-  // The last coordinate of the origin.
   Coordinate last_origin() const { return origin_[axes() - 1]; }
 
   // Adds sums of powers of the last coordinate, along a line.
@@ -62,7 +54,6 @@ class MomentSums {
   }
 
  private:
-  // Products of powers of the other coordinates.
   void find_factors(int64_t line) {
     for (int k = axes() - 2; k >= 0; line /= shape_[k--]) {
       const Sum x = Sum(Coordinate(line % shape_[k]) - origin_[k]);

@@ -4,13 +4,9 @@
 // Cost: a pass over the labels, or over those of components that are known; two loads for a label.
 #pragma once
 
-#include <bit>
-#include <cstdint>
-
 #include "cpu/components/stretches.h"
 #include "cpu/core/buffer.h"
 #include "cpu/core/numbering.h"
-#include "cpu/core/parallel.h"
 
 namespace conncomp {
 
@@ -40,10 +36,8 @@ class LabelRanks {
   }
 
   int64_t count() const { return count_; }
-  // Labels are below this.
   int64_t label_rows() const { return label_rows_; }
 
-  // The label of each number.
   Buffer<int64_t> labels() const {
     Buffer<int64_t> labels(count_);
     for_each_index(label_rows_ / kWord + 1, [&](int64_t w) {

@@ -5,11 +5,6 @@
 // of each label where labels have gaps. Memory: a few thousand numbers for each line that is looked at.
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <cstdint>
-#include <cstring>
-
 #include "cpu/components/known_components.h"
 
 namespace conncomp {

@@ -5,11 +5,7 @@
 // them meanwhile (contract 5): each is loaded once.
 #pragma once
 
-#include <cstdint>
-
-#include "core/atomics.h"
 #include "cpu/components/known_components.h"
-#include "cpu/core/numbering.h"
 
 namespace conncomp {
 
@@ -38,8 +34,7 @@ class SpanMarks {
   }
 
   // Calls visit(mark) for the elements at a coordinate along an axis, in parallel.
-  template <class Visit>
-  void for_each_on_face(int64_t axis, int64_t coordinate, Visit visit) const {
+  void for_each_on_face(int64_t axis, int64_t coordinate, auto visit) const {
     constexpr int64_t kScattered = 16;  // what an element costs that lies alone, in elements
     const int64_t length = items_.length(), lines = items_.lines();
     if (axis + 1 == axes_)
@@ -58,8 +53,7 @@ class SpanMarks {
         length);
   }
 
-  template <class Visit>
-  void visit_mark(int64_t axis, int64_t i, Visit visit) const {
+  void visit_mark(int64_t axis, int64_t i, auto visit) const {
     const LabelArray& labels = items_.labels;
     const int64_t label =
         labels.is_wide() ? Shared::load(labels.wide() + i) : Shared::load(labels.narrow() + i);

@@ -7,14 +7,6 @@
 // four times for a quantile. Components that hold NaN have quantiles NaN.
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <cstdint>
-#include <limits>
-#include <vector>
-
-#include "core/fixed_point.h"
 #include "cpu/components/moments.h"
 
 namespace conncomp {
@@ -71,8 +63,7 @@ class ComponentValues {
   }
 
  private:
-  template <class Visit>
-  void for_each(ReadValues read, Visit&& visit) {
+  void for_each(ReadValues read, auto&& visit) {
     runs_->for_each(row_, [&](Run run) {
       poll(run.end - run.begin);
       read(run, values_.data());

@@ -5,18 +5,10 @@
 // What takes labels is compiled for those of 32 bits: of wider ones some are copied as such at a time.
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <bit>
-#include <cstdint>
-#include <cstring>
-#include <type_traits>
 #include <vector>
 
 #include "core/atomics.h"
 #include "cpu/core/bits.h"
-#include "cpu/core/function_ref.h"
-#include "cpu/core/interrupt.h"
 #include "cpu/core/parallel.h"
 
 namespace conncomp {
@@ -108,8 +100,7 @@ struct Stretch {
   uint64_t mask() const { return up_to(int(end) - 1) & ~below(int(begin)); }
 
   // Calls body(p) for each place, in ascending order.
-  template <class Body>
-  void for_each(Body&& body) const {
+  void for_each(auto&& body) const {
     for (int64_t p = begin; p < end; ++p) body(p);
   }
 };
@@ -140,10 +131,7 @@ struct Scattered {
   }
 
   // As that of a stretch.
-  template <class Body>
-  void for_each(Body&& body) const {
-    for_each_bit(mask_, body);
-  }
+  void for_each(auto&& body) const { for_each_bit(mask_, body); }
 
  private:
   static constexpr int kDigits = 6;
@@ -202,14 +190,12 @@ inline void for_each_label_of_word(const Label* labels, int count, Label backgro
 }
 
 // Sets the coordinates of a line in its item, of this shape; the last one does not count.
-template <class Place>
-inline void find_line(int64_t line, const std::vector<int64_t>& shape, Place& place) {
+inline void find_line(int64_t line, const std::vector<int64_t>& shape, auto& place) {
   for (int64_t k = int64_t(shape.size()) - 2; k >= 0; line /= shape[k--]) place[k] = line % shape[k];
 }
 
 // Calls visit(first, count) for the words of [begin, end).
-template <class Visit>
-inline void for_each_word(int64_t begin, int64_t end, Visit visit) {
+inline void for_each_word(int64_t begin, int64_t end, auto visit) {
   for (int64_t stop; begin < end; begin = stop) {
     stop = std::min(end, begin + kStretch);
     poll(stop - begin);
@@ -232,16 +218,14 @@ inline void for_each_run_of_word(const Label* labels, int64_t first, int count, 
 }
 
 // The same for [begin, end), in pieces of up to 64.
-template <class Label, class Body>
-void for_each_run(const Label* labels, int64_t begin, int64_t end, Body&& body) {
+void for_each_run(const auto* labels, int64_t begin, int64_t end, auto&& body) {
   for_each_word(begin, end,
                 [&](int64_t first, int count) { for_each_run_of_word(labels, first, count, body); });
 }
 
 // Writes entry(k) to `count` places. Most runs are short: where there is room, the first ones are written
 // without a branch, and what is too much is written over by later runs.
-template <class Entry, class EntryAt>
-inline void write_run(Entry* places, int64_t count, int64_t room, EntryAt&& entry) {
+inline void write_run(auto* places, int64_t count, int64_t room, auto&& entry) {
   constexpr int64_t kFew = 8;
   int64_t k = 0;
   if (room >= kFew)
@@ -251,8 +235,7 @@ inline void write_run(Entry* places, int64_t count, int64_t room, EntryAt&& entr
 
 // Calls body(number, begin, end) for stretches of equal labels of a piece, in parts of up to 64, but those of
 // the background and of labels that have no row.
-template <class Body>
-void for_each_stretch(const LabelPiece piece, Body body) {
+void for_each_stretch(const LabelPiece piece, auto body) {
   for_each_word(
       piece.begin, piece.end,
       [=, labels = piece.labels, background = piece.background, rows = piece.rows](int64_t first, int count) {
@@ -266,8 +249,7 @@ void for_each_stretch(const LabelPiece piece, Body body) {
 
 // Calls visit(line, labels, begin, end) for the lines of this length that a piece is of: those of a line's
 // coordinates from `begin` to before `end`, as labels[coordinate].
-template <class Visit>
-void for_each_line(const LabelPiece piece, int64_t length, Visit visit) {
+void for_each_line(const LabelPiece piece, int64_t length, auto visit) {
   for (int64_t line = piece.begin / length; line * length < piece.end; ++line) {
     const int64_t start = line * length;
     visit(line, piece.labels + start, std::max(piece.begin - start, int64_t(0)),

@@ -11,8 +11,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdint>
-#include <type_traits>
 #include <vector>
 
 #include "cpu/core/bits.h"
@@ -78,7 +76,6 @@ class NarrowTable {
     }
   }
 
-  // Adds a row of another table.
   void add(int64_t row, const NarrowTable& part, int64_t row_of_part) {
     Row& entry = begun(row);
     const Row& addend = part.rows_[row_of_part];

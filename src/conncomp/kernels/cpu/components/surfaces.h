@@ -6,16 +6,12 @@
 // time; rows of 8 n bytes.
 #pragma once
 
-#include <bit>
-#include <cstdint>
-
 #include "cpu/components/known_components.h"
 
 namespace conncomp {
 
 // Where `count` labels differ from those `step` away.
-template <class Label>
-inline uint64_t differences(const Label* labels, int count, int64_t step) {
+inline uint64_t differences(const auto* labels, int count, int64_t step) {
   return mask_where(count, [=](int p) { return labels[p + step] != labels[p]; });
 }
 

@@ -2,27 +2,18 @@
 //
 // How: labels are taken a word at a time (stretches.h). To count, each thread fills a table of its own, a row
 // for each label, and the tables are added, so the result depends neither on threads nor on order; fewer
-// threads take part where their tables would outgrow the labels.
-// Items, arrays that lie one after another and are numbered each on its own, get numbers that no two of them
-// share (combine_labels): one table has the rows of all, those of each item together.
-// Cost: the labels read once. Memory: the table, once a thread.
+// threads take part where their tables would outgrow the labels. Items, arrays that lie one after another and
+// are numbered each on its own, get numbers that no two of them share (combine_labels): one table has the
+// rows of all, those of each item together. Cost: the labels read once. Memory: the table, once a thread.
 // Labels are the caller's, who may change them after they were checked (contract 5): each is loaded once
 // before it becomes an index, and one that has no row is taken for background.
 #pragma once
-
-#include <algorithm>
-#include <array>
-#include <bit>
-#include <cstdint>
-#include <cstring>
-#include <vector>
 
 #include "cpu/components/stretches.h"
 #include "cpu/core/buffer.h"
 #include "cpu/core/counting_sort.h"
 #include "cpu/core/label_stream.h"
 #include "cpu/core/numbering.h"
-#include "cpu/core/parallel.h"
 
 namespace conncomp {
 
@@ -58,7 +49,6 @@ inline void share_out(int64_t count, int64_t table_bytes, int64_t limit, int64_t
   parallel_for(threads, [&](int64_t t) { fill(t, count * t / threads, count * (t + 1) / threads); });
 }
 
-// As many threads as labels are worth.
 inline int64_t most_sharing(const LabelArray& labels) {
   return std::min<int64_t>(num_threads(), labels.count() / kGrain + 1);
 }

@@ -23,7 +23,6 @@ constexpr uint64_t kAll = ~uint64_t(0);
 constexpr uint64_t below(int p) { return (uint64_t(1) << p) - 1; }
 constexpr uint64_t up_to(int p) { return kAll >> (kWord - 1 - p); }
 
-// A word of ones where a condition holds.
 constexpr uint64_t all_if(bool condition) { return condition ? kAll : 0; }
 
 // Turns 32 bytes of 0 or 1 into a mask.
@@ -61,8 +60,7 @@ inline uint64_t pack(const uint8_t* flags) {
 // The mask of the p in [0, count) with predicate(p). Compilers vectorise its loops, of fixed length, where
 // everything is inlined, which they must be told once they have inlined much. A predicate that computes with
 // narrow integers should narrow its result, lest it be vectorised as one of int.
-template <class Predicate>
-[[gnu::always_inline, gnu::flatten]] inline uint64_t mask_where(int count, Predicate&& predicate) {
+[[gnu::always_inline, gnu::flatten]] inline uint64_t mask_where(int count, auto&& predicate) {
 #ifdef __AVX512BW__
   // Comparisons give masks here, of up to 64 elements; the compiler takes the widest registers only in a loop
   // that fills them.
@@ -122,9 +120,18 @@ struct ShiftedWord {
 };
 
 // Calls body(p) for every set bit p, lowest first.
-template <class Body>
-inline void for_each_bit(uint64_t mask, Body&& body) {
+inline void for_each_bit(uint64_t mask, auto&& body) {
   for (; mask; mask &= mask - 1) body(std::countr_zero(mask));
 }
+
+#ifdef __AVX512F__
+// Sixteen numbers in a register.
+constexpr int kLanes = 16;
+
+inline __m512i counted_from(int32_t first) {
+  const __m512i lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+  return _mm512_add_epi32(_mm512_set1_epi32(first), lanes);
+}
+#endif
 
 }  // namespace conncomp

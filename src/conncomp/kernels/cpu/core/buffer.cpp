@@ -1,13 +1,10 @@
 #include "cpu/core/buffer.h"
 
-#include "cpu/core/process.h"
-
-#include <array>
-#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <new>
-#include <utility>
+
+#include "cpu/core/parallel.h"
 
 #ifdef __linux__
 #include <sys/mman.h>
@@ -36,8 +33,7 @@ class OutOfMemory : public std::bad_alloc {
 using Blocks = decltype(Process::spare_blocks);
 
 // Unless another thread is at it, or was when this process was forked off.
-template <class Body>
-void with_blocks(Body&& body) {
+void with_blocks(auto&& body) {
   Process& shared = process();
   if (shared.spare_busy.exchange(true, std::memory_order_acquire)) return;
   body(shared.spare_blocks);

@@ -49,7 +49,6 @@ class Buffer {
     data_ = {memory, Free{bytes}};
   }
 
-  // An array of zeros.
   static Buffer zeros(int64_t count) {
     Buffer buffer;
     buffer.data_.reset(static_cast<T*>(allocate_zeros(size_t(count) * sizeof(T))));

@@ -2,10 +2,7 @@
 // compressed sparse rows). Time linear in items and keys; no memory beyond the result.
 #pragma once
 
-#include <cstdint>
-
-#include "cpu/core/interrupt.h"
-#include "cpu/core/pages.h"
+#include "cpu/core/parallel.h"
 
 namespace conncomp {
 

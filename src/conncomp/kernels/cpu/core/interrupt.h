@@ -89,8 +89,7 @@ constexpr int64_t kStretch = 1 << 14;
 
 // Calls body(i) for every i of [begin, end), in order, with polls. It has a copy of the body, so that
 // what that holds by value can stay in registers.
-template <class Body>
-inline void for_each_in(int64_t begin, int64_t end, Body body) {
+inline void for_each_in(int64_t begin, int64_t end, auto body) {
   while (begin < end) {
     const int64_t stop = end - begin < kStretch ? end : begin + kStretch;
     poll(stop - begin);

@@ -6,19 +6,21 @@
 // the caches. Memory: 32 to 64 bytes a key.
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <bit>
-#include <cstdint>
-#include <utility>
-#include <vector>
+#include <random>
 
-#include "cpu/core/buffer.h"
-#include "cpu/core/drawn_hash.h"
-#include "cpu/core/parallel.h"
+#include "core/key_hash.h"
 #include "cpu/core/radix_sort.h"
 
 namespace conncomp {
+
+// The hash of all tables of the CPU, with a factor of this process.
+inline KeyHash drawn_hash() {
+  static const uint64_t drawn = [] {
+    std::random_device device;
+    return uint64_t(device()) << 32 | device() | 1;
+  }();
+  return {drawn};
+}
 
 struct KeyCount {
   uint64_t key;
@@ -27,7 +29,6 @@ struct KeyCount {
 
 class KeyCounts {
  public:
-  // The number of keys.
   int64_t size() const { return size_; }
 
   // Adds a count of 1 or more.
@@ -49,8 +50,7 @@ class KeyCounts {
   }
 
   // Calls body(key and count) for each key, in any order.
-  template <class Body>
-  void for_each(Body body) const {
+  void for_each(auto body) const {
     for_each_in(0, slots(), [=, this](int64_t i) {
       if (slots_[i].count != 0) body(slots_[i]);
     });

@@ -13,10 +13,7 @@
 // Source: ours, from streaming stores.
 #pragma once
 
-#include <cstdint>
-
 #include "cpu/core/bits.h"
-#include "cpu/core/lanes.h"
 
 namespace conncomp {
 
@@ -65,8 +62,7 @@ class LabelStream {
   }
 
   // Calls each(put), where put(p, labels) is to be called with registers of labels, in their order.
-  template <class Each>
-  void put_all(Each&& each) {
+  void put_all(auto&& each) {
     // Held by this function, as labels that are written might be any of what it would read again.
     __m512i before = before_;
     Label* line = line_;

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <bit>
-#include <cstdint>
 #include <limits>
 #include <numeric>
 #include <vector>
@@ -15,8 +14,7 @@ namespace conncomp {
 
 // Calls body(i) for every i in [0, count), in parallel, each part in ascending order; `of_body` is how many
 // elements a body is for.
-template <class Body>
-void for_each_index(int64_t count, Body&& body, int64_t of_body = 1) {
+void for_each_index(int64_t count, auto&& body, int64_t of_body = 1) {
   const Parts parts(count, kGrain / of_body);
   parallel_for(parts.parts, [&](int64_t part) { for_each_in(parts.begin(part), parts.end(part), body); });
 }
@@ -36,8 +34,7 @@ int64_t sum_over(int64_t count, Body&& body) {
 
 // Calls assign(i, sum of value(j) over all j < i) for every i in [0, count), in parallel; returns the
 // sum over all. Assigning may change value(i).
-template <class Value, class Assign>
-int64_t scan(int64_t count, Value&& value, Assign&& assign) {
+int64_t scan(int64_t count, auto&& value, auto&& assign) {
   const Parts parts(count, kGrain);
   std::vector<int64_t> sums(parts.parts);
   parallel_for(parts.parts, [&](int64_t part) {
@@ -138,8 +135,7 @@ void label_in_order(Index* entries, int64_t count) {
 }
 
 // Gives all entries the label of the first one; returns the number of components.
-template <class Index>
-[[gnu::noinline]] int64_t label_as_one(Index* labels, int64_t count) {
+[[gnu::noinline]] int64_t label_as_one(auto* labels, int64_t count) {
   for_each_index(count, [=](int64_t i) { labels[i] = 0; });
   return 1;
 }

@@ -1,15 +1,26 @@
 #include "cpu/core/parallel.h"
 
-#include <algorithm>
-#include <array>
-#include <atomic>
-#include <chrono>
-#include <exception>
-#include <thread>
-
 #include "cpu/core/thread_pool.h"
 
 namespace conncomp {
+
+namespace {
+
+// OMP_NUM_THREADS, by which users of numerical software set it, or else the processors there are.
+int default_threads() {
+  const char* wanted = std::getenv("OMP_NUM_THREADS");
+  const int threads = wanted ? std::atoi(wanted) : 0;
+  return threads > 0 ? threads : std::max(1, int(std::thread::hardware_concurrency()));
+}
+
+Process process_of_module{default_threads()};
+Process* joined = &process_of_module;
+
+}  // namespace
+
+Process& process() { return *joined; }
+
+void join_process(Process& other) { joined = &other; }
 
 namespace {
 
@@ -133,6 +144,33 @@ void parallel_for(int64_t count, FunctionRef<void(int64_t)> body, Dealing dealin
   });
   if (helped) pool.account.enter(count - alone, time_now() - asked, own);
   if (failure) std::rethrow_exception(failure);
+}
+
+namespace {
+
+int64_t milliseconds_now() {
+  using namespace std::chrono;
+  return duration_cast<milliseconds>(steady_clock::now().time_since_epoch()).count();
+}
+
+}  // namespace
+
+WatchedCall::WatchedCall(FunctionRef<bool()> question) : question_(question), outer_(watch) {
+  watch = {this, true, kBudget};
+}
+
+void WatchedCall::ask() {
+  if (given_up()) return;
+  if (next_question_ && milliseconds_now() < next_question_) return;
+  if (next_question_ && question_()) given_up_.store(true, std::memory_order_relaxed);
+  next_question_ = milliseconds_now() + kPause;
+}
+
+void look_up_from_work() {
+  watch.budget = kBudget;
+  if (!watch.call) return;
+  if (watch.caller) watch.call->ask();
+  if (watch.call->given_up()) throw Interrupted();
 }
 
 }  // namespace conncomp

@@ -2,14 +2,34 @@
 #pragma once
 
 #include <algorithm>
-#include <atomic>
-#include <cstdint>
+#include <array>
+#include <cstddef>
 
-#include "cpu/core/function_ref.h"
 #include "cpu/core/interrupt.h"
-#include "cpu/core/process.h"
 
 namespace conncomp {
+
+class ThreadPool;
+
+struct SpareBlock {
+  void* memory;
+  size_t bytes;
+};
+
+// What all modules of the core in a process share, however many are loaded: settings, threads, memory. Each
+// is compiled with a Process of its own, and works with that of the module that it joins.
+struct Process {
+  std::atomic<int> wanted_threads;
+  std::atomic<ThreadPool*> pool{nullptr};     // made when it is first asked for
+  std::array<SpareBlock, 16> spare_blocks{};  // from the newest to the oldest
+  std::atomic<bool> spare_busy{false};
+};
+
+// The one that this module works with.
+Process& process();
+
+// Lets this module, which has not worked yet, work with that of another one.
+void join_process(Process& other);
 
 inline int num_threads() { return process().wanted_threads.load(std::memory_order_relaxed); }
 
@@ -70,5 +90,23 @@ struct Parts {
     return true;
   }
 };
+
+// Takes the pages of `count` entries, all of which are to be written later. The system clears a page of up to
+// 2 MB when it is first written to, which takes up to some milliseconds; where writes go here and there,
+// hundreds may come first in one stretch between polls. So these come first: in order, by all threads, with
+// polls.
+template <class T>
+void take_pages(T* data, int64_t count) {
+  constexpr int64_t kPage = 1 << 12, kPagesWorthAThread = 1 << 9;
+  auto* const bytes = reinterpret_cast<volatile char*>(data);
+  const int64_t pages = count * int64_t(sizeof(T)) / kPage;
+  const Parts parts(pages, kPagesWorthAThread);
+  parallel_for(parts.parts, [&](int64_t part) {
+    for (int64_t page = parts.begin(part); page < parts.end(part); ++page) {
+      poll(kPage);
+      bytes[page * kPage] = 0;
+    }
+  });
+}
 
 }  // namespace conncomp

@@ -7,16 +7,10 @@
 // Cost: at most four passes that move the items. As much memory again as they take, and 2 KB a part.
 #pragma once
 
-#include <algorithm>
-#include <array>
 #include <bit>
-#include <cstdint>
-#include <type_traits>
-#include <utility>
 #include <vector>
 
 #include "cpu/core/buffer.h"
-#include "cpu/core/pages.h"
 #include "cpu/core/parallel.h"
 
 namespace conncomp {

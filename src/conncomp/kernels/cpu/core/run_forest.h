@@ -13,8 +13,6 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
-#include <cstdint>
 
 #include "cpu/core/bits.h"
 

@@ -1,30 +1,25 @@
 // The threads that help with parallel loops.
 //
-// Why not OpenMP: its loops end when every thread has come, so on a machine that is busy with something
-// else each of them waits, spinning, for a thread that is not running. (Labelling 1024 x 1024 elements with
-// two threads, beside two busy processes on two cores, takes GNU OpenMP 40 ms, this pool 2.1 ms; with the
-// cores free 1.2 and 1.3 ms.) Its threads do not survive a fork, and a child that uses them hangs. And not
-// every compiler has it.
-// Here the caller works too, and waits only for helpers that have begun. One that comes late finds nothing
-// left. If the pool is busy with another caller, the caller works alone. And it does so for a while when
-// helpers have cost more than they gained (HelperAccount).
+// Why not OpenMP: its loops end when every thread has come, so on a machine that is busy with something else
+// each of them waits, spinning, for a thread that is not running. (Labelling 1024 x 1024 elements with two
+// threads, beside two busy processes on two cores, takes GNU OpenMP 40 ms, this pool 2.1 ms; with the cores
+// free 1.2 and 1.3 ms.) Its threads do not survive a fork, and a child that uses them hangs. And not every
+// compiler has it. Here the caller works too, and waits only for helpers that have begun. One that comes late
+// finds nothing left. If the pool is busy with another caller, the caller works alone. And it does so for a
+// while when helpers have cost more than they gained (HelperAccount).
 #pragma once
 
 #include <cxxabi.h>
 #include <pthread.h>
 
-#include <atomic>
 #include <chrono>
 #include <condition_variable>
-#include <cstdint>
 #include <cstdlib>
-#include <exception>
 #include <mutex>
 #include <thread>
 
-#include "cpu/core/function_ref.h"
 #include "cpu/core/helper_account.h"
-#include "cpu/core/process.h"
+#include "cpu/core/parallel.h"
 
 #ifdef _LIBCPP_VERSION
 // libc++ has this, and does not declare it.
@@ -128,8 +123,7 @@ class ThreadPool {
   }
 
   // One loop often follows the other at once: looks out for what is awaited before going to sleep.
-  template <class Condition>
-  static void look_out(std::unique_lock<std::mutex>& lock, Condition&& condition) {
+  static void look_out(std::unique_lock<std::mutex>& lock, auto&& condition) {
     constexpr int kTimes = 1000;  // some ten microseconds
     lock.unlock();
     for (int i = 0; i < kTimes && !condition(); ++i) {

@@ -3,12 +3,6 @@
 // bytes completes at most s + 1 entries of either array.
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
-#include <string>
-#include <string_view>
-
-#include "cpu/files/tokens.h"
 #include "cpu/files/vertex_names.h"
 
 namespace conncomp {

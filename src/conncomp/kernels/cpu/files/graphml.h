@@ -14,16 +14,8 @@
 // Cost: one pass over the bytes, and interning for each name. Source: the GraphML primer (Brandes et al.).
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
-#include <cstring>
-#include <stdexcept>
-#include <string>
-#include <string_view>
-
 #include "cpu/files/graph_text.h"
 #include "cpu/files/plain_xml.h"
-#include "cpu/files/vertex_names.h"
 
 namespace conncomp {
 
@@ -62,7 +54,6 @@ class GraphmlReader {
   int64_t largest() const { return names_.count() - 1; }
   const VertexNames& names() const { return names_; }
   bool is_directed() const { return directed_; }
-  // Whether there was a graph.
   bool has_graph() const { return state_ != State::kBefore; }
 
  private:
@@ -205,7 +196,6 @@ class GraphmlReader {
     }
   }
 
-  // Reads a part of the graph.
   void read_part(std::string_view name, std::string_view attributes) {
     if (name == "node") {
       add(attributes, "id", "a node", &node_);
@@ -249,7 +239,6 @@ class GraphmlReader {
     }
   }
 
-  // A value with what stands for other characters replaced.
   std::string unescaped(std::string_view value) {
     static constexpr std::pair<std::string_view, char> kEntities[] = {
         {"amp;", '&'}, {"lt;", '<'}, {"gt;", '>'}, {"quot;", '"'}, {"apos;", '\''}};

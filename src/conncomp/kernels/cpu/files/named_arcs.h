@@ -10,14 +10,7 @@
 // all earlier names before it goes on. Cost: one pass over the bytes, and interning for each name.
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
-#include <stdexcept>
-#include <string>
-
 #include "cpu/files/graph_text.h"
-#include "cpu/files/tokens.h"
-#include "cpu/files/vertex_names.h"
 
 namespace conncomp {
 

@@ -1,15 +1,13 @@
-// Pieces of XML that are well-formed by themselves, and plain enough to be told so by a short scan.
+// Pieces of XML that are well-formed by themselves, and plain enough to be told so by a short scan: whole
+// elements one after the other, of ASCII, without references, sections, comments and instructions, and not
+// deep. If all around is well-formed with one empty element in place of such a piece, it is well-formed with
+// the piece, and the other way round; so a parser of XML needs not see the piece.
 //
-// What: where elements lie one after the other that are whole, of ASCII, without references, sections,
-// comments and instructions, and not deep. If all around is well-formed with one empty element in place of
-// such a piece, it is well-formed with the piece, and the other way round; so a parser of XML needs not see
-// the piece.
-// How: a scan of each element with a stack of the names that are open. Files list elements that differ in
-// values and texts alone: one that has the same bytes as the element before around these (PlainForm), and
-// plain characters in their places, needs no scan. What the scan does not know, or what is not well-formed,
-// is in no piece, and is left to the parser. Nor is "]", not even in values: a section may have
-// begun before, which the scan does not know, and "]]>" would end it.
-// Cost: one pass over the bytes, and up to kDeepest more where elements do not end.
+// Each element is scanned with a stack of the names that are open. Files list elements that differ in values
+// and texts alone: one that has the same bytes as the element before around these (PlainForm), and plain
+// characters in their places, needs no scan. What the scan does not know, or what is not well-formed, is left
+// to the parser. So is "]", even in values: a section may have begun before, which the scan does not know,
+// and "]]>" would end it. Cost: one pass over the bytes, and up to kDeepest more where elements do not end.
 // Source: the grammar of XML 1.0, productions 1, 3 to 5, 10, 14, 25 and 39 to 44.
 #pragma once
 

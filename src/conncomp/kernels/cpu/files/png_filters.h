@@ -4,14 +4,11 @@
 // byte `step` ahead of it, the one above, their mean, or whichever of both and the one aslant is nearest to
 // the sum of both less that. How: byte by byte, but for the one ahead: sums of 16 bytes by moves of 1, 2, 4
 // and 8 places, so that one addition leads from one 16 to the next. Cost: a pass; half a nanosecond a byte
-// where all are of the one ahead.
-// Source: W3C, "Portable Network Graphics (PNG) Specification", 9.
+// where all are of the one ahead. Source: W3C, "Portable Network Graphics (PNG) Specification", 9.
 #pragma once
 
-#include <cstdint>
 #include <cstdlib>
 #include <cstring>
-#include <utility>
 #include <vector>
 
 #include "cpu/core/interrupt.h"

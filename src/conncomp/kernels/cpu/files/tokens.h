@@ -1,11 +1,10 @@
 // Lines of whole numbers, as they arrive.
 //
-// What: splits text into numbers, other words and ends of lines, for every text format of graphs.
-// How: one pass over each chunk. A word that touches the chunk's end may go on in the next chunk, so it
-// is left unused and the caller puts it in front of what comes next; all else that a chunk's border can
-// cut (a line, its end of two bytes, a comment, columns that nobody wants) is a flag here. Lines end with
-// LF, CR or both. A line that starts with one of the comment characters, after blanks at most, does not
-// exist but for its number.
+// What: splits text into numbers, other words and ends of lines, for every text format of graphs. How: one
+// pass over each chunk. A word that touches the chunk's end may go on in the next chunk, so it is left unused
+// and the caller puts it in front of what comes next; all else that a chunk's border can cut (a line, its end
+// of two bytes, a comment, columns that nobody wants) is a flag here. Lines end with LF, CR or both. A line
+// that starts with one of the comment characters, after blanks at most, does not exist but for its number.
 // Cost: a few instructions a byte, no memory. A line may be of any length; a word that is read may not.
 #pragma once
 

@@ -3,24 +3,13 @@
 // What: a reader adds the names that it meets, each with the place of its number. They wait until there are
 // as many as interning asks memory for at once (cpu/tables/interning.h), or until the reader calls `flush`,
 // as it must before their bytes go. Each distinct name is checked once: UTF-8 without control characters, and
-// not too long.
-// Cost: that of interning; memory for distinct names only.
+// not too long. Cost: that of interning; memory for distinct names only.
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <cstdint>
-#include <cstdio>
 #include <limits>
 #include <optional>
-#include <stdexcept>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "cpu/files/tokens.h"
-#include "cpu/tables/ids.h"
 #include "cpu/tables/interning.h"
 
 namespace conncomp {

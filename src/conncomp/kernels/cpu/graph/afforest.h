@@ -1,43 +1,31 @@
 // Connected components of a graph by union–find over its arcs, after trees are grown from few of them. The
-// default on the CPU.
+// default on the CPU. The direction of arcs is ignored; nothing is assumed of it unless the caller says that
+// the graph is symmetric. Labels are made of a forest with a tree for each component, whose root is its
+// smallest vertex.
 //
-// What: the direction of arcs is ignored; nothing is assumed of it unless the caller says that the graph
-// is symmetric. Labels are made of a forest with a tree for each component, whose root is its smallest
-// vertex. How: union–find branches on what it finds, mostly for the first time, and processors guess wrong.
-// So most of the work is done in passes over the vertices that hardly branch. Each vertex starts under the
-// smaller end of its first or last arc (start_trees). Grids, and graphs whose numbers come from a search,
-// are one tree by these, which is seen before any is grown (start_as_one). Elsewhere, unless a giant
-// component is mostly one tree already, each tree goes under a smaller one that two more arcs of some
-// vertex of it show (hook_trees); if it is not by then, a sixteenth of the vertices is united with some
-// neighbours. At last every arc unites its ends (sweep), of which one look at four parents tells that they
-// are united; or, where hardly a vertex is outside the giant component, one look at a bit for each arc of
-// some rows (sweep_around). Where every arc is listed from both ends, the vertices of the giant component
-// need not be visited at all: the arcs that leave it are seen from their other end. A sparse graph of that
-// kind is left to sparse_forest.h; in one of many arcs a giant is first sought by giant.h, around which
+// Union–find branches on what it finds, mostly for the first time, and processors guess wrong. So most of the
+// work is done in passes over the vertices that hardly branch. Each vertex starts under the smaller end of
+// its first or last arc (start_trees). Grids, and graphs whose numbers come from a search, are one tree by
+// these, which is seen before any is grown (start_as_one). Elsewhere, unless a giant component is mostly one
+// tree already, each tree goes under a smaller one that two more arcs of some vertex of it show (hook_trees);
+// if it is not by then, a sixteenth of the vertices is united with some neighbours. At last every arc unites
+// its ends (sweep), of which one look at four parents tells that they are united; or, where hardly a vertex
+// is outside the giant component, one look at a bit for each arc of some rows (sweep_around). Where every arc
+// is listed from both ends, the vertices of the giant component need not be visited at all. A sparse graph of
+// that kind is left to sparse_forest.h; in one of many arcs a giant is first sought by giant.h, around which
 // around_giant.h labels, and all of the above is done only if there is none.
-// Cost: each arc read once, and a random access for it; in a symmetric graph with a giant component, or
-// where two arcs a vertex make one tree, only a few arcs a vertex. No memory beyond the parents, which
-// become the labels, a bit a vertex, and what sparse_forest.h, giant.h and around_giant.h need.
-// Source: Sutton, Ben-Nun and Barak 2018, "Optimizing Parallel Graph Connectivity Computation via Subgraph
-// Sampling"; start and union–find of Jaiganesh and Burtscher 2018; trees are hooked as by Shiloach and
-// Vishkin 1982, "An O(log n) parallel connectivity algorithm".
+// Cost: each arc read once, and a random access for it; in a symmetric graph with a giant component, or where
+// two arcs a vertex make one tree, only a few arcs a vertex. No memory beyond the parents, which become the
+// labels, a bit a vertex, and what sparse_forest.h, giant.h and around_giant.h need. Source: Sutton, Ben-Nun
+// and Barak 2018, "Optimizing Parallel Graph Connectivity Computation via Subgraph Sampling"; start and
+// union–find of Jaiganesh and Burtscher 2018; trees are hooked as by Shiloach and Vishkin 1982, "An O(log n)
+// parallel connectivity algorithm".
 #pragma once
 
-#include <algorithm>
-#include <atomic>
-#include <cstdint>
-#include <vector>
-
-#include "core/union_find.h"
-#include "cpu/core/most_frequent.h"
-#include "cpu/core/numbering.h"
-#include "cpu/core/parallel.h"
+#include "cpu/core/extremes.h"
 #include "cpu/graph/around_giant.h"
 #include "cpu/graph/giant.h"
-#include "cpu/graph/rows.h"
 #include "cpu/graph/sparse_forest.h"
-#include "cpu/graph/trees.h"
-#include "cpu/graph/vertex_bits.h"
 
 namespace conncomp {
 
@@ -48,8 +36,7 @@ constexpr int64_t kHookedDegree = 3;
 constexpr int64_t kSweptDegree = 7;
 
 // Lets every entry from `first` on point to its root.
-template <class Index>
-void flatten_from(int64_t first, Index* parent, int64_t count) {
+void flatten_from(int64_t first, auto* parent, int64_t count) {
   for_each_index(count - first, [=](int64_t i) { flatten_entry(parent, first + i); }, kParentWork);
 }
 

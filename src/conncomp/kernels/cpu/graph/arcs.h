@@ -15,18 +15,7 @@
 // Barak 2018; trees are hooked as by Shiloach and Vishkin 1982.
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <cstdint>
-#include <vector>
-
-#include "core/union_find.h"
-#include "cpu/core/helper_account.h"
-#include "cpu/core/most_frequent.h"
-#include "cpu/core/numbering.h"
-#include "cpu/core/parallel.h"
-#include "cpu/graph/rows.h"
-#include "cpu/graph/trees.h"
+#include "cpu/core/extremes.h"
 #include "cpu/graph/vertex_bits.h"
 
 namespace conncomp {
@@ -104,8 +93,7 @@ class ForestOfArcs {
 
   // Calls body(v, u) for the arcs of a block whose ends are vertices, but for arcs whose opposite comes
   // before them, and for loops, which are their own.
-  template <class Body>
-  void for_each_arc(int64_t block, Body body) const {
+  void for_each_arc(int64_t block, auto body) const {
     const int64_t begin = block * kBlock, end = std::min(begin + kBlock, arcs_);
     const int64_t opposite = begin >= opposite_ ? opposite_ : 0;
     for (int64_t i = begin; i < end; ++i) {

@@ -8,17 +8,7 @@
 // listed from its other end, too. Source: unions of Jaiganesh and Burtscher 2018.
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <bit>
-#include <cstdint>
-
-#include "core/union_find.h"
 #include "cpu/core/buffer.h"
-#include "cpu/core/interrupt.h"
-#include "cpu/core/numbering.h"
-#include "cpu/graph/rows.h"
-#include "cpu/graph/trees.h"
 #include "cpu/graph/vertex_bits.h"
 
 namespace conncomp {
@@ -79,8 +69,7 @@ class AroundGiant {
 
  private:
   // Calls body(w) for every word of vertices, in parallel, after a poll.
-  template <class Body>
-  void for_each_word(Body body) const {
+  void for_each_word(auto body) const {
     const auto polled = [body](int64_t w) {
       poll(VertexBits::kWord);
       body(w);
@@ -90,8 +79,7 @@ class AroundGiant {
   }
 
   // Calls body(v) for the vertices of a word that are no members, and for the first member.
-  template <class Body>
-  void for_each_other_of(int64_t w, Body body) const {
+  void for_each_other_of(int64_t w, auto body) const {
     const int64_t begin = w * VertexBits::kWord, count = std::min(vertices_ - begin, VertexBits::kWord);
     uint64_t left = ~members_.word(w);
     if (first_ / VertexBits::kWord == w) left |= uint64_t(1) << (first_ % VertexBits::kWord);

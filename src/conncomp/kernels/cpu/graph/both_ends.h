@@ -5,8 +5,6 @@
 // this call alone; the graph's own rows may change, so both are read with the checks of Rows.
 #pragma once
 
-#include <cstdint>
-
 #include "cpu/core/buffer.h"
 #include "cpu/core/counting_sort.h"
 #include "cpu/graph/rows.h"
@@ -34,8 +32,7 @@ class BothEnds {
   int64_t vertices() const { return rows_.vertices; }
 
   // Calls body(u) for every u that has an arc to v or from v; for some twice.
-  template <class Body>
-  void for_each_neighbour(int64_t v, Body&& body) const {
+  void for_each_neighbour(int64_t v, auto&& body) const {
     rows_.for_each_neighbour(v, body);
     if (!symmetric_)
       Rows<int64_t, Index>{indptr_.data(), indices_.data(), rows_.vertices, rows_.arcs}.for_each_neighbour(

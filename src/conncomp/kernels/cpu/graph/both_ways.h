@@ -2,30 +2,19 @@
 //
 // What: settles the component of one vertex, if it is large, as tarjan.h takes it: what is left costs that
 // search little. So a graph in which most vertices are of one component is read in the order of memory, by
-// all threads, and not in that of a search, which waits for memory twice a vertex.
-// How: a bit a vertex says whether the vertex is reached, another one whether it reaches. Sweeps over the
-// vertices, in order, mark the targets of those that are reached, then those of them that have a marked
-// target, until a sweep marks none; vertices that are marked in a sweep count in the rest of it. Rows are
-// not needed of the arcs that lead to a vertex. It is given up where the first sweeps mark few, and not tried
-// where most arcs lead to near vertices, as a search is as fast there.
-// Cost: each arc looked at some times, with a bit that mostly is in a cache; 2 bits a vertex.
-// Source: Fleischer, Hendrickson and Pinar 2000, "On identifying strongly connected components in parallel";
-// one giant first, as Slota, Rajamanickam and Madduri 2014, "BFS and coloring-based parallel algorithms for
-// strongly connected components and related problems".
+// all threads, and not in that of a search, which waits for memory twice a vertex. How: a bit a vertex says
+// whether the vertex is reached, another one whether it reaches. Sweeps over the vertices, in order, mark the
+// targets of those that are reached, then those of them that have a marked target, until a sweep marks none;
+// vertices that are marked in a sweep count in the rest of it. Rows are not needed of the arcs that lead to a
+// vertex. It is given up where the first sweeps mark few, and not tried where most arcs lead to near
+// vertices, as a search is as fast there. Cost: each arc looked at some times, with a bit that mostly is in a
+// cache; 2 bits a vertex. Source: Fleischer, Hendrickson and Pinar 2000, "On identifying strongly connected
+// components in parallel"; one giant first, as Slota, Rajamanickam and Madduri 2014, "BFS and coloring-based
+// parallel algorithms for strongly connected components and related problems".
 #pragma once
 
-#include <algorithm>
-#include <atomic>
-#include <bit>
-#include <cstdint>
-#include <vector>
-
-#include "cpu/core/parallel.h"
 #include "cpu/graph/pieces.h"
-#include "cpu/graph/rows.h"
-#include "cpu/graph/tarjan.h"
 #include "cpu/graph/trimming.h"
-#include "cpu/graph/vertex_bits.h"
 
 namespace conncomp {
 
@@ -65,8 +54,7 @@ class BothWays {
 
   // Calls visit(w) for all words, in turns upwards and downwards, until nothing is marked. Returns whether
   // that is soon.
-  template <class Visit>
-  bool sweep(Visit visit) {
+  bool sweep(auto visit) {
     int64_t looks = 0, marks = 1;
     for (int turn = 0; promises(turn, marks) && looks <= kMostLooks * rows_.arcs; ++turn) {
       const Parts parts(words(), kGrain / VertexBits::kWord);

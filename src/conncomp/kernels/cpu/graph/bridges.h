@@ -1,17 +1,13 @@
 // Bridges of an undirected graph by one depth-first search, without recursion.
 //
 // What: fills cut[v] with the number of vertices on the smaller side of the link from v to parents[v] if that
-// is a bridge, without which its component falls into two, and with 0 if it is none. parents[v] is the
-// vertex from which v was entered, or -1.
-// How: vertices are ranked in the order in which the search enters them. Each keeps the lowest rank that its
-// links, and those of the vertices entered from it, lead to. Where that is its own rank, no link but the one
-// that it was entered by leads out of what was entered from it. Links to one neighbour are taken for one.
-// Cost: one thread; each arc read once. Beyond the results 20 bytes a vertex.
-// Source: Tarjan 1974, "A note on finding the bridges of a graph".
+// is a bridge, without which its component falls into two, and with 0 if it is none. parents[v] is the vertex
+// from which v was entered, or -1. How: vertices are ranked in the order in which the search enters them.
+// Each keeps the lowest rank that its links, and those of the vertices entered from it, lead to. Where that
+// is its own rank, no link but the one that it was entered by leads out of what was entered from it. Links to
+// one neighbour are taken for one. Cost: one thread; each arc read once. Beyond the results 20 bytes a
+// vertex. Source: Tarjan 1974, "A note on finding the bridges of a graph".
 #pragma once
-
-#include <algorithm>
-#include <cstdint>
 
 #include "cpu/core/buffer.h"
 #include "cpu/graph/rows.h"

@@ -8,18 +8,7 @@
 // arcs, 24 bytes a component, and for each part of the rows a bit a component if it has a long row.
 #pragma once
 
-#include <algorithm>
-#include <bit>
-#include <cstdint>
-#include <utility>
-#include <vector>
-
-#include "cpu/core/buffer.h"
-#include "cpu/core/helper_account.h"
-#include "cpu/core/numbering.h"
-#include "cpu/core/parallel.h"
 #include "cpu/graph/rows_of_arcs.h"
-#include "cpu/graph/trees.h"
 #include "cpu/graph/vertex_bits.h"
 
 namespace conncomp {

@@ -4,9 +4,6 @@
 // every arc of a range at most once, in ascending order.
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
-
 #include "cpu/graph/rows.h"
 
 namespace conncomp {
@@ -30,8 +27,7 @@ struct ListedArcs {
   bool is_local() const { return are_local(src, arcs, vertices); }
 
   // Calls body(arc, u, v) for the arcs from `begin` to before `end`, but for loops.
-  template <class Body>
-  void for_each_edge(int64_t begin, int64_t end, Ends ends, Body body) const {
+  void for_each_edge(int64_t begin, int64_t end, Ends ends, auto body) const {
     for_each_in(begin, end, [=, *this](int64_t arc) {
       visit_edge(arc, Shared::load(src + arc), Shared::load(dst + arc), vertices, ends, body);
     });
@@ -45,8 +41,7 @@ struct RowArcs {
 
   bool is_local() const { return true; }
 
-  template <class Body>
-  void for_each_edge(int64_t begin, int64_t end, Ends ends, Body body) const {
+  void for_each_edge(int64_t begin, int64_t end, Ends ends, auto body) const {
     if (begin >= end) return;
     for (int64_t u = rows.source(begin), arc = begin; u < vertices && arc < end; ++u) {
       const int64_t stop = std::min(end, rows.begin(u + 1));

@@ -1,35 +1,21 @@
 // The minimum spanning forest of a graph: Kruskal's, the light arcs first, and then those of the heavy ones
-// that connect different trees.
+// that connect different trees. Lists the arcs of the forest of least weight, in ascending order; of arcs of
+// equal weight the one of the lower number goes first, so that the forest is unique. Directions are ignored.
 //
-// What: the arcs of the forest of least weight, in ascending order; of arcs of equal weight the one of the
-// lower number goes first, so that the forest is unique. The directions of arcs are ignored.
-// How: a sample of the weights shows below which there are about kLight arcs a vertex. These are collected,
-// sorted by weight and gone through in that order: an arc is kept if it unites two trees. Of the heavy arcs,
-// most have both ends in one tree by then, which one look at the parents of each end tells, as the forest has
-// been flattened; the few others are sorted and gone through likewise. On several threads arcs are collected
-// and sorted together, and gone through by one. Only what reads arcs is compiled for each type that they are
-// kept in.
-// Cost: two passes over the arcs, a random access for each heavy one, and the sorting of few; of all if the
-// heavy arcs connect what the light ones do not. Memory: for each arc that is sorted its ends, its number,
-// and its weight twice; the parents; a bit for each arc. Source: Osipov, Sanders and Singler 2009, "The
-// filter-Kruskal minimum spanning tree algorithm", of which this is one step; union–find of Jaiganesh and
-// Burtscher 2018.
+// A sample of the weights shows below which there are about kLight arcs a vertex. These are collected, sorted
+// by weight, and kept if they unite two trees. Of the heavy arcs, most have both ends in one tree by then,
+// which one look at the parents of each end tells, as the forest has been flattened; the few others are
+// sorted and gone through likewise. On several threads arcs are collected and sorted together, and gone
+// through by one. Only what reads arcs is compiled for each type that they are kept in. Cost: two passes over
+// the arcs, a random access for each heavy one, and the sorting of few; of all if the heavy arcs connect what
+// the light ones do not. Memory: for each arc that is sorted its ends, its number, and its weight twice; the
+// parents; a bit an arc. Source: Osipov, Sanders and Singler 2009, "The filter-Kruskal minimum spanning tree
+// algorithm", of which this is one step; union–find of Jaiganesh and Burtscher 2018.
 #pragma once
 
-#include <algorithm>
-#include <bit>
-#include <cstdint>
-#include <limits>
-#include <vector>
-
-#include "core/mix.h"
-#include "core/union_find.h"
-#include "core/weight_order.h"
-#include "cpu/core/buffer.h"
-#include "cpu/core/numbering.h"
-#include "cpu/core/parallel.h"
+#include "core/fixed_point.h"
+#include "core/key_hash.h"
 #include "cpu/core/radix_sort.h"
-#include "cpu/graph/edges.h"
 #include "cpu/graph/spanning_forest.h"
 
 namespace conncomp {
@@ -69,7 +55,7 @@ struct CollectedEdge {
   Index u, v, arc;
 };
 
-// Whether each arc has an opposite one of the same weight: a hash as of mirrored.h.
+// Whether each arc has an opposite one of the same weight: a hash as of is_mirrored.
 template <class Pointer, class Vertex, class Bits>
 bool weighs_the_same_both_ways(const RowArcs<Pointer, Vertex>& arcs, const Weights<Bits> weights,
                                uint64_t key) {
@@ -149,8 +135,7 @@ class FilterKruskal {
     return chosen_.template listed<Index>();
   }
 
-  template <class Arcs>
-  void collect_from(const Arcs& arcs, Collected wanted, int64_t begin, int64_t end,
+  void collect_from(const auto& arcs, Collected wanted, int64_t begin, int64_t end,
                     std::vector<Edge>& edges) const {
     const auto collect_where = [&](auto is_wanted) {
       arcs.for_each_edge(begin, end, ends_, [&edges, is_wanted](int64_t arc, auto u, auto v) {

@@ -14,15 +14,9 @@
 // "ConnectIt: A Framework for Static and Incremental Parallel Graph Connectivity Algorithms".
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
 #include <initializer_list>
 
-#include "core/union_find.h"
-#include "core/vertices.h"
 #include "cpu/core/numbering.h"
-#include "cpu/core/parallel.h"
-#include "cpu/graph/rows.h"
 #include "cpu/graph/trees.h"
 
 namespace conncomp {
@@ -152,6 +146,26 @@ int64_t label_copy(Index* parent, int64_t vertices, bool consecutive, Label* lab
   for_each_index(vertices, [=](int64_t v) { labels[v] = Label(shorten(parent, v)); });
   follow_unions(parent, vertices, labels);
   return label_forest(labels, vertices, consecutive);
+}
+
+// Union by size, one link after another: the root of the larger tree stays the root, and of trees of one size
+// that of the first end; a tree with the vertex `stays` in it keeps that. Paths are halved. Cost: one thread;
+// O(log n) a link at most. Source: Tarjan and van Leeuwen 1984, "Worst-case analysis of set union
+// algorithms". `parent`, whose entries are vertices, and the sizes of roots are memory that nobody else
+// writes to. Ends of links are vertices; `stays` is one, or -1.
+inline void unite_by_size(const int32_t* u, const int32_t* v, int64_t links, int32_t stays, int32_t* parent,
+                          int32_t* sizes) {
+  const auto root_of = [=](int32_t i) {
+    while (parent[i] != i) i = parent[i] = parent[parent[i]];
+    return i;
+  };
+  for_each_in(0, links, [=](int64_t k) {
+    int32_t a = root_of(u[k]), b = root_of(v[k]);
+    if (a == b) return;
+    if (b == stays || (a != stays && sizes[a] < sizes[b])) std::swap(a, b);
+    parent[b] = a;
+    sizes[a] += sizes[b];
+  });
 }
 
 }  // namespace conncomp

@@ -15,14 +15,8 @@
 // those in pieces of more than two vertices again. Source: ours, as cuts.cuh of the GPU.
 #pragma once
 
-#include <algorithm>
-#include <atomic>
-#include <cstdint>
 #include <optional>
-#include <vector>
 
-#include "cpu/core/parallel.h"
-#include "cpu/graph/rows.h"
 #include "cpu/graph/tarjan.h"
 
 namespace conncomp {

@@ -5,12 +5,9 @@
 // does not exist is left out, and a row is cut to the arcs that there are.
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
 #include <cstdlib>
 
-#include "core/atomics.h"
-#include "core/vertices.h"
+#include "core/union_find.h"
 #include "cpu/core/helper_account.h"
 #include "cpu/core/interrupt.h"
 
@@ -67,8 +64,7 @@ struct Rows {
   Vertex target(int64_t arc) const { return Shared::load(indices + arc); }
 
   // Calls body(u) for every vertex u that an arc of v leads to, in the order of the arcs.
-  template <class Body>
-  void for_each_neighbour(int64_t v, Body&& body) const {
+  void for_each_neighbour(int64_t v, auto&& body) const {
     for_each_in(begin(v), begin(v + 1), [&](int64_t arc) {
       const Vertex u = target(arc);
       if (is_vertex(u, vertices)) [[likely]]

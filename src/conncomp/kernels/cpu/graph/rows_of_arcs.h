@@ -9,27 +9,18 @@
 // see core/radix_sort.h.
 #pragma once
 
-#include <algorithm>
-#include <atomic>
-#include <bit>
-#include <cstdint>
-#include <utility>
-#include <vector>
-
+#include "core/key_hash.h"
+#include "cpu/core/bits.h"
 #include "cpu/core/buffer.h"
 #include "cpu/core/counting_sort.h"
-#include "cpu/core/helper_account.h"
 #include "cpu/core/numbering.h"
-#include "cpu/core/pages.h"
-#include "cpu/core/parallel.h"
 #include "cpu/graph/rows.h"
 
 namespace conncomp {
 
 // Fills `indptr` if the sources never decrease, so that the targets are rows as they are; returns whether
 // they do. Mostly a few of them show that they do not.
-template <class Vertex>
-bool find_rows(const Vertex* src, int64_t arcs, int64_t vertices, int64_t* indptr) {
+bool find_rows(const auto* src, int64_t arcs, int64_t vertices, int64_t* indptr) {
   constexpr int64_t kSamples = 64;
   const auto sample = [=](int64_t k) { return Shared::load(src + (arcs - 1) / kSamples * k); };
   for (int64_t k = 1; k <= kSamples && arcs > 0; ++k)
@@ -113,8 +104,7 @@ class RowsOfArcs {
   }
 
   // Calls body(row, arc) for the arcs of a block whose sources are in a range.
-  template <class Body>
-  void for_each_in_block(int64_t block, Range range, Body body) const {
+  void for_each_in_block(int64_t block, Range range, auto body) const {
     const Vertex* const src = src_;
     poll(kBlock);
     const int64_t end = std::min((block + 1) * kBlock, arcs_);
@@ -229,5 +219,52 @@ class RowsOfArcs {
   int bits_;
   int64_t ranges_;
 };
+
+// Whether every arc of a graph is listed from both ends, equally often. One pass adds a 64-bit hash of (u, v)
+// for every arc u -> v with u < v and subtracts it for every arc v -> u: zero if so, and otherwise zero with
+// a chance of 2^-64. The caller draws the key of the hash, so that no file can be made to look as if it were.
+// An exact answer would take a sort, and a multiple of the time that it takes to find the components.
+template <class Pointer, class Vertex>
+bool is_mirrored(const Rows<Pointer, Vertex> rows, uint64_t key) {
+  const Parts parts(rows.vertices, kGrain);
+  std::vector<uint64_t> sums(parts.parts);
+  parallel_for(parts.parts, [&](int64_t part) {
+    uint64_t sum = 0;
+    for_each_in(parts.begin(part), parts.end(part), [&](int64_t u) {
+      rows.for_each_neighbour(u, [&](int64_t v) {
+        if (u < v) sum += mix(mix(uint64_t(u) ^ key) + uint64_t(v));
+        if (u > v) sum -= mix(mix(uint64_t(v) ^ key) + uint64_t(u));
+      });
+    });
+    sums[part] = sum;
+  });
+  uint64_t total = 0;
+  for (const uint64_t sum : sums) total += sum;
+  return total == 0;
+}
+
+// Numbers the vertices that have arcs 0, 1, ... in ascending order, in place, and returns their old numbers.
+// A bit for every vertex says whether it has arcs, and bits are counted before each word: linear in arcs and
+// vertices, and a quarter of a byte a vertex.
+template <class Vertex>
+std::vector<int64_t> compact_ids(Vertex* src, Vertex* dst, int64_t arcs, int64_t vertices) {
+  std::vector<uint64_t> words(vertices / kWord + 1);
+  std::vector<int64_t> rank(words.size());
+  const auto mark = [&](Vertex v) {
+    const uint64_t bit = uint64_t(1) << (v % kWord);
+    if (!(Shared::load(&words[v / kWord]) & bit)) Shared::fetch_or(&words[v / kWord], bit);
+  };
+  for_each_index(arcs, [&](int64_t i) { mark(src[i]), mark(dst[i]); });
+  std::vector<int64_t> ids(rank_words(words.data(), int64_t(words.size()), rank.data()));
+  for_each_index(int64_t(words.size()), [&](int64_t w) {
+    int64_t next = rank[w];
+    for_each_bit(words[w], [&](int p) { ids[next++] = w * kWord + p; });
+  });
+  const auto number = [&](Vertex v) {
+    return Vertex(rank[v / kWord] + std::popcount(words[v / kWord] & below(v % kWord)));
+  };
+  for_each_index(arcs, [&](int64_t i) { src[i] = number(src[i]), dst[i] = number(dst[i]); });
+  return ids;
+}
 
 }  // namespace conncomp

@@ -14,20 +14,8 @@
 // Burtscher 2018; first arcs: Borůvka 1926.
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <bit>
-#include <cstdint>
-#include <limits>
-#include <utility>
-#include <vector>
-
-#include "core/union_find.h"
 #include "cpu/core/buffer.h"
-#include "cpu/core/function_ref.h"
-#include "cpu/core/helper_account.h"
 #include "cpu/core/numbering.h"
-#include "cpu/core/parallel.h"
 #include "cpu/graph/edges.h"
 
 namespace conncomp {

@@ -13,18 +13,8 @@
 // data structure".
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <atomic>
-#include <bit>
-#include <cstdint>
-#include <type_traits>
-
-#include "core/union_find.h"
 #include "cpu/core/buffer.h"
 #include "cpu/core/numbering.h"
-#include "cpu/core/parallel.h"
-#include "cpu/graph/rows.h"
 #include "cpu/graph/trees.h"
 
 namespace conncomp {

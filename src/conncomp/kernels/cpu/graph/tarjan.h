@@ -18,11 +18,6 @@
 // generation".
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
-#include <type_traits>
-#include <utility>
-
 #include "cpu/core/buffer.h"
 #include "cpu/core/numbering.h"
 #include "cpu/graph/rows.h"

@@ -9,12 +9,6 @@
 // needs. Source: as tarjan.h.
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
-
-#include "cpu/core/buffer.h"
-#include "cpu/core/numbering.h"
-#include "cpu/graph/rows.h"
 #include "cpu/graph/tarjan.h"
 
 namespace conncomp {

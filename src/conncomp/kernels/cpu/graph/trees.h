@@ -5,11 +5,6 @@
 // guess.
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
-#include <type_traits>
-
-#include "core/union_find.h"
 #include "cpu/core/parallel.h"
 #include "cpu/graph/rows.h"
 

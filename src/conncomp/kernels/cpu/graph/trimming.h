@@ -1,31 +1,19 @@
 // Vertices that are strong components alone, because no arc leads to them or none leads away, again and
-// again.
+// again: settled, as tarjan.h takes it, in a graph of few arcs that mostly lead far. There a search waits for
+// memory twice a vertex, and most vertices are on no cycle.
 //
-// What: settles such vertices, as tarjan.h takes it, of a graph of few arcs that mostly lead far. There a
-// search waits for memory twice a vertex, and most vertices are on no cycle.
-// How: a bit a vertex says whether the vertex is left, another one whether an arc from it leads to one that
-// is left, a third one whether an arc from such a one leads to it. The arcs between those that are left are
-// copied, with both ends, and in turns those of them kept that still are between such: each turn reads them
-// in the order of memory, looks at bits in a cache, and has no branch that has to be guessed. It ends where a
-// turn leaves nearly as many; and is not tried where most arcs lead to near vertices or few vertices have
-// none, as in meshes and cycles, or where arcs are so many that there may be a giant component, which all
-// turns would copy.
-// Cost: some nanoseconds for each arc that is left in each turn; two indices an arc, of five arcs for four
-// vertices at most, a bit a vertex, and two for each thread, of eight at most.
-// Source: McLendon, Hendrickson, Plimpton and Rauchwerger 2005, "Finding strongly connected components in
-// distributed graphs".
+// A bit a vertex says whether the vertex is left, another one whether an arc from it leads to one that is
+// left, a third one whether an arc from such a one leads to it. The arcs between those that are left are
+// copied, and in turns those of them kept that still are between such: each turn reads them in the order of
+// memory, looks at bits in a cache, and has no branch that has to be guessed. It ends where a turn leaves
+// nearly as many; and is not tried where most arcs lead to near vertices or few vertices have none, as in
+// meshes and cycles, or where arcs are so many that there may be a giant component, which all turns would
+// copy.
+// Cost: some nanoseconds for each arc left in each turn; two indices an arc, of five arcs for four vertices
+// at most, a bit a vertex, and two for each thread, of eight at most. Source: McLendon, Hendrickson, Plimpton
+// and Rauchwerger 2005, "Finding strongly connected components in distributed graphs".
 #pragma once
 
-#include <algorithm>
-#include <bit>
-#include <cstdint>
-#include <cstdlib>
-#include <vector>
-
-#include "cpu/core/buffer.h"
-#include "cpu/core/function_ref.h"
-#include "cpu/core/parallel.h"
-#include "cpu/graph/rows.h"
 #include "cpu/graph/tarjan.h"
 #include "cpu/graph/vertex_bits.h"
 

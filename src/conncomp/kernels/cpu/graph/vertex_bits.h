@@ -2,14 +2,7 @@
 // do not.
 #pragma once
 
-#include <algorithm>
-#include <bit>
-#include <cstdint>
-#include <vector>
-
-#include "core/atomics.h"
 #include "cpu/core/numbering.h"
-#include "cpu/graph/rows.h"
 #include "cpu/graph/trees.h"
 
 namespace conncomp {
@@ -55,8 +48,7 @@ class VertexBits {
 };
 
 // The vertices that are under a root of a flat forest.
-template <class Index>
-VertexBits members_of(int64_t root, const Index* parent, int64_t vertices) {
+VertexBits members_of(int64_t root, const auto* parent, int64_t vertices) {
   VertexBits members(vertices);
   for_each_index(members.words(), [&, parent](int64_t w) {
     const int64_t first = VertexBits::kWord * w, count = std::min(vertices - first, VertexBits::kWord);

@@ -10,16 +10,7 @@
 // axis and element.
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
-
-#include "cpu/core/bits.h"
-#include "cpu/core/buffer.h"
-#include "cpu/core/parallel.h"
 #include "cpu/grid/bundle_stretch.h"
-#include "cpu/grid/bundles.h"
-#include "cpu/grid/link_words.h"
-#include "cpu/grid/masks.h"
 
 namespace conncomp {
 

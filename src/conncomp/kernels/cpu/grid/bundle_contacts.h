@@ -13,21 +13,11 @@
 // each other it touches what faces the layer before, and only that counts. A link of g with h is never left
 // out; one of h with d, or of a with h, is, but only for others of the layer before, or of a with the bundle
 // ahead of it; so by induction over layers others make up for it. Where two runs are side by side, one place
-// at which there is such a detour makes up for all of them; else there is one contact.
-// Cost: for 64 elements of a bundle and one around, some forty instructions on words, several words at once.
-// Source: ours.
+// at which there is such a detour makes up for all of them; else there is one contact. Cost: for 64 elements
+// of a bundle and one around, some forty instructions on words, several words at once. Source: ours.
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
-#include <memory>
-#include <vector>
-
-#include "cpu/core/bits.h"
 #include "cpu/grid/bundle_stretch.h"
-#include "cpu/grid/bundles.h"
-#include "cpu/grid/contacts.h"
-#include "cpu/grid/masks.h"
 
 namespace conncomp {
 

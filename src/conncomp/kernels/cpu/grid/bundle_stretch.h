@@ -4,11 +4,6 @@
 // and for one around it is done for all of a stretch in one loop over words.
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
-
-#include "cpu/core/bits.h"
-#include "cpu/grid/bundles.h"
 #include "cpu/grid/contacts.h"
 
 namespace conncomp {

@@ -7,10 +7,6 @@
 // Borghesani and Cucchiara 2010, stretched along the row.) Otherwise a bundle is one row.
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
-#include <vector>
-
 #include "cpu/core/bits.h"
 #include "cpu/core/parallel.h"
 #include "cpu/grid/offsets.h"
@@ -101,14 +97,12 @@ struct Bundles {
   }
 
   // Calls body(bundle, coordinates) for the bundles of a part.
-  template <class Body>
-  void for_each(int64_t part, Body&& body) const {
+  void for_each(int64_t part, auto&& body) const {
     for_each_between(parts.begin(part), parts.end(part), body);
   }
 
   // The same for bundles from one up to another.
-  template <class Body>
-  void for_each_between(int64_t bundle, int64_t end, Body&& body) const {
+  void for_each_between(int64_t bundle, int64_t end, auto&& body) const {
     Coordinates place(outer.size());
     locate(bundle, place);
     for (; bundle < end; ++bundle) {
@@ -124,8 +118,7 @@ struct Bundles {
 
   // Calls body(bundle, count, place) for bundles from one up to another, as stretches of at most so many that
   // follow each other along the last outer axis.
-  template <class Body>
-  void for_each_stretch(int64_t bundle, int64_t end, int64_t most, Body&& body) const {
+  void for_each_stretch(int64_t bundle, int64_t end, int64_t most, auto&& body) const {
     Coordinates place(outer.size());
     for (int64_t count; bundle < end; bundle += count) {
       locate(bundle, place);

@@ -5,15 +5,6 @@
 // Who follows them asks for a block of words at a time, and does not know how they were found.
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
-#include <memory>
-#include <type_traits>
-#include <vector>
-
-#include "cpu/core/bits.h"
-#include "cpu/grid/bundles.h"
-#include "cpu/grid/link_words.h"
 #include "cpu/grid/masks.h"
 
 namespace conncomp {
@@ -92,8 +83,7 @@ inline uint64_t one_a_stretch(uint64_t contacts, uint64_t contacts_before, uint6
 
 // Calls body(begin, words) with the words of a block: for rows so short that it takes a while to begin a
 // loop, as numbers that the compiler knows.
-template <class Body>
-void with_block(int64_t row_words, int64_t begin, int64_t end, Body&& body) {
+void with_block(int64_t row_words, int64_t begin, int64_t end, auto&& body) {
   constexpr std::integral_constant<int64_t, 0> kFirst;
   if (row_words == 1) return body(kFirst, std::integral_constant<int64_t, 1>());
   if (row_words == 2) return body(kFirst, std::integral_constant<int64_t, 2>());
@@ -105,8 +95,7 @@ void with_block(int64_t row_words, int64_t begin, int64_t end, Body&& body) {
 struct BlockMask {
   uint64_t block[kBlockWords + 2];
 
-  template <class Place, class Count>
-  [[gnu::always_inline]] BlockMask(const uint64_t* mask, Place begin, Count words, int64_t row_words) {
+  [[gnu::always_inline]] BlockMask(const uint64_t* mask, auto begin, auto words, int64_t row_words) {
     block[0] = begin > 0 ? mask[begin - 1] : 0;
     for (int64_t k = 0; k < words; ++k) block[k + 1] = mask[begin + k];
     block[words + 1] = begin + words < row_words ? mask[begin + words] : 0;
@@ -121,8 +110,7 @@ struct BlockMask {
 struct Continuations {
   uint64_t block[kBlockWords + 1];
 
-  template <class Place, class Count>
-  [[gnu::always_inline]] Continuations(const Masks& masks, int64_t bundle, Place begin, Count words) {
+  [[gnu::always_inline]] Continuations(const Masks& masks, int64_t bundle, auto begin, auto words) {
     const uint64_t* const body = masks.body(bundle) + begin;
     const uint64_t* const start = masks.start.data() + bundle * masks.bundles.words + begin;
     for (int64_t k = 0; k < words; ++k) block[k] = body[k] & ~start[k];
@@ -170,9 +158,8 @@ class ContactFinder {
  protected:
   // Of places p in words from `begin` on, keeps those where element p of a row is linked to p + shift of
   // another; x and y are where these words begin.
-  template <class Place, class Count>
   [[gnu::always_inline]] void keep_linked(const LinkWords& links, const char* x, const char* y, int shift,
-                                          Place begin, Count words, StepDirection step,
+                                          auto begin, auto words, StepDirection step,
                                           uint64_t* candidates) const {
     const int64_t length = bundles_.row_axis.length, from = begin * kWord;
     const int64_t to = std::min(length, from + words * kWord);
@@ -219,8 +206,7 @@ class OneValue final : public ContactFinder {
   bool touch(int64_t, int64_t p, int64_t q) override { return bit_at(side_g_, p) && bit_at(side_h_, q); }
 
  private:
-  template <class Place, class Count>
-  void find_in(Place begin, Count words, BlockContacts& contacts) const {
+  void find_in(auto begin, auto words, BlockContacts& contacts) const {
     const Continuations g_continued(masks_, g_, begin, words);
     const Continuations h_continued(masks_, h_, begin, words);
     uint64_t aligned[kBlockWords + 1];  // contacts, from those of the word before on
@@ -311,8 +297,7 @@ class LinkedElements final : public ContactFinder {
   }
 
  private:
-  template <class Place, class Count>
-  void find_in(Place begin, Count words, BlockContacts& contacts) {
+  void find_in(auto begin, auto words, BlockContacts& contacts) {
     const BlockMask h_mask(masks_.row(h_), begin, words, bundles_.words);
     const uint64_t* const mask = masks_.row(g_) + begin;
     const Continuations g(masks_, g_, begin, words), h(masks_, h_, begin, words);
@@ -352,8 +337,7 @@ class LinkedElements final : public ContactFinder {
     }
   }
 
-  template <class Place, class Count>
-  [[gnu::always_inline]] void keep(int shift, Place begin, Count words, uint64_t* candidates) {
+  [[gnu::always_inline]] void keep(int shift, auto begin, auto words, uint64_t* candidates) {
     const char* const y = read_h_(values_h_, begin * kWord);
     const char* const x = links_.compares ? read_g_(values_g_, begin * kWord) : y;
     keep_linked(links_, x, y, shift, begin, words, step_, candidates);

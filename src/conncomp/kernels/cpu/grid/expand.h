@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdint>
 
 #include "cpu/core/bits.h"
 
@@ -99,8 +98,7 @@ inline __m256i labels_from(CountedLabels<int32_t> labels, int p) {
 }
 
 // Eight labels at a time: those of the runs ahead, permuted by the number of starts up to each element.
-template <class Others>
-void expand_vectors(uint64_t foreground, uint64_t start, const int32_t* label, Others others, int32_t* out) {
+void expand_vectors(uint64_t foreground, uint64_t start, const int32_t* label, auto others, int32_t* out) {
   const __m256i bit = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
   const __m256i complement = _mm256_set1_epi32(-1);
   for (int p = 0; p < kWord; p += 8) {
@@ -133,8 +131,7 @@ inline int32x4_t labels_from(CountedLabels<int32_t> labels, int p) {
 }
 
 // Four labels at a time: those of the runs ahead, permuted by the number of starts up to each element.
-template <class Others>
-void expand_vectors(uint64_t foreground, uint64_t start, const int32_t* label, Others others, int32_t* out) {
+void expand_vectors(uint64_t foreground, uint64_t start, const int32_t* label, auto others, int32_t* out) {
   const uint32x4_t bit = vcombine_u32(vcreate_u32(0x0000000200000001), vcreate_u32(0x0000000800000004));
   uint64_t counts = start - (start >> 1 & 0x5555555555555555);                  // of starts, in each two bits
   counts = (counts & 0x3333333333333333) + (counts >> 2 & 0x3333333333333333);  // and in each four

@@ -12,23 +12,12 @@
 //
 // So each component is marked at the one of its runs in this bundle that has its first element, and of the
 // marks of a bundle those are numbered first whose runs have an element of the upper row. Marks are kept as
-// bits: bit k of a word speaks of the k-th run that starts there.
-// Cost: parents are read once, and written where there is a mark. Memory: two bits for each place where runs
-// may start.
+// bits: bit k of a word speaks of the k-th run that starts there. Cost: parents are read once, and written
+// where there is a mark. Memory: two bits for each place where runs may start.
 #pragma once
 
-#include <algorithm>
-#include <bit>
-#include <cstdint>
-
-#include "cpu/core/bits.h"
-#include "cpu/core/buffer.h"
-#include "cpu/core/numbering.h"
-#include "cpu/core/parallel.h"
 #include "cpu/grid/contacts.h"
-#include "cpu/grid/run_marks.h"
 #include "cpu/grid/run_places.h"
-#include "cpu/grid/run_table.h"
 
 namespace conncomp {
 
@@ -66,8 +55,7 @@ class FirstRuns {
  private:
   // Calls body(word, w) for the words of a bundle for which `chosen` is not 0, with polls. They are found
   // before, as whether the next one is could not be foretold.
-  template <class Body>
-  void for_each_word(int64_t bundle, const Buffer<uint64_t>& chosen, Body&& body) const {
+  void for_each_word(int64_t bundle, const Buffer<uint64_t>& chosen, auto&& body) const {
     for (int64_t begin = 0; begin < bundles_.words; begin += kWord) {
       bundles_.poll_at(begin);
       const int64_t first = bundle * bundles_.words + begin,

@@ -7,14 +7,6 @@
 // and some bits an element.
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
-#include <memory>
-#include <vector>
-
-#include "cpu/core/bits.h"
-#include "cpu/core/buffer.h"
-#include "cpu/core/numbering.h"
 #include "cpu/core/radix_sort.h"
 #include "cpu/grid/runs.h"
 

@@ -7,10 +7,6 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
-#include <cstdint>
-#include <cstring>
-#include <utility>
 #include <vector>
 
 #include "core/links.h"
@@ -75,15 +71,13 @@ class LinkWords {
   LinkWords(int value_bytes, bool transitive, bool told_by_value, bool compares)
       : value_bytes(value_bytes), transitive(transitive), told_by_value(told_by_value), compares(compares) {}
 
-  template <class Condition>
-  static void fill(int64_t count, uint64_t* words, Condition&& condition) {
+  static void fill(int64_t count, uint64_t* words, auto&& condition) {
     for (int64_t begin = 0; begin < count; begin += kWord) *words++ = word_where(begin, count, condition);
   }
 
   // The mask of a word of `count` elements p, from `begin` on, for which condition(p) holds. If it is not
   // whole, elements before it make it so, as elements one by one take longer.
-  template <class Condition>
-  [[gnu::always_inline]] static uint64_t word_where(int64_t begin, int64_t count, Condition&& condition) {
+  [[gnu::always_inline]] static uint64_t word_where(int64_t begin, int64_t count, auto&& condition) {
     if (begin + kWord <= count) return mask_where(kWord, [&](int p) { return condition(begin + p); });
     if (count >= kWord)
       return mask_where(kWord, [&](int p) { return condition(count - kWord + p); }) >>
@@ -92,8 +86,7 @@ class LinkWords {
   }
 
   // Keeps the bits of places p in [first, count) for which linked(p) holds, counted from the word's first.
-  template <class Linked>
-  static void keep(int first, int64_t count, uint64_t* words, Linked&& linked) {
+  static void keep(int first, int64_t count, uint64_t* words, auto&& linked) {
     for (int64_t begin = 0; begin < count; begin += kWord, ++words, first = 0) {
       if (!*words) continue;
       const int end = int(std::min<int64_t>(kWord, count - begin));
@@ -101,8 +94,7 @@ class LinkWords {
       *words &= mask_where(end - first, [&](int p) { return linked(from + p); }) << first;
     }
   }
-  template <class Linked>
-  static void mark_where(int64_t count, uint16_t mark, uint16_t* marks, Linked&& linked) {
+  static void mark_where(int64_t count, uint16_t mark, uint16_t* marks, auto&& linked) {
     for (int64_t p = 0; p < count; ++p) marks[p] |= uint16_t(-uint16_t(linked(p)) & mark);
   }
 };
@@ -154,8 +146,7 @@ class ValueWords : public LinkWords {
   }
 
   // As fill, of what is asked of values.
-  template <class Condition>
-  static void fill_ahead(const T* values, int64_t count, uint64_t* words, Condition&& condition) {
+  static void fill_ahead(const T* values, int64_t count, uint64_t* words, auto&& condition) {
     for (int64_t begin = 0; begin < count; begin += kWord) {
       prefetch_ahead(values + begin);
       *words++ = LinkWords::word_where(begin, count, condition);

@@ -14,16 +14,6 @@
 // element, and a number for each word. Source: ours.
 #pragma once
 
-#include <bit>
-#include <cstdint>
-#include <utility>
-
-#include "cpu/core/bits.h"
-#include "cpu/core/buffer.h"
-#include "cpu/core/numbering.h"
-#include "cpu/core/parallel.h"
-#include "cpu/grid/bundles.h"
-#include "cpu/grid/masks.h"
 #include "cpu/grid/run_marks.h"
 #include "cpu/grid/run_table.h"
 
@@ -100,8 +90,7 @@ class LoneElements {
     });
   }
 
-  template <class Body>
-  void for_each_word(int64_t row, Body&& body) const {
+  void for_each_word(int64_t row, auto&& body) const {
     for (int64_t w = 0; w < bundles_.words; ++w) {
       bundles_.poll_at(w);
       body(row * bundles_.words + w, w);

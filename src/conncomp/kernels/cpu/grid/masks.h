@@ -2,14 +2,7 @@
 // of connected elements of a bundle.
 #pragma once
 
-#include <algorithm>
-#include <atomic>
-#include <type_traits>
-#include <vector>
-
-#include "cpu/core/bits.h"
 #include "cpu/core/buffer.h"
-#include "cpu/core/parallel.h"
 #include "cpu/grid/bundles.h"
 #include "cpu/grid/link_words.h"
 
@@ -17,8 +10,7 @@ namespace conncomp {
 
 // Calls body(words) with the words of a row, as a number that the compiler knows if they are few: it takes a
 // while to begin a loop.
-template <class Body>
-void with_words(int64_t words, Body&& body) {
+void with_words(int64_t words, auto&& body) {
   if (words == 1) return body(std::integral_constant<int64_t, 1>());
   if (words == 2) return body(std::integral_constant<int64_t, 2>());
   if (words == 3) return body(std::integral_constant<int64_t, 3>());
@@ -154,8 +146,7 @@ struct Masks {
 
  private:
   // Adds rows, so many apart, to masks of which `keep` is kept.
-  template <class Words>
-  static void add_rows(const uint64_t* row, int64_t count, Words words, int64_t apart, uint64_t keep,
+  static void add_rows(const uint64_t* row, int64_t count, auto words, int64_t apart, uint64_t keep,
                        uint64_t* __restrict mask) {
     for (int64_t i = 0; i < count; ++i, row += apart * words, mask += words)
       for (int64_t w = 0; w < words; ++w) mask[w] = row[w] | (mask[w] & keep);
@@ -180,9 +171,8 @@ struct Masks {
   // Calls body(row, where it begins, first element, elements) for stretches of rows that follow each other,
   // which are as one where nothing is between them, until it returns false; whether it never did. Rows as one
   // are a stretch at most, or two where bundles are folded.
-  template <class Body>
   bool for_each_stretch_of_rows(const LineReader& reader, int64_t row, int64_t rows, const LinkWords& links,
-                                Body&& body) const {
+                                auto&& body) const {
     const int64_t length = bundles.row_axis.length;
     const int64_t origin = bundles.origin(row, &Axis::byte_stride);
     const int64_t stride = bundles.outer.empty() ? 0 : bundles.outer.back().byte_stride;
@@ -245,8 +235,7 @@ struct Masks {
   // Finds where runs start in words of bundles, which are the first ones of a bundle or not: where the
   // element before is no foreground, or not linked, as linked(what `start` has so far) tells, or beside the
   // end of another bundle.
-  template <class Linked>
-  void find_starts(int64_t first_word, int64_t words, bool are_first, Linked linked) {
+  void find_starts(int64_t first_word, int64_t words, bool are_first, auto linked) {
     const uint64_t* const mask = (bundles.folded ? folded : foreground).data() + first_word;
     uint64_t* __restrict const starts = start.data() + first_word;
     const uint64_t before = are_first ? 0 : mask[-1] >> (kWord - 1);

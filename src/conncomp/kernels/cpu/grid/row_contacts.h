@@ -13,19 +13,9 @@
 // Source: ours; that all others may be left out for one neighbour is of Wu, Otoo and Suzuki 2009.
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
-#include <memory>
 #include <optional>
-#include <utility>
-#include <vector>
 
-#include "cpu/core/bits.h"
 #include "cpu/grid/bundle_stretch.h"
-#include "cpu/grid/bundles.h"
-#include "cpu/grid/contacts.h"
-#include "cpu/grid/link_words.h"
-#include "cpu/grid/masks.h"
 #include "cpu/grid/row_detours.h"
 
 namespace conncomp {

@@ -13,11 +13,6 @@
 // is linked to h needs no other link. Source: ours.
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
-#include <utility>
-#include <vector>
-
 #include "cpu/grid/offsets.h"
 
 namespace conncomp {

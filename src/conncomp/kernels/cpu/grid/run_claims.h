@@ -4,25 +4,11 @@
 // Claims are kept complemented, so that an entry says by its sign whether it is a root's, and the smallest
 // index is the largest claim. Where bundles are in the order of indices, most runs need not claim: a root is
 // the first run of its component, and an element of smaller index than its own can only be in the root's own
-// layer, for layers follow each other whole.
-// Cost: parents are read twice, and written once; an index is found for each run that claims. Memory: one bit
-// an element, and an index for 64.
+// layer, for layers follow each other whole. Cost: parents are read twice, and written once; an index is
+// found for each run that claims. Memory: one bit an element, and an index for 64.
 #pragma once
 
-#include <algorithm>
-#include <bit>
-#include <cstdint>
-#include <limits>
-#include <type_traits>
-
-#include "core/atomics.h"
-#include "cpu/core/bits.h"
-#include "cpu/core/buffer.h"
-#include "cpu/core/numbering.h"
-#include "cpu/core/parallel.h"
-#include "cpu/grid/run_marks.h"
 #include "cpu/grid/run_places.h"
-#include "cpu/grid/run_table.h"
 
 namespace conncomp {
 
@@ -43,15 +29,13 @@ struct Roots {
   }
 
   // Calls body(i) for every root i, in parallel.
-  template <class Body>
-  void for_each(Body&& body) const {
+  void for_each(auto&& body) const {
     const auto visit = [&](int64_t w) { for_each_bit(masks[w], [&](int p) { body(w * kWord + p); }); };
     for_each_index(words, visit, kWord);
   }
 
   // The same for those from one entry up to another, by this thread alone.
-  template <class Body>
-  void for_each_between(int64_t begin, int64_t end, Body&& body) const {
+  void for_each_between(int64_t begin, int64_t end, auto&& body) const {
     for_each_in(begin / kWord, (end + kWord - 1) / kWord, [&](int64_t w) {
       const uint64_t from = w == begin / kWord ? ~below(int(begin % kWord)) : kAll;
       const uint64_t to = w == end / kWord ? below(int(end % kWord)) : kAll;

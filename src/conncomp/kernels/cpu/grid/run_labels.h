@@ -9,21 +9,56 @@
 //     1   A B C D ...           b B ...     <- column 1
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
-#include <type_traits>
-#include <vector>
-
-#include "cpu/core/bits.h"
-#include "cpu/core/buffer.h"
 #include "cpu/core/label_stream.h"
-#include "cpu/core/parallel.h"
-#include "cpu/grid/bundles.h"
 #include "cpu/grid/expand.h"
-#include "cpu/grid/masks.h"
 #include "cpu/grid/run_table.h"
 
 namespace conncomp {
+
+// The labels of runs whose components are numbered: of each run that of the entry which its parents lead to,
+// which the run's entry takes for those that it is a parent of. In ascending order a parent mostly has its
+// label, so a run is one step or two from it. (To store it only where the way is longer than a step saves
+// less than the longer ways cost.) With AVX-512, sixteen runs go their ways at once.
+// Labels are complemented, and so negative; entries that are not are parents.
+template <class Index>
+struct NumberedRuns {
+  Index* parent;
+
+  Index operator()(int64_t run) const {
+    const Index entry = Shared::load(parent + run);
+    Index label = Shared::load(parent + (entry < 0 ? Index(run) : entry));
+    while (label >= 0) label = Shared::load(parent + label);
+    Shared::store(parent + run, label);
+    return label;
+  }
+
+  // Writes the labels of runs from one up to another. Other threads may do so meanwhile: an entry that
+  // another one replaces is a parent or the label, and both lead to the label.
+  void write(int64_t begin, int64_t end, Index* labels) const {
+#ifdef __AVX512VPOPCNTDQ__
+    if constexpr (sizeof(Index) == 4) return write_lanes(begin, end, labels);
+#endif
+    for (int64_t run = begin; run < end; ++run) *labels++ = (*this)(run);
+  }
+
+ private:
+#ifdef __AVX512VPOPCNTDQ__
+  void write_lanes(int64_t begin, int64_t end, Index* labels) const {
+    constexpr int64_t kLanes = 16;
+    for (int64_t run = begin; run < end; run += kLanes, labels += kLanes) {
+      const __mmask16 all = __mmask16(below(int(std::min(kLanes, end - run))));
+      __m512i label = _mm512_maskz_loadu_epi32(all, parent + run);
+      for (;;) {
+        const __mmask16 led = _mm512_mask_cmpge_epi32_mask(all, label, _mm512_setzero_si512());
+        if (!led) break;
+        label = _mm512_mask_i32gather_epi32(label, led, label, parent, sizeof(Index));
+      }
+      _mm512_mask_storeu_epi32(parent + run, all, label);
+      _mm512_mask_storeu_epi32(labels, all, label);
+    }
+  }
+#endif
+};
 
 // Writes labels of runs, of which `label_of` writes the complements, at the strides of indices of `places`,
 // which are bundles as those of the runs.
@@ -132,9 +167,8 @@ class RunLabels {
   }
 
   // The same; others(w) are the labels of elements of word w that are in no run.
-  template <class Others>
   void write_words(int64_t row, int64_t first_word, Words words, const LabelsOfWords& run_labels, Label* out,
-                   LabelStream<Label>& stream, Others&& others) const {
+                   LabelStream<Label>& stream, auto&& others) const {
     // Held by this function, as labels that are written might be any of what it would read again.
     const uint64_t *const foreground = masks_.row(row), *const start = masks_.start.data() + first_word;
     const Index* const rank = runs_.rank.data() + first_word;
@@ -222,9 +256,7 @@ class RunLabels {
   }
 
   // Writes the labels of a word of each row, tile by tile.
-  template <class RunLabelsOfStrip>
-  void write_columns(const std::vector<Row>& rows, int64_t w, int64_t first,
-                     const RunLabelsOfStrip& run_labels) const {
+  void write_columns(const std::vector<Row>& rows, int64_t w, int64_t first, const auto& run_labels) const {
     constexpr int64_t kWidth = 32;
     Label tile[kWord][kWidth];
     const int64_t stride = bundles_.row_axis.index_stride, length = bundles_.outer.back().length;

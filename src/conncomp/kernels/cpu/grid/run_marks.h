@@ -6,11 +6,8 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
-#include <cstdint>
 
 #include "cpu/core/bits.h"
-#include "cpu/core/lanes.h"
 
 namespace conncomp {
 
@@ -32,8 +29,7 @@ inline __m512i complement(__m512i numbers) { return _mm512_xor_si512(numbers, _m
 
 // Of `count` entries, those for which marks_of(entries, k) has bits: sixteen from the k-th on. They are taken
 // by twos, as a loop that ends after one or two could not be foretold.
-template <class Marks>
-uint64_t marks_where(const int32_t* entries, int count, Marks&& marks_of) {
+uint64_t marks_where(const int32_t* entries, int count, auto&& marks_of) {
   const uint64_t there = count < kWord ? below(count) : kAll;
   const auto marks_at = [&](int k) {
     return uint64_t(marks_of(_mm512_maskz_loadu_epi32(__mmask16(there >> k), entries + k), k)) << k;
@@ -46,8 +42,7 @@ uint64_t marks_where(const int32_t* entries, int count, Marks&& marks_of) {
 
 // The entries k, of `count`, that fulfil a condition; of those after them, of which there are `available` in
 // all, more may be asked, as registers take 32 or 64.
-template <class Condition>
-uint64_t entries_where(int count, int64_t available, Condition&& condition) {
+uint64_t entries_where(int count, int64_t available, auto&& condition) {
   const int asked = count > kHalf ? kWord : kHalf;
   return mask_where(int(std::min<int64_t>(asked, available)), condition) &
          (count < kWord ? below(count) : kAll);

@@ -1,14 +1,6 @@
 // Which indices the elements of runs have.
 #pragma once
 
-#include <algorithm>
-#include <bit>
-#include <cstdint>
-#include <vector>
-
-#include "cpu/core/bits.h"
-#include "cpu/grid/bundles.h"
-#include "cpu/grid/masks.h"
 #include "cpu/grid/run_marks.h"
 #include "cpu/grid/run_table.h"
 

@@ -2,14 +2,8 @@
 // vertex each.
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
-
-#include "cpu/core/bits.h"
-#include "cpu/core/buffer.h"
 #include "cpu/core/numbering.h"
 #include "cpu/core/run_forest.h"
-#include "cpu/grid/bundles.h"
 #include "cpu/grid/masks.h"
 
 namespace conncomp {

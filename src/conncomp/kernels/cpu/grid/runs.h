@@ -1,13 +1,13 @@
 // Labels an array by its runs, on bits. The default on the CPU.
 //
-// What: rows become bit masks (masks.h), and runs of connected elements, not elements, are united. Rows that
-// always touch are bundled and treated as one (bundles.h). Where two bundles touch is found 64 elements
-// at a time (contacts.h), which leaves about one union for each two runs side by side.
-// How: 1. Runs are counted, and so numbered, and become a forest of one vertex each (run_table.h).
-//      2. Runs that touch are linked: parts of the array each on its own; then, with compare-and-swap, what
-//         crosses parts (run_links.h).
-//      3. Components are numbered, mostly in the order of the runs where they begin (run_numbers.h).
-//      4. Every label is written once (run_labels.h).
+// Rows become bit masks (masks.h), and runs of connected elements, not elements, are united. Rows that always
+// touch are bundled and treated as one (bundles.h). Where two bundles touch is found 64 elements at a time
+// (contacts.h), which leaves about one union for each two runs side by side.
+// 1. Runs are counted, and so numbered, and become a forest of one vertex each (run_table.h).
+// 2. Runs that touch are linked: parts of the array each on its own; then, with compare-and-swap, what
+// crosses parts (run_links.h).
+// 3. Components are numbered, mostly in the order of the runs where they begin (number_components).
+// 4. Every label is written once (run_labels.h).
 // Cost: the input is read once where all foreground is of one value, a few times where values must be
 // compared; the output is written once. Memory: one index a run, of which there are at most one an element
 // (half, or a quarter in bundles, if all foreground is of one value), and half a byte an element for masks.
@@ -15,22 +15,31 @@
 // the union-find of Jaiganesh and Burtscher 2018.
 #pragma once
 
-#include <limits>
-#include <memory>
-
 #include "cpu/grid/bond_masks.h"
 #include "cpu/grid/bundle_contacts.h"
-#include "cpu/grid/bundles.h"
-#include "cpu/grid/contacts.h"
-#include "cpu/grid/masks.h"
-#include "cpu/grid/numbered_runs.h"
+#include "cpu/grid/first_runs.h"
+#include "cpu/grid/lone_elements.h"
 #include "cpu/grid/row_contacts.h"
+#include "cpu/grid/run_claims.h"
 #include "cpu/grid/run_labels.h"
 #include "cpu/grid/run_links.h"
-#include "cpu/grid/run_numbers.h"
-#include "cpu/grid/run_table.h"
 
 namespace conncomp {
+
+// The components of linked runs get their labels, numbers in the order of their smallest indices, or these
+// indices. The label, complemented and so negative, is left in the entry of one run of a component, to which
+// the parents of the others lead. Which element of a component has the smallest index is known from the first
+// bundle where it has runs, if bundles are in the order of indices and are rows, or two rows of which no
+// others are in the same layer. Otherwise runs claim indices.
+template <class Index>
+void number_components(Runs<Index>& runs, const Numbering& numbering) {
+  if (runs.masks.lone_apart)
+    LoneElements<Index>(runs).number(numbering);
+  else if (FirstRuns<Index>::apply(runs.bundles))
+    FirstRuns<Index>(runs).number(numbering);
+  else
+    Claims<Index>(runs).number(numbering);
+}
 
 // Who finds contacts of bundles of masks that have been read: of all foreground, which is of one value, or,
 // if there are links, of rows by these.
@@ -54,8 +63,7 @@ void label_masks_by(const Masks& masks, const ContactFinder& finder, bool consec
       .write();
 }
 // Indices are as narrow as the array allows, whatever its labels are.
-template <class Label>
-void label_masks(const Masks& masks, const ContactFinder& finder, bool consecutive, Label* labels,
+void label_masks(const Masks& masks, const ContactFinder& finder, bool consecutive, auto* labels,
                  int64_t* counts) {
   if (masks.bundles.elements > std::numeric_limits<int32_t>::max())
     label_masks_by<int64_t>(masks, finder, consecutive, labels, counts);
@@ -65,8 +73,7 @@ void label_masks(const Masks& masks, const ContactFinder& finder, bool consecuti
 
 // Writes the label of every element to `labels`, and the number of components of every item to `counts`.
 // `data` is the array that the link rule reads.
-template <class Label>
-void label_runs(const void* data, const LinkWords& links, const Grid& grid, bool consecutive, Label* labels,
+void label_runs(const void* data, const LinkWords& links, const Grid& grid, bool consecutive, auto* labels,
                 int64_t* counts) {
   if (links.told_by_value) {
     const Bundles bundles(grid, grid.full());

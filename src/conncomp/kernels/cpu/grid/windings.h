@@ -1,19 +1,14 @@
 // Windings on the CPU, by any number of threads: a pass over all seam links that unites open components, and
 // one that collects closed paths; core/wrapping/windings.h tells how.
 //
-// What has seam links gives them, as lattices do (cpu/models/potts/seam_bonds.h), and arrays, which have been
-// labelled with all axes open. Their cost is that of the surface of the array, times the steps to neighbours.
+// What has seam links gives them, as lattices do (cpu/models/potts/swendsen_wang.h), and arrays, which have
+// been labelled with all axes open. Their cost is that of the surface of the array, times the steps to
+// neighbours.
 #pragma once
 
-#include <algorithm>
-#include <bit>
-#include <vector>
-
 #include "core/wrapping/seams.h"
-#include "core/wrapping/windings.h"
 #include "cpu/core/buffer.h"
 #include "cpu/core/numbering.h"
-#include "cpu/core/parallel.h"
 #include "cpu/grid/link_words.h"
 
 namespace conncomp {
@@ -115,8 +110,7 @@ void for_each_link(const SeamArray<ElementLinks, Label>& array, const LinesOfFac
   }
 }
 
-template <class Body>
-void for_each_slot(const SeamWindings& windings, const Body& body) {
+void for_each_slot(const SeamWindings& windings, const auto& body) {
   for_each_index(windings.table.slots, body);
 }
 
@@ -169,8 +163,7 @@ inline void close_paths(const SeamWindings& windings, const std::vector<std::vec
 // Unites open components over links, and collects closed paths. Links come in pieces, which threads take:
 // for_each_link(piece, unite) calls unite(from, to, winding, number) for each, with the keys of its ends.
 // Many links of a large component say what the one before has said, and are left out.
-template <class ForEachLink>
-void find_windings(const SeamWindings& windings, int64_t pieces, ForEachLink&& for_each_link) {
+void find_windings(const SeamWindings& windings, int64_t pieces, auto&& for_each_link) {
   std::vector<std::vector<SeamLink>> links(pieces);
   parallel_for(pieces, [&](int64_t piece) {
     int64_t last_from = SeamTable::kNoKey, last_to = SeamTable::kNoKey;

@@ -8,8 +8,6 @@
 // layers around a strip are computed twice. With noise a Philox block for every four faces.
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
 #include <vector>
 
 #include "core/atomics.h"
@@ -31,8 +29,7 @@ struct FieldStrip {
   int64_t replica, begin, end;
 };
 
-template <class Body>
-void for_each_strip(const FieldReplicas& replicas, Body&& body) {
+void for_each_strip(const FieldReplicas& replicas, auto&& body) {
   const FieldShape& shape = replicas.shape;
   const Parts layers(shape.layers, kGrain / std::max<int64_t>(shape.layer(), 1));
   parallel_for(replicas.count * layers.parts, [&](int64_t i) {

@@ -1,36 +1,26 @@
 // The Ising model on lattices of any unit cell on the CPU: what models/ising/cpu.py asks for.
 //
-// What: the update of Swendsen and Wang, and that of Wolff, by the forest of runs of Potts' updates
+// The update of Swendsen and Wang, and that of Wolff, by the forest of runs of Potts' updates
 // (potts/forest.h). A cluster's spins all change or all stay, by the coin of its smallest site, so that
-// negative couplings are no other case. How: 1. Each thread takes a strip of rows, a few of which at a time
-// get their active bonds; then each row its runs, and the unions with rows of the strip up to itself. The
-// first kind of bonds that leads to a row before gives runs their parents, without a search. A kind of bonds
-// that leads one site farther than the one before it has many that connect nothing new:
+// negative couplings are no other case. 1. Each thread takes a strip of rows, a few of which at a time get
+// their active bonds; then each row its runs, and the unions with rows of the strip up to itself. The first
+// kind of bonds that leads to a row before gives runs their parents, without a search. A kind of bonds that
+// leads one site farther than the one before it has many that connect nothing new:
 //
 //      row before   q - q'      of p's bonds to q and q' one is followed if q and q' are of one run,
 //                   | \ |       and of the bonds of p and p' to q' if p and p' are
 //      row          p - p'
 //
-//      2. Bonds to other strips, and over the ends of axes, are drawn and followed, with compare-and-swap.
-//      3. What flips is what states of two would be (potts/run_clusters.h): words of these change the spins.
+// 2. Bonds to other strips, and over the ends of axes, are drawn and followed, with compare-and-swap.
+// 3. What flips is what states of two would be (potts/run_clusters.h): words of these change the spins.
 // Cost: each bond is drawn once; 4 bytes a site, and two bits. Source: ours; R. H. Swendsen and J.-S. Wang,
 // Phys. Rev. Lett. 58, 86 (1987), and U. Wolff, Phys. Rev. Lett. 62, 361 (1989), for the updates.
 #pragma once
 
-#include <bit>
 #include <optional>
-#include <utility>
-#include <vector>
 
 #include "core/cell_lattice.h"
-#include "core/union_find.h"
-#include "cpu/core/bits.h"
-#include "cpu/core/run_forest.h"
-#include "cpu/models/draws.h"
-#include "cpu/models/potts/forest.h"
-#include "cpu/models/potts/record.h"
 #include "cpu/models/potts/run_clusters.h"
-#include "cpu/models/rows.h"
 
 namespace conncomp {
 
@@ -151,9 +141,8 @@ class CellClusters : public RunClusters<Index> {
   using Base::slabs_, Base::end_, Base::sewn_;
 
   // Lets bonds be the active ones of a kind of rows, those that lead to rows with takes(row, other row).
-  template <class Takes>
   void draw(const Strip& strip, int kind, int64_t begin, int64_t end, SpinTally& tally,
-            std::vector<Bits64>& bonds, Takes&& takes) const {
+            std::vector<Bits64>& bonds, auto&& takes) const {
     const Bits64* const spins = replicas_.spins(words_, strip.replica);
     bonds.resize((end - begin) * lattice_.columns());
     Bits64* bond = bonds.data();
@@ -350,8 +339,7 @@ class CellEngine {
   }
 
   // Calls body(replica, word) for all words, in parallel.
-  template <class Body>
-  void each_word(Body&& body) const {
+  void each_word(auto&& body) const {
     const int64_t columns = cells_.lattice.columns();
     Strips(replicas_).for_each([&](const Strip& strip) {
       for_each_in(strip.begin * columns, strip.end * columns, [&](int64_t word) {

@@ -6,8 +6,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cstdint>
-#include <cstring>
 
 #include "core/spins.h"
 

@@ -2,10 +2,6 @@
 // so that all of the engine is compiled once.
 #pragma once
 
-#include <bit>
-#include <cstdint>
-#include <type_traits>
-
 #include "core/edge_vectors.h"
 #include "core/union_find.h"
 #include "cpu/core/bits.h"
@@ -164,13 +160,11 @@ class EdgeSpinsOf final : public EdgeSpins {
   Spin* at(void* spins, int64_t replica) const {
     return static_cast<Spin*>(spins) + replica * Kind::length(lattice_);
   }
-  template <class Body>
-  void each_vertex(int64_t word, Body&& body) const {
+  void each_vertex(int64_t word, auto&& body) const {
     const int64_t end = std::min((word + 1) * kWordSites, lattice_.sites());
     for (int64_t vertex = word * kWordSites; vertex < end; ++vertex) body(vertex);
   }
-  template <class Move>
-  void write_states(const Move& move, const Draws& draws, const FlippedWords& words, int64_t word,
+  void write_states(const auto& move, const Draws& draws, const FlippedWords& words, int64_t word,
                     Bits64 flips, const Bits64* spins, Bits64* to) const {
     if constexpr (std::is_base_of_v<States, Kind>) {
       for (int plane = 0; plane < kind_.planes; ++plane)

@@ -5,17 +5,9 @@
 // no other reads it in that substep (core/kawasaki.h).
 #pragma once
 
-#include <algorithm>
-#include <bit>
-#include <cstdint>
-#include <numeric>
-#include <vector>
-
-#include "core/atomics.h"
 #include "core/kawasaki.h"
 #include "cpu/core/buffer.h"
 #include "cpu/core/numbering.h"
-#include "cpu/core/parallel.h"
 #include "cpu/models/draws.h"
 
 namespace conncomp {
@@ -137,8 +129,7 @@ class KawasakiEngine {
   struct Kind {
     static constexpr int value = number;
   };
-  template <class Body>
-  void with_kind(Body&& body) const {
+  void with_kind(auto&& body) const {
     if (lattice_.kind == kSquare) return body(Kind<kSquare>());
     if (lattice_.kind == kSimpleCubic) return body(Kind<kSimpleCubic>());
     body(Kind<kBodyCentred>());
@@ -173,8 +164,7 @@ class KawasakiEngine {
   }
 
   // Calls body(begin, end) for pieces of a range that take about a millisecond.
-  template <class Body>
-  static void for_each_piece(int64_t begin, int64_t end, Body&& body) {
+  static void for_each_piece(int64_t begin, int64_t end, auto&& body) {
     constexpr int64_t kPiece = 1 << 12;
     for (; begin < end; begin += kPiece) body(begin, std::min(begin + kPiece, end));
   }

@@ -2,9 +2,6 @@
 // that they are.
 #pragma once
 
-#include <algorithm>
-#include <atomic>
-#include <cstdint>
 #include <thread>
 #include <vector>
 
@@ -122,8 +119,7 @@ struct Strip {
 };
 
 // Calls body(begin, end) for a few rows of a strip at a time, of some thousand sites, or for one long one.
-template <class Body>
-void for_each_chunk(const Lattice& lattice, const Strip& strip, Body&& body) {
+void for_each_chunk(const Lattice& lattice, const Strip& strip, auto&& body) {
   constexpr int64_t kWords = 128;
   const int64_t rows = std::max<int64_t>(kWords / lattice.columns(), 1);
   for (int64_t begin = strip.begin; begin < strip.end; begin += rows) {
@@ -157,8 +153,7 @@ struct Strips {
   }
 
   // Calls body(strip) for each, in parallel.
-  template <class Body>
-  void for_each(Body&& body) const {
+  void for_each(auto&& body) const {
     parallel_for(count, [&](int64_t piece) { body((*this)[piece]); });
   }
 

@@ -2,14 +2,11 @@
 //
 // How: threads share the rows of all groups, colour by colour. Where bonds are ±J, four sites of a colour are
 // updated together, each a word of a register: with AVX2 one call of Philox draws eight digits of all four,
-// and what is undecided then, in a fifth of the words, is decided site by site.
-// Cost: 32 ns for the 64 spins of a word on two cores that others used, too, and 1,400 to 2,300 where
-// couplings are numbers.
+// and what is undecided then, in a fifth of the words, is decided site by site. Cost: 32 ns for the 64 spins
+// of a word on two cores that others used, too, and 1,400 to 2,300 where couplings are numbers.
 #pragma once
 
-#include <algorithm>
 #include <bit>
-#include <cstdint>
 
 #include "core/spin_glass.h"
 #include "cpu/core/parallel.h"
@@ -146,8 +143,7 @@ class SpinGlassEngine {
   struct Axes {
     static constexpr int value = number;
   };
-  template <class Body>
-  void with_axes(Body&& body) const {
+  void with_axes(auto&& body) const {
     if (axes_ == 1) return body(Axes<1>());
     if (axes_ == 2) return body(Axes<2>());
     if (axes_ == 3) return body(Axes<3>());
@@ -177,8 +173,7 @@ class SpinGlassEngine {
       }
     });
   }
-  template <class Body>
-  void for_each_colour(Body&& body) const {
+  void for_each_colour(auto&& body) const {
     const int colours = glass_colours(replicas_.lattice);
     for (int colour = 0; colour < colours; ++colour)
       for_each_row(colours, colour,

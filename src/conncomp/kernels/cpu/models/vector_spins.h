@@ -7,13 +7,7 @@
 // call for each bond. Source: ours; U. Wolff, Phys. Rev. Lett. 62, 361 (1989).
 #pragma once
 
-#include <optional>
-#include <utility>
-#include <vector>
-
 #include "core/vector_spins.h"
-#include "cpu/core/bits.h"
-#include "cpu/models/potts/cells.h"
 #include "cpu/models/potts/flood.h"
 #include "cpu/models/potts/swendsen_wang.h"
 
@@ -153,8 +147,7 @@ class VectorEngine {
     return spins + replica * lattice_.sites();
   }
   // Calls body(replica, place) for all rows, in parallel.
-  template <class Body>
-  void each_row(Body&& body) const {
+  void each_row(auto&& body) const {
     Strips(replicas_).for_each([&](const Strip& strip) {
       for (RowPlace place(lattice_, strip.begin); place.row < strip.end; place.advance(lattice_)) {
         poll(lattice_.length[kRowAxis]);

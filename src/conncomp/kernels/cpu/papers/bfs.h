@@ -9,8 +9,6 @@
 // vertex for the queue, and what BothEnds needs. Source: Hawick, Leist and Playne 2010, section 4.3.3.
 #pragma once
 
-#include <cstdint>
-
 #include "cpu/core/buffer.h"
 #include "cpu/graph/rows.h"
 

@@ -10,17 +10,10 @@
 // an indirect call for each link they ask for.
 #pragma once
 
-#include <algorithm>
 #include <array>
-#include <cstdint>
 #include <map>
-#include <type_traits>
-#include <utility>
-#include <vector>
 
-#include "cpu/core/bits.h"
 #include "cpu/core/buffer.h"
-#include "cpu/core/interrupt.h"
 #include "cpu/grid/link_words.h"
 #include "cpu/grid/offsets.h"
 
@@ -93,14 +86,12 @@ class GridCells {
 
   // Calls body(index, bytes, neighbours) for each cell of an item, row by row, or backward; `bytes` is where
   // its value is.
-  template <class Body>
-  void scan(bool forward, Body&& body) {
+  void scan(bool forward, auto&& body) {
     for_each_piece(forward, [&](const Piece& piece) { scan_piece(piece, forward, body); });
   }
 
   // Calls body(index, whether it is in the foreground) for each cell.
-  template <class Body>
-  void scan_foreground(const LinkWords& links, const char* values, Body&& body) {
+  void scan_foreground(const LinkWords& links, const char* values, auto&& body) {
     Line line;
     for_each_line([&](const Piece& piece) {
       uint64_t foreground[kLine / kWord];
@@ -155,8 +146,7 @@ class GridCells {
 
   // The scan of a piece, as a function of its own and with a copy of the body: then what the innermost loop
   // needs is in registers.
-  template <class Body>
-  [[gnu::noinline]] void scan_piece(const Piece& piece, bool forward, Body body) const {
+  [[gnu::noinline]] void scan_piece(const Piece& piece, bool forward, auto body) const {
     const int64_t first = forward ? 0 : piece.count - 1, step = forward ? 1 : -1;
     const int64_t index_step = step * row_.index_stride, byte_step = step * row_.byte_stride;
     const std::vector<Neighbour>& neighbours = piece.neighbours;
@@ -166,8 +156,7 @@ class GridCells {
   }
 
   // Calls body(piece) for pieces that fit in a line.
-  template <class Body>
-  void for_each_line(Body&& body) {
+  void for_each_line(auto&& body) {
     for_each_piece(true, [&](const Piece& piece) {
       for (int64_t begin = 0; begin < piece.count; begin += kLine)
         body(Piece{piece.index + begin * row_.index_stride, piece.bytes + begin * row_.byte_stride,
@@ -176,8 +165,7 @@ class GridCells {
   }
 
   // Calls body(piece) for the cells of an item, row by row, or backward.
-  template <class Body>
-  void for_each_piece(bool forward, Body&& body) {
+  void for_each_piece(bool forward, auto&& body) {
     std::vector<int64_t> place(outer_.size());
     for (size_t k = 0; k < place.size(); ++k) place[k] = forward ? 0 : outer_[k].length - 1;
     for (int64_t row = 0; row < rows_; ++row) {
@@ -272,9 +260,8 @@ class GridCells {
   }
 
   // Calls body(piece) for a stretch, in pieces between polls.
-  template <class Body>
   void split_stretch(const CellStretch& stretch, bool forward, int64_t index, int64_t bytes,
-                     Body&& body) const {
+                     auto&& body) const {
     const int64_t length = stretch.end - stretch.begin, work = 1 + int64_t(stretch.neighbours.size());
     const int64_t most = std::max<int64_t>(1, kStretch / work);
     for (int64_t begin = 0; begin < length; begin += most) {

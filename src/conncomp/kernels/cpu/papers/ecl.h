@@ -1,24 +1,16 @@
-// Connected components of a graph by union–find with intermediate pointer jumping: ECL-CC on the CPU.
+// Connected components of a graph by union–find with intermediate pointer jumping: ECL-CC on the CPU. Fills
+// parent[v] with the smallest vertex of v's component, for compressed sparse rows or a list of arcs, whatever
+// their directions, on as many threads as are set. With `symmetric` every arc is listed from both ends, and
+// only its larger end looks at it.
 //
-// What: fills parent[v] with the smallest vertex of v's component, for compressed sparse rows or a list of
-// arcs, on as many threads as are set. The directions of arcs are ignored. `symmetric` says that every arc is
-// listed from both ends, so that only its larger end needs to look at it.
-// How: the three phases of the paper, each a loop over all vertices. Every vertex starts under a smaller
-// neighbour, if it has one; then each arc unites its ends; at last every vertex is pointed to its root.
-// Variants are those of the paper and of cuda/graph/ecl.cuh: how to start (init = 1: alone, 2: under the
-// smallest neighbour, 3: under the first smaller one), which pointers to jump in the middle (jump, see
-// union_find.h) and at the end (finish, see finish_path). One thread runs the paper's serial code, without
-// atomic operations.
-// Cost: each arc read once, and a random access for it; the arcs of a vertex are one thread's work. No memory
-// beyond the parents, which become the labels. Without jumping (jump = 3) a search may visit every vertex.
-// Source: Jaiganesh and Burtscher 2018, sections 3 and 5.1.
+// The three phases of the paper are a loop over all vertices each: every vertex starts under a smaller
+// neighbour, if it has one; each arc unites its ends; every vertex is pointed to its root. Variants are those
+// of the paper and of cuda/graph/ecl.cuh (init, jump, finish). One thread runs the paper's serial code,
+// without atomic operations. Cost: each arc read once, and a random access for it; the arcs of a vertex are
+// one thread's work. No memory beyond the parents, which become the labels. Without jumping (jump = 3) a
+// search may visit every vertex. Source: Jaiganesh and Burtscher 2018, sections 3 and 5.1.
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
-#include <type_traits>
-
-#include "core/union_find.h"
 #include "cpu/core/parallel.h"
 #include "cpu/graph/rows.h"
 
@@ -31,8 +23,7 @@ struct EclOptions {
 
 // How the loops of a call are run: body(i) for each i in [0, count), which is so much work in all, in
 // elements. `concurrent` says whether by several threads.
-template <class Body>
-void ecl_for_each(bool concurrent, int64_t count, int64_t work, Body body) {
+void ecl_for_each(bool concurrent, int64_t count, int64_t work, auto body) {
   Parts parts(count, kGrain * count / std::max<int64_t>(work, 1));
   if (!concurrent) parts.at_most(1);
   parallel_for(parts.parts, [&](int64_t part) { for_each_in(parts.begin(part), parts.end(part), body); });
@@ -51,8 +42,7 @@ struct Concurrent {
 
 // Calls work(Serial()) or work(Concurrent()). The number of threads is looked up once: another caller may
 // change it meanwhile, and what is run as Serial must stay with one thread.
-template <class Work>
-void with_threads(Work&& work) {
+void with_threads(auto&& work) {
   if (num_threads() == 1)
     work(Serial());
   else

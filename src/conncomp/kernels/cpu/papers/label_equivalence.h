@@ -1,17 +1,16 @@
-// Connected components of an array by label equivalence: CPU II, Kernel D on one thread.
+// Connected components of an array by label equivalence: CPU II, Kernel D on one thread. Fills labels with
+// the smallest index of each element's component, or -1 for background.
 //
-// What: fills labels with the smallest index of each element's component, or -1 where there is background.
-// How: at first every cell has its index as a label, and every label refers to itself. Then, until no cell is
-// linked to one of a lower label: each cell that has one lets its label refer to the lowest (scanning); each
-// label takes what the one that it refers to refers to (analysis); each cell takes what its label refers to
-// (labelling). Analysis is in ascending order, so that the chains it meets are never longer than two.
-// Cost: a sweep reads the labels of all neighbours and bits that tell which are linked (cells.h), where the
-// paper's reads values, and labels three times; sweeps grow as the logarithm of the longest path through a
-// component, about. One label-sized array of an item beside the labels. Source: Hawick, Leist and Playne
-// 2010, sections 5.2.4 and 5.3 and Algorithm 8; Maddix 2014.
+// At first every cell has its index as a label, which refers to itself. Then, until no cell is linked to one
+// of a lower label: each cell that is lets its label refer to the lowest (scanning); each label takes what
+// the one that it refers to refers to (analysis), in ascending order, so that chains are never longer than
+// two; each cell takes what its label refers to (labelling). Cost: a sweep reads the labels of all neighbours
+// and bits that tell which are linked (cells.h), where the paper's reads values, and labels three times;
+// sweeps grow about as the logarithm of the longest path through a component. One label-sized array of an
+// item beside the labels. Source: Hawick, Leist and Playne 2010, sections 5.2.4 and 5.3 and Algorithm 8;
+// Maddix 2014.
 #pragma once
 
-#include "cpu/core/buffer.h"
 #include "cpu/papers/cells.h"
 
 namespace conncomp {

@@ -3,12 +3,11 @@
 // What: fills labels with the smallest index of each element's component, or -1 where there is background.
 // How: at first every cell has its index as a label. Scans over all cells follow, forward and backward in
 // turns; each cell takes the lowest label of those that it is linked to. They end when one has changed
-// nothing. In a scan a label moves as far as a path goes on in its direction, by one thread.
-// Cost: a scan reads the labels of all neighbours, and bits that tell which are linked (cells.h), where the
-// paper's reads values. There are as many scans as the path from a
-// component's first cell changes its direction, so a spiral takes as many as it has turns, and more. No
-// memory beside labels and bits.
-// Source: Hawick, Leist and Playne 2010, section 5.3 and Fig. 10.
+// nothing. In a scan a label moves as far as a path goes on in its direction, by one thread. Cost: a scan
+// reads the labels of all neighbours, and bits that tell which are linked (cells.h), where the paper's reads
+// values. There are as many scans as the path from a component's first cell changes its direction, so a
+// spiral takes as many as it has turns, and more. No memory beside labels and bits. Source: Hawick, Leist and
+// Playne 2010, section 5.3 and Fig. 10.
 #pragma once
 
 #include "cpu/papers/cells.h"

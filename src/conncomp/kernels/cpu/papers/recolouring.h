@@ -1,18 +1,15 @@
 // Connected components of a graph by recolouring neighbours, with a stack: Algorithm 1 of Hawick, Leist and
-// Playne, their reference on one thread.
+// Playne, their reference on one thread. Fills colour[v] with the smallest vertex of v's component; the graph
+// lists every arc from both ends, in one pair of rows or in two (BothEnds).
 //
-// What: fills colour[v] with the smallest vertex of v's component. The graph lists every arc from both ends,
-// in one pair of rows or in two (BothEnds). How: every vertex begins with a colour of its own, its number.
-// The vertices are gone through in ascending order; one that has kept its colour gives it to the neighbours
-// of larger colours, these to theirs, and so on. The paper calls a procedure for each neighbour from within
-// that for the vertex, as deep as the longest path; here neighbours wait on a stack of the graph's own size.
-// A neighbour of a smaller colour, whose colour the paper takes over, is never met: it would have given its
+// Every vertex begins with its number as a colour. In ascending order, one that has kept its colour gives it
+// to the neighbours of larger colours, these to theirs, and so on. The paper calls a procedure for each
+// neighbour, as deep as the longest path; here neighbours wait on a stack of the graph's own size. A
+// neighbour of a smaller colour, whose colour the paper takes over, is never met: it would have given its
 // colour away before. So a vertex gets one other colour at most, and is on the stack once. Cost: one thread;
 // each arc read once from both ends, and a random access for each. An entry a vertex for the stack, and what
 // BothEnds needs. Source: Hawick, Leist and Playne 2010, section 4.2, Algorithm 1.
 #pragma once
-
-#include <cstdint>
 
 #include "cpu/core/buffer.h"
 #include "cpu/graph/rows.h"

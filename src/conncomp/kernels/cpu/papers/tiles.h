@@ -1,22 +1,19 @@
 // Connected components of an array or of a lattice with bonds, first within tiles, then across them, on one
-// thread.
+// thread: fills labels with the smallest index of each element's component, or -1 for background.
 //
-// What: fills labels with the smallest index of each element's component, or -1 where there is background.
-// How: a tile is an array of its own, whose cells are numbered in C order. Its links are listed, and its
-// components found in one of three ways: by breadth-first searches, by union-find on trees balanced by their
-// sizes, or by lowering the labels at the ends of links until none changes (self-labelling). Then tiles are
-// consolidated over their seams in one of two ways. Relaxation: the roots at the ends of each link over a
-// seam are listed and lower each other's label until none changes. Sewing: links over seams unite trees of
-// labels, first those within groups of two tiles a side, then within groups of four, ..., at last those over
-// the ends of periodic axes. At the end every cell takes the label of its root. Cost: the values of
-// neighbours are read once, for bits (cells.h) that are asked for within tiles and, twice, over seams.
-// Self-labelling takes as many passes over a tile as links lie on a path through it, about, relaxation as
-// many over its list as tiles do. Relaxation stores two indices for each link over a seam, sewing nothing
-// beyond the labels. Source: Weigel 2011, section II.B and C. As the root must be the smallest index, trees
-// of sewing are hooked by index rather than by size.
+// A tile is an array of its own, whose cells are numbered in C order. Its links are listed, and its
+// components found by breadth-first searches, by union-find on trees balanced by their sizes, or by lowering
+// the labels at the ends of links until none changes (self-labelling). Then tiles are consolidated over their
+// seams. Relaxation: the roots at the ends of each link over a seam are listed and lower each other's label
+// until none changes. Sewing: links over seams unite trees of labels, first those within groups of two tiles
+// a side, then within groups of four, ..., at last those over the ends of periodic axes. At the end every
+// cell takes the label of its root.
+// Cost: the values of neighbours are read once, for bits (cells.h) that are asked for within tiles and,
+// twice, over seams. Self-labelling takes about as many passes over a tile as links lie on a path through it,
+// relaxation as many over its list as tiles do. Relaxation stores two indices for each link over a seam,
+// sewing nothing beyond the labels. Source: Weigel 2011, section II.B and C; as the root must be the smallest
+// index, trees of sewing are hooked by index rather than by size.
 #pragma once
-
-#include <map>
 
 #include "core/union_find.h"
 #include "cpu/papers/cells.h"
@@ -32,14 +29,11 @@ struct TileOptions {
   int64_t side;
 };
 
-// ------------------------------------------------------------------------------------------ inside tiles
-
 // The links of a tile: of each cell the linked neighbours, by their numbers.
 struct TileLinks {
   std::vector<int> begin, end, linked;
 
-  template <class Body>
-  void for_each_of(int cell, Body&& body) const {
+  void for_each_of(int cell, auto&& body) const {
     for (int i = begin[cell]; i < end[cell]; ++i) body(linked[i]);
   }
 };
@@ -164,8 +158,6 @@ class TileShape {
   TileLinks links_;
 };
 
-// ------------------------------------------------------------------------------------------ across tiles
-
 // The two planes of cells on both sides of a seam, as an array with links over the seam only.
 class SeamOfTiles {
  public:
@@ -180,8 +172,7 @@ class SeamOfTiles {
   }
 
   // Calls body(index, neighbour's index) for each link, from both ends.
-  template <class Links, class Label, class Body>
-  void for_each_link(const Links& links, const Label* labels, Body&& body) const {
+  void for_each_link(const auto& links, const auto* labels, auto&& body) const {
     GridCells cells(grid_, axis_);
     cells.scan(true, [&](int64_t from, int64_t shift, const std::vector<Neighbour>& neighbours) {
       const int64_t index = index_ + from;
@@ -201,8 +192,7 @@ class SeamOfTiles {
 };
 
 // Calls body(axis, last plane before the seam) for every seam, those within small groups of tiles first.
-template <class Body>
-void for_each_seam(const std::vector<Axis>& item, int64_t side, Body&& body) {
+void for_each_seam(const std::vector<Axis>& item, int64_t side, auto&& body) {
   int64_t longest = 0;
   for (const Axis& axis : item) longest = std::max(longest, axis.length);
   for (; side < longest; side *= 2)
@@ -215,9 +205,8 @@ void for_each_seam(const std::vector<Axis>& item, int64_t side, Body&& body) {
 using TileShapes = std::map<std::vector<int64_t>, TileShape>;  // by their lengths
 
 // Labels tiles one after the other; `shapes` grows by theirs.
-template <class Links, class Label>
 void label_tiles(const std::vector<Axis>& item, const std::vector<Step>& backward, const TileOptions& options,
-                 TileShapes& shapes, const Links& links, Label* labels) {
+                 TileShapes& shapes, const auto& links, auto* labels) {
   std::vector<int64_t> first(item.size()), lengths(item.size());
   for (size_t moved = item.size(); moved > 0;) {
     int64_t index = 0, bytes = 0;
@@ -248,8 +237,7 @@ void label_by_tiles(const void* data, const LinkWords& links, const Grid& grid, 
     for_each_seam(item, options.side, [&](size_t axis, int64_t last) {
       SeamOfTiles(item, grid.backward, axis, last).for_each_link(links, roots, [&](int64_t a, int64_t b) {
         if (options.merge == TileMerging::kSewing) return unite<Exclusive>(roots, Label(a), Label(b));
-        // Of both ends of a link one lists it, and of links beside each other of the same roots the
-        // first.
+        // Of both ends of a link one lists it, and of links beside each other of the same roots the first.
         const std::pair<Label, Label> pair(roots[a], roots[b]);
         if (pair.first < pair.second && (pairs.empty() || pairs.back() != pair)) pairs.push_back(pair);
       });

@@ -8,8 +8,6 @@
 // Source: Gower and Ross 1969, "Minimum spanning trees and single linkage cluster analysis".
 #pragma once
 
-#include <cstdint>
-
 #include "core/union_find.h"
 #include "cpu/core/buffer.h"
 #include "cpu/core/interrupt.h"

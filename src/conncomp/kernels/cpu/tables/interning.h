@@ -1,9 +1,8 @@
 // Ids to numbers: 0, 1, ... in the order in which ids first come.
 //
 // What: a hash table from ids to numbers, and the distinct ids by number. Any number of threads may look ids
-// up while none adds any.
-// How: the table has buckets of a cache line, with eight slots: of each a tag, which is one half of the hash,
-// and a number:
+// up while none adds any. How: the table has buckets of a cache line, with eight slots: of each a tag, which
+// is one half of the hash, and a number:
 //
 //   tags      a b c . . . . .      an id goes to the first free slot of its bucket, by the other half of its
 //   numbers   4 9 2 . . . . .      hash, or of the next bucket that has one
@@ -15,9 +14,6 @@
 // Memory: 10 to 15 bytes a distinct id.
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <cstdint>
 #include <stdexcept>
 #include <vector>
 
@@ -151,8 +147,7 @@ class Interning {
 
   // Calls done(i, number) for every i of [0, count), in order, with the number of key(i), which gets one if
   // it has none.
-  template <class KeyOf, class Done>
-  void intern(int64_t count, KeyOf key, Done done) {
+  void intern(int64_t count, auto key, auto done) {
     Probe probes[kBlock];
     for (int64_t first = 0; first < count; first += kBlock) {
       const int64_t block = std::min(kBlock, count - first);
@@ -175,8 +170,7 @@ class Interning {
   bool is_number(int64_t candidate) const { return uint64_t(candidate) < uint64_t(size()); }
 
   // Fills a block of probes for key(0), key(1), ..., and asks for the memory that numbers are told by.
-  template <class KeyOf>
-  void approach(int64_t count, KeyOf key, Probe* probes) const {
+  void approach(int64_t count, auto key, Probe* probes) const {
     poll(count);
     for (int64_t i = 0; i < count; ++i) {
       probes[i].key = key(i);

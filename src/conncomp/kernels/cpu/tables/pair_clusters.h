@@ -12,15 +12,7 @@
 // an id and two a pair. Memory: that of interning, and 4 bytes an id and threshold.
 #pragma once
 
-#include <algorithm>
-#include <bit>
-#include <cstdint>
-#include <vector>
-
-#include "core/union_find.h"
 #include "cpu/core/numbering.h"
-#include "cpu/core/parallel.h"
-#include "cpu/tables/growing_array.h"
 #include "cpu/tables/interning.h"
 
 namespace conncomp {
@@ -177,9 +169,8 @@ class PairClusters {
   }
 
   // Calls then(first, count, numbers of `left`, numbers of `right`) for blocks of rows.
-  template <class Then>
   void add_blocks(const Column& left, const Column* right, int64_t rows, int32_t* left_numbers,
-                  int32_t* right_numbers, Then then) {
+                  int32_t* right_numbers, auto then) {
     const int64_t largest = std::min(rows, kBlock);
     Buffer<int32_t> left_block(largest), right_block(largest);
     for (int64_t first = 0; first < rows;) {

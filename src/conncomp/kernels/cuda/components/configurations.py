@@ -1,7 +1,4 @@
-"""Euler numbers, intercepts, borders and faces of components on the GPU.
-
-Drives ``configurations.cuh`` and ``surfaces.cuh``.
-"""
+"""Euler numbers, intercepts, borders and faces on the GPU: drives ``configurations.cuh``."""
 
 from __future__ import annotations
 
@@ -21,7 +18,7 @@ KERNELS = Templates(
     axes=(2, 3),
 )
 BORDERS = Templates("cuda/components/configurations.cuh", "count_borders<{label}>", indices="label")
-FACES = Templates("cuda/components/surfaces.cuh", "count_faces<{label}>", indices="label")
+FACES = Templates("cuda/components/configurations.cuh", "count_faces<{label}>", indices="label")
 specialisations = every(KERNELS, BORDERS, FACES)
 BORDER_KINDS = 3
 

@@ -1,17 +1,14 @@
-// Which components touch, and in how many places, on the GPU.
+// Which components touch, and in how many places, on the GPU: as cpu/components/contacts.h, whose keys and
+// steps these are.
 //
-// What: a table of keys, each for a pair of labels and a kind of contact, and how often it occurs; as in
-// cpu/components/contacts.h, whose keys and steps these are.
-// How: a thread looks at an element and, by each backward step, at a neighbour; the first thread of a stretch
-// of equal keys counts them all. A block counts the first keys that it meets in a span of elements in slots
-// of shared memory; what has no slot there, and after the span each slot, goes to a hash table in global
-// memory (key_table.cuh). So a pair of components is counted there about once for each span that it is met
-// in. Where the table has no room within reach, `full` is set, and the driver calls again with a larger one.
-// A label without a row, which none had when they were checked, is taken for background (rows.cuh).
-// Cost: the labels read once for each step, mostly from the caches. Memory: 16 bytes a slot of the table.
+// A thread looks at an element and, by each backward step, at a neighbour; the first thread of a stretch of
+// equal keys counts them all. A block counts the first keys of a span of elements in shared memory; other
+// keys, and after the span each slot, go to a hash table in global memory (key_table.cuh), where a pair is
+// thus counted about once a span. Where the table has no room within reach, `full` is set, and the driver
+// calls again with a larger one. A label that has lost its row since it was checked is background (rows.cuh).
+// Cost: labels read once for each step, mostly from the caches. Memory: 16 bytes a slot of the table.
 #pragma once
 
-#include "core/atomics.h"
 #include "cuda/components/rows.cuh"
 #include "cuda/core/key_table.cuh"
 #include "cuda/core/warp.cuh"

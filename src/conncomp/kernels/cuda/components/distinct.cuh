@@ -1,12 +1,11 @@
 // Which labels there are, whatever numbers they have, and a number for each, on the GPU.
 //
-// What: collect_labels puts each label of an array into a hash table, once. list_numbers puts labels and
-// their numbers into one, and translate_labels looks up the number of each label of an array.
-// How: a warp reads 32 labels and looks at stretches of equal ones. A block remembers in shared memory some
-// labels that are in the table already, so that those that are met everywhere are no traffic. The first
-// label of the array stands for an empty slot, as any number can be a label; it needs no slot.
-// Cost: the labels read once, and a look at the table, which the caches hold where labels are few, for each
-// stretch. If a label has no room within reach, `full` is set, and the table says nothing.
+// collect_labels puts each label of an array into a hash table; list_numbers puts labels and their numbers
+// into one, and translate_labels looks up the number of each label. A warp looks at stretches of equal labels
+// among 32. A block remembers in shared memory some labels that are in the table, so that frequent ones are
+// no traffic. The first label of the array stands for an empty slot, as any number can be a label.
+// Cost: labels read once, and a look at the table for each stretch. If a label has no room within reach,
+// `full` is set, and the table says nothing.
 #pragma once
 
 #include "cuda/core/key_table.cuh"

@@ -1,7 +1,4 @@
-"""Values of images within components on the GPU, and their quantiles.
-
-Drives ``intensities.cuh`` and ``quantiles.cuh``.
-"""
+"""Values of images within components on the GPU: drives ``intensities.cuh``."""
 
 from __future__ import annotations
 
@@ -37,7 +34,7 @@ WITH_SHAPES = Templates(
     FILE, "measure_runs_and_values<{value}, {axes}>", value=SMALL_TYPES, axes=FEW_AXES
 )
 QUANTILES = Templates(
-    "cuda/components/quantiles.cuh",
+    FILE,
     "list_keys<{value}>",
     "write_quantiles<{value}>",
     value=VALUE_TYPES,

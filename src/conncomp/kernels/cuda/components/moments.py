@@ -1,7 +1,4 @@
-"""Moments of components up to the third power, and variances along principal axes, on the GPU.
-
-Drives ``moments.cuh`` and ``variances.cuh``.
-"""
+"""Moments of components, and variances along principal axes, on the GPU: drives ``moments.cuh``."""
 
 from __future__ import annotations
 
@@ -30,7 +27,7 @@ OF_AXES = Templates(
     "normalize_moments<{axes}>",
     axes=range(1, MOST_AXES + 1),
 )
-VARIANCES = Templates("cuda/components/variances.cuh", "write_variances<{axes}>", axes=FEW_AXES)
+VARIANCES = Templates(FILE, "write_variances<{axes}>", axes=FEW_AXES)
 specialisations = every(ADD, OF_VALUES, OF_AXES, VARIANCES)
 BOXES = Struct("Boxes", entries=POINTER, ndim=COUNT)
 

@@ -1,28 +1,21 @@
-// Runs of each component, on the GPU: what sums about components are made of.
+// Runs of each component, on the GPU: what sums about components are made of. A run is a stretch of equal
+// labels along a line, within 32 consecutive labels.
 //
-// What: a run is a stretch of equal labels along a line, within 32 consecutive labels. list_runs lists the
-// runs of each component together, in any order; walk_runs adds up what each of them has.
-// How: count_runs counts those of each label, count_present and list_present say where the runs of each label
-// that occurs begin, and list_runs sends each run there: a counting sort. Where many runs are of one label,
-// few of its increments reach memory, as a block lets the first labels that it meets use a slot of shared
-// memory. Then a thread of walk_runs takes eight runs one after another, adds them up in registers, and sends
-// the sums of a component once it comes to the next one, or, where 32 threads meet one component only, once
-// for all.
+// list_runs lists the runs of each component together, in any order, by a counting sort: count_runs counts
+// those of each label, and count_present and list_present say where those of each label begin. A block counts
+// the first labels that it meets in shared memory, so that frequent ones cause few increments in memory. A
+// thread of walk_runs takes eight runs one after another, adds them up in registers, and sends the sums of a
+// component when it comes to the next one, or once for 32 threads that meet one component only.
 //
 //    labels   1 1 0 2 2 2    runs of 1: (0, 2) (6, 1)    entries   | (0, 2) (6, 1) | (3, 3) (7, 2) |
 //             1 2 2 0 0 0            2: (3, 3) (7, 2)    ends                      2               4
 //
 // Labels are read twice, and their owner may change them meanwhile: then runs are of other labels, but none
-// lies outside the labels, and none is listed outside the entries (rows.cuh).
-// Cost: the labels read twice; a run written once, and read once by each sum. Memory: 8 bytes a run, 8 a row,
-// and 16 for each row that may occur.
+// lies outside the labels or outside the entries (rows.cuh). Cost: labels read twice; a run written once, and
+// read once by each sum. Memory: 8 bytes a run, 8 a row, and 16 for each row that may occur.
 #pragma once
 
-#include "core/atomics.h"
-#include "cuda/components/rows.cuh"
 #include "cuda/components/slots.cuh"
-#include "cuda/core/launch.cuh"
-#include "cuda/core/scan.cuh"
 
 namespace conncomp {
 
@@ -122,7 +115,6 @@ struct FourLabels {
     const Label low = k & 1 ? labels[1] : labels[0], high = k & 1 ? labels[3] : labels[2];
     return k & 2 ? high : low;
   }
-  // Of the run that begins at a label.
   __device__ int length(int k) const {
     const int place = shift() + k;
     const unsigned int later = begins >> place >> 1;
@@ -183,7 +175,6 @@ __global__ void __launch_bounds__(kTableThreads)
   count_runs_of(labels, 0, length, table.counts, is_wrong);
 }
 
-// The rows of a block.
 struct RowShare {
   int64_t begin, end;
 
@@ -335,7 +326,6 @@ struct Turn {
         threads(int64_t((gridDim.x - number + turns - 1) / turns) * blockDim.x) {}
 };
 
-// Combines the values of all lanes, which all get.
 template <class Value, class Combine>
 __device__ inline Value over_lanes(Value value, Combine&& combine) {
   for (int step = kWarp / 2; step > 0; step /= 2)
@@ -359,7 +349,6 @@ __device__ inline void add_wide(int64_t* low, int64_t* high, Wide value) {
   if (above) Shared::fetch_add(high, above);
 }
 
-// The number that add_wide has added to.
 __device__ inline Wide wide_of(int64_t low, int64_t high) {
   return (Wide(uint64_t(high)) << 64) + uint64_t(low);
 }

@@ -1,14 +1,12 @@
 // Sizes, bounding boxes, centroids and second moments of components, on the GPU.
 //
-// What: measure_runs fills words about each component: its first and last coordinates and the sums of its
-// coordinates, for each axis, the sums of their products, for each pair of axes, of which the upper halves
-// follow, and its size. write_columns makes columns of them. All sums are of integers, so they do not depend
-// on the order.
+// measure_runs fills words about each component, and write_columns makes columns of them. All sums are of
+// integers, so they do not depend on the order. A product has two words, for each pair of axes.
 //
 //    words in a plane   first y, x | last y, x | sums of y, x | yy, yx, xx | their upper halves | size
 //
-// How: walk_runs, in turns: an axis, or a pair of axes, each; or, in two and three dimensions, where sums of
-// squares have 64 bits, all at once. Cost: the runs read once for each turn.
+// walk_runs takes an axis, or a pair of axes, a turn; or, in two and three dimensions where sums of squares
+// have 64 bits, all at once. Cost: runs read once a turn.
 #pragma once
 
 #include "core/fixed_point.h"
@@ -23,7 +21,6 @@ __device__ inline double covariance_of(int64_t n, Wide products, int64_t sum_x, 
   return as_real(n * __int128(products) - __int128(sum_x) * sum_y) / (double(n) * double(n));
 }
 
-// The words of a component.
 struct ShapeWords {
   int64_t* words;
   int64_t ndim;

@@ -2,7 +2,6 @@
 // slot of shared memory each.
 #pragma once
 
-#include "core/atomics.h"
 #include "cuda/components/rows.cuh"
 #include "cuda/core/warp.cuh"
 

@@ -1,4 +1,4 @@
-"""Tables of labels, and their elements, on the GPU: drives ``tables.cuh`` and ``members.cuh``."""
+"""Tables of labels, and their elements, on the GPU: drives ``tables.cuh``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ FILE = "cuda/components/tables.cuh"
 KERNELS = Templates(FILE, "count_labels<{label}>", "replace_labels<{label}>", indices="label")
 COMBINE = Templates(FILE, "combine_labels<{label}, {combined}>", indices="label combined")
 MEMBERS = Templates(
-    "cuda/components/members.cuh",
+    FILE,
     "pack_labels<{label}>",
     "begin_labels<>",
     "place_members<{index}>",

@@ -1,23 +1,23 @@
 // Sizes, boxes, centroids, second moments and values of components, on the GPU, in one pass over labels and
 // image.
 //
-// What: measure_tiles adds to a row of words for each label, of labels in two and three dimensions whose sums
-// have 64 bits; count_rows and list_rows list the labels that occur, and write_tile_columns makes columns of
-// their rows, which it clears for the next call. Values are integers of 16 bits, or float32 of which all are
+// measure_tiles adds to a row of words for each label, of labels in two and three dimensions whose sums have
+// 64 bits; count_rows and list_rows list the labels that occur, and write_tile_columns makes columns of their
+// rows, which it clears for the next call. Values are integers of 16 bits, or float32 of which all are
 // multiples of 2^(exponent - 50) and below 2^exponent, for one exponent: so all sums are exact.
-// How: the array is cut into tiles of 256 words of 32 neighbouring labels. A warp finds where runs begin
-// among 128 labels (FourLabels) and queues them in shared memory; once 32 wait, each lane takes one, adds up
-// its values, and adds to the words of its label's slot in shared memory. These count from the corner of the
-// tile, and have 32 bits; larger sums take several, of some bits each. When a tile ends, each slot is sent to
-// the row of its label, a sum a lane. A run whose label finds no slot is sent alone.
+// The array is cut into tiles of 256 words of 32 labels. A warp finds where runs begin among 128 labels
+// (FourLabels) and queues them in shared memory; once 32 wait, each lane takes one, adds up its values, and
+// adds to its label's slot in shared memory. Slots count from the corner of the tile in 32 bits; larger sums
+// take several words. When a tile ends, each slot is sent to the row of its label, a sum a lane. A run whose
+// label finds no slot is sent alone.
 //
 //    tiles    of a plane 64 lines of 4 words, of a volume 16 planes of 16 lines of a word
 //    sums     size | y, x | products yy, yx, xx | how far before the far corner the first is, and where the
 //             last ends, for each axis | values | products of values with y, x | squares of values | the
 //             complement of the key of the smallest value, and the key of the largest
 //
-// Cost: labels and image read once. Memory: the words of as many rows as there may be. Labels are read once:
-// what their owner makes of them meanwhile is one label or another (contract 5).
+// Cost: labels and image read once. What their owner makes of labels meanwhile is one label or another
+// (contract 5). Memory: the words of as many rows as there may be.
 #pragma once
 
 #include "cuda/components/intensities.cuh"
@@ -46,7 +46,6 @@ struct TileSides {
   static constexpr int kLines = axes == 2 ? 64 : 16;
   CONNCOMP_ANYWHERE static constexpr int side(int axis) { return axis == axes - 1 ? kAlong * kWarp : kLines; }
 
-  // Where a word of the tile begins.
   __device__ static void locate(int word, int (&place)[axes]) {
     place[axes - 1] = word % kAlong * kWarp;
     int line = word / kAlong;

@@ -71,7 +71,6 @@ CONNCOMP_ANYWHERE constexpr void unrolled(Body&& body) {
   if constexpr (count > 5) body(5);
 }
 
-// The bits that any lane has.
 __device__ inline uint32_t warp_or(uint32_t bits) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
   for (int step = kWarp / 2; step > 0; step /= 2) bits |= __shfl_xor_sync(kAllLanes, bits, step);
@@ -81,7 +80,6 @@ __device__ inline uint32_t warp_or(uint32_t bits) {
 #endif
 }
 
-// The sum of the numbers of all lanes.
 __device__ inline int warp_sum(int number) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
   for (int step = kWarp / 2; step > 0; step /= 2) number += __shfl_xor_sync(kAllLanes, number, step);
@@ -93,7 +91,6 @@ __device__ inline int warp_sum(int number) {
 
 __device__ inline int lane() { return int(threadIdx.x % kWarp); }
 
-// The lanes up to this one.
 __device__ inline uint32_t lanes_up_to_this() {
 #ifdef __CUDA_ARCH__
   uint32_t lanes;  // not to be worked out again for each row
@@ -119,5 +116,13 @@ __device__ inline int highest_bit(uint32_t bits) {
 // through their work in steps of the latter, so that every grid does all of it.
 __device__ inline int64_t grid_thread() { return int64_t(blockIdx.x) * blockDim.x + threadIdx.x; }
 __device__ inline int64_t grid_threads() { return int64_t(gridDim.x) * blockDim.x; }
+
+// A number that the host is told by the last of several launches: written to pinned memory, at which the host
+// looks (bindings/cuda/launches.cpp). Cost: a launch in a graph, a microsecond.
+template <int = 0>
+__global__ void tell_number(const int64_t* __restrict__ number, int64_t* answer) {
+  follow_launch();
+  *static_cast<volatile int64_t*>(answer) = *number;
+}
 
 }  // namespace conncomp

@@ -1,20 +1,16 @@
 // From roots to labels on the GPU, in place.
 //
-// What: labels[i] holds the root of i, which is the smallest index of its component, or -1 for background. It
-// becomes `first` plus the number of roots below that root, or 0 for background (number_labels). The array
-// may hold several items of one size, one after the other, of which each is numbered on its own; or roots
-// become indices within their item (roots_within_items). The number of components is counted for each item.
-// How: a bit for each index says whether it is a root, and roots are counted in chunks of words of these bits
-// (mark_roots). From these follows the label of any root in the array (root_bits.cuh), and the same of the
-// first index of an item is what its labels begin with.
-// The labels may be memory that its owner changes meanwhile: an entry is read once by each kernel, and is
-// looked up only if it is in the array.
-// Cost: labels read twice and written once, bits and numbers of words written and read once, and two random
-// accesses to these, which are a sixteenth of the labels, for each label. Memory: 2 bits an index, or 3 if
-// there are 64 bits to an index.
+// labels[i] holds the root of i, the smallest index of its component, or -1 for background. It becomes
+// `first` plus the number of roots below that root, or 0 for background (number_labels). The array may hold
+// several items of one size, each numbered on its own and counted; or roots become indices within their item
+// (roots_within_items). A bit for each index says whether it is a root, and roots are counted in chunks of
+// words of these bits (mark_roots), from which the label of any root follows (root_bits.cuh). The owner of
+// the labels may change them meanwhile: an entry is read once by each kernel, and is looked up only if it is
+// in the array. Cost: labels read twice and written once, bits and numbers of words written and read once,
+// and two random accesses to these, a sixteenth of the labels, for each label. Memory: 2 bits an index, or 3
+// where an index has 64 bits.
 #pragma once
 
-#include "core/atomics.h"
 #include "cuda/core/root_bits.cuh"
 
 namespace conncomp {
@@ -139,7 +135,6 @@ __global__ void __launch_bounds__(kWordThreads)
                 [&](Index, Index root) { return Index(Index(words.label(int(root))) - Index(1 - first)); });
 }
 
-// Roots become indices within their item.
 template <class Index>
 __global__ void __launch_bounds__(kWordThreads)
     roots_within_items(int64_t count, int64_t items, Index* labels) {

@@ -9,7 +9,7 @@
 #pragma once
 
 #include "core/atomics.h"
-#include "cuda/core/scan.cuh"
+#include "cuda/core/warp.cuh"
 
 namespace conncomp {
 
@@ -112,7 +112,6 @@ struct NumberedWords {
   }
 };
 
-// What a root has as its label.
 template <bool consecutive, class Index>
 struct LabelOfRoot {
   int64_t length, columns;  // of a row, in indices and in words

@@ -1,12 +1,11 @@
 // Sweeps over the data until one changes nothing, without the host asking after each.
 //
-// What: sweep i, a launch of a kernel or several, has something to do if sweep i - 1 has changed anything.
-// How: `last_change` is the number of the last sweep that has changed anything, and never falls. Before sweep
-// i it is i - 1, or lower once a sweep has changed nothing. So every thread that asks in sweep i gets the
-// same answer, whatever others report meanwhile, and barriers may follow. The sweeps after the last are empty
-// launches, so the host may launch several before it asks for the number (sweeps.py).
-// Cost: a barrier a launch, and at most one store a block.
-// Source: Hawick, Leist and Playne 2010, section 4.3.1, for the flag in the memory of the block.
+// Sweep i, one launch or several, has something to do if sweep i - 1 has changed anything. `last_change` is
+// the number of the last sweep that has, and never falls: before sweep i it is i - 1, or lower once a sweep
+// has changed nothing. So every thread that asks in sweep i gets the same answer, and barriers may follow.
+// Sweeps after the last are empty launches, so the host may launch several before it asks (sweeps.py).
+// Cost: a barrier a launch, and at most one store a block. Source: Hawick, Leist and Playne 2010, section
+// 4.3.1, for the flag in the memory of the block.
 #pragma once
 
 #include "core/atomics.h"
@@ -23,7 +22,6 @@ __device__ inline bool has_changed(const int64_t* last_change, int64_t sweep) {
   return Shared::load(last_change) >= sweep;
 }
 
-// Whether a sweep has something to do.
 __device__ inline bool is_due(const int64_t* last_change, int64_t sweep) {
   return has_changed(last_change, sweep - 1);
 }

@@ -8,7 +8,6 @@
 #pragma once
 
 #include "cuda/core/barrier.cuh"
-#include "cuda/core/scan.cuh"
 #include "cuda/graph/signatures.cuh"
 
 namespace conncomp {

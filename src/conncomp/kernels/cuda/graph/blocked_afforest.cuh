@@ -1,30 +1,28 @@
 // Connected components of a graph on the GPU: blocks of vertices in shared memory, then a sample of what is
-// left, then the rest of the arcs outside the giant component. The default.
+// left, then the rest of the arcs outside the giant component. The default. What: as ecl.cuh, for compressed
+// sparse rows.
 //
-// What: as in ecl.cuh, for compressed sparse rows.
-// How: a block of threads takes as many consecutive vertices as fit into its shared memory and unites there
-// what lies inside (unite_blocks): no access to global memory but one coalesced read of the arcs. Vertices
-// that are joined within the 32 of a warp become trees by pointer jumping among its threads. A vertex that is
-// its own root then is put under a smaller neighbour elsewhere, if it has one. A bit for each vertex says
-// whether arcs to smaller vertices are left over (open). Next, every open vertex is united with its last
-// neighbour (sample_arcs), and the component that most vertices are in by now, the giant, is guessed
-// (guess_giant). Where rows are short, all that is left of them is united at once; but in large graphs that
-// have some arcs a vertex, and whose order is not local, one neighbour of half of the vertices makes a giant:
-// then the others are postponed, and meanwhile all are pointed to their roots. The last arcs
-// (unite_remainder, and unite_long for rows that are listed, to be shared among all blocks) are gone through
-// in the cheaper of two ways: those of the open vertices; or those of the vertices outside the giant, up to
-// the first that leads into it. The second way needs every arc to be listed from both ends. Rows longer than
-// kTaken are taken up to there by unite_blocks, so that no hub holds up its block, and up to kChunk where few
-// arcs stay in the block. Cost: one read of indptr and the first arcs of each row, two of the parents;
-// further arcs where order is not local and there is no giant. One bit a vertex, and at most 4 or 8 bytes for
-// every kMidRow arcs. Source: the sampling is of Sutton, Ben-Nun and Barak 2018 (Afforest), the union–find
-// and the start under a smaller neighbour of Jaiganesh and Burtscher 2018 (ECL-CC); the blocks are ours.
+// 1. A block takes as many consecutive vertices as fit into shared memory and unites what lies inside
+// (unite_blocks), with one coalesced read of the arcs; vertices joined within a warp become trees by pointer
+// jumping. A vertex that is its own root then is put under a smaller neighbour elsewhere. A bit for each
+// vertex says whether arcs to smaller vertices are left over (open). No row is taken beyond kTaken, so that
+// no hub holds up its block, or beyond kChunk where few arcs stay in the block.
+// 2. Every open vertex is united with its last neighbour (sample_arcs), and the component of most vertices,
+// the giant, is guessed (guess_giant). Where rows are short, all that is left of them is united at once; but
+// in large graphs of some arcs a vertex whose order is not local, one neighbour of half of the vertices makes
+// a giant: the others are postponed, and meanwhile all are pointed to their roots.
+// 3. The last arcs (unite_remainder, and unite_long for listed rows that all blocks share) are gone through
+// in the cheaper of two ways: those of open vertices; or those of vertices outside the giant, up to the first
+// that leads into it, which needs every arc to be listed from both ends.
+// Cost: one read of indptr and of the first arcs of each row, two of the parents; further arcs where order is
+// not local and there is no giant. One bit a vertex, and at most 4 or 8 bytes for every kMidRow arcs. Source:
+// the sampling is of Sutton, Ben-Nun and Barak 2018 (Afforest), union–find and the start under a smaller
+// neighbour of Jaiganesh and Burtscher 2018 (ECL-CC); the blocks are ours.
 #pragma once
 
-#include "core/union_find.h"
 #include "cuda/core/warp.cuh"
 #include "cuda/graph/ecl.cuh"
-#include "cuda/graph/giant_guess.cuh"
+#include "cuda/graph/roots.cuh"
 
 namespace conncomp {
 
@@ -83,7 +81,6 @@ __device__ void unite_once(bool active, Index* parent, Index v, Index u) {
   }
 }
 
-// The largest of the targets.
 template <int count, class Index>
 __device__ Index last_of(const Index (&target)[count]) {
   Index last = target[0];

@@ -1,35 +1,27 @@
 // Spanning forests of a graph on the GPU, by rounds of Borůvka over a list of edges.
 //
-// What: sets a bit for each arc of the forest of the least keys; the directions of arcs are ignored. A key is
-// a number that no two arcs share, so the forest is unique: the number of the arc (ArcNumbers), its rank in
-// an order of all (RankedArcs), or its weight of 32 bits above its number (PackedWeights). How:
-//
+// Sets a bit for each arc of the forest of the least keys, whatever the directions of arcs. No two arcs share
+// a key, so the forest is unique: the number of the arc (ArcNumbers), its rank in an order of all
+// (RankedArcs), or its weight of 32 bits above its number (PackedWeights).
 // 1. (forest_first.cuh) Where each row is sorted (count_descents) and every arc has an opposite one of the
 // same weight, which a hash tells (weigh_both_ways), a vertex has its least edge in its own row
 // (choose_first), with which all vertices are united, without a list (unite_first). Arcs from the larger end
 // are left out from there on, as their numbers are the larger ones.
-//
-// 2. (forest_trees.cuh, forest_edges.cuh) Trees are numbered (number_trees, find_trees), as there are far
-// fewer of them than vertices: what is kept for each lies close together. The arcs between different trees
-// are listed with these and the key, and lower the least key of each tree (list_edges_of_forest). In a round
-// (settle_edges), edges that have the least key of either tree are chosen, and put that one under the other;
-// then the edges that still lead from one tree to another are listed anew. Where many lead to few trees, some
-// lower keys first, so that most others need not.
-//
-// Where keys are the numbers of arcs, and there are few a vertex, one pass over the arcs takes the place of
-// lists and rounds (forest_links.cuh), but for edges that take it long.
-//
-// 3. (forest_outside.cuh) Where there are many arcs a vertex, those of keys up to a limit, which a sample
-// shows (guess_limit), go through step 2 first. Of the others, most have both ends in one tree by then, a
-// giant one: what is left is in the rows of the vertices outside (list_edges_outside, list_edges_of_hubs).
-//
+// 2. (forest_trees.cuh, forest_edges.cuh) Trees are numbered (number_trees, find_trees), so that what is kept
+// for each lies close together. The arcs between trees are listed with the key, and lower the least key of
+// each tree (list_edges_of_forest). In a round (settle_edges), edges of the least key of either tree are
+// chosen and put that one under the other; edges that still lead between trees are listed anew. Where many
+// lead to few trees, some lower keys first, so that most others need not. Where keys are the numbers of few
+// arcs a vertex, one pass over the arcs takes the place of lists and rounds (forest_links.cuh), but for edges
+// that take it long.
+// 3. (forest_outside.cuh) Where there are many arcs a vertex, those of keys up to a limit from a sample
+// (guess_limit) go through step 2 first. Of the others, most have both ends in a giant tree by then: what is
+// left is in the rows of the vertices outside (list_edges_outside, list_edges_of_hubs).
 // Cost: each arc read two or three times; each round at least halves the trees that have edges. Memory: two
-// lists of edges, two keys and three numbers for each vertex, a bit for each arc; where trees are linked, two
-// links and two numbers for each vertex besides.
-// Source: Borůvka 1926; lists of edges, lowered keys and searches that stand for the contraction of Fallin,
-// Gonzalez, Seo and Burtscher 2023, "A High-Performance MST Implementation for GPUs" (ECL-MST), and the
-// lighter edges first, after Osipov, Sanders and Singler 2009. Union–find of Jaiganesh and Burtscher 2018, as
-// is the start under the smallest neighbour.
+// lists of edges, two keys and three numbers a vertex, a bit an arc; where trees are linked, two links and
+// two numbers a vertex besides. Source: Borůvka 1926; lists of edges, lowered keys and searches for
+// contraction: Fallin, Gonzalez, Seo and Burtscher 2023 (ECL-MST); lighter edges first: Osipov, Sanders and
+// Singler 2009; union–find and the start under the smallest neighbour: Jaiganesh and Burtscher 2018.
 #pragma once
 
 #include "cuda/graph/forest_first.cuh"

@@ -65,7 +65,7 @@ PACKED_WEIGHTS = Struct("PackedWeights", weights=POINTER, order=ORDERS[BITS].dty
 class WeightBits(NamedTuple):
     """Weights as kernels order them: uint32 or uint64 of each arc, and the masks of their order.
 
-    The masks, of ``core/weight_order.h``, are the bits of minus zero, what is turned in negative
+    The masks, of ``core/fixed_point.h``, are the bits of minus zero, what is turned in negative
     numbers, and the sign.
     """
 

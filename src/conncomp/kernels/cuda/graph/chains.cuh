@@ -1,8 +1,8 @@
 // Paths and cycles whose vertices have one way on, contracted or dropped in logarithmic time, whatever the
 // numbers of the vertices.
 //
-// How: a vertex from which arcs lead to one other only is in the strong component of that one, or in none but
-// its own. Such vertices form trees, each with a root at which it ends, or a cycle:
+// A vertex from which arcs lead to one other only is in the strong component of that one, or alone. Such
+// vertices form trees, each with a root at which it ends, or a cycle:
 //
 //      0 -> 1 -> 2 <-> 3 -> 4        0, 1, 2 lead to 3, which has two ways on; 4 has none
 //
@@ -10,14 +10,13 @@
 // told: those on the cycle are a component, the others are alone. Where an arc leads from the root back into
 // its tree, what is between is one component (2 and 3) and becomes one vertex; marks are passed on to it by
 // pointer jumping (jump_to_roots), which also tells a cycle from what leads to it. The next round goes
-// against the arcs, and so on by turns: 0, 1, 23 and 4 are a path then, and all is told. It ends where little
-// is dropped; signatures go on with what is left. Where a sample tells of many mutual arcs, their ends are
-// united first (unite_mutual), which are in one component whatever else there is; that needs rows, and looks
-// through that of the larger end. Cost: a round reads the arcs about five times, with a random access for
-// each, and has some random accesses for each vertex; where arcs lead back, one for each doubling of the
-// longest path. Memory: four words and two bits a vertex. Source: the pointer jumping of Wyllie 1979, the
-// union-find of Jaiganesh and Burtscher 2018. Of what is told, Hong, Rodia and Olukotun 2013 look for
-// components of two vertices (Trim2); paths, trees and cycles of any length are ours.
+// against the arcs, and so on by turns: 0, 1, 23 and 4 are a path then. It ends where little is dropped;
+// signatures go on with what is left. Where a sample tells of many mutual arcs, their ends are united first
+// (unite_mutual), by a look through the row of the larger end.
+// Cost: a round reads the arcs about five times, with a random access each, and has some for each vertex;
+// where arcs lead back, one for each doubling of the longest path. Memory: four words and two bits a vertex.
+// Source: pointer jumping of Wyllie 1979, union-find of Jaiganesh and Burtscher 2018. Hong, Rodia and
+// Olukotun 2013 look for components of two vertices (Trim2); paths, trees and cycles of any length are ours.
 #pragma once
 
 #include "core/union_find.h"

@@ -1,16 +1,15 @@
 // Cuts of the order of vertices over which arcs lead one way only: no strong component lies on both sides of
 // one, so that the arcs over it can be dropped.
 //
-// How: for each vertex, the largest that an arc joins it with is noted, for rising arcs and for falling ones.
-// What the vertices before a cut reach so, of both, tells whether the cut is crossed both ways. From one to
-// the next that is not, vertices are a piece:
+// For each vertex, the largest that an arc joins it with is noted, for rising arcs and for falling ones. What
+// the vertices before a cut reach so, of both, tells whether it is crossed both ways. From one cut that is
+// not to the next, vertices are a piece:
 //
 //      0 -> 1 -> 2 <-> 3 -> 4      falling arcs reach from 2 to 3 only: pieces are 0 | 1 | 2 3 | 4
 //
-// An acyclic graph in topological order falls apart into its vertices, and a chain of components whose
-// vertices are numbered side by side into these; a few arcs from end to end leave all in one piece, which a
-// sample of arcs tells (choose_pivot). Cost: the arcs read once, with an atomic function for those that reach
-// further than seen so far; three words a vertex. Source: ours.
+// An acyclic graph in topological order falls apart into its vertices; a few arcs from end to end leave all
+// in one piece, which a sample of arcs tells (choose_pivot). Cost: arcs read once, with an atomic function
+// for those that reach further than seen so far; three words a vertex. Source: ours.
 #pragma once
 
 #include "cuda/graph/arc_lists.cuh"
@@ -60,7 +59,6 @@ class Pieces {
         first_(memory + 2 * vertices),
         of_blocks_(of_blocks) {}
 
-  // The first vertex of each one's piece.
   __device__ const Vertex* first() const { return first_; }
 
   // Finds the pieces; returns whether there are several. All blocks meet.

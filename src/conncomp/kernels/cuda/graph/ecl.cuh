@@ -1,18 +1,16 @@
 // Connected components of a graph by union–find with intermediate pointer jumping: ECL-CC on the GPU.
 //
-// What: fills parent[v] with the smallest vertex of v's component, for compressed sparse rows or a list
-// of arcs. The directions of arcs are ignored. `symmetric` says that every arc is listed from both ends,
-// so that only its larger end needs to look at it.
-// How: every vertex starts under a smaller neighbour, if it has one (ecl_init). Then each arc unites its
-// ends: a vertex of at most 16 arcs is one thread's work (ecl_low), one of at most 352 a warp's
-// (ecl_mid), any other a block's (ecl_high). ecl_low puts the vertices of the other two on a worklist
-// with two sides, so that one array of `vertices` entries holds both. At last every vertex is pointed to
-// its root (ecl_finish). Variants: how to start (init = 1: alone, 2: under the smallest neighbour,
-// 3: under the first smaller one), which pointers to jump in the middle (jump, see union_find.h) and at
-// the end (finish, see finish_path).
-// Cost: about one read of the arcs, and a few random accesses for each. One thread searches all arcs of
-// a vertex for its start, so a hub without a smaller neighbour takes long.
-// Source: Jaiganesh and Burtscher 2018, sections 3 and 5.1.
+// Fills parent[v] with the smallest vertex of v's component, for compressed sparse rows or a list of arcs,
+// whatever their directions. With `symmetric` every arc is listed from both ends, and only its larger end
+// looks at it. Every vertex starts under a smaller neighbour, if it has one (ecl_init). Then each arc unites
+// its ends: a vertex of at most 16 arcs is a thread's work (ecl_low), one of at most 352 a warp's (ecl_mid),
+// any other a block's (ecl_high). ecl_low puts the vertices of the other two on a worklist with two sides, so
+// that one array of `vertices` entries holds both. At last every vertex is pointed to its root (ecl_finish).
+// Variants: how to start (init = 1: alone, 2: under the smallest neighbour, 3: under the first smaller one),
+// which pointers to jump in the middle (jump, see union_find.h) and at the end (finish, see finish_path).
+// Cost: about one read of the arcs, and a few random accesses for each. One thread searches all arcs of a
+// vertex for its start, so a hub without a smaller neighbour takes long. Source: Jaiganesh and Burtscher
+// 2018, sections 3 and 5.1.
 #pragma once
 
 #include "core/union_find.h"

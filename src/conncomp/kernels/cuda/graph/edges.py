@@ -1,7 +1,4 @@
-"""Lists of arcs and of edges, rows that list every arc from both ends, and a check of rows.
-
-Drives ``edges.cuh``, ``arcs.cuh`` and ``check.cuh``.
-"""
+"""Lists of arcs and of edges, and a check of rows, on the GPU: drives ``edges.cuh``."""
 
 from __future__ import annotations
 
@@ -30,10 +27,10 @@ FROM_ROWS = Templates(
     indices="pointer vertex",
 )
 ARCS = Templates(
-    "cuda/graph/arcs.cuh", "list_sources<{pointer}, {vertex}>", indices="pointer vertex"
+    "cuda/graph/edges.cuh", "list_sources<{pointer}, {vertex}>", indices="pointer vertex"
 )
 CHECK = Templates(
-    "cuda/graph/check.cuh",
+    "cuda/graph/edges.cuh",
     "check_pointers<{pointer}>",
     "check_indices<{pointer}, {vertex}>",
     indices="pointer vertex",

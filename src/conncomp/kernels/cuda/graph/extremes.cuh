@@ -1,12 +1,12 @@
 // The smallest vertex known to reach each vertex of a directed graph, and the smallest that it is known to
 // reach: one side of signatures (signatures.cuh), in half of the bytes.
 //
-// How: along every arc, what is known is passed on, and what is known of these two vertices, as in pointer
+// Along every arc, what is known is passed on, and what is known of these two vertices, as in pointer
 // jumping. Once no arc changes anything, a vertex with two equal entries is in the strong component of that
-// vertex, and an arc whose ends differ joins two components. Cost: two random accesses an arc and sweep, and
-// two or more where there is something to pass on. Source: Alabandi, Sands, Biros and Burtscher 2023
-// (ECL-SCC), who keep the largest vertices, and store them without atomic accesses, so that a store may be
-// lost until it is made again; here the smallest ones, by atomic minima.
+// vertex, and an arc whose ends differ joins two components. Cost: two random accesses an arc and sweep, or
+// more where there is something to pass on. Source: Alabandi, Sands, Biros and Burtscher 2023 (ECL-SCC), who
+// keep the largest vertices by stores that may be lost until they are made again; here the smallest ones, by
+// atomic minima.
 #pragma once
 
 #include "core/atomics.h"

@@ -6,7 +6,6 @@
 // once. Source: boruvka.cuh, step 2.
 #pragma once
 
-#include "core/union_find.h"
 #include "cuda/graph/forest_memory.cuh"
 
 namespace conncomp {

@@ -8,8 +8,6 @@
 // checks, and up to once by choose_first. Source: boruvka.cuh, step 1.
 #pragma once
 
-#include "core/mix.h"
-#include "core/union_find.h"
 #include "cuda/graph/forest_memory.cuh"
 
 namespace conncomp {

@@ -1,23 +1,21 @@
 // Spanning forests whose keys are the numbers of arcs, by one pass over the arcs, without lists of edges.
 //
-// What: each tree of the first round keeps one link: the least key by which it is connected with a tree of a
-// smaller number, and one of these. The keys of the links are the forest: the trees that links up to some key
-// connect are those that all edges up to it connect.
-// How: an edge goes up from its larger end along links of lesser keys until both its ends meet, and is left
-// out, or until there is none. There it becomes the link, and the one of a larger key that it finds is an
-// edge again, between the ends that both led to:
+// Each tree of the first round keeps one link: the least key by which it is connected with a tree of a
+// smaller number, and one of these. The keys of the links are the forest: trees that links up to some key
+// connect are those that all edges up to it connect. An edge goes up from its larger end along links of
+// lesser keys until both its ends meet, and is left out, or until there is none. There it becomes the link,
+// and the one of a larger key that it finds is an edge again, between the ends that both led to:
 //
 //    links 9-7 of key 5, 7-2 of key 8; edge 9-4 of key 6:   9 leads on to 7, as 5 < 6; 7-4 of key 6 takes the
 //    place of 7-2, and 4-2 of key 8 goes on
 //
-// That some key connects two trees holds for ever once it is known, wherever links go meanwhile. So a thread
-// may go by links that are none any more, and tells those that come after it of the tree but one on its way
-// (a shortcut), by a store. Rows are gone through nearly in the order of keys, so that few links give way.
-// (link_short_rows, link_edges) Edges that take too many steps are listed. If there are such, the links are
-// listed, too, and rounds of Borůvka go on with both (choose_links, settle_edges).
-// Cost: each arc is read once, and a few trees for each edge between two of them.
-// Source: ours. A link gives way as a parent does in hook_lowest (core/union_find.h), and larger ends go
-// first as in the union-find of Rem (Dijkstra 1976).
+// That some key connects two trees holds for ever, wherever links go meanwhile. So a thread may go by links
+// that are none any more, and tells later ones of the tree but one on its way (a shortcut), by a store. Rows
+// are gone through nearly in the order of keys, so that few links give way (link_short_rows, link_edges).
+// Edges that take too many steps are listed; if there are such, so are the links, and rounds of Borůvka go on
+// with both (choose_links, settle_edges). Cost: each arc read once, and a few trees for each edge between two
+// of them. Source: ours. A link gives way as a parent does in hook_lowest (core/union_find.h), and larger
+// ends go first as in the union-find of Rem (Dijkstra 1976).
 #pragma once
 
 #include "cuda/graph/forest_edges.cuh"

@@ -2,12 +2,10 @@
 // edges between trees; and the memory (boruvka.cuh).
 #pragma once
 
-#include "core/vertices.h"
-#include "core/weight_order.h"
+#include "core/fixed_point.h"
 #include "cuda/core/barrier.cuh"
-#include "cuda/core/scan.cuh"
-#include "cuda/graph/check.cuh"
 #include "cuda/graph/ecl.cuh"
+#include "cuda/graph/edges.cuh"
 
 namespace conncomp {
 
@@ -19,7 +17,6 @@ constexpr int kListedAtOnce = 2;         // edges that a thread has under way
 constexpr int kSeenAtOnce = 8;           // arcs that a thread looks at together
 constexpr int64_t kShortForestRow = 16;  // up to here a row is the work of one thread
 
-// Compressed sparse rows.
 template <class Pointer, class Vertex>
 struct ForestRows {
   const Pointer* indptr;
@@ -66,7 +63,6 @@ struct ForestRows {
   }
 };
 
-// A list of arcs.
 template <class Vertex>
 struct ForestList {
   const Vertex *src, *dst;

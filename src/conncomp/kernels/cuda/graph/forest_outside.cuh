@@ -1,12 +1,12 @@
 // Edges of a spanning forest that come second: up to which key the others go first, and the edges above it,
 // which lie outside of the giant tree.
 //
-// How: a block sorts a sample of keys for the limit (guess_limit). Once lighter edges have made a giant tree,
-// only the rows of vertices outside are read: by warps, 32 rows as if they were one (list_edges_outside), and
-// long ones by blocks, as all are where they are long and many (list_edges_of_hubs). Of the edges of a tree
-// into the giant one only the least is of use, so that those are left out that are no lower than one before:
-// their keys are not even looked for. Cost: each arc of a vertex outside is read once. Source: boruvka.cuh,
-// step 3; the sort: Batcher 1968.
+// A block sorts a sample of keys for the limit (guess_limit). Once lighter edges have made a giant tree, only
+// the rows of vertices outside are read: by warps, 32 rows as if they were one (list_edges_outside), and long
+// ones by blocks, as all are where they are long and many (list_edges_of_hubs). Of the edges of a tree into
+// the giant one only the least is of use: the keys of those that are no lower than one before are not even
+// looked for. Cost: each arc of a vertex outside read once. Source: boruvka.cuh, step 3; the sort: Batcher
+// 1968.
 #pragma once
 
 #include "cuda/graph/forest_edges.cuh"

@@ -5,9 +5,8 @@
 // and once more where some edges went first. Source: boruvka.cuh, step 2.
 #pragma once
 
-#include "core/union_find.h"
 #include "cuda/graph/forest_memory.cuh"
-#include "cuda/graph/giant_guess.cuh"
+#include "cuda/graph/roots.cuh"
 
 namespace conncomp {
 
@@ -98,7 +97,6 @@ __global__ void __launch_bounds__(kForestThreads) find_roots(ForestMemory<Index,
   }
 }
 
-// Gives each vertex the root of its tree.
 template <class Index, class Key>
 __global__ void __launch_bounds__(kForestThreads)
     find_trees_again(int64_t vertices, ForestMemory<Index, Key> memory) {

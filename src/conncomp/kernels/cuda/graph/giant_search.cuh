@@ -14,7 +14,6 @@ namespace conncomp {
 constexpr int kMostSweeps = 64;             // of a search
 constexpr int64_t kReachedOfVertices = 16;  // until it has reached one in so many, it has to grow fast
 
-// Which searches have reached a vertex.
 constexpr uint32_t kForward = 1, kBackward = 2, kBoth = 3;
 
 // Two searches from the pivot: which vertices it reaches, and which reach it.

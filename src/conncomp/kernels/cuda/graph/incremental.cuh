@@ -1,30 +1,24 @@
-// Components of a graph that grows, on the GPU: a forest of parents that batches of edges are united in.
+// Components of a graph that grows, on the GPU: a forest as of core/union_find.h and the number of its trees,
+// which stay on the GPU between calls.
 //
-// What: a forest as of core/union_find.h and the number of its trees, which stay on the GPU between calls. A
-// batch is checked (check_vertices), its edges unite trees (unite_batch), and what it has united is
-// shortened (shorten_united). Whether pairs of vertices are connected (compare_roots), the roots of some
-// (list_roots) and those of all (copy_roots) are found in the forest as it is.
-// How: nobody waits. A vertex out of range is written down (Refusal) and its batch left out as a whole, as
-// unite_batch reads there; the host is told when it asks. Most edges of a batch lie in the giant component,
-// if there is one, and of a vertex of it the parent is mostly the root: then two parents are equal, and that
-// is all. A union hooks one root, for good, so unions are counted where roots are hooked, and added up by
-// blocks. All edges of a batch at once can hook trees to a long path, of which no thread sees more than its
-// step, and which one thread would walk alone later. So a bit for each edge says whether it has united, and
-// the ends of a sample of those edges are pointed to their roots; where one is far away, those of all, by all
-// threads at once, which halves paths for each other. So a batch deepens trees little, and an edge pays for
-// it once: unions are fewer than vertices. Edges are the caller's, who may change them meanwhile: each is
-// loaded once to be united, and held against the number of vertices there. Cost: edges read twice, the ends
-// of some that unite a third time; two random reads of parents for an edge, and a compare-and-swap for one
-// that unites. Memory: a bit an edge. copy_roots: parents read, labels written, and what paths take. Source:
-// the union-find of Jaiganesh and Burtscher 2018; batches as in Hong, Dhulipala and Shun 2020, "Exploring the
-// Design Space of Static and Incremental Graph Connectivity Algorithms on GPUs".
+// A batch of edges is checked (check_vertices), unites trees (unite_batch), and what it has united is
+// shortened (shorten_united). compare_roots says whether pairs are connected, list_roots and copy_roots give
+// the roots of some and of all. Nobody waits: a vertex out of range is written down (Refusal) and its batch
+// left out as a whole, as unite_batch reads there; the host is told when it asks. Most edges lie in the giant
+// component, where two parents are mostly equal, and that is all. A union hooks one root, for good, so unions
+// are counted where roots are hooked, by blocks. All edges of a batch at once can hook trees to a long path,
+// which one thread would walk alone later. So a bit for each edge says whether it has united, and the ends of
+// a sample of those are pointed to their roots; where one is far away, those of all, by all threads at once,
+// which halves paths for each other. So a batch deepens trees little, and an edge pays for it once. The
+// caller may change edges meanwhile: each is loaded once to be united, and held against the number of
+// vertices there. Cost: edges read twice, the ends of some that unite a third time; two random reads of
+// parents an edge, and a compare-and-swap for one that unites. Memory: a bit an edge. Source: union-find of
+// Jaiganesh and Burtscher 2018; batches as in Hong, Dhulipala and Shun 2020, "Exploring the Design Space of
+// Static and Incremental Graph Connectivity Algorithms on GPUs".
 #pragma once
 
 #include "core/union_find.h"
-#include "core/vertices.h"
-#include "cuda/core/launch.cuh"
-#include "cuda/core/scan.cuh"
-#include "cuda/graph/check.cuh"
+#include "cuda/graph/edges.cuh"
 
 namespace conncomp {
 

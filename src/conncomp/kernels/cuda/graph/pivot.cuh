@@ -5,7 +5,7 @@
 // more to compile, while strong_components is being compiled. Source: ours.
 #pragma once
 
-#include "cuda/graph/arcs.cuh"
+#include "cuda/graph/edges.cuh"
 #include "cuda/graph/strong_memory.cuh"
 
 namespace conncomp {

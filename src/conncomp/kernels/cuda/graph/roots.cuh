@@ -2,6 +2,7 @@
 // vertices that have kept themselves are counted, which are the roots.
 #pragma once
 
+#include "core/union_find.h"
 #include "cuda/core/sweeps.cuh"
 
 namespace conncomp {
@@ -34,6 +35,33 @@ __global__ void __launch_bounds__(kRootsThreads, resident_blocks(kRootsThreads))
   int roots_of_thread = 0;
   for (int64_t v = grid_thread(); v < vertices; v += grid_threads()) roots_of_thread += roots[v] == Index(v);
   add_for_block(roots_of_thread, components);
+}
+
+// Which tree of a forest most vertices are in, by the roots of a spread sample of them.
+constexpr int kGuessers = 256;
+
+template <class Index>
+struct GiantGuess {
+  Index root;
+  int votes;  // of kGuessers
+};
+
+// By one block of kGuessers, all of whose threads get the same.
+template <class RootOf>
+__device__ inline auto guess_giant_tree(int64_t vertices, RootOf&& root_of) {
+  using Index = decltype(root_of(vertices));
+  __shared__ Index roots[kGuessers];
+  __shared__ int winner;
+  const int thread = int(threadIdx.x);
+  if (thread == 0) winner = 0;
+  roots[thread] = root_of(vertices * thread / kGuessers);
+  __syncthreads();
+  int votes = 0;
+  for (int i = 0; i < kGuessers; ++i) votes += roots[i] == roots[thread];
+  // With the thread's number, so that no two are equal.
+  InBlock::fetch_max(&winner, votes * kGuessers + thread);
+  __syncthreads();
+  return GiantGuess<Index>{roots[winner % kGuessers], winner / kGuessers};
 }
 
 }  // namespace conncomp

@@ -1,18 +1,17 @@
 // The signature of a vertex in a directed graph: of the vertices known to reach it, its ancestors, the
 // smallest and the largest, and the same of those that it is known to reach, its descendants.
 //
-// How: along an arc u -> v the ancestors of u become some of v, and the descendants of v some of u; what is
-// known of the ancestors and descendants in signatures counts as well, as in pointer jumping. Signatures only
-// widen. Once no arc widens any, they are final: a vertex whose smallest ancestor is its smallest descendant
-// is in the strong component of that vertex, which is its smallest; and an arc whose ends differ joins two
-// components:
+// Along an arc u -> v the ancestors of u become some of v, and the descendants of v some of u; what is known
+// of those in signatures counts as well, as in pointer jumping. Signatures only widen. Once no arc widens
+// any, a vertex whose smallest ancestor is its smallest descendant is in the strong component of that vertex,
+// which is its smallest; and an arc whose ends differ joins two components:
 //
 //      2 -> 0 -> 3 -> 2        every signature becomes (0..3, 0..3)
 //      3 -> 5                  that of 5 becomes (0..5, 5..5): the arc is between components
 //
 // The largest are there for speed: where numbers rise along a path, the smallest descendant of a vertex is
-// the vertex itself, and nothing could be jumped; the largest one jumps far. And they cut more arcs at once.
-// Source: Alabandi, Sands, Biros and Burtscher 2023 (ECL-SCC), whose signatures hold the largest only.
+// itself, and nothing could be jumped; the largest one jumps far. And they cut more arcs at once. Source:
+// Alabandi, Sands, Biros and Burtscher 2023 (ECL-SCC), whose signatures hold the largest only.
 #pragma once
 
 #include "core/atomics.h"

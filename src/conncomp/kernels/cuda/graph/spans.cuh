@@ -76,7 +76,6 @@ class SpansOfBlock {
   int64_t vertices_, arcs_, next_, end_;
 };
 
-// All rows are wanted.
 struct AnyRow {
   __device__ bool operator()(int64_t) const { return true; }
 };

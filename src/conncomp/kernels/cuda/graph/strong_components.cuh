@@ -1,45 +1,36 @@
 // Strong components of a directed graph on the GPU: cuts, a search for the giant, trimming, then signatures.
-// The default.
-//
-// What: fills roots[v] with the smallest vertex of v's strong component, and *components with their number,
-// for a list of arcs. How: two launches in which all blocks meet after each step: contract_chains or
-// cut_arcs, which the host leaves out where a sample of arcs tells that they have nothing to do, and for all
-// else strong_components.
+// The default. Fills roots[v] with the smallest vertex of v's strong component, and *components with their
+// number, for a list of arcs, in two launches in which all blocks meet after each step: contract_chains or
+// cut_arcs, left out where a sample of arcs tells that they have nothing to do, and strong_components.
 //
 // 0. Where most vertices have few arcs, but almost all have one out, paths and cycles are contracted
 // (chains.cuh).
-//
 // 1. Or else, where few arcs lead far, upwards or downwards, the order of vertices is cut (cuts.cuh). A
-// sample tells whether there are vertices to trim. If there are none, and neighbours lie scattered in memory,
-// extremes are passed on first (extremes.cuh), a round of smaller signatures.
-//
-// 2. Where a vertex has far more arcs than most (choose_pivot), there may be a giant component around it. Two
-// searches are run from there (giant_search.cuh). The vertices that both reach become one vertex, the
-// smallest of them. Arcs among them are dropped, and if the searches have come to their end, also arcs
-// between vertices that differ in who reaches them.
-//
+// sample tells whether there are vertices to trim. If not, and neighbours lie scattered in memory, extremes
+// are passed on first (extremes.cuh), a round of smaller signatures.
+// 2. Where a vertex has far more arcs than most (choose_pivot), two searches are run from there
+// (giant_search.cuh). The vertices that both reach become one, the smallest of them. Arcs among them are
+// dropped, and if the searches have come to their end, also arcs between vertices that differ in who reaches
+// them.
 // 3. Where a vertex has few arcs, those that none leads to are trimmed, and what they have released
 // (trimming.cuh); if that has dropped half of the arcs, also those that lead nowhere.
-//
 // 4. Signatures of the ends of arcs start anew, and widen until they are final (signatures.cuh): by some
-// sweeps over the arcs, each block over a share of them until nothing changes there (settle_arcs). Where that
-// does not do, as in meshes with long paths, arcs are sorted by their ends, and only what has changed is
-// passed on (widening.cuh). Lists of about as many arcs as vertices are paths, for which there are two ways
-// to jump; where neighbours lie scattered, the second one is the first, and sweeps go on until all is final;
-// where there are many arcs a vertex, a vertex jumps once a sweep rather than with each of them.
-//
+// sweeps, each block over a share of the arcs until nothing changes there (settle_arcs). Where that does not
+// do, as in meshes with long paths, arcs are sorted by their ends, and only what has changed is passed on
+// (widening.cuh). Lists of about as many arcs as vertices are paths, with two ways to jump; where neighbours
+// lie scattered, the second one is the first, and sweeps go on until all is final; where there are many arcs
+// a vertex, a vertex jumps once a sweep rather than with each of them.
 // 5. Arcs between components, and those of components that are told, are dropped (arc_lists.cuh). Steps 4 and
 // 5 again until there are none.
 //
 // Cost: rounds of steps 4 and 5 are about the logarithm of the number of components on a path. Memory: 4
-// words for each arc, 8 for each vertex, and some bits. The host waits once for each graph, to be
-// told which launches it needs. Source: Fleischer, Hendrickson and Pinar 2000 for step 2, Kahn 1962 for step
-// 3, Alabandi, Sands, Biros and Burtscher 2023 (ECL-SCC) for step 4; chains, cuts, bits, shares, marks, jumps
-// by vertices and barriers are ours.
+// words an arc, 8 a vertex, and some bits. The host waits once a graph, to be told which launches it needs.
+// Source: Fleischer, Hendrickson and Pinar 2000 for step 2, Kahn 1962 for step 3, Alabandi, Sands, Biros and
+// Burtscher 2023 (ECL-SCC) for step 4; chains, cuts, bits, shares, marks, jumps by vertices and barriers are
+// ours.
 #pragma once
 
 #include "cuda/graph/cuts.cuh"
-#include "cuda/graph/extremes.cuh"
 #include "cuda/graph/roots.cuh"
 #include "cuda/graph/trimming.cuh"
 #include "cuda/graph/widening.cuh"

@@ -1,18 +1,17 @@
 // Vertices that no arc leads to, or from, once those before them are gone: each is a strong component of its
 // own. What is left of an acyclic graph is nothing.
 //
-// How: each vertex awaits as many arcs as lead to it. Those that await none are queued; from each a thread
-// takes the arcs away, and what awaits none then goes on in the shared memory of its block, for some steps,
-// before all blocks meet and share out what they have queued (run). Levels of the queue lie one behind the
-// other:
+// Each vertex awaits as many arcs as lead to it. Those that await none are queued; from each a thread takes
+// the arcs away, and what awaits none then goes on in the shared memory of its block, for some steps, before
+// all blocks meet and share out what they have queued (run). Levels of the queue lie one behind the other:
 //
 //      0 -> 1 -> 2 -> 4      awaited: 0 1 2 1 1      level 0 of the queue: 0
 //      0 -> 3 -> 2           steps of its block: 0, then 1 and 3, then 2, then 4
 //
-// Where levels are thin, there would be a barrier for every few vertices; so it is given up, and what is not
-// trimmed is left to the signatures. Cost: an atomic addition for each arc and a subtraction for each that is
-// taken away; a barrier for kLocalSteps vertices of the longest path. Source: Kahn 1962; McLendon,
-// Hendrickson, Plimpton and Rauchwerger 2005 trim before they search.
+// Where levels are thin, there would be a barrier for every few vertices; so it is given up, and the rest is
+// left to signatures. Cost: an atomic addition an arc and a subtraction for each that is taken away; a
+// barrier for kLocalSteps vertices of the longest path. Source: Kahn 1962; McLendon, Hendrickson, Plimpton
+// and Rauchwerger 2005 trim before they search.
 #pragma once
 
 #include "cuda/graph/giant_search.cuh"
@@ -28,7 +27,6 @@ constexpr int64_t kLongTrimmedRow = 32;        // from here on a row is the work
 constexpr int64_t kHubOfTrimming =
     4096;  // from here on it would hold up all; what it leads to is not released
 
-// What a block has queued for its next step.
 template <class Vertex>
 struct LocalQueue {
   Vertex vertices[kStrongThreads];

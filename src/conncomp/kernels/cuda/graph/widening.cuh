@@ -1,14 +1,14 @@
 // Signatures that widen from vertex to vertex, where sweeps over arcs would take too many: only what has
 // changed is passed on.
 //
-// How: a block has a share of consecutive vertices, and each of them two marks, for what it knows of its
-// ancestors and of its descendants. A sweep of the block takes the marks of its share, and each vertex that
-// had one passes on along its arcs, or against them, and marks those that did not know, whosesoever they are.
-// What a vertex knows, it first completes by what its smallest and largest ancestors know, and it tells them
-// of its descendants: so that knowledge jumps. Cost: each vertex of a path between two that know is marked a
-// few times, and each time its row is read. A block reads two bits a vertex of its share for each sweep.
-// Source: the marks are a frontier as in the breadth-first search of Merrill, Garland and Grimshaw 2012, the
-// signatures of Alabandi, Sands, Biros and Burtscher 2023.
+// A block has a share of consecutive vertices, each with two marks, for what it knows of its ancestors and of
+// its descendants. A sweep of the block takes the marks of its share; each vertex that had one passes on
+// along its arcs, or against them, and marks those that did not know, whosesoever they are. What a vertex
+// knows, it first completes by what its smallest and largest ancestors know, and it tells them of its
+// descendants: so knowledge jumps. Cost: each vertex between two that know is marked a few times, and its row
+// read each time; two bits a vertex of the share a sweep. Source: the marks are a frontier as in the
+// breadth-first search of Merrill, Garland and Grimshaw 2012, the signatures of Alabandi, Sands, Biros and
+// Burtscher 2023.
 #pragma once
 
 #include "cuda/graph/giant_search.cuh"

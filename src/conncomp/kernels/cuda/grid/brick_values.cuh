@@ -1,7 +1,6 @@
 // The values of a brick, as its thread reads them: which elements are foreground, and which are equal.
 #pragma once
 
-#include "core/links.h"
 #include "cuda/core/warp.cuh"
 #include "cuda/grid/brick_links.cuh"
 #include "cuda/grid/word_bytes.cuh"
@@ -167,7 +166,6 @@ struct BrickValues {
     }
   }
 
-  // Which elements have values that pass a test.
   template <class Test>
   __device__ Bits where(Test&& test) const {
     Bits elements = 0;
@@ -256,7 +254,6 @@ struct BrickValues {
     for (uint32_t& bits : in_row) bits >>= 32 - kRow;
   }
 
-  // Which elements are foreground.
   __device__ Bits foreground(const Background<Value>& background, ValuesMet<Value>& met) const {
     if constexpr (sizeof(Value) == 1) {
       if (inside == 0) return 0;
@@ -330,7 +327,6 @@ struct BrickValues {
     met.several |= odd != 0;
     return foreground;
   }
-  // A byte in each of the four of a word.
   __device__ static uint32_t in_all(uint8_t byte) { return byte * kEachByte; }
   // Four bits, the highest ones of bytes, come to the top of a word whose others move down.
   __device__ static uint32_t appended(uint32_t word, uint32_t tops) {
@@ -450,7 +446,6 @@ struct BrickValues {
     return brick;
   }
 
-  // Those of `bits` that have a value.
   __device__ Bits equal_to(Value value, Bits bits) const {
     Bits equal = 0;
 #pragma unroll 1

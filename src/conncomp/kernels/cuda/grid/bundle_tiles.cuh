@@ -1,10 +1,10 @@
 // Connected components of large volumes of bytes of one value whose elements touch at corners, on the GPU, by
-// runs of bundles of 2 x 2 rows. The default for them, if a sample sees no other value.
+// runs of bundles of 2 x 2 rows. The default for them, if a sample sees no other value. What: as
+// tiled_bricks.cuh.
 //
-// What: as tiled_bricks.cuh.
-// How: whatever rows of a bundle hold in neighbouring columns touches. So a run of the "or" of four rows is
+// Whatever rows of a bundle hold in neighbouring columns touches. So a run of the "or" of four rows is
 // connected, and is a node; there are few, as runs of noise grow together. A tile of 64 x 16 x 16 elements
-// has 128 words of bundles, of which each thread of a block has one:
+// has 128 words of bundles, one for each thread of a block:
 //
 //    sample_bundles       whether foreground has one value, as far as a sample tells; a tile with another one
 //                         takes that back, and bricks label the array
@@ -22,10 +22,8 @@
 //         own      0 0  # #    y      3  (y + 1, z - 1)  row 1 touches row 2
 //
 // Cost: 1 byte read and 4 written for each element, and beside a quarter of a byte for each written and twice
-// read, and 2 for each run. Memory: 0.43 bytes an element.
-//
-// Source: ours, from runs (He, Chao and Suzuki 2008) and union–find; to treat rows as one is Grana,
-// Borghesani and Cucchiara 2010.
+// read, and 2 for each run. Memory: 0.43 bytes an element. Source: ours, from runs (He, Chao and Suzuki 2008)
+// and union–find; to treat rows as one is Grana, Borghesani and Cucchiara 2010.
 #pragma once
 
 #include "cuda/grid/brick_tiles.cuh"
@@ -135,7 +133,6 @@ struct BundleMemory {
   int32_t parent[kMostRuns];
 };
 
-// A block's part in a tile.
 struct BundleLabelling {
   using Rows = BundlesBefore;
   using Forest = TileForest<Rows, int32_t>;
@@ -159,7 +156,6 @@ struct BundleLabelling {
         memory.value = seen;
     __syncthreads();
   }
-  // Where runs of the thread's word begin.
   __device__ uint32_t starts() const {
     const uint32_t own = memory.rows[word].all();
     return own & ~(own << 1 | (column > 0 ? memory.rows[word - 1].all() >> 31 : 0));
@@ -348,7 +344,6 @@ struct BundlesOfArray {
     return has(at) ? kept[tile_of(at)].rows[word_of(at)] : BundleWord{};
   }
   __device__ uint32_t starts(const BundlePlace& at) const { return kept[tile_of(at)].starts[word_of(at)]; }
-  // The entry of the run of a column.
   __device__ int32_t entry_of(const BundlePlace& at, int column) const {
     const uint32_t tile = tile_of(at);
     const KeptBundles& of_tile = kept[tile];

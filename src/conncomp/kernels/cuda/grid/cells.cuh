@@ -7,7 +7,6 @@
 // neighbours in another item.
 #pragma once
 
-#include "core/atomics.h"
 #include "core/links.h"
 #include "core/neighbourhood.h"
 #include "cuda/core/sweeps.cuh"
@@ -75,8 +74,6 @@ __device__ inline Cell<rank, Index> first_of_row(const Grid<rank>& grid, int alo
   return cell;
 }
 
-// ------------------------------------------------------------------------------------------- neighbours
-
 template <class Index>
 struct Neighbour {
   Index index;
@@ -114,7 +111,6 @@ __device__ inline void visit_neighbours(const Grid<rank>& grid, const Cell<rank,
   }
 }
 
-// Calls body(neighbour) for every neighbour of a cell.
 template <int rank, class Index, class Body>
 __device__ inline void for_each_neighbour(const Grid<rank>& grid, const Cell<rank, Index>& cell,
                                           Body&& body) {
@@ -135,8 +131,6 @@ __device__ inline bool linked_to(const Rule& rule, const typename Rule::Value* v
                                  const typename Rule::Site& site, const Neighbour<Index>& neighbour) {
   return rule.linked(values, site, rule.site(values, neighbour.offset), neighbour.axis, neighbour.forward);
 }
-
-// --------------------------------------------------------------------------------------- cells of blocks
 
 // A block of width x height cells along the last two axes. It may end early at the border of the array.
 template <int rank, class Index>
@@ -192,8 +186,6 @@ __device__ inline void for_each_cell(const Grid<rank>& grid, int width, int heig
     block.for_each_of_thread(grid, width, [&](const Cell<rank, Index>& cell, int, int) { body(cell); });
   });
 }
-
-// ------------------------------------------------------------------------------------------------ labels
 
 // Gives every cell its index as a label, or -1 where there is background; sweeps may follow.
 template <class Rule, int rank, class Index>

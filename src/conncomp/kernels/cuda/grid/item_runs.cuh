@@ -1,8 +1,7 @@
 // Connected components of small images of bytes on the GPU by runs, a block an item. The default for
-// consecutive labels of batches of them, such as the masks of a network.
-//
-// What: as tiled_quads.cuh, with connectivity 1, too; labels are consecutive in each item.
-// How: all in one launch, in shared memory; bits of 32 elements of a row are a word.
+// consecutive labels of batches of them, such as the masks of a network. What: as tiled_quads.cuh, with
+// connectivity 1, too; labels are consecutive in each item. All in one launch, in shared memory; bits of 32
+// elements of a row are a word.
 //
 //    words     foreground of each word, and where runs begin: at elements without a link to the one on
 //              their left
@@ -20,11 +19,9 @@
 //
 // Cost: 1 byte read and 4 or 8 written for each element. A block is alone on a multiprocessor if its item is
 // large, so that few items leave others idle. Shared memory: 24 bytes a word, and 2 an element for parents.
-//
 // Source: ours, from runs (He, Chao and Suzuki 2008) and union–find.
 #pragma once
 
-#include "core/links.h"
 #include "cuda/core/root_bits.cuh"
 #include "cuda/grid/run_forest.cuh"
 #include "cuda/grid/word_bytes.cuh"
@@ -96,7 +93,6 @@ struct Item {
     }
     return like;
   }
-  // Elements that are linked to the one to their left.
   __device__ uint32_t linked_left(const WordOfItem& word) const {
     return alike(foreground[word.number] & from_left(foreground, word), word, 0, -1);
   }
@@ -232,7 +228,6 @@ struct ItemForest : ItemWords {
     return components;
   }
 
-  // Writes the labels of words from `first` on.
   template <class Label>
   __device__ void write(const Item& item, int first, int end, Label* labels) const {
     const int width = item.table.width;

@@ -1,13 +1,11 @@
 // Stage 2: components of tiles are united across the borders of tiles, in their entries among the labels.
 //
-// Where foreground is compared by value (join_tiles), each thread takes a brick at the border of a tile and
-// looks at the part of its halo that is in other tiles. Of each component it knows the entry, which is at its
-// first element; what it touches are any elements of others, whose entries are found later, when the pairs
-// of a block are known (entry_of). Where links are given (join_links), each of those that leave a tile is a
-// pair of two elements, of which both entries are looked for.
-//
-// The axes of an array of more than three that bricks do not have lead to other tiles always; bricks beside
-// each other along them are compared layer by layer (join_outside).
+// Where foreground is compared by value (join_tiles), a thread takes a brick at the border of a tile and
+// looks at the part of its halo in other tiles. Of each component it knows the entry, at its first element;
+// the entries of what it touches are found later, when the pairs of a block are known (entry_of). Where links
+// are given (join_links), each one that leaves a tile is a pair of two elements, whose entries are both
+// looked for. The axes that bricks do not have, in arrays of more than three, always lead to other tiles;
+// bricks beside each other along them are compared layer by layer (join_outside).
 #pragma once
 
 #include "core/union_find.h"

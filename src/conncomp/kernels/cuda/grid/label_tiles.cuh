@@ -17,9 +17,7 @@
 // halo, whose entries lead to it.
 #pragma once
 
-#include "core/union_find.h"
 #include "cuda/core/root_bits.cuh"
-#include "cuda/grid/brick_tiles.cuh"
 #include "cuda/grid/halo.cuh"
 #include "cuda/grid/sparse_tiles.cuh"
 #include "cuda/grid/worklist.cuh"
@@ -136,8 +134,6 @@ struct TileLabelling {
   __device__ auto& list() const { return memory.list[brick / kWarp]; }
   __device__ int connectivity() const { return int(tiles.grid.connectivity); }
 
-  // ---------------------------------------------------------------------------------------- reading
-
   __device__ void read_foreground() {
     if constexpr (!Rule::kTransitive) {
       foreground = table.foreground[number()];
@@ -182,8 +178,6 @@ struct TileLabelling {
       __syncthreads();
     }
   }
-
-  // ------------------------------------------------------------------------------------- isolated ones
 
   // The elements of the brick that touch others outside of the tile, or could.
   __device__ Bits border_of_tile() const {
@@ -235,8 +229,6 @@ struct TileLabelling {
     if (!__syncthreads_or(__popc(with_several) >= kLanesWithIsolated)) return 0;
     return ~border & without_foreground_around(dynamic_memory->neighbours);
   }
-
-  // ----------------------------------------------------------------------------------- components, unions
 
   // The halo of the brick in what bricks have, as far as it is in the tile.
   __device__ Halo<kAxes> halo_in_tile(const Bits* of_brick) const {
@@ -479,8 +471,6 @@ struct TileLabelling {
     __syncthreads();
     return digits;
   }
-
-  // ------------------------------------------------------------------------------------------- roots
 
   __device__ void list_nodes(ListedNodes& nodes) const {
     nodes.count = list().numbers().list(nodes.firsts.all, [&](int bit) { return nodes.code(bit); });

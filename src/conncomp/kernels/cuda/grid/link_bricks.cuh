@@ -1,10 +1,8 @@
 // Stage 0, where not all equal neighbours of a connectivity are linked: links as words of bits.
 //
-// Each thread takes a brick. Of the links within it, words are made by comparing row with row; for those to
-// other bricks, the rule is asked element by element. So any rule and any neighbourhood become the same thing
-// for the stages after: a word for each brick and backward step. For example, the bonds of a lattice are a
-// word for the step up and one for the step to the left.
-//
+// Each thread takes a brick. Links within it become words by comparing row with row; for those to other
+// bricks, the rule is asked element by element. So any rule and any neighbourhood become a word for each
+// brick and backward step: the bonds of a lattice are one for the step up and one for the step to the left.
 // Links to other bricks that others make up for are left out, as each of the rest is a union:
 //
 //      t' - t     a link e - t straight across, if e - e' and t - t' are links within the two bricks, and
@@ -14,9 +12,8 @@
 //
 // Links within bricks are never left out, and the link that is relied on comes before in its row, or moves
 // along fewer axes; so what is left connects the same elements. Of bonds, so few are made up for that it does
-// not pay to look (kDense).
-// Cost: values are read once, those beside bricks once for each step to them; a word is written for each
-// brick and step.
+// not pay to look (kDense). Cost: values read once, those beside bricks once for each step to them; a word
+// written for each brick and step.
 #pragma once
 
 #include "cuda/grid/brick_tiles.cuh"

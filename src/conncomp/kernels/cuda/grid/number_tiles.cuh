@@ -7,7 +7,6 @@
 
 #include "core/union_find.h"
 #include "cuda/core/root_bits.cuh"
-#include "cuda/core/warp.cuh"
 #include "cuda/grid/brick_tiles.cuh"
 
 namespace conncomp {

@@ -1,8 +1,7 @@
 // Connected components of large images of many small components on the GPU, such as noise of several values,
-// by rows of tiles. The default for them, if a sample says that they are so.
-//
-// What: fills label[i] with the smallest index of i's component, or with -1 where there is background.
-// How: a block labels a tile in shared memory; each warp has 32 columns of it and goes from row to row:
+// by rows of tiles: fills label[i] with the smallest index of i's component, or with -1 for background. The
+// default for them, if a sample says that they are so. A block labels a tile in shared memory; each warp has
+// 32 columns of it and goes from row to row:
 //
 //    label_row_tiles  the labels of the row above are in registers, and each is a root of the tile. A run of
 //                     a row takes the label of the first element above that it is linked to, or is a root
@@ -18,20 +17,16 @@
 //    row 2    1 1 1 1 3     1 and 2 meet: 2 is put under 1, and is 1 in all lanes
 //
 // An entry of a node is an ancestor, or background; that of a root is itself, with a bit above all nodes if
-// its component reaches the border of the tile; where labels have been written, that of their root. Values
-// and labels may be memory that its owner changes meanwhile: values only choose among entries that are no
-// background, and labels are followed to smaller indices only.
+// its component reaches the border of the tile; where labels have been written, that of their root. The owner
+// may change values and labels meanwhile: values only choose among entries that are no background, and labels
+// are followed to smaller indices only.
 //
-// Cost: values are read once and labels written once; a bit an element beside, and labels whose component
-// reaches a border are read once more. 75 instructions of a warp for 32 elements of a row, 15 for each union
-// and 45 to write labels.
-//
-// Source: ours. To keep labels of the row above is from Hoshen and Kopelman 1976.
+// Cost: values read once and labels written once; a bit an element beside, and labels whose component reaches
+// a border are read once more. 75 instructions of a warp for 32 elements of a row, 15 for each union and 45
+// to write labels. Source: ours. To keep labels of the row above is from Hoshen and Kopelman 1976.
 #pragma once
 
-#include "core/links.h"
 #include "core/union_find.h"
-#include "cuda/core/scan.cuh"
 #include "cuda/grid/brick_tiles.cuh"
 
 namespace conncomp {

@@ -2,13 +2,10 @@
 // rows.
 //
 // Runs are numbered as they lie, by counting beginnings: the run of a column is the last one that begins up
-// to it, however many words it covers, and a gap belongs to the run before it. The contacts of a word with
-// rows before are bits in a word for each direction: the first contact of a run is its parent, by a store
-// (take_parents); then paths are halved by all at once (flatten), and then the others are united
-// (unite_contacts).
-//
-// Items of batches have a forest of their own (item_runs.cuh), whose contacts lead aside, too: as one with
-// this it took 1 to 5 % longer.
+// to it, and a gap belongs to the run before it. The contacts of a word with rows before are bits in a word
+// for each direction: the first contact of a run is its parent, by a store (take_parents); then paths are
+// halved by all at once (flatten), and the others are united (unite_contacts). Items of batches have a forest
+// of their own (item_runs.cuh), whose contacts lead aside, too: as one with this it took 1 to 5 % longer.
 #pragma once
 
 #include "core/union_find.h"

@@ -1,8 +1,6 @@
 // Connected components of large volumes of bytes whose elements touch at faces, on the GPU, by runs of tiles.
-// The default for them.
-//
-// What: as tiled_bricks.cuh.
-// How: a tile of 64 x 16 x 16 elements is 512 words of bits, of which each thread of a block has one:
+// The default for them. What: as tiled_bricks.cuh. A tile of 64 x 16 x 16 elements is 512 words of bits, one
+// for each thread of a block:
 //
 //    label_run_tiles   runs are nodes of a forest in shared memory (run_forest.cuh), linked to those of rows
 //                      before along two axes. Words and the forest are kept; among the labels, the first
@@ -21,9 +19,8 @@
 // are kept; entries are labels, which are followed to smaller indices only.
 //
 // Cost: 1 byte read and 4 written for each element, and beside half a byte for each written and twice read,
-// and 2 for each run. Memory: 2.4 bytes an element.
-//
-// Source: ours, from runs (He, Chao and Suzuki 2008) and union–find.
+// and 2 for each run. Memory: 2.4 bytes an element. Source: ours, from runs (He, Chao and Suzuki 2008) and
+// union–find.
 #pragma once
 
 #include "cuda/core/root_bits.cuh"

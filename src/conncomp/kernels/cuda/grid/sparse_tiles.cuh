@@ -1,10 +1,8 @@
-// Sparse tiles: stages 1 and 4 in tiles with few elements, each element by itself.
+// Sparse tiles: stages 1 and 4 in tiles with few elements of one value, each element by itself, in the place
+// of bricks. For labels that are roots of images.
 //
-// What: labels a tile that has few elements, all of one value, in the place of bricks. For labels that are
-// roots of images.
-// How: a tile has an entry in shared memory for each element: -1 where there is background, its index if it
-// has no neighbour before it, and else -2 - node of one that it has, so that what is not negative ends a
-// path:
+// A tile has an entry in shared memory for each element: -1 for background, its index if it has no neighbour
+// before it, and else -2 - node of one that it has, so that what is not negative ends a path:
 //
 //      foreground  . # # .     entries  -1  9 -11 -1     labels  -1 9 9 -1      (a row that begins at node 8)
 //
@@ -19,12 +17,9 @@
 // Stage 4 follows what has been listed to its root (follow_sparse_tile).
 //
 // A tile is tried that has few elements, and few of them beside each other. One that is cut off by the end of
-// the image, or that has more of something than there is room for, is left to bricks.
-//
-// Cost: the image is read once and labels are written once, four bytes for each element that is listed, both
-// written and read. Some 35 instructions for an element, 80 for one that is under another, 3 for four labels.
-//
-// Source: ours.
+// the image, or that has more of something than there is room for, is left to bricks. Cost: image read and
+// labels written once, four bytes for each element that is listed, both written and read. Some 35
+// instructions for an element, 80 for one that is under another, 3 for four labels. Source: ours.
 #pragma once
 
 #include "core/union_find.h"

@@ -1,23 +1,18 @@
-// Connected components of a small array on the GPU by union–find in tiles, a thread an element. The default
+// Connected components of a small array on the GPU by union–find in tiles, a thread an element: fills
+// label[i] with the smallest index of i's component or its number, or -1 or 0 for background. The default
 // where bricks (tiled_bricks.cuh) would leave most of a GPU idle.
 //
-// What: fills label[i] with the smallest index of i's component or its number, or -1 or 0 where there is
-// background.
-// How: a block of threads takes a tile. Elements are put under the first ones of their runs along rows by
-// ballots, runs of rows beside each other are united in shared memory, and each element gets the index of its
-// root in the tile (label_elements). Those at borders of tiles are united with their neighbours
-// (join_elements), and all are pointed to their roots (settle_elements), whose bits are kept and counted by
-// chunks. Each block then counts the roots before each chunk for itself, and a label is 1 plus the number of
-// roots before its own (RootRanks, number_elements).
-//
-// The values and the labels may be memory that its owner changes meanwhile: where a neighbour is background
-// for another kernel, or a label was never written, it is followed only to smaller indices (union_find.h).
-//
-// Cost: values read once, those at borders again; labels written twice and read twice. Three kernels, four
-// for consecutive labels: on few elements it is their latency that takes the time.
-//
-// Source: Oliveira and Lotufo 2010, "A study on connected components labeling algorithms using GPUs":
-// union–find in tiles, then at their borders. Which contacts need no union is ours.
+// A block takes a tile. Elements are put under the first ones of their runs along rows by ballots, runs of
+// rows beside each other are united in shared memory, and each element gets the index of its root in the tile
+// (label_elements). Those at borders of tiles are united with their neighbours (join_elements), and all are
+// pointed to their roots (settle_elements), whose bits are kept and counted by chunks. Each block then counts
+// the roots before each chunk for itself, and a label is 1 plus the number of roots before its own
+// (RootRanks, number_elements). The owner may change values and labels meanwhile: where a neighbour is
+// background for another kernel, or a label was never written, it is followed only to smaller indices
+// (union_find.h). Cost: values read once, those at borders again; labels written twice and read twice. Three
+// kernels, four for consecutive labels: on few elements it is their latency that takes the time. Source:
+// Oliveira and Lotufo 2010, "A study on connected components labeling algorithms using GPUs". Which contacts
+// need no union is ours.
 #pragma once
 
 #include "core/union_find.h"

@@ -1,9 +1,8 @@
 // Connected components of images of bytes on the GPU by union–find in tiles, a thread 2 x 2 elements. The
-// default for those that are too small for bricks (tiled_bricks.cuh) to give work to all of a GPU.
-//
-// What: as tiled_elements.cuh, for two axes that are both open, and all elements around as neighbours.
-// How: a quad is 2 x 2 elements. It is whole if its foreground is of one value, and then a single node, at
-// its first element. A tile is 32 quads wide, so that a warp has a row of quads.
+// default for those that are too small for bricks (tiled_bricks.cuh) to give work to all of a GPU. What: as
+// tiled_elements.cuh, for two open axes, and all elements around as neighbours. A quad of 2 x 2 elements is
+// whole if its foreground is of one value, and then a single node, at its first element. A tile is 32 quads
+// wide, so that a warp has a row of quads.
 //
 //    a quad   0 1     label_quads   quads beside each other in a row that touch are a run, by ballots; it is
 //             2 3                   put under one that it touches in the row above, by a store; what else it
@@ -18,15 +17,12 @@
 // it under another one, so that no further kernel looks for roots. Values are read once, but for those around
 // split quads. Parents and what quads hold lie in the workspace, so that nobody changes them meanwhile;
 // values that change decide links only.
-//
 // Cost: 1 byte read and 4 or 8 written for each element, and beside 1.5 bytes written and twice read. Three
 // kernels, four for consecutive labels of larger items. Where most quads are split, several times that.
-//
-// Source: Oliveira and Lotufo 2010, as for elements; blocks of 2 x 2 in place of elements are of Grana,
-// Borghesani and Cucchiara 2010. Which contacts need no union is ours.
+// Source: Oliveira and Lotufo 2010, as for elements; blocks of 2 x 2 are of Grana, Borghesani and Cucchiara
+// 2010. Which contacts need no union is ours.
 #pragma once
 
-#include "core/links.h"
 #include "core/union_find.h"
 #include "cuda/core/root_bits.cuh"
 #include "cuda/grid/word_bytes.cuh"

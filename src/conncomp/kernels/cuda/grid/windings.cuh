@@ -1,6 +1,5 @@
-// Windings of the components of an array on a GPU: a thread a seam link, or a slot of the table.
-//
-// The array has been labelled with all axes open.
+// Windings of the components of an array that has been labelled with all axes open, on a GPU: a thread a seam
+// link, or a slot of the table. Cost: that of the surface of the array, times the steps to neighbours.
 //
 //   clear_seams     nothing is known yet
 //   unite_seams     unites open components at the seams,
@@ -10,8 +9,6 @@
 //   count_left_out  which wants to know how many are left out below some numbers
 //   mark_axes       marks what the host has found out, among all components
 //   record_windings puts into records of items how their components wrap, for models
-//
-// Their cost is that of the surface of the array, times the steps to neighbours.
 #pragma once
 
 #include "core/links.h"

@@ -12,9 +12,7 @@
 // label is made where they are written.
 #pragma once
 
-#include "core/union_find.h"
 #include "cuda/core/root_bits.cuh"
-#include "cuda/grid/brick_tiles.cuh"
 #include "cuda/grid/sparse_tiles.cuh"
 #include "cuda/grid/worklist.cuh"
 

@@ -1,12 +1,12 @@
-// The equation of Cahn and Hilliard on a GPU: core/cahn_hilliard.h has the scheme.
+// The equation of Cahn and Hilliard on a GPU: one Euler step from an array to another one, by one kernel for
+// two and for three axes; core/cahn_hilliard.h has the scheme.
 //
-// What: one Euler step from an array to another one, by one kernel for two and for three axes. How: a thread
-// owns kWidth columns beside each other, as many as one load of 16 bytes has, and marches along the first
-// axis through `run` layers. In registers it has the field of the layer at hand and of the three ahead, one
-// of which comes in while others are worked on, and the potentials of three. It computes those of its columns
-// and of one more on either side, so that no thread waits for another one in the plane of the two. With three
-// axes the potentials of the rows ahead and behind come through shared memory, where the first and last row
-// of a block only compute them:
+// A thread owns kWidth columns beside each other, as many as one load of 16 bytes has, and marches along the
+// first axis through `run` layers. In registers it has the field of the layer at hand and of the three ahead,
+// one of which comes in while others are worked on, and the potentials of three layers, of its columns and of
+// one more on either side, so that no thread waits for another one in the plane of the two. With three axes
+// the potentials of the rows ahead and behind come through shared memory, where the first and last row of a
+// block only compute them:
 //
 //      layers     z - 1   z   z + 1  z + 2  z + 3
 //      field              x     x      x     load     the layer z is written,
@@ -19,7 +19,7 @@
 
 #include "core/atomics.h"
 #include "core/cahn_hilliard.h"
-#include "cuda/core/scan.cuh"
+#include "cuda/core/warp.cuh"
 
 namespace conncomp {
 

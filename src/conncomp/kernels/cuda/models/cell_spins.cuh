@@ -1,12 +1,12 @@
-// The Ising model on lattices of any unit cell: a sweep of clusters in four kernels.
+// The Ising model on lattices of any unit cell: a sweep of clusters in four kernels, the update of Swendsen
+// and Wang, or that of Wolff, by a forest of runs in words (core/cell_lattice.h).
 //
-// What: the update of Swendsen and Wang, and that of Wolff, by a forest of runs in words
-// (core/cell_lattice.h). How: 1. A block takes a tile, a column of kTileRows words. A thread draws the bonds
-// of its word and unites in shared memory what they join in the tile; bonds that lead out of it are kept. The
-// entry of a run is then the first site of its root's run.
-//      2. Bonds that are kept are followed in global memory.
-//      3. If clusters are measured, sizes of tiles' components are added up at the roots, and summed.
-//      4. A warp takes a word, a lane a site: runs find their roots, whose coins flip them.
+// 1. A block takes a tile, a column of kTileRows words. A thread draws the bonds of its word and unites in
+// shared memory what they join in the tile; bonds that lead out of it are kept. The entry of a run is then
+// the first site of its root's run.
+// 2. Bonds that are kept are followed in global memory.
+// 3. If clusters are measured, sizes of tiles' components are added up at the roots, and summed.
+// 4. A warp takes a word, a lane a site: runs find their roots, whose coins flip them.
 // Cost: some 7 random words a kind of bonds and word; 4 bytes a site and 1 bit a site and kind are written.
 // Source: ours.
 #pragma once

@@ -77,13 +77,12 @@ struct ChoiceTiles {
 template <class Index>
 __global__ void __launch_bounds__(kSpinThreads)
     choose_clusters(Replicas replicas, ChoiceTiles tiles, const Index* __restrict__ label, Choice choice) {
-  const int64_t count = tiles.count(replicas.lattice), replica = replicas.replica();
+  const int64_t replica = replicas.replica();
   label = replicas.at_replica(label, replicas.lattice.sites());
-  const int64_t part = blockIdx.x % replicas.parts, step = int64_t(replicas.parts) * blockDim.x;
-  for (int64_t tile = part * blockDim.x + threadIdx.x; tile < count; tile += step) {
+  replicas.for_each(tiles.count(replicas.lattice), [&](int64_t tile) {
     const int64_t root = label[tiles.chosen_site(replicas.lattice, replicas.draws(), tile)];
     Shared::fetch_or(choice.chosen + replica * choice.words + root / 32, 1u << root % 32);
-  }
+  });
 }
 
 // A warp a word, a lane two of its sites. Labels that are not settled are parents, and lead to the root.

@@ -31,17 +31,15 @@ struct DrawnEdges {
 template <class Body>
 __device__ inline void for_each_four(const Replicas& replicas, const DrawnEdges& edges, Purpose purpose,
                                      int64_t count, Body&& body) {
-  const int64_t blocks = (count + kEdgesOfBlock - 1) / kEdgesOfBlock, part = blockIdx.x % replicas.parts,
-                step = int64_t(replicas.parts) * blockDim.x;
   const Draws draws = replicas.draws();
   const bool drawn = edges.temperatures != nullptr;
   const GlassTemperature temperature =
       drawn ? edges.temperatures[replicas.replica()] : GlassTemperature{0, 0};
-  for (int64_t k = part * blockDim.x + threadIdx.x; k < blocks; k += step) {
+  replicas.for_each((count + kEdgesOfBlock - 1) / kEdgesOfBlock, [&](int64_t k) {
     const PhiloxBlock numbers = drawn ? draws(purpose, Bits64(k)) : PhiloxBlock{};
     const int64_t first = k * kEdgesOfBlock, left = count - first;
     body(first, left < kEdgesOfBlock ? int(left) : kEdgesOfBlock, numbers, temperature);
-  }
+  });
 }
 
 // Draws bonds. Of active ones the ends are united, if there are parents, and a byte says so, if there are
@@ -259,11 +257,11 @@ __global__ void __launch_bounds__(kSpinThreads)
     count_edge_vectors(Replicas replicas, EdgeBonds bonds, const typename Kind::Spin* __restrict__ spins,
                        Records records) {
   const Kind kind(replicas.lattice);
-  const int64_t part = blockIdx.x % replicas.parts, step = int64_t(replicas.parts) * blockDim.x;
   spins = replicas.at_replica(spins, replicas.lattice.sites());
   int64_t products = 0, sums[Kind::kComponents] = {};
-  for (int64_t edge = part * blockDim.x + threadIdx.x; edge < bonds.count; edge += step)
+  replicas.for_each(bonds.count, [&](int64_t edge) {
     products += kind.product(spins, bonds.u[edge], bonds.v[edge], bonds.coupling_of(edge));
+  });
   replicas.for_each_site([&](int64_t site) {
     const auto vector = kind.vectors.components(spins[site]);
 #pragma unroll
@@ -283,10 +281,40 @@ __global__ void __launch_bounds__(kSpinThreads)
   const Draws draws = replicas.draws();
   const LocalUpdate update{arcs, edges.bonds.field, edges.logarithm, edges.temperatures[replicas.replica()],
                            rule};
-  const int64_t part = blockIdx.x % replicas.parts, step = int64_t(replicas.parts) * blockDim.x;
   spins = replicas.at_replica(spins, Kind::length(replicas.lattice));
-  for (int64_t k = part * blockDim.x + threadIdx.x; k < together.count; k += step)
+  replicas.for_each(together.count, [&](int64_t k) {
     offer_vertex<Shared>(kind, update, draws, spins, together.vertices[k]);
+  });
+}
+
+// Labels of the clusters that active bonds make among any sites, as ActiveEdges of cpu/models/structure.h: a
+// bond a thread, then each site looks for its root. Cost: two random reads of parents an active bond, one a
+// site.
+template <int = 0>
+__global__ void __launch_bounds__(kSpinThreads) begin_labels(Replicas replicas, int32_t* __restrict__ label) {
+  label = replicas.at_replica(label, replicas.lattice.sites());
+  replicas.for_each_site([&](int64_t site) { label[site] = int32_t(site); });
+}
+
+// Unites the ends of active bonds, of which a byte for each replica and bond says which these are.
+template <int = 0>
+__global__ void __launch_bounds__(kSpinThreads)
+    join_active_bonds(Replicas replicas, int64_t count, const int32_t* __restrict__ u,
+                      const int32_t* __restrict__ v, const uint8_t* __restrict__ active, int32_t* label) {
+  label = replicas.at_replica(label, replicas.lattice.sites());
+  active = replicas.at_replica(active, count);
+  replicas.for_each(count, [&](int64_t bond) {
+    if (active[bond]) unite<Shared>(label, u[bond], v[bond]);
+  });
+}
+
+template <int = 0>
+__global__ void __launch_bounds__(kSpinThreads) settle_labels(Replicas replicas, int32_t* label) {
+  label = replicas.at_replica(label, replicas.lattice.sites());
+  replicas.for_each_site([&](int64_t site) {
+    const int32_t root = find<Shared, Jump::kNone>(label, int32_t(site));
+    if (root != site) Shared::store(label + site, root);
+  });
 }
 
 }  // namespace conncomp

@@ -1,6 +1,6 @@
 """Updates of spins on any edges, and labels of their clusters.
 
-Drives ``edge_spins.cuh`` and ``edge_labels.cuh``.
+Drives ``edge_spins.cuh``.
 """
 
 from __future__ import annotations
@@ -35,9 +35,7 @@ STATES, VECTORS = (
 )
 OFFERS = Templates(FILE, "offer_edges<{kind}>", kind=_TYPES)
 INDEX = np.dtype(np.int32)
-LABELS = Templates(
-    "cuda/models/edge_labels.cuh", "begin_labels<>", "join_active_bonds<>", "settle_labels<>"
-)
+LABELS = Templates(FILE, "begin_labels<>", "join_active_bonds<>", "settle_labels<>")
 _OF_SIZES = Templates(CLUSTERS, "measure_clusters<int32_t>", "sum_clusters<int32_t>")
 specialisations = every(STATES, VECTORS, OFFERS, _OF_SIZES, LABELS)
 

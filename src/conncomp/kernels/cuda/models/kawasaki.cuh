@@ -7,10 +7,9 @@
 // three blocks of random numbers drawn: some 800 instructions, 13 a pair.
 #pragma once
 
-#include "core/atomics.h"
 #include "core/kawasaki.h"
 #include "cuda/core/barrier.cuh"
-#include "cuda/core/scan.cuh"
+#include "cuda/core/warp.cuh"
 
 namespace conncomp {
 

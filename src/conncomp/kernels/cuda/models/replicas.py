@@ -45,7 +45,7 @@ _RECORDS = np.dtype([("record", "u8"), ("length", "i8")])
 _CLOSED_AXES = np.dtype([("axis", "i4", MOST_CLOSED)])
 _RECORD = Templates(windings.FILE, "record_windings<>")
 
-# Fields of ``Updates`` of ``updates.cuh``, and its counters of blocks that wait for each other.
+# Fields of ``Updates`` of ``spins.cuh``, and its counters of blocks that wait for each other.
 OF_UPDATES: dict[str, np.dtype[Any]] = {
     **dict.fromkeys(("count", "every", "before"), np.dtype("i4")),
     "record_stride": np.dtype("i8"),

@@ -1,9 +1,7 @@
-// Clusters of bonds in a box of rows, in shared memory: a lane takes a site.
-//
-// What: each site has a label, the place of itself or of one before it in its cluster; a label that is its
-// own is the smallest place of the cluster, once all is united. How: a warp goes through rows that follow
-// each other, a band, 32 sites of a row at a time. Bonds are bits, and so is where runs of sites along a row
-// begin:
+// Clusters of bonds in a box of rows, in shared memory: a lane takes a site. Each site has a label, the place
+// of itself or of one before it in its cluster; once all is united, a label that is its own is the smallest
+// place of the cluster. A warp goes through rows that follow each other, a band, 32 sites of a row at a time.
+// Bonds are bits, and so is where runs of sites along a row begin:
 //
 //    begin        a thread a word: its links within the band, but for those that two neighbours make up for
 //    label_band   a run takes the label that the first of its links leads to, without a search; one without

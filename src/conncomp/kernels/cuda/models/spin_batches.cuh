@@ -11,7 +11,7 @@
 #pragma once
 
 #include "cuda/models/row_labels.cuh"
-#include "cuda/models/updates.cuh"
+#include "cuda/models/spins.cuh"
 
 namespace conncomp {
 

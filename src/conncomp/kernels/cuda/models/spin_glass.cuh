@@ -7,7 +7,7 @@
 
 #include "core/atomics.h"
 #include "core/spin_glass.h"
-#include "cuda/core/scan.cuh"
+#include "cuda/core/warp.cuh"
 
 namespace conncomp {
 

@@ -1,8 +1,7 @@
 // Many Swendsen-Wang updates of spins as bits in one launch: of lattices so small that launches, and what
-// lies between them, would take most of the time.
-//
-// How: `parts` blocks share a replica, each with a box of its sites, and wait for each other within the
-// launch: by hardware, if they are a cluster of blocks. A warp takes 32 sites of a row at a time, a segment:
+// lies between them, would take most of the time. `parts` blocks share a replica, each with a box of its
+// sites, and wait for each other within the launch: by hardware, if they are a cluster of blocks. A warp
+// takes 32 sites of a row at a time, a segment:
 //
 //    draw      the bonds of the box, a thread 64 bonds of one axis (core/spins.h)
 //    label     clusters within the box, in shared memory: runs of a row, found by bits; unions of runs that
@@ -11,17 +10,15 @@
 //    join      clusters by bonds that leave a box: all wait
 //    flip      sites by the random numbers of their roots: all wait
 //
-// A box that is a whole lattice needs neither publishing nor joining. A place in the box is that of
-// a segment and of a lane, in the order of the lattice's sites, so that the smallest place of a cluster is
-// its smallest site.
-//
-// Cost: some 200 instructions a site and three axes; a microsecond for chains of dependent loads in each
-// stage. Source: ours; random numbers as core/spins.h has them.
+// A box that is a whole lattice needs neither publishing nor joining. A place in the box is that of a segment
+// and of a lane, in the order of the lattice's sites, so that the smallest place of a cluster is its smallest
+// site. Cost: some 200 instructions a site and three axes; a microsecond for chains of dependent loads in
+// each stage. Source: ours; random numbers as core/spins.h has them.
 #pragma once
 
 #include "core/union_find.h"
 #include "cuda/core/barrier.cuh"
-#include "cuda/models/updates.cuh"
+#include "cuda/models/spins.cuh"
 
 namespace conncomp {
 

@@ -8,8 +8,7 @@
 
 #include "core/atomics.h"
 #include "core/metropolis.h"
-#include "core/spins.h"
-#include "cuda/core/scan.cuh"
+#include "cuda/core/warp.cuh"
 
 namespace conncomp {
 
@@ -224,12 +223,8 @@ __global__ void __launch_bounds__(kSpinThreads) toss_coins(Replicas replicas, Bi
   follow_launch();
   const int64_t words = coin_words(replicas.lattice);
   coins = replicas.at_replica(coins, words);
-  const int64_t part = blockIdx.x % replicas.parts, step = int64_t(replicas.parts) * blockDim.x;
-  for (int64_t word = part * blockDim.x + threadIdx.x; word < words; word += step)
-    coins[word] = draw_coins(replicas.draws(), word);
+  replicas.for_each(words, [&](int64_t word) { coins[word] = draw_coins(replicas.draws(), word); });
 }
-
-// ------------------------------------------------------------------------------------------ Metropolis
 
 // The neighbours of a site: two along each axis that is longer than 1, unless it ends there.
 struct SpinAt {
@@ -308,6 +303,41 @@ __global__ void __launch_bounds__(kSpinThreads)
         lattice, offer, pair, {0, lattice.words()}, [&](int64_t word) { return Shared::load(spins + word); },
         [&](int64_t word, Bits64 bits) { Shared::store(spins + word, bits); });
   });
+}
+
+// Counters of replicas are so far from each other that waiting for one is not waiting for others.
+constexpr int kCounterStride = 32;
+
+// Laid out as in replicas.py.
+struct Updates {
+  int32_t count, every, before;  // each `every`-th measures; so many are made since the last one that did
+  int64_t record_stride;         // from one record of all replicas to the next
+
+  __device__ bool measures(int32_t update) const { return (update + before) % every == 0; }
+  __device__ Records records_of(const Records& records, int32_t update) const {
+    return {records.record + (update + before) / every * record_stride, records.length};
+  }
+};
+
+// Counts the sites in each state, of words that have been dealt to threads.
+template <class ForEachWord>
+__device__ inline void add_states_of_words(const Lattice& lattice, const Bits64* spins, int64_t replica,
+                                           const Records& records, ForEachWord&& for_each_word) {
+  for (int state = 1; state < lattice.states; ++state) {
+    int32_t count = 0;
+    for_each_word([&](int32_t word) {
+      Bits64 sites = ~Bits64(0);  // beyond a row are zeros, of which such a state has not all
+      for (int k = 0; k < lattice.planes; ++k) {
+        const Bits64 digits = spins[k * lattice.words() + word];
+        sites &= state >> k & 1 ? digits : ~digits;
+      }
+      count += __popcll(sites);
+    });
+    count = warp_sum(count);
+    if (lane() != 0) continue;
+    records.add(replica, kCounts + state, count);
+    records.add(replica, kCounts, -int64_t(count));
+  }
 }
 
 }  // namespace conncomp

@@ -1,8 +1,6 @@
 // Many updates of spins that are unit vectors in one launch: of lattices so small that launches, and what
-// lies between them, would take most of the time.
-//
-// How: `parts` blocks share a replica, each with a chunk of consecutive sites, and wait for each other within
-// the launch. An update, a thread a site:
+// lies between them, would take most of the time. `parts` blocks share a replica, each with a chunk of
+// consecutive sites, and wait for each other within the launch. An update, a thread a site:
 //
 //    draw      the bonds of the chunk's sites; what the spins tell; runs of a row, by votes of a warp
 //    label     clusters within the chunk, in shared memory
@@ -13,14 +11,11 @@
 // Chains of parents are what takes time: so runs are joined without a union, and of bonds between two runs
 // the first one is followed. Spins are changed where they are. Sizes of clusters and their projections are
 // summed at roots of chunks, then at roots of all, and recorded in the next update or at the end.
-//
 // Cost: about three microseconds for the barriers, and as many for chains of dependent loads; some 250
 // instructions a site and two axes. Source: ours; random numbers as core/vector_spins.h has them.
 #pragma once
 
-#include "core/union_find.h"
 #include "cuda/core/barrier.cuh"
-#include "cuda/models/updates.cuh"
 #include "cuda/models/vector_spins.cuh"
 
 namespace conncomp {

@@ -1,17 +1,15 @@
 // Connected components of a graph by one breadth-first search after another: Kernel 3 of Hawick, Leist and
-// Playne.
+// Playne. Fills roots[v] with the smallest vertex of v's component, for compressed sparse rows that list
+// every arc from both ends.
 //
-// What: fills roots[v] with the smallest vertex of v's component, for compressed sparse rows that list every
-// arc from both ends.
-// How: a search starts at the first vertex without a root, which is the smallest of its component, as all
-// smaller vertices have been reached by searches before. A sweep gives every vertex a thread; those of the
-// frontier give their root to the neighbours that have none, and put them in the next frontier (bfs_sweep).
-// Two frontiers, so that a vertex reached in a sweep is not taken for one of that sweep. If the sweep has
-// reached no vertex, the next search is started (bfs_seek).
+// A search starts at the first vertex without a root, which is the smallest of its component. A sweep gives
+// every vertex a thread; those of the frontier give their root to the neighbours that have none, and put them
+// in the next frontier (bfs_sweep). Two frontiers, so that a vertex reached in a sweep is not taken for one
+// of that sweep. If the sweep has reached no vertex, the next search is started (bfs_seek).
 // Cost: a component takes as many sweeps as its smallest vertex has levels of vertices around it, and each
 // reads a byte for every vertex of the graph; two launches a sweep. All searches together read each arc once,
-// and seek among all vertices once. One thread looks at all neighbours of a vertex.
-// Source: Hawick, Leist and Playne 2010, section 4.3.3, after Harish and Narayanan 2007.
+// and seek among all vertices once. One thread looks at all neighbours of a vertex. Source: Hawick, Leist and
+// Playne 2010, section 4.3.3, after Harish and Narayanan 2007.
 #pragma once
 
 #include "cuda/core/sweeps.cuh"

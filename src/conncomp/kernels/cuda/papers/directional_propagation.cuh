@@ -1,15 +1,14 @@
-// Connected components of an array by propagation along rows: Kernel C.
+// Connected components of an array by propagation along rows: Kernel C. Fills label[i] with the smallest
+// index of i's component, or -1 for background.
 //
-// What: fills label[i] with the smallest index of i's component, or -1 where there is background.
-// How: every cell starts with its index (start_labels). A sweep has two passes for each axis, forward and
+// Every cell starts with its index (start_labels). A sweep has two passes for each axis, forward and
 // backward; in each, a thread goes along a row of cells and carries the lowest label from cell to cell, as
-// long as they are linked (propagate_along). Where cells are neighbours across edges and corners too, it
-// also looks at the cells of other rows that are beside the one it comes from. Sweeps go on until none
-// changes. On a periodic axis, the first cell of a row looks at the last.
-// Cost: a pass reads values and labels once, and those of other rows where edges and corners connect; only
-// along the axes before the last do threads read what lies side by side. A label goes through a whole row
-// in one pass, so the sweeps are the number of bends of a path. No memory beyond the labels.
-// Source: Hawick, Leist and Playne 2010, section 5.2.3 and Algorithm 7.
+// long as they are linked (propagate_along); where cells are neighbours across edges and corners too, it also
+// looks at other rows' cells beside the one it comes from. On a periodic axis, the first cell looks at the
+// last. Sweeps go on until none changes. Cost: a pass reads values and labels once, and those of other rows
+// where edges and corners connect; only along the axes before the last do threads read what lies side by
+// side. A label goes through a whole row in one pass, so there are as many sweeps as a path has bends. No
+// memory beyond the labels. Source: Hawick, Leist and Playne 2010, section 5.2.3 and Algorithm 7.
 #pragma once
 
 #include "cuda/grid/cells.cuh"

@@ -1,12 +1,11 @@
-// Strong components of a directed graph by ECL-SCC.
+// Strong components of a directed graph by ECL-SCC. Fills roots[v] with the smallest vertex of v's strong
+// component, for a list of arcs.
 //
-// What: fills roots[v] with the smallest vertex of v's strong component, for a list of arcs.
-// How: each vertex has a signature, its extremes (extremes.cuh). A block passes them along its arcs until
-// nothing changes there (ecl_scc_sweep), and sweeps of all blocks follow each other until none changes
-// anything. Then a vertex with two equal entries is in the component of that vertex. Arcs whose ends differ,
-// or are told, are dropped (ecl_scc_drop), the ends of others start anew (ecl_scc_start), and all is done
-// again until no arcs are left. Cost: arcs read once a sweep. Two entries a vertex, and two lists of arcs.
-// Source: Alabandi, Sands, Biros and Burtscher 2023.
+// Each vertex has a signature, its extremes (extremes.cuh). A block passes them along its arcs until nothing
+// changes there (ecl_scc_sweep), in sweeps of all blocks until none changes anything. Then a vertex with two
+// equal entries is in the component of that vertex. Arcs whose ends differ, or are told, are dropped
+// (ecl_scc_drop), the ends of others start anew (ecl_scc_start), until no arcs are left. Cost: arcs read once
+// a sweep. Two entries a vertex, and two lists of arcs. Source: Alabandi, Sands, Biros and Burtscher 2023.
 #pragma once
 
 #include "cuda/graph/extremes.cuh"

@@ -1,12 +1,10 @@
 // Connected components of a graph by lowering the labels along edges: Kernel 1 of Hawick, Leist and Playne.
+// Fills labels[v] with the smallest vertex of v's component, for a list of edges.
 //
-// What: fills labels[v] with the smallest vertex of v's component, for a list of edges.
-// How: every vertex is labelled with itself. A sweep gives every edge a thread, which lowers the higher label
-// of its ends to the other; sweeps are repeated until one changes nothing. What a thread lowers is seen by
-// others in the same sweep already, if they come later.
-// Cost: a sweep reads all edges and two labels for each. There are at most as many sweeps as the longest of
-// all shortest paths has edges, and one more.
-// Source: Hawick, Leist and Playne 2010, section 4.3.1 and Algorithm 2.
+// Every vertex is labelled with itself. A sweep gives every edge a thread, which lowers the higher label of
+// its ends to the other, which later threads see in the same sweep; until one changes nothing. Cost: a sweep
+// reads all edges and two labels for each; at most as many sweeps as the longest of all shortest paths has
+// edges, and one more. Source: Hawick, Leist and Playne 2010, section 4.3.1 and Algorithm 2.
 #pragma once
 
 #include "cuda/graph/roots.cuh"

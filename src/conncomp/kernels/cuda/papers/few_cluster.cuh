@@ -1,23 +1,20 @@
-// A cluster of one chosen site in each tile, grown along its wave front: Weigel's few-cluster update.
+// A cluster of one chosen site in each tile, grown along its wave front: Weigel's few-cluster update. Fills
+// new_spins with the spins after an update in which the clusters of chosen sites may flip.
 //
-// What: fills new_spins with the spins after an update in which the clusters of chosen sites may flip.
-// How: a block of threads takes a tile and grows the cluster of its chosen site, wherever in the lattice that
-// leads (grow_clusters). Sites that are new wait in the block's queue, an array of as many places as the
-// lattice has sites, as a claim is then one atomic addition; each thread takes one of those that wait, draws
-// the bonds of it to equal spins, and claims the sites behind active ones. A site is claimed once, for the
-// tile whose block is first. When a front meets a site that another tile has claimed, the two are united in a
-// forest of tiles, so that the parts of a cluster are one at the end (settle_growths). Then all claimed sites
-// of a cluster flip or none (flip_growths), as its smallest site decides: the very update of
-// choose_clusters and flip_clusters, which label all clusters first.
-// Unlike the paper's, spins do not flip while clusters grow: two chosen sites may lie in one cluster, whose
-// parts would each decide for themselves, and with a probability below one a cluster would be torn, so that
-// the update would no longer be exact. As many blocks share a queue as memory has room for, one after the
-// other. Cost: about two Philox calls for each site of a cluster, an atomic access for each bond that is
-// active; as many rounds as a front takes, with two barriers each. A queue of all sites for each block.
-// Source: Weigel 2011, section III (point 3 and equation 27).
+// A block takes a tile and grows the cluster of its chosen site, wherever in the lattice that leads
+// (grow_clusters). New sites wait in the block's queue, with as many places as the lattice has sites, as a
+// claim is then one atomic addition; each thread takes one, draws its bonds to equal spins, and claims the
+// sites behind active ones. A site is claimed once, for the tile whose block is first. When a front meets a
+// site of another tile, the two are united in a forest of tiles (settle_growths). Then all claimed sites of a
+// cluster flip or none (flip_growths), as its smallest site decides: the very update of choose_clusters and
+// flip_clusters, which label all clusters first. Unlike the paper's, spins do not flip while clusters grow:
+// two chosen sites may lie in one cluster, whose parts would each decide for themselves, and with a
+// probability below one a cluster would be torn, so that the update would no longer be exact. As many blocks
+// share a queue as memory has room for, one after the other. Cost: about two Philox calls for each site of a
+// cluster, an atomic access for each active bond; as many rounds as a front takes, with two barriers each. A
+// queue of all sites for each block. Source: Weigel 2011, section III (point 3 and equation 27).
 #pragma once
 
-#include "core/union_find.h"
 #include "cuda/models/clusters.cuh"
 #include "cuda/papers/site_bonds.cuh"
 

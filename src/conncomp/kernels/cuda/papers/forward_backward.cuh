@@ -1,15 +1,14 @@
-// Strong components of a directed graph by forward and backward searches that divide it.
+// Strong components of a directed graph by forward and backward searches that divide it. Fills roots[v] with
+// the smallest vertex of v's strong component, for a list of arcs.
 //
-// What: fills roots[v] with the smallest vertex of v's strong component, for a list of arcs.
-// How: vertices are in classes, at first in one, and no component is in two of them. A round begins with a
-// trim: what has no arc to others of its class, or none from there, is a component of its own (divide_mark,
+// Vertices are in classes, at first in one, and no component is in two of them. A round begins with a trim:
+// what has no arc to others of its class, or none from there, is a component of its own (divide_mark,
 // divide_trim). In each class the smallest of the other vertices starts a search along arcs and one against
-// them, which do not leave the class (divide_seek, divide_sweep). What both have reached is its component.
-// What one of them has reached, or none, are three new classes (divide_split, divide_move), called by their
-// smallest vertices. Rounds end when all are told. Cost: each round takes as many sweeps over all arcs as its
-// longest search has levels. A path in the order of its vertices takes half as many rounds as it has
-// vertices. Six entries a vertex. Source: Fleischer, Hendrickson and Pinar 2000; on the GPU Barnat, Bauch,
-// Brim and Češka 2011, to which Maddix 2014 refers.
+// them, within the class (divide_seek, divide_sweep). What both have reached is its component. What one has
+// reached, or none, are three new classes (divide_split, divide_move), called by their smallest vertices.
+// Cost: each round takes as many sweeps over all arcs as its longest search has levels. A path in the order
+// of its vertices takes half as many rounds as it has vertices. Six entries a vertex. Source: Fleischer,
+// Hendrickson and Pinar 2000; on the GPU Barnat, Bauch, Brim and Češka 2011, to which Maddix 2014 refers.
 #pragma once
 
 #include "cuda/graph/roots.cuh"

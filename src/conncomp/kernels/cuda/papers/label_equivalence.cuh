@@ -1,20 +1,18 @@
-// Connected components of an array by label equivalence: Kernel D.
+// Connected components of an array by label equivalence: Kernel D. Fills label[i] with the smallest index of
+// i's component, or -1 for background.
 //
-// What: fills label[i] with the smallest index of i's component, or -1 where there is background.
-// How: at first every cell has a label of its own, and every label refers to itself. Then, until no cell
-// is linked to one of a lower label: each cell that has one lets its label refer to the lowest
-// (equivalence_scan); each label in use is pointed to the end of its chain of references
-// (equivalence_analyse); each cell takes what its label refers to (equivalence_relabel). Labels in use are
-// indices of cells that carry them, so that only those cells follow chains. With several cells a thread,
-// one below the other, the scan finds more of its neighbours in the cache. Cells may store the lowest label
-// without an atomic minimum: of several, any then wins, and the others find their links in the next sweep.
-// And the first sweep may be one of Kernel B, which leaves fewer labels: a label is then in use whose own
-// cell has got a lower one, and its chain is not followed but goes on one reference a sweep. Cost: a sweep
-// reads the values and labels of all neighbours, and labels four times; sweeps grow as the logarithm of the
-// longest path through a component, about. One label-sized array beside the labels. Source: Hawick, Leist and
-// Playne 2010, section 5.2.4 and Algorithm 8, whose chains are followed by `ref`; the shapes of blocks are
-// those of Maddix 2014, as are the ideas of several cells a thread, of a first sweep in shared memory and of
-// stores.
+// At first every cell has a label of its own, which refers to itself. Then, until no cell is linked to one of
+// a lower label: each cell that is lets its label refer to the lowest (equivalence_scan); each label in use
+// is pointed to the end of its chain of references (equivalence_analyse); each cell takes what its label
+// refers to (equivalence_relabel). Only cells that carry their own index follow chains.
+// With several cells a thread, one below the other, the scan finds more of its neighbours in the cache. Cells
+// may store the lowest label without an atomic minimum: any of several then wins, and the others find their
+// links in the next sweep. And the first sweep may be one of Kernel B, which leaves fewer labels: a label is
+// then in use whose own cell has got a lower one, and its chain goes on one reference a sweep.
+// Cost: a sweep reads the values and labels of all neighbours, and labels four times; sweeps grow about as
+// the logarithm of the longest path through a component. One label-sized array beside the labels. Source:
+// Hawick, Leist and Playne 2010, section 5.2.4 and Algorithm 8, whose chains are followed by `ref`; shapes of
+// blocks, several cells a thread, a first sweep in shared memory and stores are of Maddix 2014.
 #pragma once
 
 #include "core/union_find.h"

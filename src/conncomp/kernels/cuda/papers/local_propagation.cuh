@@ -1,15 +1,13 @@
-// Connected components of an array by propagation within blocks: Kernel B.
+// Connected components of an array by propagation within blocks: Kernel B. Fills label[i] with the smallest
+// index of i's component, or -1 for background.
 //
-// What: fills label[i] with the smallest index of i's component, or -1 where there is background.
-// How: every cell starts with its index (start_labels). A sweep takes the lowest label among the neighbours
-// that a cell is linked to, as Kernel A does, and then lets these labels propagate within a block of cells,
-// in shared memory, until none there changes (propagate_in_blocks). Sweeps go on until none changes at all.
-// Blocks extend along the last two axes; which neighbours in the block a cell is linked to is found once a
-// sweep and kept beside the labels, a bit each.
+// Every cell starts with its index (start_labels). A sweep takes the lowest label among the neighbours that a
+// cell is linked to, as Kernel A does, and then lets these labels propagate within a block of cells along the
+// last two axes, in shared memory, until none there changes (propagate_in_blocks); until a sweep changes
+// nothing. Which neighbours in the block a cell is linked to is kept for the sweep, a bit each.
 // Cost: a label goes about one block a sweep; each sweep reads the values and labels of all neighbours. No
-// memory beyond the labels.
-// Source: Hawick, Leist and Playne 2010, section 5.2.2 and Algorithm 6; the shapes of blocks and several
-// cells a thread are after Maddix 2014.
+// memory beyond the labels. Source: Hawick, Leist and Playne 2010, section 5.2.2 and Algorithm 6; the shapes
+// of blocks and several cells a thread are after Maddix 2014.
 #pragma once
 
 #include "cuda/grid/cells.cuh"

@@ -1,12 +1,10 @@
-// Connected components of an array by neighbour propagation: Kernel A.
+// Connected components of an array by neighbour propagation: Kernel A. Fills label[i] with the smallest index
+// of i's component, or -1 for background.
 //
-// What: fills label[i] with the smallest index of i's component, or -1 where there is background.
-// How: every cell starts with its index (start_labels) and takes the lowest label among the neighbours that
-// it is linked to, again and again until none changes (propagate).
-// Cost: a sweep reads the values and labels of all neighbours. A label goes about one cell a sweep, so
-// there are as many sweeps as the longest shortest path through a component is long. No memory beyond the
-// labels.
-// Source: Hawick, Leist and Playne 2010, section 5.2.1; shapes of blocks after Maddix 2014.
+// Every cell starts with its index (start_labels) and takes the lowest label among the neighbours that it is
+// linked to, again and again until none changes (propagate). Cost: a sweep reads the values and labels of all
+// neighbours; as many sweeps as the longest shortest path through a component is long. No memory beyond the
+// labels. Source: Hawick, Leist and Playne 2010, section 5.2.1; shapes of blocks after Maddix 2014.
 #pragma once
 
 #include "cuda/grid/cells.cuh"

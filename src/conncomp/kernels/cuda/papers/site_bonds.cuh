@@ -1,12 +1,11 @@
 // Bonds of spins, activated site by site: as Weigel does it, a byte of bonds for each site.
 //
-// What: fills bonds_of_site[i] with a bit for each axis whose bond at site i is active, and counts the bonds
-// that could be and those that are. The same bonds as activate_bonds draws, which takes 64 sites at a time.
-// How: a thread takes one site, four that lie in a square, or a column of four; of each bond between equal
-// spins it draws the digits until one decides (bernoulli). With one site a thread has little to do while it
-// waits for memory, which is what the paper found the others to be better at.
-// Cost: half a Philox call or more for each bond between equal spins, of which 64 sites of a word share one.
-// Source: Weigel 2011, section II.A.
+// Fills bonds_of_site[i] with a bit for each axis whose bond at site i is active, and counts the bonds that
+// could be and those that are: the same bonds as activate_bonds draws, which takes 64 sites at a time. A
+// thread takes one site, four in a square, or a column of four, and draws the digits of each bond between
+// equal spins until one decides (bernoulli). With one site a thread has little to do while it waits for
+// memory, which is what the paper found the others to be better at. Cost: half a Philox call or more for each
+// bond between equal spins, of which 64 sites of a word share one. Source: Weigel 2011, section II.A.
 #pragma once
 
 #include "cuda/models/spins.cuh"
@@ -55,8 +54,7 @@ __global__ void __launch_bounds__(kSpinThreads)
   const int64_t across = (columns + width - 1) / width, down = (rows + height - 1) / height;
   const int64_t patches = lattice.rows() / rows * down * across;
   int64_t satisfied = 0, active = 0;
-  const int64_t part = blockIdx.x % replicas.parts, step = int64_t(replicas.parts) * blockDim.x;
-  for (int64_t patch = part * blockDim.x + threadIdx.x; patch < patches; patch += step) {
+  replicas.for_each(patches, [&](int64_t patch) {
     const int64_t plane = patch / across / down;
     const int64_t first_row = patch / across % down * height, first_column = patch % across * width;
 #pragma unroll
@@ -81,7 +79,7 @@ __global__ void __launch_bounds__(kSpinThreads)
       }
       bonds_of_site[site] = uint8_t(site_bonds);
     }
-  }
+  });
   if (records.record == nullptr) return;
   records.add_block(replica, kSatisfied, satisfied);
   if (count_active) records.add_block(replica, kActive, active);

@@ -1,37 +1,31 @@
-// Connected components of a graph by hooking trees along edges: after Soman, as Wang corrects it.
+// Connected components of a graph by hooking trees along edges: after Soman, as Wang corrects it. Fills
+// parent[v] with the smallest vertex of v's component, for a list of edges.
 //
-// What: fills parent[v] with the smallest vertex of v's component, for a list of edges.
-// How: every vertex starts as a tree of its own. A sweep gives every edge a thread. If both ends have the
-// same parent, the edge is marked and never looked at again; if not, the root of one end is hooked under that
-// of the other (soman_hook). Even sweeps hook the larger root under the smaller, odd ones the smaller under
-// the larger, so that a root between many others, which can be hooked under one of them only, is what
-// they are hooked under in the next sweep. Then all vertices are pointed to their roots (soman_jump); each
-// thread goes on until it is there, jumping over more and more levels as the others do the same. This is
-// repeated until there is no edge that is not marked. Or vertices are pointed to their roots once, after
-// that, and until then edges follow parents to the roots (kFollows). As roots may then be any vertex of their
-// tree, at last its members lower the entry of the root to the smallest of them (soman_lower) and take over
-// what is there (soman_finish).
+// Every vertex starts as a tree. A sweep gives every edge a thread. If both ends have one parent, the edge is
+// marked and never looked at again; if not, the root of one end is hooked under that of the other
+// (soman_hook). Even sweeps hook the larger root under the smaller, odd ones the smaller under the larger, so
+// that a root between many others is what they are hooked under in the next sweep. Then all vertices are
+// pointed to their roots (soman_jump), over more and more levels, until every edge is marked. Or vertices are
+// pointed to their roots once, after that, and until then edges follow parents to the roots (kFollows). As
+// roots may then be any vertex of their tree, at last its members lower the entry of the root to the smallest
+// of them (soman_lower) and take over what is there (soman_finish).
 // Rules (Hook): that is kRoots. Soman's stores to a parent, whatever it is (kParents); after jumps that is a
 // root, and without them his sweeps do not end. Wang's stores to that parent and to the end below it (kEnds).
 // Without jumps parents may then lead round in a circle, which soman_check looks for before anybody follows
-// them; and in any case edges may be marked whose ends are in different trees, so after the jumps
-// soman_send_back unmarks them.
-// Writes: of several stores to an entry in a sweep any wins, or (kOutermost) the smallest where the larger
-// root is hooked, the largest where the smaller one is.
-// No lost updates: what a marked edge has done is kept in parents only. Wang stores to the ends of an edge,
-// and to their parents, even if these are not roots; that replaces the one link of a vertex to a tree to
-// which only marked edges lead, and it is lost if another store to the same root wins. By kRoots a sweep
-// stores to entries of vertices only that were roots before it, so nothing older is replaced. Which of
-// several stores to a root wins does not matter: an edge that stores is not marked in that sweep, so it still
-// joins its ends in the next. There it is marked or, if another has won, stores again; so Wang's stagnant
-// trees, whose roots an edge joins, are sent back. An edge that follows parents may be marked for a store of
-// this sweep that is then replaced: the edge that stored it is not marked, and still joins what was joined.
-// No cycles: all roots that get a parent in a sweep get a smaller one, or all a larger one. By kEnds, too, if
-// trees are flat: leaves get roots, and no root gets a leaf.
-// Cost: a sweep reads a byte of every edge and the ends and two parents of those not marked; and all
-// vertices, with two random accesses for each and more where trees were hooked in chains.
-// Source: Wang 2013, "An Implementation of Connected Component Algorithm on GPU"; Soman, Kothapalli and
-// Narayanan 2010, "A Fast GPU Algorithm for Graph Connectivity".
+// them; and in any case edges may be marked whose ends are in different trees, so soman_send_back unmarks
+// them after the jumps. Of several stores to an entry in a sweep any wins, or (kOutermost) the smallest where
+// the larger root is hooked, the largest where the smaller one is. No lost updates: what a marked edge has
+// done is kept in parents only. Wang's stores to ends that are not roots replace the one link of a vertex to
+// a tree to which only marked edges lead, and it is lost if another store to the same root wins. By kRoots a
+// sweep stores to entries that were roots before it, so nothing older is replaced. An edge that stores is not
+// marked in that sweep, so it still joins its ends in the next, where it is marked or stores again; so Wang's
+// stagnant trees are sent back. An edge that follows parents may be marked for a store of this sweep that is
+// then replaced: the edge that stored it is not marked, and still joins what was joined. No cycles: all roots
+// that get a parent in a sweep get a smaller one, or all a larger one. By kEnds, too, if trees are flat:
+// leaves get roots, and no root gets a leaf. Cost: a sweep reads a byte of every edge, the ends and two
+// parents of those not marked, and all vertices, with two random accesses each and more where trees were
+// hooked in chains. Source: Wang 2013, "An Implementation of Connected Component Algorithm on GPU"; Soman,
+// Kothapalli and Narayanan 2010, "A Fast GPU Algorithm for Graph Connectivity".
 #pragma once
 
 #include "cuda/graph/roots.cuh"

@@ -1,25 +1,23 @@
-// Connected components of an array or of a lattice with bonds, first within tiles, then across them.
+// Connected components of an array or of a lattice with bonds, first within tiles, then across them. Fills
+// label[i] with the smallest index of i's component, or -1 for background. A bond is a pair of neighbours
+// that the link rule connects; the rule `Bonds` is given them.
 //
-// What: fills label[i] with the smallest index of i's component, or -1 where there is background.
-// How: every site starts with its index (start_labels). Each block of threads labels a tile of B sites a
-// side in shared memory, in one of three ways: one thread searches breadth-first (local_bfs) or goes
-// through the bonds with union-find (local_union_find), or all threads lower the labels
-// at the ends of bonds until none changes (local_self_label; a thread has one site, four, or a column).
-// Then tiles are consolidated, in one of two ways. Relaxation: the local roots at the ends of every bond
-// between tiles are stored (prepare_relax) and lower each other's label until none changes (relax). Sewing:
-// the bonds between tiles unite trees of labels (sew), on a first level those within groups of two tiles a
-// side, on the next within groups of four, ..., at last those across periodic borders. At the end every
-// site takes the label of its local root, or of its tree (flatten_tiles).
-// A bond is a pair of neighbours that the link rule connects; with the rule `Bonds` it is given.
-// Trees: in tiles the smaller of two is hooked under the larger, or else the larger index under the smaller;
-// finds leave paths as they are, or point all of a path to its root, which is his partial path compression.
-// The trees of `sew`, unlike his, are hooked by index, since the root must be the smallest one; so whole
-// seams are sewn at once, a thread a site. Sewing as he has it goes through the seams of a group of tiles one
-// bond after the other and hooks by size (sew_by_size), in a forest of its own (plant_trees), whose roots
-// keep the smallest index of their tree in their labels (collect_trees).
-// Cost: with C bonds a side of a tile, relaxation stores 2 C indices for each, sewing nothing beyond the
+// Every site starts with its index (start_labels). Each block labels a tile of B sites a side in shared
+// memory: one thread searches breadth-first (local_bfs) or goes through the bonds with union-find
+// (local_union_find), or all threads lower the labels at the ends of bonds until none changes
+// (local_self_label; a thread has one site, four, or a column). Tiles are consolidated by relaxation, where
+// the local roots at the ends of every bond between tiles are stored (prepare_relax) and lower each other's
+// label until none changes (relax), or by sewing, where those bonds unite trees of labels (sew): on a first
+// level within groups of two tiles a side, then of four, ..., at last across periodic borders. At the end
+// every site takes the label of its local root, or of its tree (flatten_tiles). Trees: in tiles the smaller
+// of two is hooked under the larger, or else the larger index under the smaller; finds leave paths as they
+// are, or point all of a path to its root, his partial path compression. The trees of `sew`, unlike his, are
+// hooked by index, since the root must be the smallest one; so whole seams are sewn at once, a thread a site.
+// Sewing as he has it goes through the seams of a group one bond after the other and hooks by size
+// (sew_by_size), in a forest of its own (plant_trees), whose roots keep the smallest index of their tree in
+// their labels (collect_trees). Cost: with C bonds a side of a tile, relaxation stores 2 C indices each and
+// takes about as many sweeps as tiles lie on a path through a component; sewing stores nothing beyond the
 // labels. Local work: B^2 steps of one thread (bfs, union-find) or about B passes of all (self-labelling).
-// Relaxation takes about as many sweeps as tiles lie on a path through a component.
 // Source: Weigel 2011, section II.B and C.
 #pragma once
 
@@ -29,8 +27,6 @@
 namespace conncomp {
 
 constexpr int kTileThreads = 256;
-
-// ------------------------------------------------------------------------------------------ inside tiles
 
 // Sites of a tile are numbered in C order, so the smallest of a component there is the smallest in the array
 // too. Neighbours that come later lie in these directions: one of each pair of opposite ones.
@@ -274,8 +270,6 @@ __global__ void __launch_bounds__(1024)
     write_tile(grid, tile, labels, [&](int site) { return InBlock::load(first + site); });
   });
 }
-
-// ------------------------------------------------------------------------------------------ across tiles
 
 // Planes of sites on the border between tiles, across each axis: at first, first + spacing, ..., or at the
 // end of the axis. Laid out as in tiles.py.

@@ -1,18 +1,16 @@
 // Connected components of a graph by lowering labels around vertices: Kernel 2 of Hawick, Leist and Playne.
+// Fills labels[v] with the smallest vertex of v's component, for compressed sparse rows that list every arc
+// from both ends.
 //
-// What: fills labels[v] with the smallest vertex of v's component, for compressed sparse rows that list every
-// arc from both ends.
-// How: every vertex is labelled with itself. A sweep gives every vertex a thread, which looks at the
-// neighbours if the vertex is in the frontier: its label has been lowered in the sweep before. It lowers the
-// neighbours' labels to its own, or its own to theirs; whatever it lowers is put in the next frontier. The
-// two frontiers change places between sweeps, until one changes nothing.
-// Cost: a sweep reads a byte for every vertex, and the arcs and the neighbours' labels of the frontier. There
-// are at most as many sweeps as the longest of all shortest paths has edges, and one more. One thread looks
-// at all neighbours of a vertex, so a hub holds up its warp.
-// Source: Hawick, Leist and Playne 2010, section 4.3.2 and Algorithms 3 and 4. The arcs, which they read
-// through a texture for the sake of its cache, are read-only here, so that the first-level cache, which
-// serves textures, too, may hold them. The starts of rows are read through it or kept in shared memory, as
-// theirs.
+// Every vertex is labelled with itself. A sweep gives every vertex a thread, which looks at the neighbours if
+// the vertex is in the frontier: its label has been lowered in the sweep before. It lowers the neighbours'
+// labels to its own, or its own to theirs; whatever it lowers is put in the next frontier. The two frontiers
+// change places between sweeps, until one changes nothing.
+// Cost: a sweep reads a byte for every vertex, and the arcs and the neighbours' labels of the frontier; at
+// most as many sweeps as the longest of all shortest paths has edges, and one more. One thread looks at all
+// neighbours of a vertex, so a hub holds up its warp. Source: Hawick, Leist and Playne 2010, section 4.3.2
+// and Algorithms 3 and 4. Arcs, which they read through a texture for its cache, are read-only here, for the
+// first-level cache. The starts of rows are read through it or kept in shared memory, as theirs.
 #pragma once
 
 #include "cuda/graph/roots.cuh"

@@ -1,12 +1,11 @@
 // Ids to numbers on the GPU: 0, 1, ... in the order in which ids first come.
 //
-// What: ids of 64 bits come in batches of places: of rows with a left and a right id, place 2 r is that of
-// the left id of row r, and 2 r + 1 that of the right one. take_slots puts the ids of a batch into a hash
-// table and finds where each one comes first; list_firsts says so of every place, for numbering.cuh to count;
-// with these counts number_ids gives every place the number of its id. fill_table makes a table anew, from
-// the ids.
-// How: a slot has the scrambled id (key_table.cuh) and one word that is either the number of
-// the id or, from kUnknown on, the first place of the batch at which it is:
+// Ids of 64 bits come in batches of places: place 2 r is that of the left id of row r, and 2 r + 1 that of
+// the right one. take_slots puts the ids of a batch into a hash table and finds where each one comes first;
+// list_firsts says so of every place, for numbering.cuh to count; then number_ids gives every place the
+// number of its id. fill_table makes a table anew, from the ids. A slot has the scrambled id (key_table.cuh)
+// and one word that is either the number of the id or, from kUnknown on, the first place of the batch at
+// which it is:
 //
 //   ids of the batch      7   9   9   4   7   3          4 has number 0, 3 has number 1: they came before
 //   places                0   1   2   3   4   5
@@ -16,15 +15,13 @@
 //   numbering             1   2   2   0   1   0
 //   number_ids            2   3   3   0   2   1          two numbers are taken
 //
-// The smallest place wins whatever the order of threads, so that numbers do not depend on it. Ids are
-// scrambled by a bijection, with a word that is drawn for each table, so that nobody can choose ids that want
-// one slot. The key 0 marks free slots: the one id in 2^64 that has it finds no room, and the table that is
-// made then has another word. Key and word of a slot lie in one sector, and a place whose id has a number
-// needs no second look at its slot. Cost: a random access a place, and for ids that are new in the batch
-// three.
+// The smallest place wins whatever the order of threads, so numbers do not depend on it. Ids are scrambled by
+// a bijection with a word drawn for each table, so that nobody can choose ids that want one slot. The key 0
+// marks free slots: the one id in 2^64 that has it finds no room, and the table that is made then has another
+// word. Key and word of a slot lie in one sector, and a place whose id has a number needs no second look.
+// Cost: a random access a place, and for ids that are new in the batch three.
 #pragma once
 
-#include "core/mix.h"
 #include "cuda/core/key_table.cuh"
 #include "cuda/core/launch.cuh"
 

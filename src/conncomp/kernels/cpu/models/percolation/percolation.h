@@ -8,15 +8,7 @@
 // next one reads. A site has its place among the numbers, its neighbours' lines of nodes, and their parents'.
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <cstdint>
-#include <type_traits>
-#include <utility>
-#include <vector>
-
 #include "core/percolation.h"
-#include "cpu/core/parallel.h"
 #include "cpu/models/draws.h"
 #include "cpu/models/percolation/winding_clusters.h"
 #include "cpu/models/rows.h"
@@ -314,8 +306,7 @@ class Percolation : PercolationRuns {
   }
 
   // Calls body(neighbour, periods) for each site that an element leads to.
-  template <class Body>
-  void for_each_neighbour(const Element& element, Body&& body) const {
+  void for_each_neighbour(const Element& element, auto&& body) const {
     if (element.inside) {
       const int64_t* const offset = offset_.data() + first_step(element);
       for (int k = 0; k < steps_of(element); ++k) body(element.site + offset[k], Packed(0));
@@ -335,8 +326,6 @@ class Percolation : PercolationRuns {
     });
     for (int k = 0; k < count; ++k) place = clusters_.join(place, joined[k].first, joined[k].second);
   }
-
-  // ------------------------------------------------------------------------------------ stages of a run
 
   // Looks up the elements, and asks for their nodes and their neighbours'.
   void choose(int64_t block) {
@@ -382,8 +371,7 @@ void with_periods(const PercolationLattice& lattice, Body&& body) {
   if (width <= 64) return body(std::type_identity<Percolation<Bits64, kSteps>>());
   body(std::type_identity<Percolation<unsigned __int128, kStepsOfWide>>());
 }
-template <class Body>
-void with_percolation(const PercolationLattice& lattice, Body&& body) {
+void with_percolation(const PercolationLattice& lattice, auto&& body) {
   if (lattice.of_bonds) return with_periods<1>(lattice, body);
   size_t steps = lattice.kinds[0].steps.size();
   for (const ElementKind& kind : lattice.kinds)

@@ -14,9 +14,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cstdint>
 #include <limits>
-#include <utility>
 #include <vector>
 
 #include "core/spins.h"
@@ -211,8 +209,7 @@ class WindingClusters {
   }
 
   // Calls body(size) for each cluster, in the order of roots.
-  template <class Body>
-  void for_each_size(Body&& body) const {
+  void for_each_size(auto&& body) const {
     for_each_in(0, sites_, [&, nodes = nodes_.data()](int64_t site) {
       if (!nodes[site].has_parent() && !nodes[site].is_empty()) body(nodes[site].size());
     });

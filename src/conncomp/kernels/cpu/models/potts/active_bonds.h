@@ -2,9 +2,6 @@
 // Potts' somebody else draws them.
 #pragma once
 
-#include <vector>
-
-#include "cpu/core/function_ref.h"
 #include "cpu/models/draws.h"
 #include "cpu/models/potts/record.h"
 #include "cpu/models/rows.h"

@@ -2,15 +2,11 @@
 // and kept. Memory: 6 bits a site for two axes.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 
-#include "core/spins.h"
 #include "cpu/core/buffer.h"
 #include "cpu/core/numbering.h"
-#include "cpu/models/draws.h"
 #include "cpu/models/potts/active_bonds.h"
-#include "cpu/models/rows.h"
 
 namespace conncomp {
 

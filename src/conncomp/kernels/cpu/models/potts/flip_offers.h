@@ -7,9 +7,6 @@
 // Cost: some seven digits for 64 sites, of which each is half a block of Philox.
 #pragma once
 
-#include <algorithm>
-#include <cstring>
-
 #include "core/atomics.h"
 #include "core/metropolis.h"
 #include "cpu/core/bits.h"

@@ -8,10 +8,6 @@
 // replica. Source: ours; U. Wolff 1989, and M. Weigel 2011, section III, for the updates.
 #pragma once
 
-#include <algorithm>
-#include <bit>
-#include <vector>
-
 #include "cpu/core/bits.h"
 #include "cpu/models/potts/cells.h"
 

@@ -9,16 +9,8 @@
 // Source: ours, from runs (He, Chao and Suzuki 2008) and union-find.
 #pragma once
 
-#include <algorithm>
-#include <bit>
-#include <utility>
-#include <vector>
-
-#include "core/union_find.h"
-#include "cpu/core/bits.h"
 #include "cpu/core/buffer.h"
 #include "cpu/core/numbering.h"
-#include "cpu/core/parallel.h"
 #include "cpu/core/run_forest.h"
 #include "cpu/models/rows.h"
 
@@ -133,8 +125,7 @@ class RunForest {
     for_each_contact(g, h, active, [&](Index u, Index d) { join(u, d); });
   }
   // Unites rows of any slabs.
-  template <class Unions>
-  void sew_rows(int64_t g, int64_t h, const Bits64* active, Unions& unions) {
+  void sew_rows(int64_t g, int64_t h, const Bits64* active, auto& unions) {
     // The roots of many contacts first: the searches wait for what other threads have written, and then they
     // wait together.
     constexpr size_t kTogether = 1024;
@@ -147,8 +138,7 @@ class RunForest {
   }
   // Unites runs of any slabs, and reports which run is no root any more. Paths stay as they are: then only
   // from such runs they lead to other slabs, where flips would have to look for states.
-  template <class Unions>
-  void sew(Index u, Index d, Unions& unions) const {
+  void sew(Index u, Index d, auto& unions) const {
     hook<Shared>(parent_, root_apart(u), root_apart(d), unions);
   }
   Index first_run(int64_t row) const { return before_[row * columns_]; }
@@ -171,8 +161,7 @@ class RunForest {
   }
 
   // Calls body(run, length) for the runs of a row.
-  template <class Body>
-  void for_each_run(const Lattice& lattice, int64_t row, Body&& body) const {
+  void for_each_run(const Lattice& lattice, int64_t row, auto&& body) const {
     Index run = before_[row * columns_] - 1;
     int64_t begin = 0;
     for_each_in(0, columns_, [&](int64_t c) {
@@ -199,8 +188,7 @@ class RunForest {
     return active & (~before | start_[u] | start_[d]);
   }
 
-  template <class Unions>
-  void sew_contacts(Unions& unions) {
+  void sew_contacts(auto& unions) {
     for_each_in(0, int64_t(contact_roots_.size()),
                 [&](int64_t i) { sew(contact_roots_[i].first, contact_roots_[i].second, unions); });
     contact_roots_.clear();

@@ -5,16 +5,8 @@
 // a time. Source: N. Metropolis and others 1953, in the order of a checkerboard.
 #pragma once
 
-#include <algorithm>
-#include <bit>
-
-#include "core/atomics.h"
-#include "core/metropolis.h"
-#include "cpu/core/bits.h"
 #include "cpu/core/numbering.h"
-#include "cpu/models/draws.h"
 #include "cpu/models/potts/flip_offers.h"
-#include "cpu/models/rows.h"
 
 namespace conncomp {
 

@@ -10,12 +10,6 @@
 // updates.
 #pragma once
 
-#include <algorithm>
-#include <bit>
-#include <vector>
-
-#include "cpu/core/bits.h"
-#include "cpu/core/many_words.h"
 #include "cpu/models/potts/flood.h"
 #include "cpu/models/potts/patches.h"
 
@@ -54,8 +48,7 @@ class PatchFlood {
     return site_at(lattice_, first.word, std::countr_zero(first.sites));
   }
   // Calls body(word, sites) for rows that have members, and for others.
-  template <class Body>
-  void for_each_member(Body&& body) const {
+  void for_each_member(auto&& body) const {
     for (const PatchMembers& some : members_) for_each_row(some, body);
   }
 

@@ -7,13 +7,9 @@
 // above the other; the last ones along that axis may have fewer.
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
 #include <iterator>
 
-#include "core/spins.h"
 #include "cpu/core/many_words.h"
-#include "cpu/models/draws.h"
 #include "cpu/models/potts/cells.h"
 
 namespace conncomp {

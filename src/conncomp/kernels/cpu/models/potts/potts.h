@@ -1,19 +1,10 @@
 // The Potts model on the CPU: what models/potts/cpu.py asks for, for all replicas at once.
 #pragma once
 
-#include <optional>
-#include <utility>
-#include <vector>
-
-#include "cpu/core/numbering.h"
-#include "cpu/models/potts/cells.h"
-#include "cpu/models/potts/forest.h"
 #include "cpu/models/potts/metropolis.h"
 #include "cpu/models/potts/patch_flood.h"
-#include "cpu/models/potts/record.h"
 #include "cpu/models/potts/serial.h"
 #include "cpu/models/potts/swendsen_wang.h"
-#include "cpu/models/rows.h"
 
 namespace conncomp {
 

@@ -5,15 +5,8 @@
 // states of their roots (strip_flip.h). Source: ours.
 #pragma once
 
-#include <algorithm>
-#include <vector>
-
-#include "cpu/core/bits.h"
-#include "cpu/core/numbering.h"
-#include "cpu/models/potts/forest.h"
 #include "cpu/models/potts/record.h"
 #include "cpu/models/potts/strip_flip.h"
-#include "cpu/models/rows.h"
 
 namespace conncomp {
 
@@ -97,8 +90,7 @@ class RunClusters {
   }
 
   // Calls body(parents, run) for every run, in parallel.
-  template <class Body>
-  void each_run(Body&& body) {
+  void each_run(auto&& body) {
     parallel_for(strips_.count, [&](int64_t piece) {
       const Strip strip = strips_[piece];
       Index* const parent = RunForest<Index>(lattice_, memory_, strip.replica).parents();

@@ -7,12 +7,7 @@
 // and III.
 #pragma once
 
-#include <algorithm>
-#include <bit>
-#include <vector>
-
 #include "cpu/models/potts/cells.h"
-#include "cpu/models/potts/record.h"
 
 namespace conncomp {
 
@@ -70,8 +65,7 @@ class SerialClusters {
     return {place.word, {word.at[0], word.at[1], word.at[2], word.column * kWordSites + place.bit}};
   }
 
-  template <class Body>
-  void for_each_unvisited(Body&& body) {
+  void for_each_unvisited(auto&& body) {
     for_each_in(0, lattice_.words(), [&](int64_t word) {
       const Bits64 sites = lattice_.sites_of(word % columns_);
       for (Bits64 left; (left = sites & ~cells_[word].visited()) != 0;) {

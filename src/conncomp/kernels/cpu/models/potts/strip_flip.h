@@ -19,15 +19,8 @@
 // 2; some forty instructions a word and digit. Source: ours.
 #pragma once
 
-#include <algorithm>
-#include <bit>
-#include <vector>
-
-#include "core/atomics.h"
-#include "cpu/core/bits.h"
 #include "cpu/models/draws.h"
 #include "cpu/models/potts/forest.h"
-#include "cpu/models/rows.h"
 
 namespace conncomp {
 
