@@ -6,8 +6,10 @@ kernel does not know.
 
 import struct
 
-import unicorn
-from unicorn import arm64_const as arm
+import pytest
+
+unicorn = pytest.importorskip("unicorn")  # of the soak
+arm = pytest.importorskip("unicorn.arm64_const")
 
 PAGE = 4096
 STACK_END, STACK_SIZE = 0x7F0000000000, 8 << 20

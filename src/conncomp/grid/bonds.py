@@ -131,9 +131,9 @@ def label_bonds(
            [ 8,  9, 10, 11]], dtype=int32)
     """
     arguments: dict[str, Any] = {
+        "return_num": return_num,
         "periodic": periodic,
         "batch_axes": batch_axes,
-        "return_num": return_num,
         "numbering": numbering,
         "algorithm": algorithm,
         "dtype": dtype,

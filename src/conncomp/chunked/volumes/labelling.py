@@ -46,8 +46,8 @@ Numbering = Literal["consecutive", "roots"]
 ELEMENT = 40
 # What else takes memory: threads, buffers of Zarr, reports of neighbouring blocks.
 FIXED = 5 * 10**7
-# What a process has that has done nothing but open a volume: 44 to 59 MB were measured.
-PROGRAM = 6 * 10**7
+# What a process has that has done nothing but open a volume: 44 to 65 MB were measured.
+PROGRAM = 7 * 10**7
 LARGEST = 2**63 - 1
 LABEL = 8  # bytes of a label, at most
 OF_QUESTION = (
