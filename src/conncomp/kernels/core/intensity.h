@@ -17,7 +17,6 @@ template <>
 struct SumOfValues<false, false> {
   using Type = uint64_t;
 };
-// What sums of values are given as.
 template <class Value>
 using GivenSum = typename SumOfValues<kIsReal<Value>, (Value(-1) < Value(0))>::Type;
 

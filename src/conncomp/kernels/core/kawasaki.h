@@ -65,7 +65,6 @@ CONNCOMP_ANYWHERE constexpr int classes_of_direction(int kind) { return kind == 
 CONNCOMP_ANYWHERE constexpr int class_count(int kind) {
   return directions(kind) * classes_of_direction(kind);
 }
-// The step of a direction along an axis.
 CONNCOMP_ANYWHERE constexpr int step_along(int direction, int axis) {
   return direction == 3 || direction == axis;
 }

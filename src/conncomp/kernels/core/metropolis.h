@@ -160,7 +160,6 @@ CONNCOMP_ANYWHERE inline Bits64 decide_flips(const FlipOffer& offer, int64_t pai
   return outcome.happened;
 }
 
-// Words of a lattice, from `begin` on and before `end`.
 struct WordRange {
   int64_t begin, end;
 };

@@ -17,7 +17,6 @@ constexpr int kPowers = 1 << 2;  // 0 to 3, along each axis; the last axis comes
 
 CONNCOMP_ANYWHERE constexpr int64_t moments_of(int axes) { return int64_t(1) << 2 * axes; }
 
-// Moves the origin by so much along an axis.
 template <class Sum>
 CONNCOMP_ANYWHERE inline void move_origin(Sum* moments, int axes, int axis, Sum by) {
   const int64_t stride = moments_of(axes - 1 - axis), blocks = moments_of(axis);

@@ -39,7 +39,6 @@ struct Seams {
   int64_t items, item_size, item_stride;
 
   CONNCOMP_ANYWHERE int64_t item_of(int64_t link) const { return items == 1 ? 0 : link / links; }
-  // The box of a link of an item.
   CONNCOMP_ANYWHERE const SeamBox& box_of(const SeamBox* box, int64_t link) const {
     int64_t low = 0, high = boxes;
     while (high - low > 1) {

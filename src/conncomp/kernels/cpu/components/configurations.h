@@ -94,7 +94,6 @@ class ConfigurationCounter {
   std::array<RowLines::Rows, kLines> rows_;
 };
 
-// Fills a row for each component with the numbers of its configurations.
 template <int axes>
 void count_configurations(const LabelledItems& items, const RowsOfLabels& rows, int64_t* numbers) {
   const RowLines lines(items, rows);

@@ -55,7 +55,6 @@ struct Part {
   const Places& places;  // in the word
 };
 
-// A table of so many entries a row.
 template <class Entry>
 class RowTable {
  public:

@@ -60,7 +60,6 @@ class MetLabels {
   }
 
   bool is_used() const { return shape_.size() > 0; }
-  // Whether there may be one of the labels [begin, end).
   bool may_have(int64_t begin, int64_t end) const {
     return !entries_.data() || (begin_ < end && begin < end_);
   }

@@ -22,7 +22,6 @@ using RunValues = std::array<double, kWord>;
 template <class Sum>
 using PowerSums = std::array<Sum, kPowers>;
 
-// Sums of the powers of 0 ... x - 1.
 template <class Sum>
 PowerSums<Sum> sums_before(Sum x) {
   const Sum sum = x * (x - 1) / 2;

@@ -28,7 +28,6 @@ class LabelRanks {
     count_words();
   }
 
-  // Of the labels of components, which ascend.
   LabelRanks(const int64_t* components, int64_t count) : LabelRanks(count ? components[count - 1] + 1 : 0) {
     for_each_in(0, count,
                 [&](int64_t i) { words_[components[i] / kWord] |= uint64_t(1) << components[i] % kWord; });

@@ -10,7 +10,6 @@
 
 namespace conncomp {
 
-// Where `count` labels differ from those `step` away.
 inline uint64_t differences(const auto* labels, int count, int64_t step) {
   return mask_where(count, [=](int p) { return labels[p + step] != labels[p]; });
 }

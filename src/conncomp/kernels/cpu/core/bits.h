@@ -19,7 +19,6 @@ static_assert(std::endian::native == std::endian::little, "masks are packed for 
 constexpr int kWord = 64, kHalf = 32;
 constexpr uint64_t kAll = ~uint64_t(0);
 
-// Bits below p, and bits up to and including p.
 constexpr uint64_t below(int p) { return (uint64_t(1) << p) - 1; }
 constexpr uint64_t up_to(int p) { return kAll >> (kWord - 1 - p); }
 

@@ -25,7 +25,6 @@ struct Process {
   std::atomic<bool> spare_busy{false};
 };
 
-// The one that this module works with.
 Process& process();
 
 // Lets this module, which has not worked yet, work with that of another one.

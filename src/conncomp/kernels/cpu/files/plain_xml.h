@@ -143,7 +143,6 @@ class PlainXml {
     int64_t begin, end, line_feeds;
   };
 
-  // The pieces of a text that begins outside of tags.
   static std::vector<Piece> pieces(std::string_view text) {
     std::vector<Piece> found;
     const char *const begin = text.data(), *const end = begin + text.size();

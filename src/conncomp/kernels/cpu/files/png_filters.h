@@ -17,7 +17,6 @@ namespace conncomp {
 
 class PngLines {
  public:
-  // Lines have so many bytes, and pixels `step`.
   PngLines(int64_t bytes, int64_t step) : bytes_(bytes), step_(step), zeros_(bytes) {}
 
   // Writes the bytes of so many lines; returns whether all have filters that there are.

@@ -17,7 +17,6 @@
 
 namespace conncomp {
 
-// What is expected where ids are read as integers.
 constexpr const char* kPlainInteger =
     "expected an integer of 64 bits without leading zeros, signs, blanks or fractions (compact_ids=True "
     "without integers=True keeps ids as text)";
@@ -82,7 +81,6 @@ class Tokens {
   // Drops the rest of the line, all but its end.
   void skip_line() { skipping_ = true; }
 
-  // Whether the word just read is `mark`.
   bool is(char mark) const { return word_.size() == 1 && word_[0] == mark; }
 
   // The digits just read, as many as there are.
@@ -92,7 +90,6 @@ class Tokens {
     return word_;
   }
   bool has_leading_zero() const { return word_.size() > 1 && word_[0] == '0'; }
-  // The line of the word just read.
   int64_t line() const { return line_ + 1; }
 
   // The number just read, which must be a vertex from `first` to `last`.

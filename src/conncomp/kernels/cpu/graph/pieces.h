@@ -32,10 +32,8 @@ class CutOrder {
       : rows_(rows), flip_(opposite ? ~Place(0) : 0), first_(opposite ? -Place(rows.vertices) : 0) {}
 
   Place first() const { return first_; }
-  // The vertex of a place, and the place of a vertex.
   Place turned(Place at) const { return at ^ flip_; }
 
-  // The vertices of `count` places from `begin` on.
   VertexRange range(Place begin, Place count) const {
     return {int64_t(flip_ ? turned(Place(begin + count - 1)) : begin), int64_t(count)};
   }

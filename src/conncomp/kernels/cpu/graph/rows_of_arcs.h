@@ -175,7 +175,6 @@ class RowsOfArcs {
     return true;
   }
 
-  // Counts the arcs of each range in a part.
   void count(int64_t part, int64_t* counts) const {
     std::vector<int64_t> of_range(ranges_);
     for_each_in(parts_.begin(part), parts_.end(part), [&, this](int64_t i) {

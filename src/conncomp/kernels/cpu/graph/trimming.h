@@ -95,7 +95,6 @@ class TrimmedArcs {
     }
   }
 
-  // Puts an arc at the end of others, if it is kept.
   void keep(Side& side, Arc arc, bool is_kept) {
     arcs_[side.arcs.end] = arc;
     side.arcs.end += is_kept;

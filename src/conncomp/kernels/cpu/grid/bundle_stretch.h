@@ -54,7 +54,6 @@ class BundleStretch {
 
   int64_t first() const { return first_; }
   int64_t count() const { return count_; }
-  // How many words of the stretch come before a bundle of it.
   int64_t word_of(int64_t bundle) const { return (bundle - first_) * bundles_.words; }
 
   // Turns to bundles from g on, before `end`; returns to how many.

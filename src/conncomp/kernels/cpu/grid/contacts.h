@@ -30,7 +30,6 @@ struct Contacts {
   uint64_t busy;  // bit k: word k may have some
 };
 
-// Contacts of a block of words.
 constexpr int kBlockWords = 32;
 struct BlockContacts {
   uint64_t aligned[kBlockWords], next[kBlockWords], previous[kBlockWords];
@@ -140,7 +139,6 @@ class ContactFinder {
     place_g_ = &place;
     return 1;
   }
-  // The step from bundles to those at offset k.
   virtual const Offset& offset(int k) const { return bundles_.neighbours.offsets[k]; }
   // Which bundles at offset k those turned to face: none beyond an edge.
   virtual FacingBundles neighbours(int k) {

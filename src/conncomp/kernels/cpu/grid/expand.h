@@ -20,7 +20,6 @@ struct CountedLabels {
   Index operator()(int p) const { return before + Index(std::popcount(begins & up_to(p))); }
 };
 
-// One label for all.
 template <class Index>
 struct OneLabel {
   Index label;

@@ -141,7 +141,6 @@ class FirstRuns {
     parent_[run] = run;
   }
 
-  // The word of a bundle in which a run of it starts.
   int64_t word_of(Index run, int64_t bundle) const {
     const Index* begin = runs_.rank.data() + bundle * bundles_.words;
     return std::upper_bound(begin, begin + bundles_.words, run) - 1 - runs_.rank.data();
@@ -156,7 +155,6 @@ class FirstRuns {
     });
   }
 
-  // Numbers the marks of a bundle from `number` on.
   void number_in_order(int64_t bundle, Index number) {
     for_each_word(bundle, marks_, [&](int64_t word, int64_t) {
       Index* const entries = parent_ + runs_.rank[word];
@@ -166,7 +164,7 @@ class FirstRuns {
     });
   }
 
-  // The same, but those without the upper row after those with it.
+  // As number_in_order, but those without the upper row after those with it.
   void number_by_rows(int64_t bundle, Index upper_number) {
     Index lower_number = upper_number;
     for_each_word(bundle, marks_, [&](int64_t word, int64_t) {

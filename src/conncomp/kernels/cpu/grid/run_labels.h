@@ -255,7 +255,6 @@ class RunLabels {
     }
   }
 
-  // Writes the labels of a word of each row, tile by tile.
   void write_columns(const std::vector<Row>& rows, int64_t w, int64_t first, const auto& run_labels) const {
     constexpr int64_t kWidth = 32;
     Label tile[kWord][kWidth];

@@ -173,7 +173,6 @@ class RunLinks {
     return pairs.count > 0 && !runs_.blank(pairs.h, pairs.count);
   }
 
-  // Links the bundles of a part with earlier ones of it.
   void link_inside(ContactFinder& finder, int64_t part) {
     const int64_t begin = bundles_.parts.begin(part);
     for_each_turn(finder, begin, bundles_.parts.end(part), [&](int64_t g, int64_t end) {
@@ -273,13 +272,12 @@ class RunLinks {
     for_each_contact(finder, pairs, [this](Index x, Index y) { unite<Shared>(parent_, x, y); });
   }
 
-  // Links bundles of a part with earlier ones.
   void link_earlier(ContactFinder& finder, const FacingBundles& pairs) {
     for_each_contact(finder, pairs, [this](Index x, Index y) { unite_earlier(x, y); });
   }
 
-  // The same for the first ones that they are linked with: none of their runs has a parent yet. Each gets one
-  // at its first contact.
+  // As link_earlier, for the first ones that they are linked with: none of their runs has a parent yet. Each
+  // gets one at its first contact.
   void link_first(ContactFinder& finder, const FacingBundles& pairs) {
     FirstContacts first_contacts;
     const auto take_parent = [this](Index x, Index y) { parent_[x] = parent_[parent_[y]]; };

@@ -48,7 +48,6 @@ uint64_t entries_where(int count, int64_t available, auto&& condition) {
          (count < kWord ? below(count) : kAll);
 }
 
-// Which of `count` entries, of runs from `first` on, are roots.
 template <class Index>
 uint64_t root_marks(const Index* entries, Index first, int count, int64_t available) {
 #ifdef __AVX512F__
@@ -60,7 +59,6 @@ uint64_t root_marks(const Index* entries, Index first, int count, int64_t availa
   return entries_where(count, available, [=](int k) { return entries[k] == Index(first + k); });
 }
 
-// Which of `count` entries are `least` or more.
 template <class Index>
 uint64_t marks_from(const Index* entries, Index least, int count, int64_t available) {
 #ifdef __AVX512F__

@@ -25,7 +25,6 @@ class RunPlaces {
   // The first row, in the order of indices.
   const uint64_t* first_row() const { return rows_[0].foreground; }
 
-  // Turns to a word of the bundle.
   void face_word(int64_t w) {
     word_ = w;
     continued_ = masks_.continued(bundle_, w);

@@ -59,7 +59,6 @@ struct Runs {
   }
 };
 
-// How the components of items are numbered.
 struct Numbering {
   bool consecutive;  // or by index
   int64_t* counts;   // of components, by item

@@ -80,7 +80,6 @@ void for_each_link_of_line(const SeamArray<ElementLinks, Label>& array, int64_t 
   });
 }
 
-// The lines of all faces and items, in parts for threads.
 struct LinesOfFaces {
   const std::vector<SeamFace>& faces;
   int64_t lines;  // of an item

@@ -197,7 +197,6 @@ class FieldStep {
   std::vector<T> divergence_, flux_, flux_before_, layer_flux_;
 };
 
-// One step of all replicas, which reads `field` and writes `next`.
 template <int kAxes, class T>
 void advance_fields(const FieldReplicas& replicas, const FieldCoefficients<T>& by, Bits32 step,
                     const T* field, T* next) {

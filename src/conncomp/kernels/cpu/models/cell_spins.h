@@ -58,7 +58,6 @@ class RunsBeside {
     const Bits64 before = forest_.start(word) & below(int(begin % kWordSites));
     return {start, Index(forest_.before(word) + std::popcount(before)), nullptr, 0};
   }
-  // The run that a site of the row leads to.
   Index run_of(int64_t x) const {
     const int64_t at = within_row(x + shift_), word = first_word_ + at / kWordSites;
     const Bits64 bits = up_to(int(at % kWordSites));
@@ -338,7 +337,6 @@ class CellEngine {
     return satisfied_by(cells_, replicas_.spins(words, replica), word, other_sites(cells_, word, kind));
   }
 
-  // Calls body(replica, word) for all words, in parallel.
   void each_word(auto&& body) const {
     const int64_t columns = cells_.lattice.columns();
     Strips(replicas_).for_each([&](const Strip& strip) {

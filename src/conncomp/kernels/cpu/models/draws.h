@@ -30,7 +30,6 @@ struct EightBonds {
 
 #ifdef __AVX2__
 
-// Lanes of 64 bits, four or eight to a register.
 struct FourLanes {
   using Register = __m256i;
   static constexpr int kLanes = 4;

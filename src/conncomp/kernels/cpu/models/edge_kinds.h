@@ -40,12 +40,10 @@ class EdgeSpins {
                                int32_t* weights) const = 0;
   // Which clusters stay, of those whose smallest vertices a word has.
   virtual Bits64 staying(const Draws& draws, int64_t word) const = 0;
-  // Adds to `counts` what the spins of a word tell.
   virtual void count_word(const SpinsOfReplica& of, int64_t word, int64_t* counts) const = 0;
   // The energy of bonds, or of those to the ghost, without its sign, where that is not counted.
   virtual int64_t energy(const SpinsOfReplica& of, const EdgeBonds& edges, bool ghosts, int64_t first,
                          int64_t count) const = 0;
-  // Writes the new spins of some words' vertices.
   virtual void write(const SpinsOfReplica& of, const FlippedWords& words, void* new_spins) const = 0;
   // Draws the first spins of a word's vertices, of vectors.
   virtual void start(const Draws& draws, int64_t replica, int64_t word, void* spins) const = 0;

@@ -244,7 +244,6 @@ class EdgeEngine {
     for_each_vertex(word, [=](int32_t vertex) { parent[vertex] = vertex; });
     stays(forest, replica)[word] = chosen ? ~Bits64(0) : kind_->staying(draws, word);
   }
-  // Calls body(vertex) for those of a word.
   void for_each_vertex(int64_t word, auto&& body) const {
     const int64_t end = std::min((word + 1) * kWordSites, vertices());
     for (int64_t vertex = word * kWordSites; vertex < end; ++vertex) body(int32_t(vertex));

@@ -17,7 +17,6 @@ struct Replicas {
   int64_t count;
 
   Draws draws(int64_t replica, Bits32 step) const { return {seed, first + Bits64(replica), step}; }
-  // The words of a replica that has so many planes.
   int64_t words(int planes) const { return planes * lattice.words(); }
   // In the array of all replicas.
   template <class Word>
@@ -144,7 +143,6 @@ struct Strips {
     const int64_t k = piece % per_replica;
     return {piece / per_replica, begin(k), begin(k + 1)};
   }
-  // The strip that has a row.
   Strip with_row(int64_t replica, int64_t row) const {
     int64_t k = row * per_replica / rows;
     while (begin(k) > row) --k;

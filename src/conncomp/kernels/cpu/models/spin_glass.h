@@ -73,7 +73,6 @@ class SpinGlassEngine {
     });
   }
 
-  // Makes the sweep `step` of the spins in `words`.
   void sweep_bits(Bits64* words, Bits32 step, const GlassBits& bits) const {
     with_axes([&](auto axes) {
       if (bits.bonds == nullptr) return sweep_bits<axes.value, true>(words, step, bits);
@@ -113,7 +112,6 @@ class SpinGlassEngine {
     });
   }
 
-  // Writes where the two replicas of each pair differ.
   void compare_pairs(const Bits64* words, const int32_t* pairs, int64_t count, uint8_t* differ) const {
     parallel_for(count, [&](int64_t pair) {
       const BitPlace a = replicas_.place(pairs[2 * pair]), b = replicas_.place(pairs[2 * pair + 1]);

@@ -52,7 +52,6 @@ class VectorEngine {
   VectorMemory take_memory() { return std::exchange(memory_, VectorMemory()); }
   void give_back(VectorMemory&& memory) { memory_ = std::move(memory); }
 
-  // Draws the first spins.
   void start(Spin* spins) const {
     each_row([&](int64_t replica, const RowPlace& place) {
       const Draws draws = replicas_.draws(replica, 0);

@@ -19,7 +19,6 @@
 
 namespace conncomp {
 
-// A neighbour, as seen from a cell.
 struct Neighbour {
   int64_t index, bytes;  // minus those of the cell
   // Of the bits that tell who is linked: which one speaks of the two, and the index of the one that is after,
@@ -155,7 +154,6 @@ class GridCells {
       body(index, bytes, neighbours);
   }
 
-  // Calls body(piece) for pieces that fit in a line.
   void for_each_line(auto&& body) {
     for_each_piece(true, [&](const Piece& piece) {
       for (int64_t begin = 0; begin < piece.count; begin += kLine)
@@ -189,7 +187,6 @@ class GridCells {
   static constexpr size_t kKeptNeighbours = 1 << 12;  // of all rows that are known
   static constexpr int kStretches = 3;                // the first cell, those of the interior, the last one
 
-  // Which end of an axis a place is at.
   enum class End : int8_t { kFirst, kNone, kLast };
   static End end_of(int64_t place, const Axis& axis) {
     return place == 0 ? End::kFirst : place == axis.length - 1 ? End::kLast : End::kNone;

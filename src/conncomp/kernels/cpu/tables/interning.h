@@ -31,7 +31,6 @@ class NumberTable {
     uint32_t numbers[kSlots];  // one more than the number; 0 where free
   };
 
-  // How many numbers there is room for.
   int64_t room() const { return room_; }
 
   // Makes an empty table for so many numbers at least.
@@ -186,14 +185,13 @@ class Interning {
       if (is_number(probes[i].candidate)) ids_.approach_bytes(probes[i].candidate);
   }
 
-  // The number of the key, or -1.
   int64_t number_of(const Probe& probe) const {
     if (is_number(probe.candidate) && ids_.is(probe.candidate, probe.key)) return probe.candidate;
     if (probe.candidate < 0 && table_.has_free_slot(probe.bucket)) return -1;
     return table_.find(probe.hash, [this, &probe](int64_t n) { return ids_.is(n, probe.key); });
   }
 
-  // The same, of a new id the next one. The key may have come since it was approached, in the same block.
+  // As number_of; of a new id the next one. The key may have come since it was approached, in the same block.
   int64_t number_or_new(Probe& probe) {
     if (const int64_t number = number_of(probe); number >= 0) return number;
     probe.candidate = table_.candidate(probe.bucket, probe.hash);

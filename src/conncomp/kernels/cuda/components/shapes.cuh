@@ -229,7 +229,6 @@ struct ShapeColumns {
   double *centroids, *moments;  // of these none, where they are not wanted
 };
 
-// The extent is that of the batch.
 template <int = 0>
 __global__ void __launch_bounds__(kTableThreads)
     write_columns(int64_t ndim, Extent batch, RunTable rows, int64_t* table, ShapeColumns columns) {

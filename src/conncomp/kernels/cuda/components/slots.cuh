@@ -40,7 +40,6 @@ struct CountSlots {
   }
 };
 
-// What a label is taken for: itself.
 struct TakenAsRead {
   template <class Label>
   __device__ Label operator()(int64_t, Label label) const {

@@ -17,7 +17,6 @@ namespace conncomp {
 
 constexpr int kLabelsAtOnce = 4;  // that a thread loads before it looks at them, to hide latency
 
-// One block for each chunk of words.
 template <class Index>
 __global__ void __launch_bounds__(kWordThreads)
     mark_roots(int64_t count, int64_t words, int64_t chunk, const Index* __restrict__ labels,

@@ -48,7 +48,6 @@ __global__ void __launch_bounds__(kWordThreads)
   }
 }
 
-// The label of a root, given by its bit in a word.
 template <class Index>
 __device__ inline Index label_of_bit(const uint32_t* roots_of_word, const Index* number_of_word, int64_t word,
                                      int bit) {

@@ -177,7 +177,6 @@ __global__ void __launch_bounds__(kSettlingThreads, 1)
   if (!other_is_clear) clear_other();
 }
 
-// Counts the chosen arcs of each chunk of words, and all of them.
 template <class Number>
 __global__ void __launch_bounds__(kForestThreads)
     count_chosen(int64_t words, int64_t chunk, const uint32_t* __restrict__ chosen,

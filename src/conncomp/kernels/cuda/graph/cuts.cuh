@@ -108,7 +108,6 @@ class Pieces {
   __device__ void note(int way, Vertex v, Vertex far) const {
     if (Shared::load(farthest_[way] + v) < far) Current::fetch_max(farthest_[way] + v, far);
   }
-  // What the vertex before v reaches.
   __device__ Vertex reach_before(int way, int64_t v, int64_t end) const {
     return v > 0 && v < end ? farthest_[way][v - 1] : Vertex(0);
   }

@@ -147,7 +147,6 @@ __device__ inline void gather_wanted(int64_t begin, int64_t end, uint16_t* wante
   __syncthreads();
 }
 
-// Which keys list_edges_of_forest takes.
 enum KeyRange { kAllKeys, kKeysToLimit, kKeysAboveLimit };
 
 // Lists the edges between trees, from their smaller ends; if arcs from larger ends are not known to be the

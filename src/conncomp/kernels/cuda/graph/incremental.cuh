@@ -104,7 +104,6 @@ __global__ void __launch_bounds__(kGrowingThreads)
   if (threadIdx.x == 0 && total > 0) Shared::fetch_add(components, -total);
 }
 
-// Counts the steps of a path.
 struct Steps {
   int count = 0;
   __device__ void start() {}

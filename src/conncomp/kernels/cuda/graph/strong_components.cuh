@@ -59,7 +59,6 @@ __device__ inline void visit_share(const Share& share, bool backwards, Visit&& v
   }
 }
 
-// A sweep of a block over its share of the arcs, with jumps of each.
 template <class Vertex>
 CONNCOMP_PHASE bool sweep_with_jumps(ArcList<const Vertex> arcs, Share share, Signatures<Vertex> signatures,
                                      Jumps jumps) {
@@ -70,7 +69,6 @@ CONNCOMP_PHASE bool sweep_with_jumps(ArcList<const Vertex> arcs, Share share, Si
   return changed;
 }
 
-// The same, and jumps of its share of the vertices.
 template <class Vertex>
 CONNCOMP_PHASE bool sweep_then_jump(ArcList<const Vertex> arcs, Share share, Share share_of_vertices,
                                     Signatures<Vertex> signatures) {

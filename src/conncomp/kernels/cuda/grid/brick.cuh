@@ -56,7 +56,6 @@ struct Brick : Steps<axes> {
     unrolled<axes>([&](int a) { elements &= ~layer(a, 0) & ~layer(a, kSide - 1); });
     return elements;
   }
-  // The elements that have one at a step in the brick.
   CONNCOMP_ANYWHERE static constexpr Bits with_element_at(int step) {
     Bits elements = ~Bits(0);
     unrolled<axes>([&](int a) {

@@ -108,7 +108,6 @@ struct BrickLinks {
   }
 };
 
-// Links that are given one by one.
 template <int axes>
 struct GivenBrickLinks : BrickLinks<axes> {
   __device__ Bits grown(Bits bits) const {

@@ -68,7 +68,6 @@ struct Frame {
   }
   __device__ bool has_two_bits() const { return __popcll(differing) <= kPlanes; }
   __device__ bool has(Value value) const { return value == base || Value(value ^ base) == differing; }
-  // Which bit of values a plane is of.
   __device__ int bit(int plane) const {
     return plane == 0 ? lowest(Bits(differing)) : kBits - 1 - __clzll((long long)(differing));
   }

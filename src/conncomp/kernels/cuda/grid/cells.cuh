@@ -117,7 +117,7 @@ __device__ inline void for_each_neighbour(const Grid<rank>& grid, const Cell<ran
   visit_neighbours<0>(grid, cell, -1, 0, 0, 0, Neighbour<Index>{cell.index, cell.offset, 0, false}, body);
 }
 
-// The same for the neighbours that lie in `direction`, 1 or -1, along an axis.
+// Calls body(neighbour) for those that lie in `direction`, 1 or -1, along an axis.
 template <int rank, class Index, class Body>
 __device__ inline void for_each_neighbour_along(const Grid<rank>& grid, const Cell<rank, Index>& cell,
                                                 int axis, int direction, Body&& body) {

@@ -239,7 +239,6 @@ struct TileJoin : Entries<Rule, Tiles, Index> {
     return halo;
   }
 
-  // The halos of a thread's brick.
   template <class Bricks>
   __device__ void read_halos(Bricks& bricks, int brick, int64_t number, const TileBeside* beside) const {
     const int thread = int(threadIdx.x);

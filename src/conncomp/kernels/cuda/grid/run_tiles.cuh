@@ -360,7 +360,6 @@ __device__ inline int root_of_element(const uint32_t* starts, const uint16_t* be
   return node & RunNode::kPlace;
 }
 
-// What is kept of a tile.
 struct KeptTile {
   const uint32_t *foreground, *starts;
   const uint16_t *before, *node;

@@ -75,7 +75,6 @@ __device__ inline bool similar_at(const Rule& rule, const typename Rule::Value* 
 template <class Rule, class Steps>
 constexpr int kAsked = Rule::kTransitive ? Steps::kSteps : Steps::kNoStep;
 
-// The tiles of arrays of elements.
 template <int rank, bool items>
 using ElementTiles = Tiling<rank, 0, GivenLogs<items>>;
 

@@ -90,7 +90,6 @@ struct TileOfQuads {
   }
 };
 
-// The table of an item, and its values.
 struct QuadsOfItem : QuadTable {
   const uint8_t* values;
 
@@ -122,7 +121,6 @@ struct QuadsOfItem : QuadTable {
   __device__ int above_slot(int row, int x) const {
     return has(row, x) ? Shared::load(parent + slot(row, x)) : 0;
   }
-  // The node of an element of a quad.
   __device__ int node(int row, int x, const Quad& quad, int element) const {
     const int y = quad.is_split() ? element / 2 : quad.row();
     return (2 * row + y) * pitch() + 2 * x + (quad.is_split() ? element % 2 : quad.column());
@@ -220,7 +218,6 @@ struct QuadsAround {
     }
     return links;
   }
-  // Where quad k lies.
   __device__ static int rows_to(int k) { return k <= kLeft ? 0 : -1; }
   __device__ static int quads_to(int k) { return k == kUpRight ? 1 : k == kUp || k == kOwn ? 0 : -1; }
 };

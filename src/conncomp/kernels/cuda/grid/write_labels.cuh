@@ -240,7 +240,6 @@ __device__ inline void write_tile(const Tiles& tiles, const typename Rule::Value
   }
 }
 
-// As label_tiles.
 template <class Rule, bool consecutive, class Tiles, class Index, bool may_be_elsewhere = false>
 __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kRank < 3 ? 8 : 3)
     write_labels(Tiles tiles, const typename Rule::Value* __restrict__ values, Index* label, BrickTable table,

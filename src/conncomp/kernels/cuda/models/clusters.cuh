@@ -41,7 +41,6 @@ struct Choice {
   Bits64 p_flip;
   bool always;
 
-  // The new state of a cluster.
   __device__ int state_of(const Draws& draws, int64_t replica, int64_t root, int states, int old) const {
     if (chosen == nullptr) return draw_any_state(draws, root, states);
     const ClusterDraw draw = draw_cluster(draws, root);

@@ -104,7 +104,6 @@ struct RowLabels {
     return rows;
   }
   __device__ int at(int k, int row) const { return row / stride(k) % extent(k); }
-  // The rows of a warp.
   __device__ int first_row(int of_warp) const { return box.rows * of_warp / warps; }
   __device__ int place_of(int row, int column) const { return (row * box.columns + column) * kWarp; }
   __device__ Bits32 bonds_along(int k, int row, int column) const {

@@ -137,7 +137,6 @@ __device__ inline int state_of(const Bits64* spins, int64_t stride, int planes, 
   for (int k = 0; k < planes; ++k) state |= int(spins[k * stride] >> bit & 1) << k;
   return state;
 }
-// The sites of a word that are in a state.
 __device__ inline Bits64 sites_in_state(const Lattice& lattice, const Bits64* spins, int64_t word,
                                         int state) {
   Bits64 sites = lattice.sites_of(word % lattice.columns());

@@ -368,7 +368,6 @@ __global__ void __launch_bounds__(kSpinThreads)
   });
 }
 
-// Records the squares of these sums.
 template <int = 0>
 __global__ void __launch_bounds__(kSpinThreads)
     square_projections(Replicas replicas, const int64_t* __restrict__ sums, Records records) {

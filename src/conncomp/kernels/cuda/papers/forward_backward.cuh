@@ -38,7 +38,6 @@ __global__ void __launch_bounds__(kDividing)
   *left = *components = 0;
 }
 
-// Sets a bit of an entry, unless it is set.
 __device__ inline bool set_bit(uint32_t* entry, uint32_t bit) {
   if (Shared::load(entry) & bit) return false;
   Shared::fetch_or(entry, bit);

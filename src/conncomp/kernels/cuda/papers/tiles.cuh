@@ -33,7 +33,6 @@ constexpr int kTileThreads = 256;
 template <int rank>
 constexpr int kDirections = Steps<rank>::kNoStep;
 
-// The code of the step in a direction.
 template <int rank>
 __device__ inline int code_of(int direction) {
   return Steps<rank>::kNoStep + 1 + direction;

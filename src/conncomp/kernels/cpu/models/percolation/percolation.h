@@ -139,7 +139,6 @@ class PercolationRuns {
     return true;
   }
 
-  // Draws the places of a block's elements.
   void draw(int64_t block) {
     const int64_t begin = block * kBlock, end = std::min<int64_t>(begin + kBlock, int64_t(elements_));
     Bits64 index[kBlock / 2], half[2][kBlock / 2];
@@ -411,7 +410,6 @@ inline void run_sweep(const PercolationLattice& lattice, const Sweep& sweep, con
   });
 }
 
-// Draws configurations, as rows of words of each replica.
 inline void draw_configurations(const PercolationLattice& lattice, Bits64 seed, Bits64 first_replica,
                                 int64_t replicas, Bits32 step, Bits64 probability, bool certain,
                                 Bits64* words) {

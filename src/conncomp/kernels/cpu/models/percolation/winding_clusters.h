@@ -65,7 +65,6 @@ struct Periods {
   }
 };
 
-// What is counted of all clusters.
 struct ClusterCounts {
   int64_t clusters = 0, largest = 0;
   Bits64 squares = 0;  // the sum of sizes squared: below 2^62
@@ -164,7 +163,6 @@ class WindingClusters {
     Packed periods;
   };
 
-  // Makes a site a cluster.
   Place occupy(int64_t site) {
     nodes_[site] = Node::single();
     ++counts.clusters;

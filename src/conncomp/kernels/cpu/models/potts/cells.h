@@ -38,7 +38,6 @@ class Cells {
     replica_ = replica;
   }
 
-  // The cell of a word.
   class Cell {
    public:
     Bits64& visited() const { return words_[kVisited]; }

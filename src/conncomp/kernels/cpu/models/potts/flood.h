@@ -13,7 +13,6 @@
 
 namespace conncomp {
 
-// Sites of a word.
 struct Members {
   int64_t word;
   Bits64 sites;
@@ -93,7 +92,6 @@ class Flood {
     return sites;
   }
 
-  // From the ends of a word to the words beside.
   void reach_along(const WordPlace& place, Bits64 sites, Bits64 along) {
     const int64_t columns = lattice_.columns(), row = place.word - place.column;
     const bool ends = place.column + 1 == columns;

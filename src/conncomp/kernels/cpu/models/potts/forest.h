@@ -143,7 +143,6 @@ class RunForest {
   }
   Index first_run(int64_t row) const { return before_[row * columns_]; }
   Index last_run(int64_t row) const { return run_in((row + 1) * columns_ - 1, kAll); }
-  // Unites the last run of a row with the first one.
   void close_row(int64_t row) { join(first_run(row), last_run(row)); }
 
   // Unites two runs of this thread's. Of two roots the larger gets the smaller as its parent; if they are one

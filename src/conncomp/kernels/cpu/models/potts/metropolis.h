@@ -61,7 +61,6 @@ class Metropolis {
     Bits64 present;
   };
 
-  // The digits of the neighbours on a side of a word.
   Bits64 digits(const Bits64* plane, Bits64 spin, const Side& side, int last) const {
     const Bits64 beside = Shared::load(plane + side.word);
     if (side.shift == 0) return beside;

@@ -54,7 +54,6 @@ class Patches {
            words_of_patch(lattice);
   }
 
-  // The patch that has a word.
   int64_t patch_with(int64_t word) const {
     const int64_t columns = lattice_.columns(), row = word / columns,
                   line = row / lattice_.length[kColumnAxis];

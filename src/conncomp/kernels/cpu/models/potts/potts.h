@@ -15,7 +15,6 @@ struct PottsMemory {
   std::optional<CellMemory> cells;
 };
 
-// What is measured of clusters, if there is a record.
 struct ClusterMeasures {
   bool sizes, wrapping;
 };
@@ -87,7 +86,6 @@ class PottsEngine {
     });
   }
 
-  // `acceptance` is as of Metropolis.
   void metropolis(const Bits64* words, Bits64* new_words, Bits32 step, const Bits64* acceptance,
                   int most_lost, int64_t* record) const {
     if (record) count(words, record);

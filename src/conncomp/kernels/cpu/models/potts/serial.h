@@ -36,7 +36,6 @@ class SerialClusters {
     for_each_unvisited([&](const Site& start, int64_t) { grow(start, [](const Site&) {}); });
   }
 
-  // Flips clusters with chosen sites.
   void flip_chosen(const ChoiceRule& rule, Bits64* spins) {
     const bool known = rule.certain && lattice_.states == 2;  // whatever the smallest site draws
     for_each_in(0, rule.tiles.count(lattice_), [&](int64_t tile) {

@@ -54,7 +54,6 @@ class BitString {
     words_[i / kWord] |= bits << shift;
     words_[i / kWord + 1] |= bits >> 1 >> (kWord - 1 - shift);
   }
-  // The bits from i on.
   Bits64 from(int64_t i) const {
     const int shift = int(i % kWord);
     return words_[i / kWord] >> shift | words_[i / kWord + 1] << 1 << (kWord - 1 - shift);
@@ -206,7 +205,6 @@ class StripFlip {
     }
   }
 
-  // The site at which a run starts.
   int64_t site_of(Index run) const {
     const int64_t length = lattice_.length[kRowAxis];
     const Strip strip = strips_.with_row(replica_, run / length);
@@ -219,7 +217,6 @@ class StripFlip {
     return word / columns_ * length + word % columns_ * kWord + std::countr_zero(start);
   }
 
-  // Writes a digit of the spins of a row.
   void write_row(int64_t row, Index runs_begin, Bits64* digits) const {
     Bits64 before = 0;  // the digit of the site before
     for (int64_t c = 0; c < columns_; ++c) {
