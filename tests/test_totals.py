@@ -17,17 +17,17 @@ PROJECT = PACKAGE.parent.parent
 SLACK = 0.01
 
 MOST = {
-    "lines of Python": 0,
-    "lines of C++ and CUDA": 0,
-    "lines of Python's code": 0,
-    "bytes of Python": 0,
-    "bytes of C++ and CUDA": 0,
-    "files of Python": 0,
-    "files of C++ and CUDA": 0,
-    "lines of src, reproductions, tests and benchmarks": 0,
-    "public names": 0,
-    "public names of models": 0,
-    "public names of generate": 0,
+    "lines of Python": 66_281,
+    "lines of C++ and CUDA": 51_278,
+    "lines of Python's code": 42_277,
+    "bytes of Python": 2_689_181,
+    "bytes of C++ and CUDA": 2_299_279,
+    "files of Python": 389,
+    "files of C++ and CUDA": 284,
+    "lines of src, reproductions, tests and benchmarks": 213_020,
+    "public names": 45,
+    "public names of models": 31,
+    "public names of generate": 22,
 }
 
 
