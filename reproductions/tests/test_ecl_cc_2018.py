@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import conncomp
-from conncomp import Graph, generate
+from conncomp import Graph, diagnostics, generate
 from conncomp.bench import devices
 from conncomp.graph import graph as graph_module
-from conncomp.graph import labelling, paths
+from conncomp.graph import labelling
 from conncomp.graph.algorithms import ALGORITHMS
 from host_cuda.host_gpu import AVAILABLE
 from host_cupy import HostCuPyGpu
@@ -66,7 +66,7 @@ def host(gpu, monkeypatch, few):
     monkeypatch.setattr(Graph, "to", MOVE)
     monkeypatch.setattr(graph_module, "check_rows", CHECK)
     monkeypatch.setitem(ALGORITHMS, "cuda", ON_GPU)
-    for module in (labelling, graph_module, paths):
+    for module in (labelling, graph_module, diagnostics):
         monkeypatch.setattr(module, "current_gpu", lambda: executor)
     monkeypatch.setattr(labelling, "kind_of_call", lambda *_: None)  # launches are not kept
     monkeypatch.setattr(devices.Cuda, "capture", lambda self, call: call)

@@ -77,7 +77,7 @@ def measure(run, image, *more, suffix="npy"):
     name = f"a.{suffix}"
     if suffix == "zarr":
         zarr.create_array(name, data=image, chunks=tuple(max(1, n // 2) for n in image.shape))
-        more += ("--memory", "2G")
+        more += ("--memory", "8G")
     else:
         conncomp.write_image(name, image)
     result = run("measure", name, "-o", "c.csv", "--json", *more)

@@ -102,7 +102,7 @@ START = "--shape 8x8 --sweeps 4", "--shape 8x8 --sweeps 4 --q 4"  # of others, a
 CHUNKS, STREAM = "label v.zarr -o new.npy", "label v.npy --stats-only"
 PAIRS = "cluster p.csv --left l --right r"
 CLUSTER = f"{PAIRS} --weight w --threshold .6"
-BLOCKS = "measure l.zarr -o m.csv --memory 2G"
+BLOCKS = "measure l.zarr -o m.csv --memory 8G"
 REFUSED = [
     *("label rgb.tif --grey --channel 0", "measure rgb.tif -o m.csv --grey --channel 0"),
     "measure v.npy -o m.csv --planes --join-time",
