@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 
 import conncomp
-from conncomp import Graph, diagnostics, generate
+from conncomp import Graph, generate
 from conncomp.bench import devices
 from conncomp.graph import graph as graph_module
 from conncomp.graph import labelling
 from conncomp.graph.algorithms import ALGORITHMS
+from conncomp.kernels.cuda import launcher
 from host_cuda.host_gpu import AVAILABLE
 from host_cupy import HostCuPyGpu
 from reproductions import PAPERS
@@ -66,7 +67,7 @@ def host(gpu, monkeypatch, few):
     monkeypatch.setattr(Graph, "to", MOVE)
     monkeypatch.setattr(graph_module, "check_rows", CHECK)
     monkeypatch.setitem(ALGORITHMS, "cuda", ON_GPU)
-    for module in (labelling, graph_module, diagnostics):
+    for module in (labelling, graph_module, launcher):
         monkeypatch.setattr(module, "current_gpu", lambda: executor)
     monkeypatch.setattr(labelling, "kind_of_call", lambda *_: None)  # launches are not kept
     monkeypatch.setattr(devices.Cuda, "capture", lambda self, call: call)
