@@ -155,7 +155,7 @@ def _accept_explained_names(app, env, node, content):
 
 
 def _find_in_other_modules(app, env, node, content):
-    """Link a name in backticks to what has it in another module, the outermost of several."""
+    """Link a name in backticks to its object in the outermost module that has one of this name."""
     name, *member = node["reftarget"].split(".", 1)
     found = [full for full in public_api.names() if full.endswith(f".{name}")]
     if not found:

@@ -68,7 +68,7 @@ def variables() -> dict[str, str]:
 
 
 def gpu_facts(patience: float = PATIENCE) -> dict[str, str]:
-    """Return the GPUs and the versions of CUDA, or what is missing to use them."""
+    """Return the GPUs and the versions of CUDA, or the reason why they cannot be used."""
     command = (sys.executable, "-c", "from conncomp import _system; _system.print_cuda_facts()")
     answer = _answer(command, patience)
     try:

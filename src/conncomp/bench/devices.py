@@ -136,7 +136,7 @@ class Cpu:
 
 
 class Cuda(Cpu):
-    """The current CUDA device; what is timed works on a stream of its own."""
+    """The current CUDA device; timed calls work on a stream of their own."""
 
     name: DeviceName = "cuda"
 

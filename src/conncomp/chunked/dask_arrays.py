@@ -77,7 +77,7 @@ def dask_array(name: str, given: Any) -> Any:
 
 
 def _checked(name: str, array: Any, arguments: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-    """Refuse what is for arrays in memory; return where to work, and arguments of the question."""
+    """Refuse arguments for arrays in memory; return the device and the question's arguments."""
     asked = dict(arguments)
     out, workspace = asked.pop("out", None), asked.pop("workspace", None)
     if out is not None:
@@ -165,7 +165,7 @@ class _Labelling:
     def graph(self, places: dict[Index, NDArray[Any]] | None = None) -> tuple[Graph, Result]:
         """Return tasks and their results; where labels go to places, these are all None."""
         layout, rules = self.layout, self.rules
-        # What is written is no result to keep.
+        # Labels that are written are not kept as a result.
         token = tokenize(self.array, rules) if places is None else uuid4().hex
         joined = JOINED if layout.chunks > MANY_CHUNKS else ()
         graph = Graph(token, joined, layout.counts, _joined_side(layout))

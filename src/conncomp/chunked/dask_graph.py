@@ -23,7 +23,7 @@ from dask._task_spec import Task, TaskRef
 from conncomp.chunked.layout import Index
 from conncomp.kernels.cuda.launcher import import_cupy
 
-# What is called with chunks; all else is called with arrays in main memory.
+# These functions are called with chunks, all others with arrays in main memory.
 LABELLING = ("label", "roots", "numbers", "alone")
 MEASURING = ("sizes", "kept", "consecutive", "layers", "measured", "touched", "matched")
 ON_GPU = frozenset(LABELLING + MEASURING)

@@ -33,8 +33,8 @@ class Report(NamedTuple):
     touched: NDArray[np.uint64]  # bits of sides, as of Layout.sides
     faces: dict[int, Face]  # beyond which there is another chunk, by the number of their bit
     counts: NDArray[np.int64]  # of components, on faces or not, that begin in each segment
-    sizes: NDArray[np.int64] = np.zeros(0, np.int64)  # of parts in the chunk; empty if nobody asked
-    # those on no face that may be among the largest of all; empty if nobody asked
+    sizes: NDArray[np.int64] = np.zeros(0, np.int64)  # of parts in the chunk; empty unless wanted
+    # components on no face that may be among the largest of all; empty unless wanted
     inner_roots: NDArray[np.int64] = np.zeros(0, np.int64)
     inner_sizes: NDArray[np.int64] = np.zeros(0, np.int64)
 

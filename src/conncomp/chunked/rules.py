@@ -10,7 +10,6 @@ from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from conncomp._arrays import as_label_type
 from conncomp.chunked.layout import Layout
@@ -115,8 +114,7 @@ def rules_of_image(
     """Check the arguments of `label` for an array in chunks of some lengths along each axis."""
     image = _Shaped(tuple(map(sum, chunks)), np.dtype(kind))
     question = question_of_image(image, device=device, **arguments)
-    probe: NDArray[Any] = np.zeros(1, kind)
-    links = describe_values(probe, question.background, None, question.tolerance)[1]
+    links = describe_values(np.zeros(1, kind), question.background, None, question.tolerance)[1]
     one_value = image.dtype.kind == "b" and links.background is not None
     layout = _layout(chunks, question)
     return layout, Rules(question, image.shape, layout.crossed, links, not one_value)

@@ -770,12 +770,13 @@ class Graph:
         second call on, a long list in the order of its sources is labelled by its rows. Other rows
         are made once they pay.
         """
-        if self._times_labelled and self._csr is None and self.num_arcs >= ARCS_FOR_ROWS:
-            pay = self._times_labelled + 1 == CALLS_FOR_ROWS and self._is_near_and_mirrored()
-            if self._find_rows() or pay:
-                self._rows()
-                self._is_mirrored()
-        self._times_labelled += 1
+        times = self._times_labelled = self._times_labelled + 1
+        if (self._csr is None and self.num_arcs >= ARCS_FOR_ROWS) and (
+            (times == 2 and self._find_rows())
+            or (times == CALLS_FOR_ROWS and self._is_near_and_mirrored())
+        ):
+            self._rows()
+            self._is_mirrored()
         if self._csr is not None:
             return int(
                 native.components_of_csr(*self._csr, self._symmetric or False, consecutive, labels)

@@ -54,7 +54,6 @@ class Array:
     links: Links
     neighbourhood: Neighbourhood
     batch_axes: int
-
     shape: tuple[int, ...] = field(init=False)
     batch_shape: tuple[int, ...] = field(init=False)
     in_main_memory: bool = field(init=False)

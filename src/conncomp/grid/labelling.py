@@ -361,14 +361,15 @@ def ask(question: Question, values: Any) -> Any:
     if question.device == "cpu" and on_gpu(values):
         choose_algorithm(ALGORITHMS, "cuda", question.algorithm)
         question = replace(question, device="cuda")
+    road: Any = known if type(values) is np.ndarray else repeated
     kept = question.algorithm == "auto" and question.dtype is None and not question.of_bonds
-    kind, again = repeated.call_again(values, None, question, None) if kept else (None, None)
+    kind, again = road.call_again(values, None, question, None) if kept else (None, None)
     if again is not None:
         return again
     array = read(question, values)
     if kind is None:
         return label_array(array, question)
-    return repeated.first_call(kind, values, array, question, None, None)
+    return road.first_call(kind, values, array, question, None, None)
 
 
 def _is_plain(

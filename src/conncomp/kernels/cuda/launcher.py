@@ -236,7 +236,7 @@ class Templates:
 
     def load(self, gpu: Gpu, *chosen: Any) -> tuple[Kernel, ...]:
         """Return the kernels of a module."""
-        return gpu.load(*(self._modules.get(chosen) or self.module(*chosen)))
+        return gpu.load(*self.module(*chosen))
 
     def modules(self) -> Iterator[Module]:
         """Yield the module of each combination of choices."""
