@@ -36,7 +36,7 @@ from conncomp.graph.inputs.conversions import (
 )
 from conncomp.graph.inputs.parts import check_one_each, check_square
 from conncomp.graph.labelling import _lies_on_gpu, as_graph
-from conncomp.graph.repeated_forests import kept_forest_arcs
+from conncomp.graph.repeated import recorded_forest
 from conncomp.kernels.cuda.graph.boruvka import WeightBits
 from conncomp.kernels.cuda.launcher import INDEX_TYPES, current_gpu
 
@@ -305,6 +305,6 @@ def _find_on_cpu(graph: Graph, weights: WeightBits | None) -> Arcs:
 
 def _find_on_gpu(graph: Graph, weights: WeightBits | None, workspace: Workspace | None) -> Arcs:
     with graph._stream():
-        arcs = kept_forest_arcs(current_gpu(), graph, weights, workspace)
+        arcs = recorded_forest(current_gpu(), graph, weights, workspace)
         placed: Arcs = in_library(arcs, graph._library)
     return placed

@@ -489,8 +489,8 @@ class Gpu:
 
         Kernels begin by ``follow_launch()`` of ``core/launch.cuh``. Values take the place of what
         is `variable`: arrays, by their addresses, which are arguments or lie in records of NumPy,
-        and numbers in such records (`Field`); for None nothing does. ``again.answer(stream)``
-        returns `number`, an array of int64 on the GPU.
+        and numbers in such records (`Field`); for None and empty arrays nothing does.
+        ``again.answer(stream)`` returns `number`, an array of int64 on the GPU.
         """
         again = native.Launches(self.device, self.launches_overlap, DRIVER)
         memory = []
@@ -518,6 +518,8 @@ class Gpu:
     ) -> Iterator[tuple[int, int, int]]:
         """Yield offset, size and number of what is variable in an argument."""
         for number, value in enumerate(variable):
+            if _is_array(value) and value.size == 0:
+                continue
             if isinstance(argument, np.void):
                 for name, (dtype, offset, *_) in (argument.dtype.fields or {}).items():
                     if isinstance(value, Field):

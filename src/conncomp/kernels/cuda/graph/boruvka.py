@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, MutableMapping
 from functools import cache
 from itertools import product
 from typing import Any, NamedTuple
-from weakref import WeakSet
 
 import numpy as np
 
@@ -23,7 +22,7 @@ from conncomp.kernels.cuda.launcher import (
     launch,
 )
 from conncomp.kernels.cuda.structs import POINTER, Struct
-from conncomp.kernels.cuda.workspace import PlacedStruct, Workspace
+from conncomp.kernels.cuda.workspace import Workspace
 
 FILE = "cuda/graph/boruvka.cuh"
 SPAN, SAMPLES, GUESSERS, ARCS_OF_WORD = 4096, 1024, 256, 32
@@ -33,7 +32,6 @@ KEY_TYPES = np.dtype(np.uint32), np.dtype(np.uint64)
 # For fewer than how many edges a vertex all are gone through at once: where keys are the numbers of
 # arcs, and elsewhere.
 ALL_IN_ORDER, ALL_LIGHT = 3, 1.75
-CHECK_OF_ROWS = "count_descents"
 NUMBERED_AT_ONCE, SEEN_AT_ONCE, ROWS_OF_THREAD = 4, 8, 2
 ALL_KEYS, KEYS_TO_LIMIT, KEYS_ABOVE_LIMIT = range(3)
 SETTLING_THREADS = 1024  # of one block on each multiprocessor
@@ -103,27 +101,37 @@ def forest_arcs(
     graph: Any,
     weights: WeightBits | None,
     workspace: Workspace,
-    sorted_graphs: WeakSet[Any] | None = None,
+    are_sorted: MutableMapping[Any, bool] | None = None,
 ) -> Any:
     """Return the arcs of the spanning forest of least weight, and of least numbers, ascending.
 
-    It waits for the GPU. Without weights all arcs weigh the same. `sorted_graphs` are those whose
-    rows are known to be sorted, so that it is not looked up again.
+    It waits for the GPU. Without weights all arcs weigh the same. `are_sorted` tells by graph
+    whether its rows are sorted, once that has been looked up.
     """
-    is_known = sorted_graphs is not None and graph in sorted_graphs
-    task = ForestTask(gpu, graph, weights, workspace, is_known)
-    arcs = task.find()
-    found = task.as_many(arcs, first_entry(task.total))
-    if sorted_graphs is not None and weights is None and not is_known and task.has_sorted_rows():
-        sorted_graphs.add(graph)
+    known = {} if are_sorted is None else are_sorted
+    task = ForestTask(gpu, graph, weights, workspace, known.get(graph, False))
+    arcs = room_for_forest(gpu, graph)
+    task.find(arcs)
+    found = as_many(arcs, first_entry(task.total))
+    if weights is None and task.is_symmetric and graph not in known:
+        known[graph] = task.has_sorted_rows()
     return found
 
 
-class ForestTask:
-    """The steps of ``boruvka.cuh`` for one graph, and their memory.
+def room_for_forest(gpu: Gpu, graph: Any) -> Any:
+    """Return an array for as many arcs as a forest may have."""
+    most = min(graph.num_vertices, graph.num_arcs)
+    return gpu.xp.empty(most, INDEX_TYPES[graph.num_arcs > INT32_MAX])
 
-    `memory` is of `workspace`; another one's `take_memory` may take its place.
-    """
+
+def as_many(arcs: Any, number: int) -> Any:
+    """Return the first arcs of an array, and little memory that is not used."""
+    number = min(number, len(arcs))
+    return arcs[:number] if 2 * number >= len(arcs) else arcs[:number].copy()
+
+
+class ForestTask:
+    """The steps of ``boruvka.cuh`` for one graph, and their memory, of a workspace."""
 
     def __init__(
         self,
@@ -149,8 +157,7 @@ class ForestTask:
         self.words = -(-arcs // ARCS_OF_WORD)
         self.is_linked = _are_linked(self.keys.kind, self.index) and not self._are_many()
         self.far = FAR if self.is_linked else NOWHERE
-        self.parts = self._parts()
-        self.memory: Any = self.take_memory(workspace)
+        self.memory = workspace.take_struct(gpu, MEMORY, *self._parts())
         self.by_vertex = gpu.grid(max(self.count, self.words))
         self.by_span = gpu.grid(arcs, each=SPAN // THREADS)
         kind = self.keys.kind
@@ -195,32 +202,17 @@ class ForestTask:
         }
         return fields, {"of_chunk": (MOST_CHUNKS, COUNT), "total": (1, COUNT)}
 
-    def take_memory(self, workspace: Workspace) -> PlacedStruct:
-        """Return the memory, in a workspace."""
-        return workspace.take_struct(self.gpu, MEMORY, *self.parts)
-
     @property
     def total(self) -> Any:
         """How many arcs are chosen."""
         return self.memory["total"]
 
-    def room(self) -> Any:
-        """Return an array for as many arcs as a forest may have."""
-        return self.gpu.xp.empty(min(self.count, self.arcs), self.number)
-
-    def find(self) -> Any:
-        """Return an array that begins with the arcs of the forest, and count them."""
+    def find(self, arcs: Any) -> None:
+        """Let an array begin with the arcs of the forest, and count them."""
         self.choose()
-        arcs = self.room()
         bits = self.words, self._chunk(), self.memory["chosen"], self.memory["of_chunk"]
         launch(self.kernels[-2], self._by_chunk(), *bits, self.total)
         launch(self.kernels[-1], self._by_chunk(), *bits, len(arcs), arcs)
-        return arcs
-
-    def as_many(self, arcs: Any, number: int) -> Any:
-        """Return the first arcs of an array, and little memory that is not used."""
-        number = min(number, len(arcs))
-        return arcs[:number] if 2 * number >= len(arcs) else arcs[:number].copy()
 
     def choose(self) -> None:
         """Set the bits of the arcs of the forest."""
@@ -307,8 +299,8 @@ class ForestTask:
         launch(self.kernels[-3], self.by_span, *arcs, memory)
 
     def has_sorted_rows(self) -> bool:
-        """Whether the last call has found each row to be sorted, once it has ended."""
-        return self.is_symmetric and first_entry(self.memory["disorder"]) == 0
+        """Whether each row of a symmetric graph has been found to be sorted."""
+        return bool(first_entry(self.memory["disorder"]) == 0)
 
     def _chunk(self) -> int:
         return max(1, -(-self.words // MOST_CHUNKS))
@@ -390,7 +382,7 @@ def _names_of_rows(
 ) -> tuple[str, ...]:
     types = f"{ctype(pointer)}, {ctype(vertex)}"
     all_types = f"{keys.ctype()}, {types}, {ctype(index)}"
-    in_order = f"{CHECK_OF_ROWS}<{types}>", f"unite_in_order<{all_types}>"
+    in_order = f"count_descents<{types}>", f"unite_in_order<{all_types}>"
     by_weight = f"choose_first<{all_types}>", f"unite_first<{all_types}>"
     return (
         *(in_order if keys.struct == "ArcNumbers" else by_weight),
