@@ -40,7 +40,7 @@ TESTS = {
     "read-pairs": "tables/test_files cli/test_cluster",
     "edge-files": "tables/test_edges",
     "names-in-text": "tables/test_edges graph/test_reading cli/test_cluster tables/test_files",
-    "arguments": "test_wrong_arguments test_hostile_arguments",
+    "arguments": "test_wrong_arguments",
     "options": "cli/test_rules",
     "label": "grid/test_known grid/test_label",
     "label-bonds": "grid/test_label_bonds",

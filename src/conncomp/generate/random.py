@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from conncomp._arguments import as_sequence, shown
-from conncomp._arrays import as_numpy, on_gpu
+from conncomp._arrays import as_numpy, check_kind, on_gpu
 from conncomp._core import native
 from conncomp.generate._arguments import array_library, check_int, check_seed, index_dtype
 
@@ -167,8 +167,7 @@ def integers(
     where = _check_draw(count, seed, purpose, start)
     xp = array_library(device)
     highs = xp.asarray(high if on_gpu(high) else as_numpy(high, "high"))
-    if highs.dtype.kind not in "iu":
-        raise TypeError(f"high is of dtype {highs.dtype}; it must be of integers")
+    check_kind(highs, "iu", high, "high", "integers")
     if highs.shape not in ((), (count,)):
         raise ValueError(f"high has shape {highs.shape}; it must be one number or {count} of them")
     if highs.size:
@@ -212,7 +211,7 @@ def permutation(
     keys = uniform_bits(count, seed=seed, purpose=purpose, device=device)
     # Each number rides in the low bits of its random key: no two are equal, and a plain sort,
     # which is several times faster than argsort, is all it takes.
-    low = max(count - 1, 0).bit_length()
+    low = max(int(count) - 1, 0).bit_length()
     keys >>= low
     keys <<= low
     keys |= array_library(device).arange(count, dtype=np.uint64)

@@ -111,17 +111,19 @@ def check_properties(properties: Iterable[str] | str, known: Conditions) -> dict
             if not entry.is_lazy and not entry.obstacle(known)
         ]
         return check_properties(names, known)
-    if isinstance(properties, (str, bytes)) or not isinstance(properties, Iterable):
+    try:
+        wanted = None if isinstance(properties, (str, bytes)) else tuple(properties)
+    except Exception:  # of many types
+        wanted = None
+    if wanted is None:
         raise TypeError(
             f"properties={shown(properties)} must be a sequence of names, such as ['area'], "
             "or 'all'"
         )
-    wanted = []
-    for name in properties:
+    for name in wanted:
         if not isinstance(name, str):
             raise TypeError(f"properties has {shown(name)}, which is not a name")
-        wanted.append(name)
-    return dict(_checked(tuple(wanted), known))
+    return dict(_checked(wanted, known))
 
 
 @lru_cache(maxsize=64)

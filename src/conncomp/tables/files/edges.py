@@ -5,7 +5,7 @@ from __future__ import annotations
 import glob
 import os
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from typing import Any
 
@@ -420,7 +420,7 @@ def names_of_files(files: StrPath | Sequence[StrPath]) -> list[str]:
     if isinstance(files, (str, os.PathLike)):
         files = [files]
     try:
-        patterns = [os.fspath(name) for name in files]
+        patterns = [] if isinstance(files, Mapping) else [os.fspath(name) for name in files]
     except TypeError:
         patterns = []
     if not patterns or not all(isinstance(pattern, str) for pattern in patterns):
