@@ -91,6 +91,12 @@ def as_rows(indptr: ArrayLike, indices: ArrayLike) -> tuple[Indices, Indices]:
     return rows
 
 
+def sources_of_rows(indptr: Indices, indices: Indices) -> Indices:
+    """Return where each arc of compressed sparse rows begins."""
+    vertices = np.arange(len(indptr) - 1, dtype=indices.dtype)
+    return np.repeat(vertices, np.diff(indptr))
+
+
 def as_indices(values: ArrayLike, name: str) -> Indices:
     """Return `values` as a contiguous vector of int32 or int64.
 
