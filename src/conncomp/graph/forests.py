@@ -57,8 +57,8 @@ def spanning_forest(
     graph : Graph, matrix, or graph of another library
         As for `connected_components`. Directions of arcs are ignored.
     device : {None, "cpu", "cuda"}, optional
-        Where to work: by default where the graph lies. "cuda" moves a graph in main memory to the
-        current GPU, and the result back.
+        Where to work: by default where the graph lies. "cuda" moves a graph in main memory, and its
+        weights, to the current GPU, and the result back.
     workspace : Workspace, optional
         Memory on the GPU to use again.
 
@@ -82,24 +82,10 @@ def spanning_forest(
 
     Notes
     -----
-    On the CPU the arcs are gone through by the union-find of [2]_, in their order [1]_. A second
-    thread shares the work where a long list is in no order, or where there are many arcs a vertex:
-    one thread contracts the first arc of each vertex, which is in the forest, and the other one
-    unites the trees that are left. It takes the memory of two numbers a vertex and, on several
-    threads, half a number a vertex and a bit an arc. On a GPU trees keep the least arc that leads
-    from each to another one; where there are many arcs a vertex, rounds of Borůvka over a list of
-    edges [3]_ find the arcs. This waits for the GPU and takes 24 bytes or more for each arc.
-
-    Other threads may write to the arrays of `graph` meanwhile: the arcs may then be wrong, no more.
-
-    References
-    ----------
-    .. [1] J. B. Kruskal, "On the shortest spanning subtree of a graph and the traveling salesman
-       problem", Proceedings of the American Mathematical Society 7, 1956.
-    .. [2] J. Jaiganesh, M. Burtscher, "A High-Performance Connected Components Implementation for
-       GPUs", HPDC 2018.
-    .. [3] A. Fallin, A. Gonzalez, J. Seo, M. Burtscher, "A High-Performance MST Implementation for
-       GPUs", SC 2023.
+    :doc:`/algorithms/forests` tells how it works. On the CPU it takes the memory of two numbers a
+    vertex and, on several threads, half a number a vertex and a bit an arc. On a GPU, where there
+    are many arcs a vertex, it waits and takes 24 bytes or more for each arc. Other threads may
+    write to the arrays of `graph` meanwhile: the arcs may then be wrong, no more.
 
     Examples
     --------
@@ -125,7 +111,7 @@ def minimum_spanning_forest(
 
     Of arcs of equal weight the one of the lower number is preferred, so that the forest is the same
     on every device, whatever the number of threads. Unlike in SciPy, an arc of weight zero is an
-    arc.
+    arc. Other threads may write to `graph` and `weights` as for `spanning_forest`.
 
     Parameters
     ----------
@@ -138,11 +124,8 @@ def minimum_spanning_forest(
         of `Graph.indices`. Negative weights and infinities are allowed: an arc of weight infinity
         is heavier than all others, but an arc. May be left out if `graph` is a matrix: its entries
         are the weights.
-    device : {None, "cpu", "cuda"}, optional
-        Where to work: by default where the graph lies. "cuda" moves a graph in main memory and
-        its weights to the current GPU, and the result back.
-    workspace : Workspace, optional
-        Memory on the GPU to use again.
+    device, workspace
+        As for `spanning_forest`. A GPU waits now and then, and takes 32 bytes or more for each arc.
 
     Returns
     -------
@@ -160,33 +143,11 @@ def minimum_spanning_forest(
     ImportError, RuntimeError, MemoryError
         As `connected_components` does.
 
-    See Also
-    --------
-    spanning_forest : The same without weights.
-
-    Notes
-    -----
-    On the CPU light arcs are sorted and go through Kruskal's algorithm first, and of the others
-    those that connect different trees [1]_; all threads collect arcs and sort them. On a GPU rounds
-    of Borůvka over a list of edges [2]_ find the arcs, which waits for the GPU now and then, and
-    takes 32 bytes or more for each arc; weights of 64 bits are sorted before.
-
-    Other threads may write to the arrays of `graph` and to `weights` meanwhile: the arcs may then
-    be wrong, no more.
-
-    References
-    ----------
-    .. [1] V. Osipov, P. Sanders, J. Singler, "The filter-Kruskal minimum spanning tree algorithm",
-       ALENEX 2009.
-    .. [2] A. Fallin, A. Gonzalez, J. Seo, M. Burtscher, "A High-Performance MST Implementation for
-       GPUs", SC 2023.
-
     Examples
     --------
     >>> import conncomp
     >>> graph = conncomp.Graph.from_edges([0, 1, 2, 3], [1, 2, 0, 4])
-    >>> weights = [0.5, 3.0, 2.0, 0.0]
-    >>> conncomp.minimum_spanning_forest(graph, weights)
+    >>> conncomp.minimum_spanning_forest(graph, [0.5, 3.0, 2.0, 0.0])
     array([0, 2, 3], dtype=int32)
 
     Of a matrix:

@@ -85,9 +85,9 @@ class IncrementalComponents:
 
     Notes
     -----
-    Trees of a union-find [1]_ grow by a batch at a time, as in [2]_ and [3]_. They take 4 bytes a
-    vertex, or 8 with int64; on a GPU a batch takes a bit an edge besides. On the CPU large batches
-    are the work of all threads (`set_num_threads`).
+    Trees of a union-find grow by a batch at a time; :doc:`/algorithms/forests` tells how. They take
+    4 bytes a vertex, or 8 with int64; on a GPU a batch takes a bit an edge besides. On the CPU
+    large batches are the work of all threads (`set_num_threads`).
 
     On a GPU only `count`, `check`, ``labels("consecutive")``, answers to integers and what has
     ``wait=True`` wait. So a vertex that does not exist is not reported at once: the GPU finds it
@@ -101,15 +101,6 @@ class IncrementalComponents:
     answers may be wrong, no more. A signal whose handler raises, such as Ctrl-C, ends a call; some
     edges of its batch may then be in. Copies and pickles keep the components, not the trees, and on
     a GPU go through main memory.
-
-    References
-    ----------
-    .. [1] J. Jaiganesh, M. Burtscher, "A High-Performance Connected Components Implementation for
-       GPUs", HPDC 2018.
-    .. [2] L. Dhulipala, C. Hong, J. Shun, "ConnectIt: A Framework for Static and Incremental
-       Parallel Graph Connectivity Algorithms", PVLDB 14, 2020.
-    .. [3] C. Hong, L. Dhulipala, J. Shun, "Exploring the Design Space of Static and Incremental
-       Graph Connectivity Algorithms on GPUs", PACT 2020.
 
     Examples
     --------
@@ -163,23 +154,14 @@ class IncrementalComponents:
 
     @property
     def count(self) -> int:
-        """The number of components.
-
-        Raises
-        ------
-        ValueError
-            As of `check`.
-        """
+        """The number of components; asking for it does what `check` does."""
         return self._kept.count()
 
     def check(self) -> None:
         """Wait for the GPU, and raise the error of a call that was given what is no vertex.
 
-        Raises
-        ------
-        ValueError
-            If there was one: of several the first. The edges of its batch were left out, and what
-            it returned otherwise is False or -1 at that place. The error is raised once.
+        Of several it is the ValueError of the first, and it is raised once. The edges of its batch
+        were left out, and what it returned otherwise is False or -1 at that place.
 
         Examples
         --------
@@ -223,7 +205,7 @@ class IncrementalComponents:
     @overload
     def connected(self, u: ArrayLike, v: ArrayLike, *, wait: bool = False) -> NDArray[Any]: ...
     def connected(self, u: Any, v: Any, *, wait: bool = False) -> bool | NDArray[Any]:
-        """Tell which vertices are connected.
+        """Tell which vertices are connected; errors are those of `add_edges`.
 
         Parameters
         ----------
@@ -237,20 +219,13 @@ class IncrementalComponents:
         ndarray of bool, shape (num_pairs,), or bool
             Whether ``u[i]`` and ``v[i]`` are in one component. Of the library of the arrays.
 
-        Raises
-        ------
-        ValueError, TypeError
-            As of `add_edges`.
-
         Examples
         --------
         >>> import conncomp
         >>> components = conncomp.IncrementalComponents(3)
         >>> components.add_edges([0], [2])
-        >>> components.connected(0, 2)
-        True
-        >>> components.connected([0, 1], [1, 1])
-        array([False,  True])
+        >>> components.connected([0, 1], [2, 1]), components.connected(0, 2)
+        (array([ True,  True]), True)
         """
         wait = as_bool("wait", wait)
         if _is_scalar(u) and _is_scalar(v):
@@ -263,24 +238,15 @@ class IncrementalComponents:
     @overload
     def roots(self, vertices: ArrayLike, *, wait: bool = False) -> NDArray[Any]: ...
     def roots(self, vertices: Any, *, wait: bool = False) -> int | NDArray[Any]:
-        """Return the smallest vertices of the components of some vertices.
+        """Return the smallest vertices of the components of some vertices, of `dtype`.
 
         Parameters
         ----------
         vertices : array_like of int, shape (n,), or int
             In an array where the components are kept. For an integer the call waits.
         wait : bool, optional
-            On a GPU, whether to wait for the answer, so that errors are raised at once.
-
-        Returns
-        -------
-        ndarray of `dtype`, shape (n,), or int
-            Of the library of the array.
-
-        Raises
-        ------
-        ValueError, TypeError
-            As of `add_edges`.
+            On a GPU, whether to wait for the answer, so that errors, those of `add_edges`, are
+            raised at once.
 
         Examples
         --------
@@ -339,8 +305,6 @@ class IncrementalComponents:
         >>> components.add_edges([1], [3])
         >>> components.labels()
         array([0, 1, 2, 1], dtype=int32)
-        >>> components.labels("roots", dtype="smallest")
-        array([0, 1, 2, 1], dtype=uint8)
         """
         check_choice("numbering", numbering, ("consecutive", "roots"))
         dtype = self.dtype if dtype is None and out is None else dtype

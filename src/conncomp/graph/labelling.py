@@ -405,15 +405,6 @@ def condensation(
     TypeError, ValueError, ImportError, RuntimeError, MemoryError
         As of `connected_components`.
 
-    See Also
-    --------
-    connected_components : The labels alone.
-
-    Notes
-    -----
-    On the CPU, all threads collect the arcs between components, put them in rows, and keep each
-    once. On a GPU, all arcs between components are sorted.
-
     Examples
     --------
     >>> import conncomp
