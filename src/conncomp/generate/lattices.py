@@ -10,20 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._arguments import as_bool, check_choice
+from conncomp.generate import _edges
 from conncomp.generate._arguments import (
     array_library,
     check_int,
     check_real,
     check_shape,
     index_dtype,
-)
-from conncomp.generate._edges import (
-    graph_of_edges,
-    graph_of_parts,
-    hilbert_path,
-    lattice_edges,
-    repeat,
-    spanning_tree,
 )
 from conncomp.generate.random import Purpose, integers, uniform
 from conncomp.graph import Graph
@@ -56,7 +49,7 @@ def line(
     """
     n = check_int("num_vertices", num_vertices, 1)
     ids = array_library(device).arange(n, dtype=index_dtype(n))
-    return graph_of_edges(n, ids[:-1], ids[1:], shuffle=shuffle, seed=seed, device=device)
+    return _edges.graph_of_edges(n, ids[:-1], ids[1:], shuffle=shuffle, seed=seed, device=device)
 
 
 def star(num_vertices: int, hub: int = 0, *, device: str | None = None) -> Graph:
@@ -84,7 +77,7 @@ def star(num_vertices: int, hub: int = 0, *, device: str | None = None) -> Graph
     xp = array_library(device)
     ids = xp.arange(n, dtype=index_dtype(n))
     rim = ids[ids != centre]
-    return graph_of_edges(n, xp.full_like(rim, centre), rim, device=device)
+    return _edges.graph_of_edges(n, xp.full_like(rim, centre), rim, device=device)
 
 
 def grid(
@@ -131,7 +124,7 @@ def grid(
         if closed[axis] and length > 2:
             u.append(along[-1].ravel())
             v.append(along[0].ravel())
-    return graph_of_edges(
+    return _edges.graph_of_edges(
         n, xp.concatenate(u), xp.concatenate(v), shuffle=shuffle, seed=seed, device=device
     )
 
@@ -180,9 +173,9 @@ def road_like(
     share = check_real("keep", keep, 0, 1)
     longest = check_int("segments", segments, 1)
     xp = array_library(device)
-    u, v, kept = lattice_edges(xp, rows, columns)
+    u, v, kept = _edges.lattice_edges(xp, rows, columns)
     if as_bool("connected", connected):
-        tree = xp.asarray(spanning_tree(rows, columns, seed))
+        tree = xp.asarray(_edges.spanning_tree(rows, columns, seed))
         total, inside = int(kept.sum()), int(tree.sum())
         share = (share * total - inside) / max(total - inside, 1)
     drawn = uniform(u.size, seed=seed, purpose=Purpose.KEEP, device=device)
@@ -198,13 +191,13 @@ def road_like(
     junction = xp.arange(rows * columns)
     names = junction + before[xp.searchsorted(u, junction)]
     n = rows * columns + int(before[-1])
-    road = repeat(xp, xp.arange(len(u)), length)
+    road = _edges.repeat(xp, xp.arange(len(u)), length)
     start = xp.cumsum(length) - length
     position = xp.arange(len(road)) - start[road]  # of an edge along its road
     inner = u[road] + before[road] + position  # the vertex before the edge, unless it is the first
     src = xp.where(position == 0, names[u[road]], inner).astype(index_dtype(n))
     dst = xp.where(position == length[road] - 1, names[v[road]], inner + 1).astype(src.dtype)
-    return graph_of_edges(n, src, dst, shuffle=shuffle, seed=seed, device=device)
+    return _edges.graph_of_edges(n, src, dst, shuffle=shuffle, seed=seed, device=device)
 
 
 def delaunay(
@@ -250,13 +243,13 @@ def delaunay(
         points = points[np.argsort(_hilbert_index(points), kind="stable")]
     indptr, indices = Delaunay(points).vertex_neighbor_vertices
     csr = xp.asarray(indptr.astype(np.int64)), xp.asarray(indices.astype(index_dtype(n)))
-    return graph_of_parts(n, csr=csr, device=device)
+    return _edges.graph_of_parts(n, csr=csr, device=device)
 
 
 def _hilbert_index(points: NDArray[np.float64]) -> NDArray[np.int64]:
     """Return how far along a Hilbert curve, with a few points a cell at most, each point lies."""
     order = math.ceil(math.log2(len(points)) / 2)
-    x, y = hilbert_path(np, order)
+    x, y = _edges.hilbert_path(np, order)
     position = np.empty((1 << order, 1 << order), np.int64)
     position[x, y] = np.arange(len(x))
     cell = (points * (1 << order)).astype(np.int64)

@@ -17,31 +17,10 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
+from conncomp import _arrays
 from conncomp._arguments import as_bool, as_sequence, check_choice, check_progress, shown
-from conncomp._arrays import (
-    as_cupy,
-    as_numpy,
-    caller_stream,
-    converted,
-    in_library,
-    library_of,
-    move_from_gpu,
-    move_to_gpu,
-    new_array,
-    on_gpu,
-)
 from conncomp._core import native
-from conncomp.graph.inputs.conversions import (
-    as_arcs_or_rows,
-    check_library,
-    is_igraph,
-    is_networkx,
-    is_rustworkx,
-    is_sparse,
-    parts_of_igraph,
-    parts_of_networkx,
-    parts_of_rustworkx,
-)
+from conncomp.graph.inputs import conversions
 from conncomp.graph.inputs.parts import (
     Ids,
     Indices,
@@ -273,10 +252,10 @@ class Graph:
         >>> Graph.from_scipy(scipy.sparse.eye_array(3))
         Graph(num_vertices=3, num_arcs=3)
         """
-        if not is_sparse(matrix):
+        if not conversions.is_sparse(matrix):
             raise TypeError(f"matrix is a {type(matrix).__name__}, not a sparse matrix")
         check_square(matrix.shape, "matrix")
-        stored = as_arcs_or_rows(matrix)
+        stored = conversions.as_arcs_or_rows(matrix)
         if stored.format == "coo":
             return cls(matrix.shape[0], arcs=(stored.row, stored.col))
         return cls(matrix.shape[0], csr=(stored.indptr, stored.indices))
@@ -297,8 +276,8 @@ class Graph:
         >>> Graph.from_networkx(networkx.path_graph(4))
         Graph(num_vertices=4, num_arcs=6)
         """
-        check_library(is_networkx(graph), graph, "NetworkX")
-        return cls._of_checked(**parts_of_networkx(graph)._asdict())
+        conversions.check_library(conversions.is_networkx(graph), graph, "NetworkX")
+        return cls._of_checked(**conversions.parts_of_networkx(graph)._asdict())
 
     @classmethod
     def from_igraph(cls, graph: Any) -> Graph:
@@ -318,8 +297,8 @@ class Graph:
         >>> Graph.from_igraph(igraph.Graph.Ring(4))
         Graph(num_vertices=4, num_arcs=8)
         """
-        check_library(is_igraph(graph), graph, "igraph")
-        return cls._of_checked(**parts_of_igraph(graph)._asdict())
+        conversions.check_library(conversions.is_igraph(graph), graph, "igraph")
+        return cls._of_checked(**conversions.parts_of_igraph(graph)._asdict())
 
     @classmethod
     def from_rustworkx(cls, graph: Any) -> Graph:
@@ -338,8 +317,8 @@ class Graph:
         >>> Graph.from_rustworkx(rustworkx.generators.path_graph(4))
         Graph(num_vertices=4, num_arcs=6)
         """
-        check_library(is_rustworkx(graph), graph, "rustworkx")
-        return cls._of_checked(**parts_of_rustworkx(graph)._asdict())
+        conversions.check_library(conversions.is_rustworkx(graph), graph, "rustworkx")
+        return cls._of_checked(**conversions.parts_of_rustworkx(graph)._asdict())
 
     @overload
     @classmethod
@@ -473,8 +452,8 @@ class Graph:
             return self
         if device == "cpu":
             with self._stream():
-                return self._moved(move_from_gpu, "numpy")
-        moved = self._moved(partial(move_to_gpu, current_gpu().xp), "cupy")
+                return self._moved(_arrays.move_from_gpu, "numpy")
+        moved = self._moved(partial(_arrays.move_to_gpu, current_gpu().xp), "cupy")
         # The arrays here may have changed since they were checked.
         if moved._arcs is not None:
             check_arcs(moved._arcs, moved.num_vertices)
@@ -508,7 +487,7 @@ class Graph:
     def _stream(self) -> AbstractContextManager[object]:
         """Work on the GPU where the arrays lie, on the stream that is current in their library."""
         some_array: Any = self._kept()[0]
-        return caller_stream(self._library, some_array.device.id)
+        return _arrays.caller_stream(self._library, some_array.device.id)
 
     def _given_away(self, array: Indices) -> Indices:
         if self.device == "cpu":
@@ -567,13 +546,17 @@ class Graph:
         """
         order: Any = np.argsort(self.to("cpu")._ends()[0], kind="stable")
         with _where_they_lie(values=values) as library:
-            array: Any = as_cupy(values) if on_gpu(values) else as_numpy(values, "values")
+            array: Any = (
+                _arrays.as_cupy(values)
+                if _arrays.on_gpu(values)
+                else _arrays.as_numpy(values, "values")
+            )
             check_one_each("values", array.shape, self.num_arcs)
-            if on_gpu(values):
-                order = move_to_gpu(current_gpu().xp, order)
+            if _arrays.on_gpu(values):
+                order = _arrays.move_to_gpu(current_gpu().xp, order)
             placed = array.copy()
             placed[order] = array
-            return in_library(placed, library)  # type: ignore[no-any-return]
+            return _arrays.in_library(placed, library)  # type: ignore[no-any-return]
 
     def _ends(self) -> tuple[Indices, Indices]:
         """Return the sources and the targets of all arcs."""
@@ -595,8 +578,8 @@ class Graph:
                 with self._stream():
                     self._csr = rows_of_arcs(current_gpu().xp, src, dst, self.num_vertices)
             elif not self._find_rows():
-                indptr = new_array(np, (self.num_vertices + 1,), np.int64)
-                indices = new_array(np, dst.shape, dst.dtype)
+                indptr = _arrays.new_array(np, (self.num_vertices + 1,), np.int64)
+                indices = _arrays.new_array(np, dst.shape, dst.dtype)
                 native.csr_of_arcs(src, dst, indptr, indices)
                 self._csr = indptr, indices
         assert self._csr is not None
@@ -606,7 +589,7 @@ class Graph:
         """Whether sources never decrease, so that targets are rows as they are; keep these then."""
         assert self._arcs is not None
         src, dst = self._arcs
-        indptr = new_array(np, (self.num_vertices + 1,), np.int64)
+        indptr = _arrays.new_array(np, (self.num_vertices + 1,), np.int64)
         if native.rows_of_sorted(src, indptr):
             self._csr = indptr, dst
         return self._csr is not None
@@ -642,7 +625,7 @@ class Graph:
                 self._symmetric = check_rows(current_gpu(), *self._rows()).symmetric
         elif self._symmetric is None:
             # Copies, which nobody else changes.
-            rows = [converted(array, array.dtype) for array in self._rows()]
+            rows = [_arrays.converted(array, array.dtype) for array in self._rows()]
             check_csr(*rows)
             # Where multiplicities match, too, as they mostly do, one pass is enough.
             if native.csr_is_mirrored(*rows, secrets.randbits(64)):
@@ -730,12 +713,16 @@ def _two(name: str, pair: Any) -> tuple[ArrayLike, ArrayLike]:
 @contextmanager
 def _where_they_lie(**arrays: Any) -> Iterator[str]:
     """Work where some arrays lie, all on a GPU or none; the value is the library of the first."""
-    places = {name: on_gpu(array) for name, array in arrays.items()}
+    places = {name: _arrays.on_gpu(array) for name, array in arrays.items()}
     if len(set(places.values())) > 1:
         on_device, in_memory = sorted(places, key=places.__getitem__, reverse=True)
         raise TypeError(f"{on_device} lies in GPU memory, but {in_memory} does not; move one")
     first = next(iter(arrays.values()))
-    library = library_of(first)
-    place = caller_stream(library, as_cupy(first).device.id) if on_gpu(first) else nullcontext()
+    library = _arrays.library_of(first)
+    place = (
+        _arrays.caller_stream(library, _arrays.as_cupy(first).device.id)
+        if _arrays.on_gpu(first)
+        else nullcontext()
+    )
     with place:
         yield library

@@ -8,22 +8,9 @@ from typing import Any, Literal, NamedTuple, Unpack, overload
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from conncomp import _arrays
 from conncomp._algorithms import Algorithm, Choices, choose_algorithm
 from conncomp._arguments import also_named, as_bool, check_choice, shown
-from conncomp._arrays import (
-    Output,
-    as_cupy,
-    as_numpy,
-    as_numpy_and_mask,
-    caller_stream,
-    check_kind,
-    choose_device,
-    in_library,
-    library_of,
-    move_from_gpu,
-    move_to_gpu,
-    on_gpu,
-)
 from conncomp._containers import is_of
 from conncomp._core import native
 from conncomp.gpu import Workspace, check_workspace
@@ -209,7 +196,7 @@ def connected_components(
             "numbering='topological' is for connection='strong' of a directed graph: arcs give "
             "weak components no order; use 'consecutive' or 'roots'"
         )
-    where = choose_device(device, _lies_on_gpu(csgraph), "csgraph", workspace)
+    where = _arrays.choose_device(device, _lies_on_gpu(csgraph), "csgraph", workspace)
     chosen = choose_algorithm(STRONG_ALGORITHMS if strong else ALGORITHMS, where, algorithm)
     choices = chosen.check_options(options)
     check_workspace(workspace)
@@ -225,12 +212,12 @@ def connected_components(
     # Among what leads to strong components is the number of vertices itself.
     largest = arcs.num_vertices if strong else max(arcs.num_vertices - 1, 0)
     # What kernels of the CPU write there leads them on, unchecked.
-    output = Output((arcs.num_vertices,), largest, dtype, out, inputs, private=True)
+    output = _arrays.Output((arcs.num_vertices,), largest, dtype, out, inputs, private=True)
     if where == "cuda":
         moved = arcs.to("cuda")
         wanted = output.labels.dtype, None
         count, placed = _label_on_gpu(moved, chosen, choices, numbering, *wanted, workspace)
-        move_from_gpu(placed, output.labels)
+        _arrays.move_from_gpu(placed, output.labels)
         count = int(count)
     elif numbering == "topological":
         count = int(native.topological_of_csr(*arcs._rows(), output.labels))
@@ -239,7 +226,7 @@ def connected_components(
         (count,) = chosen.fill(None, arcs, output.labels, None, consecutive, True, **choices)
     labels = output.finish()
     if out is None:
-        labels = in_library(labels, arcs._library)
+        labels = _arrays.in_library(labels, arcs._library)
     return (count, labels) if return_labels else count
 
 
@@ -260,7 +247,7 @@ def _label_on_gpu(
         # other algorithms check what they read back of it.
         private = algorithm.waits(options) or numbering == "topological"
         parts = graph._kept()
-        output = Output(
+        output = _arrays.Output(
             (graph.num_vertices,), largest, dtype, out, parts, private=private, xp=gpu.xp
         )
         algorithm.check(graph, **options)
@@ -271,20 +258,20 @@ def _label_on_gpu(
                 count = first_entry(counts) if private else int(counts[0])
             if numbering == "topological":
                 numbers = np.empty(count, output.labels.dtype)
-                rows = map(move_from_gpu, condense(gpu.xp, graph, output.labels, count))
+                rows = map(_arrays.move_from_gpu, condense(gpu.xp, graph, output.labels, count))
                 native.topological_of_csr(*rows, numbers)
-                output.labels[:] = move_to_gpu(gpu.xp, numbers)[output.labels]
+                output.labels[:] = _arrays.move_to_gpu(gpu.xp, numbers)[output.labels]
         labels = output.finish()
-        result = in_library(labels, graph._library) if out is None else out
+        result = _arrays.in_library(labels, graph._library) if out is None else out
         if consecutive:
             return count, result
-        return in_library(counts.reshape(()), graph._library), result
+        return _arrays.in_library(counts.reshape(()), graph._library), result
 
 
 def _lies_on_gpu(graph: Any) -> bool:
     if isinstance(graph, Graph):
         return graph.device == "cuda"
-    return is_of(graph, "cupyx.scipy.sparse") or on_gpu(graph)
+    return is_of(graph, "cupyx.scipy.sparse") or _arrays.on_gpu(graph)
 
 
 def as_graph(graph: Any) -> Graph:
@@ -308,17 +295,17 @@ def as_graph(graph: Any) -> Graph:
             "csgraph is a DataFrame of Dask; graphs whose edges are in one are for conncomp."
             "label_edge_files, spanning_forest_of_files and minimum_spanning_forest_of_files"
         )
-    if not on_gpu(graph):
-        return _graph_of_entries(graph, *as_numpy_and_mask(graph, "csgraph"), np)
-    matrix = as_cupy(graph)
-    with caller_stream(library_of(graph), matrix.device.id):
+    if not _arrays.on_gpu(graph):
+        return _graph_of_entries(graph, *_arrays.as_numpy_and_mask(graph, "csgraph"), np)
+    matrix = _arrays.as_cupy(graph)
+    with _arrays.caller_stream(_arrays.library_of(graph), matrix.device.id):
         return _graph_of_entries(graph, matrix, None, current_gpu().xp)
 
 
 def _graph_of_entries(graph: Any, matrix: Any, hidden: Any, xp: Any) -> Graph:
     """Return the graph of a dense matrix, whose values are in an array of `xp`, too."""
     kinds = "a Graph, a graph of NetworkX, igraph or rustworkx, or a matrix of real numbers"
-    check_kind(matrix, "biuf", graph, "csgraph", kinds)
+    _arrays.check_kind(matrix, "biuf", graph, "csgraph", kinds)
     check_square(matrix.shape, "csgraph")
     if isinstance(graph, np.ma.MaskedArray):
         present = ~np.ma.getmaskarray(graph)
@@ -327,7 +314,7 @@ def _graph_of_entries(graph: Any, matrix: Any, hidden: Any, xp: Any) -> Graph:
         present &= hidden is None or ~hidden
     src, dst = xp.nonzero(present)
     made = Graph.from_edges(src, dst, len(matrix))
-    made._library = library_of(graph)
+    made._library = _arrays.library_of(graph)
     return made
 
 
@@ -419,9 +406,9 @@ def condensation(
         arcs, connection="strong", numbering=numbering, algorithm=algorithm
     )
     if arcs.device == "cpu":
-        rows = condense(np, arcs, as_numpy(labels, "labels"), count)
+        rows = condense(np, arcs, _arrays.as_numpy(labels, "labels"), count)
     else:
         with arcs._stream():
-            rows = condense(current_gpu().xp, arcs, as_cupy(labels), count)
+            rows = condense(current_gpu().xp, arcs, _arrays.as_cupy(labels), count)
     made = Graph._of_checked(count, csr=rows, library=arcs._library)
     return Condensation(made, labels, count)

@@ -21,14 +21,7 @@ from conncomp.graph.graph import Graph
 from conncomp.graph.incremental import IncrementalComponents
 from conncomp.graph.inputs.parts import check_num_vertices
 from conncomp.tables import forests
-from conncomp.tables.files.reading import (
-    SUFFIXES,
-    Wanted,
-    batches,
-    format_of,
-    notes_of,
-    open_file,
-)
+from conncomp.tables.files import reading
 
 __all__ = ["label_edge_files", "minimum_spanning_forest_of_files", "spanning_forest_of_files"]
 
@@ -274,21 +267,21 @@ class EdgeFiles:
         self.num_vertices = None if num_vertices is None else check_num_vertices(num_vertices)
         self.count = 0
         names = names_of_files(files)
-        check_choice("format", format, (None, *SUFFIXES))
+        check_choice("format", format, (None, *reading.SUFFIXES))
         if format == "dups":
             raise ValueError("format='dups' has no edges; use cluster_dups")
-        are_text = {(format or format_of(name)) in ("csv", "tsv") for name in names}
+        are_text = {(format or reading.format_of(name)) in ("csv", "tsv") for name in names}
         if header is not None and True not in are_text:
             raise ValueError(f"header={shown(header)} is for files of CSV and TSV; leave it out")
         src, dst, *others = (
             _name(*pair, False not in are_text)
             for pair in zip(("src", "dst", "weights"), columns, strict=False)
         )
-        wanted = Wanted((src,), (dst,), others[0] if others else None, argument="src")
+        wanted = reading.Wanted((src,), (dst,), others[0] if others else None, argument="src")
         first_row = None if header is None else as_bool("header", header)
-        self._files = [open_file(name, wanted, format, True, first_row) for name in names]
+        self._files = [reading.open_file(name, wanted, format, True, first_row) for name in names]
         self.size = sum(file.size for file in self._files)
-        self.notes = notes_of(self._files)
+        self.notes = reading.notes_of(self._files)
 
     def with_warnings(self) -> EdgeFiles:
         """Warn of what there is to say, where a function for users was called; return itself."""
@@ -303,7 +296,7 @@ class EdgeFiles:
         # What headers promise is held against the rows when these are read, and before against what
         # files can hold.
         promised = min(sum(file.rows or 0 for file in self._files), ROWS_PER_BYTE * self.size)
-        with closing(batches(self._files, "refuse", native.get_num_threads())) as parts:
+        with closing(reading.batches(self._files, "refuse", native.get_num_threads())) as parts:
             for batch in parts:
                 where = f"{batch.path}: "
                 src, largest_src = forests.as_vertices(_as_array(batch.left[0]), "src", where)
