@@ -14,6 +14,7 @@ from conncomp._algorithms import choose_algorithm
 from conncomp.graph import algorithms as graph_algorithms
 from conncomp.grid import algorithms as grid_algorithms
 from native_program import KERNELS
+from pages import ROOT
 
 TABLES = {
     "arrays": grid_algorithms.ALGORITHMS,
@@ -34,6 +35,8 @@ OPTIONS = [
     for algorithm in algorithms.values()
     for option in algorithm.options
 ]
+# Where what `connected_components` says of algorithms goes on.
+PAGE_OF_GRAPHS = (ROOT / "docs/algorithms/graph_options.rst").read_text()
 FOR_TESTS = {"tally"}  # arguments of drivers that are no options
 
 
@@ -126,10 +129,9 @@ def test_names_in_the_docstring_of_connected_components():
     on_cpu = listed.split("on a GPU")[0].split("for strong components")
     for text, kind in zip(on_cpu, ("graphs", "strong"), strict=True):
         assert set(re.findall('"([^"]*)"', text)) == {*TABLES[kind]["cpu"]}
-    notes = inspect.getdoc(connected_components).split("References")[0]
     for kind, which in ("graphs", ""), ("strong", " for strong components"):
         for device, place in ("cpu", "the CPU"), ("cuda", "a GPU"):
-            about = notes.partition(f"The algorithms on {place}{which}:")[2]
+            about = PAGE_OF_GRAPHS.partition(f"The algorithms on {place}{which}:")[2]
             part = about.partition("The algorithms on ")[0]
             headings = re.findall(r"^([a-z][a-z, -]*)\n    ", part, re.MULTILINE)
             names = [name for heading in headings for name in heading.split(", ")]
@@ -139,6 +141,8 @@ def test_names_in_the_docstring_of_connected_components():
 @pytest.mark.parametrize(("function", "algorithm"), ALGORITHMS)
 def test_options_in_the_docstring(function, algorithm):
     text = section(function, "**options", "Returns\n")
+    if function is connected_components:
+        text = PAGE_OF_GRAPHS.split("Options\n")[1].split("The algorithms on")[0]
     for option, choices in algorithm.options.items():
         assert f'"{algorithm.name}"' in text
         for choice in choices:
@@ -148,7 +152,7 @@ def test_options_in_the_docstring(function, algorithm):
 @pytest.mark.parametrize(("function", "algorithm"), ALGORITHMS)
 def test_what_can_be_captured_in_the_docstring(function, algorithm):
     if algorithm.device == "cuda":
-        notes = section(function, "Notes\n", "References\n")
+        notes = section(function, "Notes\n", "Examples\n")
         sentence = next(part for part in re.split(r"\. (?=[A-Z])", notes) if "captured" in part)
         assert (f'"{algorithm.name}"' in sentence) == algorithm.capturable
     else:
@@ -157,8 +161,10 @@ def test_what_can_be_captured_in_the_docstring(function, algorithm):
 
 @pytest.mark.parametrize(("function", "algorithm"), ALGORITHMS)
 def test_sources(function, algorithm):
-    """They are in the references of the function, and in the header of the kernel or its driver."""
-    references = section(function, "References\n", "Examples\n")
+    """They are in the references, and in the header of the kernel or its driver."""
+    references = PAGE_OF_GRAPHS.split("Sources\n")[1]
+    if function is label:
+        references = section(function, "References\n", "Examples\n")
     words = re.findall(r"[^\W\d_]{2,}|\d{4}", algorithm.source)
     assert all(word in references for word in words)
     if algorithm.specialisations:

@@ -2,12 +2,8 @@
 
 The i-th number drawn for a purpose is a function of (seed, purpose, i) alone: it does not depend on
 how many are drawn, on the number of threads, or on the device. Numbers for different purposes are
-independent of each other.
-
-References
-----------
-J. K. Salmon, M. A. Moraes, R. O. Dror, D. E. Shaw, "Parallel random numbers: as easy as 1, 2, 3",
-SC 2011.
+independent of each other. Source: J. K. Salmon, M. A. Moraes, R. O. Dror, D. E. Shaw, "Parallel
+random numbers: as easy as 1, 2, 3", SC 2011.
 """
 
 from __future__ import annotations
@@ -110,10 +106,6 @@ def uniform(
     dtype : {float64, float32}, optional
         Multiples of 2**-53 or of 2**-24.
 
-    Returns
-    -------
-    ndarray, shape (count,)
-
     Examples
     --------
     >>> from conncomp.generate import random
@@ -153,10 +145,6 @@ def integers(
         At least 1. The probabilities of two results differ by 2**-64 at most.
     dtype : {int64, int32}, optional
 
-    Returns
-    -------
-    ndarray, shape (count,)
-
     Examples
     --------
     >>> from conncomp.generate import random
@@ -190,17 +178,14 @@ def permutation(
     purpose: int = Purpose.SHUFFLE,
     device: str | None = None,
 ) -> NDArray[Any]:
-    """Draw a permutation of 0, 1, ..., ``count - 1``.
+    """Draw a permutation of 0, 1, ..., ``count - 1``, of int32 where it fits.
+
+    Unlike the other functions', its first entries depend on `count`.
 
     Parameters
     ----------
     count, seed, purpose, device
         As for `uniform_bits`.
-
-    Returns
-    -------
-    ndarray of int32 or int64, shape (count,)
-        int32 where it fits. Unlike the other functions', its first entries depend on `count`.
 
     Examples
     --------

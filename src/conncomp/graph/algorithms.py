@@ -38,18 +38,6 @@ def _fill_by_afforest(
     return (graph._fill_labels(labels, consecutive),)
 
 
-def _fill_strong(
-    gpu: None, graph: Graph, labels: Any, workspace: None, consecutive: bool, counted: bool
-) -> tuple[int]:
-    return (native.strong_of_csr(*graph._rows(), True, consecutive, labels),)
-
-
-def _fill_by_tarjan(
-    gpu: None, graph: Graph, labels: Any, workspace: None, consecutive: bool, counted: bool
-) -> tuple[int]:
-    return (native.strong_of_csr(*graph._rows(), False, consecutive, labels),)
-
-
 def _fill_by_ecl(
     gpu: None,
     graph: Graph,
@@ -71,14 +59,14 @@ def _fill_by_ecl(
     return (native.ecl_of_csr(*graph._csr, symmetric, *choices, consecutive, labels),)
 
 
-def _filling_by_rows(kernel: Callable[..., int]) -> Callable[..., tuple[int]]:
-    """Return a `fill` of a kernel that goes from vertex to vertex, both ways along each arc."""
+def _by_rows(kernel: Callable[..., int], flag: bool | None = None) -> Callable[..., tuple[int]]:
+    """Return a `fill` of a kernel of rows; its flag is by default whether arcs are mirrored."""
 
     def fill(
         gpu: None, graph: Graph, labels: Any, workspace: None, consecutive: bool, counted: bool
     ) -> tuple[int]:
-        mirrored = graph._is_mirrored()
-        return (kernel(*graph._rows(), mirrored, consecutive, labels),)
+        given = graph._is_mirrored() if flag is None else flag
+        return (kernel(*graph._rows(), given, consecutive, labels),)
 
     return fill
 
@@ -124,8 +112,8 @@ ALGORITHMS = table_of(
     Algorithm("auto", "cpu", _fill_by_afforest, source="Sutton, Ben-Nun, Barak 2018"),
     Algorithm("afforest", "cpu", _fill_by_afforest, source="Sutton, Ben-Nun, Barak 2018"),
     Algorithm("ecl", "cpu", _fill_by_ecl, source=JAIGANESH, options=ecl.OPTIONS),
-    Algorithm("bfs", "cpu", _filling_by_rows(native.bfs_of_csr), source=HAWICK),
-    Algorithm("recolouring", "cpu", _filling_by_rows(native.recolouring_of_csr), source=HAWICK),
+    Algorithm("bfs", "cpu", _by_rows(native.bfs_of_csr), source=HAWICK),
+    Algorithm("recolouring", "cpu", _by_rows(native.recolouring_of_csr), source=HAWICK),
     Algorithm(
         "auto",
         "cuda",
@@ -154,8 +142,8 @@ ALGORITHMS = table_of(
 
 # The same for strong components.
 STRONG_ALGORITHMS = table_of(
-    Algorithm("auto", "cpu", _fill_strong, source=f"{SLOTA}; {TARJAN}"),
-    Algorithm("tarjan", "cpu", _fill_by_tarjan, source=TARJAN),
+    Algorithm("auto", "cpu", _by_rows(native.strong_of_csr, True), source=f"{SLOTA}; {TARJAN}"),
+    Algorithm("tarjan", "cpu", _by_rows(native.strong_of_csr, False), source=TARJAN),
     Algorithm(
         "auto",
         "cuda",

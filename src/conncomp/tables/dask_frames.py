@@ -26,9 +26,16 @@ from numpy.typing import NDArray
 from conncomp._arguments import check_choice, shown
 from conncomp._optional import optional
 from conncomp.graph.graph import Graph
-from conncomp.graph.inputs.parts import check_num_vertices, excess
+from conncomp.graph.inputs.parts import check_num_vertices
 from conncomp.graph.labelling import connected_components
-from conncomp.tables.forests import Edges, all_of, forest_of, forest_of_parts
+from conncomp.tables.forests import (
+    Edges,
+    all_of,
+    as_vertices,
+    count_vertices,
+    forest_of,
+    forest_of_parts,
+)
 from conncomp.tables.pairs import cluster_pairs as cluster_in_memory
 
 MOST_BUCKETS = 64
@@ -276,7 +283,7 @@ def _forest(edges: Any, names: list[str], num_vertices: int | None) -> Any:
     """Return what stands for the forest of all edges."""
     _check_columns(edges, names)
     parts = edges[list(dict.fromkeys(names))].to_delayed()
-    forests = [dask.delayed(_forest_of_part)(part, names, num_vertices) for part in parts]
+    forests = [dask.delayed(_forest_of_part)(part, names) for part in parts]
     while len(forests) > 1:
         groups = (forests[k : k + MERGED] for k in range(0, len(forests), MERGED))
         forests = [dask.delayed(forest_of_parts)(*group) for group in groups]
@@ -297,42 +304,23 @@ def _check_columns(edges: Any, names: list[str]) -> None:
             raise TypeError(f"the column of {argument} is of {kind}, not of {what} without nulls")
 
 
-def _forest_of_part(part: Any, names: list[str], num_vertices: int | None) -> Edges:
+def _forest_of_part(part: Any, names: list[str]) -> Edges:
     """Return the forest of the edges of a partition."""
-    columns = [part[name].to_numpy() for name in names]
-    largest = -1
-    for argument, ends in zip(("src", "dst"), columns, strict=False):
-        if not len(ends):
-            continue
-        if ends.min() < 0:
-            raise ValueError(
-                f"the column of {argument} holds {ends.min()}; vertices are not negative"
-            )
-        largest = max(largest, int(ends.max()))
-    if num_vertices is not None and largest >= num_vertices:
-        raise ValueError(
-            f"an edge has the end {largest}; num_vertices={num_vertices}, so that vertices are "
-            f"numbered from 0 to {num_vertices - 1}"
-        )
-    if largest > np.iinfo(np.int64).max:
-        raise ValueError(f"an edge has the end {largest}, too large for a vertex")
-    src, dst = (ends.astype(np.int64, copy=False) for ends in columns[:2])
-    return forest_of(all_of(src, dst, columns[2] if columns[2:] else None, largest))
+    src, dst, *weights = (part[name].to_numpy() for name in names)
+    checked = as_vertices(src, "src"), as_vertices(dst, "dst")
+    src, dst = (ends.astype(np.int64, copy=False) for ends, _ in checked)
+    largest = max(largest for _, largest in checked)
+    return forest_of(all_of(src, dst, weights[0] if weights else None, largest))
 
 
 def _checked(forest: Edges, num_vertices: int | None) -> Edges:
     """Return a forest, if there are enough edges for so many vertices."""
-    if num_vertices is None and (problem := excess(forest.largest + 1, forest.rows)):
-        raise ValueError(
-            f"an edge has the end {forest.largest}, which makes {problem}; vertices are numbered "
-            "from 0: use cluster_pairs for ids of any size, or give num_vertices if so many are "
-            "meant"
-        )
+    count_vertices(forest.largest, num_vertices, forest.rows)
     return forest
 
 
 def _label(forest: Edges, num_vertices: int | None) -> tuple[NDArray[Any], NDArray[Any]]:
-    vertices = forest.largest + 1 if num_vertices is None else num_vertices
+    vertices = count_vertices(forest.largest, num_vertices, forest.rows)
     count, labels = connected_components(Graph.from_edges(*forest.ends, num_vertices=vertices))
     return np.array(count), labels
 

@@ -38,6 +38,8 @@ FORMAT = 1  # of files
 class ClusterPairs:
     """The clusters of ids that are linked by pairs, which come in batches.
 
+    It keeps the distinct ids and 4 bytes for each of them and threshold, not the pairs.
+
     Parameters
     ----------
     threshold : float or sequence of float, optional
@@ -47,20 +49,12 @@ class ClusterPairs:
         What to do with pairs of which an id, or the weight, is null or not a number.
     device : {None, "cpu", "cuda"}, optional
         Where the clusters are kept: by default where the first batch lies. ``"cuda"`` moves columns
-        of main memory to the current GPU, and results back.
-
-    Raises
-    ------
-    ImportError, RuntimeError
-        If the GPU is to be used, and CuPy is not installed or there is none.
+        of main memory to the current GPU, and results back; ImportError or RuntimeError is raised
+        if CuPy is not installed or there is no GPU.
 
     See Also
     --------
     cluster_pairs : For one table.
-
-    Notes
-    -----
-    It keeps the distinct ids and 4 bytes for each of them and threshold, not the pairs.
 
     Examples
     --------
@@ -100,13 +94,9 @@ class ClusterPairs:
         ----------
         left, right : column, or tuple of columns
             As of `cluster_pairs`. Types of later batches may be others where equality is clear.
+            After a TypeError or ValueError, pairs before the one that is at fault may be in.
         weights : column, optional
             Needed if there are thresholds.
-
-        Raises
-        ------
-        TypeError, ValueError
-            As of `cluster_pairs`. Pairs before the one that is at fault may be in.
 
         Examples
         --------
@@ -139,17 +129,11 @@ class ClusterPairs:
                 self._prepare([columns], nodes, None)
                 assert self._space is not None
                 for begin, rows in self._row_ranges(columns):
-                    pieces = rows_without_nulls([*columns], begin, rows, self._nulls)
-                    kinds = [column.type for column in columns]
-                    self._space.add_ids(pieces, kinds)
+                    pieces = rows_without_nulls(columns, begin, rows, self._nulls)
+                    self._space.add_ids(pieces, columns)
 
     def labels(self) -> Any:
-        """Return the table of clusters, as `cluster_pairs` does.
-
-        Returns
-        -------
-        table
-            Of the library of the first batch.
+        """Return the table of clusters, as `cluster_pairs` does, of the library of the first batch.
 
         Examples
         --------
@@ -186,16 +170,12 @@ class ClusterPairs:
                 "max_size divides clusters in main memory only; copy the columns there, or leave "
                 "device out"
             )
-        kinds = [[column.type for column in side] for side in sides]
-        parts = len(sides[0])
         columns = [*sides[0], *sides[1], *([weighed] if weighed else [])]
         for begin, rows in self._row_ranges(columns):
             pieces = rows_without_nulls(columns, begin, rows, self._nulls)
             weight = None if weighed is None else as_doubles(pieces.pop())
             wanted = weight if self._given_thresholds else None
-            u, v = self._space.add_pairs(
-                pieces[:parts], kinds[0], pieces[parts:], kinds[1], wanted, links is not None
-            )
+            u, v = self._space.add_pairs(pieces, sides, wanted, links is not None)
             if links is not None:
                 links.add(u, v, weight, self._space.size)
 
@@ -234,36 +214,32 @@ class ClusterPairs:
     def _check_places(self, columns: list[Column]) -> None:
         """Raise TypeError or ValueError if columns lie apart, or not where the clusters are."""
         first = columns[0]
-        for column in columns[1:]:
+        for column in columns:
             if column.on_gpu != first.on_gpu:
-                there = first if first.on_gpu else column
-                here = column if first.on_gpu else first
+                there, here = (first, column) if first.on_gpu else (column, first)
                 raise TypeError(
                     f"{there.name} lies in GPU memory, but {here.name} does not; move one of them, "
                     "for example by cupy.asarray"
                 )
-            if column.on_gpu and gpu_of(column) != gpu_of(first):
-                raise ValueError(
-                    f"{column.name} lies on GPU {gpu_of(column)}, but {first.name} on GPU "
-                    f"{gpu_of(first)}; copy it there"
+        other, gpu = first.name, gpu_of(first) if first.on_gpu else 0
+        if len(self):
+            assert self._space is not None
+            other, gpu = "the clusters", self._gpu_number
+            if first.on_gpu and not self._space.clusters.on_gpu:
+                raise TypeError(
+                    f"{first.name} lies in GPU memory, but the clusters in main memory; copy it to "
+                    "a NumPy array"
                 )
-        if self._space is None or self._space.size == 0:
-            return
-        if first.on_gpu and not self._space.clusters.on_gpu:
-            raise TypeError(
-                f"{first.name} lies in GPU memory, but the clusters in main memory; copy it to a "
-                "NumPy array"
-            )
-        if self._space.clusters.on_gpu and not first.on_gpu and self._device != "cuda":
-            raise TypeError(
-                f"{first.name} lies in main memory, but the clusters on a GPU; move it there, for "
-                "example by cupy.asarray, or begin with device='cuda'"
-            )
+            if self._space.clusters.on_gpu and not first.on_gpu and self._device != "cuda":
+                raise TypeError(
+                    f"{first.name} lies in main memory, but the clusters on a GPU; move it there, "
+                    "for example by cupy.asarray, or begin with device='cuda'"
+                )
         for column in columns:
-            if column.on_gpu and gpu_of(column) != self._gpu_number:
+            if column.on_gpu and gpu_of(column) != gpu:
                 raise ValueError(
-                    f"{column.name} lies on GPU {gpu_of(column)}, but the clusters on GPU "
-                    f"{self._gpu_number}; copy it there"
+                    f"{column.name} lies on GPU {gpu_of(column)}, but {other} on GPU {gpu}; copy "
+                    "it there"
                 )
 
     def _stream(self) -> AbstractContextManager[object]:
@@ -322,12 +298,7 @@ class ClusterPairs:
         Parameters
         ----------
         path : str or path-like
-            Of a file of NumPy's format npz.
-
-        Raises
-        ------
-        OSError
-            If it cannot be written.
+            Of a file of NumPy's format npz; OSError is raised if it cannot be written.
 
         Examples
         --------
@@ -365,29 +336,16 @@ class ClusterPairs:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, device: str | None = None) -> ClusterPairs:
-        """Read what `save` has written.
+        """Read what `save` has written; see there for an example.
 
         Parameters
         ----------
         path : str or path-like
+            OSError is raised if there is no such file, ValueError if it is none of `save`, or
+            damaged.
         device : {None, "cpu", "cuda"}, optional
             Where to keep the clusters: by default in main memory. On a GPU later batches may lie
             there or not, as the first one did.
-
-        Returns
-        -------
-        ClusterPairs
-
-        Raises
-        ------
-        OSError
-            If there is no such file.
-        ValueError
-            If it is none of `save`, or damaged.
-
-        Examples
-        --------
-        See `save`.
         """
         from conncomp.files.images import read_npz
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -180,8 +181,11 @@ class IdSpace:
             known = self._encoders[k] if self._encoders else self.clusters
             ids.admit(columns, lambda known=known: known.all_keys()[0])
 
-    def _keys(self, pieces: list[Any], kinds: list[Any]) -> Keys:
-        keys = [ids.keys(*part) for ids, *part in zip(self.ids, pieces, kinds, strict=True)]
+    def _keys(self, pieces: list[Any], columns: Sequence[Column]) -> Keys:
+        keys = [
+            ids.keys(piece, column.type)
+            for ids, piece, column in zip(self.ids, pieces, columns, strict=True)
+        ]
         if len(keys) == 1:
             return keys[0]
         numbers = [encoder.add_ids(key) for encoder, key in zip(self._encoders, keys, strict=True)]
@@ -190,22 +194,17 @@ class IdSpace:
             joined = _joined(fold.add_ids((joined,)), number)
         return (joined,)
 
-    def add_ids(self, pieces: list[Any], kinds: list[Any]) -> Numbers:
-        """Return the numbers of ids, which get one if they have none."""
-        return self.clusters.add_ids(self._keys(pieces, kinds))
+    def add_ids(self, pieces: list[Any], columns: Sequence[Column]) -> Numbers:
+        """Return the numbers of ids, pieces of columns; these get one if they have none."""
+        return self.clusters.add_ids(self._keys(pieces, columns))
 
     def add_pairs(
-        self,
-        left: list[Any],
-        left_kinds: list[Any],
-        right: list[Any],
-        right_kinds: list[Any],
-        weights: Any,
-        wanted: bool,
+        self, pieces: list[Any], sides: Sequence[Sequence[Column]], weights: Any, wanted: bool
     ) -> Any:
-        """Add pairs; return the numbers of both ends if they are wanted."""
-        sides = self._keys(left, left_kinds), self._keys(right, right_kinds)
-        return self.clusters.add_pairs(*sides, weights, wanted)
+        """Add pairs, pieces of both sides; return the numbers of both ends if they are wanted."""
+        parts = len(sides[0])
+        keys = self._keys(pieces[:parts], sides[0]), self._keys(pieces[parts:], sides[1])
+        return self.clusters.add_pairs(*keys, weights, wanted)
 
     def values(self, library: str, stays_on_gpu: bool = False) -> list[Any]:
         """Return the columns of the ids, of Arrow, NumPy or, if they stay on the GPU, CuPy."""

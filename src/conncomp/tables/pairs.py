@@ -43,9 +43,8 @@ def cluster_pairs(
         structs, or, in a tuple, several columns. They are compared exactly, and those of two kinds,
         such as 1 and ``"1"`` or True, are an error. An iterator of tables, such as a
         pyarrow.RecordBatchReader, is read table by table; what is kept of them are the distinct
-        ids. A DataFrame of Dask, and names, give a
-        DataFrame of Dask of the same rows, of which nothing is computed yet; ids are then numbers,
-        strings, binary, dates, times or categories.
+        ids. A DataFrame of Dask, and names, give a DataFrame of Dask of the same rows, of which
+        nothing is computed yet; ids are then numbers, strings, binary, dates, times or categories.
     weights : column or name, optional
     threshold : float or sequence of float, optional
         Pairs count whose weight is at least that. Nodes that are left alone are clusters of one.
@@ -70,12 +69,11 @@ def cluster_pairs(
     table
         Of the library of the input; for NumPy, lists, CuPy and PyTorch a dict of arrays, and
         otherwise of Arrow. Text and bytes of NumPy are of fixed width, or, where that would lose
-        NULs or take much more memory than they do, Python objects.
-        It has a row for each node, in the order in which they first appear, row by row, left before
-        right:
-        ``node`` (of ids of several columns ``node_0``, ``node_1``, ...), ``cluster`` and ``size``;
-        of several thresholds ``cluster_0.8``, ``size_0.8``, ...; with `max_size` also ``divided``,
-        the weight of the pairs that would have made the cluster too large, or NaN.
+        NULs or take much more memory than they do, Python objects. It has a row for each node, in
+        the order in which they first appear, row by row, left before right: ``node`` (of ids of
+        several columns ``node_0``, ``node_1``, ...), ``cluster`` and ``size``; of several
+        thresholds ``cluster_0.8``, ``size_0.8``, ...; with `max_size` also ``divided``, the weight
+        of the pairs that would have made the cluster too large, or NaN.
 
     Raises
     ------
@@ -97,13 +95,8 @@ def cluster_pairs(
     Notes
     -----
     Ids become numbers by a hash table whose hash is drawn anew in each process, and pairs unite
-    these by a union-find [1]_; ids are compared, never trusted to their hash. Results do not depend
-    on the number of threads.
-
-    References
-    ----------
-    .. [1] J. Jaiganesh, M. Burtscher, "A High-Performance Connected Components Implementation for
-       GPUs", HPDC 2018.
+    these by a union-find; ids are compared, never trusted to their hash. Results do not depend on
+    the number of threads.
 
     Examples
     --------

@@ -70,8 +70,8 @@ def cluster_quality(
         ``bridges``
             How many of its pairs are bridges, each of which alone holds two parts together.
         ``cut_off``, ``bridge_left``, ``bridge_right``
-            Of the bridge that divides most evenly: the size of the smaller part, and its ends.
-            0 and null where there is no bridge.
+            Of the bridge that divides most evenly: the size of the smaller part, and its ends. 0
+            and null where there is no bridge.
         ``weakest``, ``weakest_left``, ``weakest_right``
             With `weights`: the weight of the weakest link, which is the lightest of the maximum
             spanning tree, and its ends; NaN and null for a cluster of one. Above that weight the
@@ -86,26 +86,18 @@ def cluster_quality(
     Notes
     -----
     A large cluster of a low density with a bridge whose smaller part is large is likely to be two
-    that one wrong pair has united. Bridges are found by a depth-first search [1]_ in linear time.
-
-    How many clusters there are of each size is ``numpy.unique(quality["size"],
-    return_counts=True)``.
-
-    References
-    ----------
-    .. [1] R. E. Tarjan, "A note on finding the bridges of a graph", Information Processing Letters
-       2, 1974.
+    that one wrong pair has united. Bridges are found by a depth-first search in linear time (R. E.
+    Tarjan, "A note on finding the bridges of a graph", Information Processing Letters 2, 1974).
+    ``numpy.unique(quality["size"], return_counts=True)`` tells how many clusters there are of each
+    size.
 
     Examples
     --------
     Two triangles that one pair unites:
 
     >>> import conncomp
-    >>> pairs = {
-    ...     "l": [1, 2, 1, 3, 4, 5, 4],
-    ...     "r": [2, 3, 3, 4, 5, 6, 6],
-    ...     "score": [0.9, 0.9, 0.8, 0.5, 0.9, 0.8, 0.9],
-    ... }
+    >>> pairs = {"l": [1, 2, 1, 3, 4, 5, 4], "r": [2, 3, 3, 4, 5, 6, 6]}
+    >>> pairs["score"] = [0.9, 0.9, 0.8, 0.5, 0.9, 0.8, 0.9]
     >>> table = conncomp.cluster_pairs(pairs, "l", "r")
     >>> quality = conncomp.cluster_quality(table, pairs, "l", "r", weights="score")
     >>> for name, values in quality.items():
@@ -138,12 +130,14 @@ def cluster_quality(
             raise ValueError("threshold needs weights, one for each pair")
         lowest = as_compared(as_number("threshold", threshold), weighed[0])
     check_lengths([*sides[0], *sides[1], *weighed])
-    _refuse_gpu([*nodes, *labels, *sides[0], *sides[1], *weighed])
+    for column in (*nodes, *labels, *sides[0], *sides[1], *weighed):
+        if column.on_gpu:
+            raise TypeError(f"{column.name} lies in GPU memory; copy it to main memory first")
 
     spaces = _space_of(nodes, *sides), _space_of(labels)
     node_clusters = _numbers_of_rows(spaces, (nodes, labels), nulls)
     links = _Links(node_clusters, lowest, bool(weighed))
-    for (u, v), weight in _numbered_pairs(spaces[0], sides, weighed, nulls):
+    for u, v, weight in _numbered_pairs(spaces[0], sides, weighed, nulls):
         if spaces[0].size > len(node_clusters):
             extra = ", ".join(
                 f"{values[len(node_clusters)]}" for values in spaces[0].values("numpy")
@@ -162,12 +156,6 @@ def cluster_quality(
     return as_table(columns, library)
 
 
-def _refuse_gpu(columns: list[Column]) -> None:
-    for column in columns:
-        if column.on_gpu:
-            raise TypeError(f"{column.name} lies in GPU memory; copy it to main memory first")
-
-
 def _space_of(*sides: list[Column]) -> IdSpace:
     """Return a space for the ids of columns, none of which are in it yet."""
     if len({len(side) for side in sides}) > 1:
@@ -176,11 +164,6 @@ def _space_of(*sides: list[Column]) -> IdSpace:
     space = IdSpace([common_family(columns) for columns in by_part], [], False)
     space.admit(by_part)
     return space
-
-
-def _numbers(space: IdSpace, pieces: list[Any], columns: list[Column]) -> NDArray[np.int32]:
-    numbers: NDArray[np.int32] = space.add_ids(pieces, [column.type for column in columns])
-    return numbers
 
 
 def _numbers_of_rows(
@@ -192,8 +175,8 @@ def _numbers_of_rows(
     found = [np.empty(0, np.int32)]
     for begin in range(0, len(columns[0]), PIECE_ROWS):
         pieces = rows_without_nulls(columns, begin, PIECE_ROWS, nulls)
-        _numbers(spaces[0], pieces[:parts], sides[0])
-        found.append(_numbers(spaces[1], pieces[parts:], sides[1]))
+        spaces[0].add_ids(pieces[:parts], sides[0])
+        found.append(spaces[1].add_ids(pieces[parts:], sides[1]))
     node_clusters = np.concatenate(found)
     if spaces[0].size != len(node_clusters):
         raise ValueError("clusters: a node has more than one row")
@@ -202,17 +185,14 @@ def _numbers_of_rows(
 
 def _numbered_pairs(
     space: IdSpace, sides: tuple[list[Column], list[Column]], weighed: list[Column], nulls: str
-) -> Iterator[tuple[tuple[NDArray[np.int32], ...], NDArray[np.float64] | None]]:
+) -> Iterator[tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float64] | None]]:
     """Yield the numbers of both ends of pairs, and their weights, piece by piece."""
     columns, parts = [*sides[0], *sides[1], *weighed], len(sides[0])
     for begin in range(0, len(columns[0]), PIECE_ROWS):
         pieces = rows_without_nulls(columns, begin, PIECE_ROWS, nulls)
         weight = as_doubles(pieces.pop()) if weighed else None
-        ends = (
-            _numbers(space, part, side)
-            for part, side in zip((pieces[:parts], pieces[parts:]), sides, strict=True)
-        )
-        yield tuple(ends), weight
+        u, v = space.add_ids(pieces[:parts], sides[0]), space.add_ids(pieces[parts:], sides[1])
+        yield u, v, weight
 
 
 class _Links:

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from conncomp.generate._arguments import array_library, index_dtype
-from conncomp.generate._edges import repeat, symmetric_graph
+from conncomp.generate._edges import graph_of_parts, repeat
 from conncomp.generate.random import Purpose, permutation
 from conncomp.graph import Graph
 
@@ -64,7 +64,7 @@ def _make_numbered(
         first = xp.arange(large, n, 2)
         ends = names[first], names[first + 1]
         arcs = xp.concatenate([arcs[0], *ends]), xp.concatenate([arcs[1], *ends[::-1]])
-    return symmetric_graph(n, arcs=arcs, device=device)
+    return graph_of_parts(n, arcs=arcs, device=device)
 
 
 def _names(xp: Any, order: Order, large: int, small: int, members: int, device: str | None) -> Any:

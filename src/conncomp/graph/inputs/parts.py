@@ -8,16 +8,8 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from conncomp import _arrays
 from conncomp._arguments import as_integer
-from conncomp._arrays import (
-    as_cupy,
-    as_numpy,
-    check_gpu,
-    check_kind,
-    contiguous,
-    extremes,
-    on_gpu,
-)
 from conncomp._memory import check_memory
 from conncomp.kernels.cuda.launcher import INDEX_TYPES
 
@@ -75,7 +67,7 @@ def check_arcs(arcs: tuple[Indices, Indices], num_vertices: int | None) -> int:
 
     By default these end with the largest that occurs. Each end is read once.
     """
-    found = [extremes(ends) if len(ends) else (0, -1) for ends in arcs]
+    found = [_arrays.extremes(ends) if len(ends) else (0, -1) for ends in arcs]
     if num_vertices is None:
         num_vertices = 1 + max(largest for _, largest in found)
     for ends, name, worst in zip(arcs, ("src", "dst"), found, strict=True):
@@ -91,6 +83,12 @@ def as_rows(indptr: ArrayLike, indices: ArrayLike) -> tuple[Indices, Indices]:
     return rows
 
 
+def sources_of_rows(indptr: Indices, indices: Indices) -> Indices:
+    """Return where each arc of compressed sparse rows begins."""
+    vertices = np.arange(len(indptr) - 1, dtype=indices.dtype)
+    return np.repeat(vertices, np.diff(indptr))
+
+
 def as_indices(values: ArrayLike, name: str) -> Indices:
     """Return `values` as a contiguous vector of int32 or int64.
 
@@ -98,16 +96,16 @@ def as_indices(values: ArrayLike, name: str) -> Indices:
     which is the current one, a copy, made before anything is checked.
     """
     array: Any
-    if on_gpu(values):
-        array = as_cupy(values)
-        check_gpu(array, name)
+    if _arrays.on_gpu(values):
+        array = _arrays.as_cupy(values)
+        _arrays.check_gpu(array, name)
     else:
-        array = as_numpy(values, name)
+        array = _arrays.as_numpy(values, name)
     if array.size == 0:
         array = array.astype(np.int64)
     if array.ndim != 1:
         raise ValueError(f"{name} has shape {array.shape}; it must have one dimension")
-    check_kind(array, "iu", values, name, "of integers")
+    _arrays.check_kind(array, "iu", values, name, "of integers")
     if array.dtype == np.uint64 and isinstance(array, np.ndarray):
         check_memory(f"a copy of {name}, of {len(array)} entries,", array.nbytes)
     if array.dtype == np.uint64 and array.max() > np.iinfo(np.int64).max:
@@ -115,7 +113,7 @@ def as_indices(values: ArrayLike, name: str) -> Indices:
     dtype = array.dtype if array.dtype in INDEX_TYPES else np.dtype(np.int64)
     if not isinstance(array, np.ndarray):
         return cast(Indices, array.astype(dtype, order="C"))
-    return contiguous(array, dtype).view()
+    return _arrays.contiguous(array, dtype).view()
 
 
 def check_num_vertices(num_vertices: int) -> int:
@@ -148,7 +146,7 @@ def check_range(
     """Raise unless all entries of an array are vertices; `found` are its `extremes`, if known."""
     if len(vertices) == 0:
         return
-    for worst in found or extremes(vertices):
+    for worst in found or _arrays.extremes(vertices):
         if not 0 <= worst < num_vertices:
             place = int((vertices == worst).argmax())
             raise ValueError(no_vertex(name, place, worst, num_vertices))
@@ -171,7 +169,9 @@ def refuse_excess(arcs: tuple[Indices, Indices], num_vertices: int) -> None:
         return
     far = num_vertices - 1
     name, ends = next(
-        pair for pair in zip(("src", "dst"), arcs, strict=True) if extremes(pair[1])[1] == far
+        pair
+        for pair in zip(("src", "dst"), arcs, strict=True)
+        if _arrays.extremes(pair[1])[1] == far
     )
     meant = f", or give num_vertices={num_vertices} if so many are meant"
     raise ValueError(

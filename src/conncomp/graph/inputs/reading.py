@@ -42,6 +42,7 @@ from conncomp.graph.inputs.parts import (
     check_csr,
     check_num_vertices,
     excess,
+    sources_of_rows,
     undirected,
 )
 from conncomp.kernels.cuda.launcher import INDEX_TYPES
@@ -353,7 +354,7 @@ def _graph_of_npz(path: str) -> Parts:
             raise ValueError(f"it has shape {shape}, but indptr is for {len(indptr) - 1}")
         if layout == "csr":
             return _mirrored(indptr, indices)
-        return Parts(shape[0], arcs=(indices, _sources(indptr, indices)))
+        return Parts(shape[0], arcs=(indices, sources_of_rows(indptr, indices)))
     # An entry takes 16 bytes at least, and may be one that DEFLATE packs into nearly nothing.
     if 16 * arrays[0].size > FREE_EXPANSION + EXPANSION * os.path.getsize(path):
         raise ValueError(f"{arrays[0].size} entries are packed too well; save it as csr")
@@ -673,20 +674,10 @@ def _mirrored(indptr: Indices, indices: Indices) -> Parts:
     return Parts(len(indptr) - 1, csr=(indptr, indices), symmetric=symmetric)
 
 
-def _sources(indptr: Indices, indices: Indices) -> Indices:
-    """Return where each arc of compressed sparse rows begins."""
-    vertices = np.arange(len(indptr) - 1, dtype=indices.dtype)
-    return np.repeat(vertices, np.diff(indptr))
-
-
-def _arcs_of_rows(graph: Parts) -> tuple[Indices, Indices]:
-    assert graph.csr is not None
-    return _sources(*graph.csr), graph.csr[1]
-
-
 def _compact(graph: Parts) -> tuple[Parts, NDArray[np.int64]]:
     """Renumber the vertices that have arcs; return their old numbers too."""
-    src, dst = graph.arcs or _arcs_of_rows(graph)
+    rows: Any = graph.csr
+    src, dst = graph.arcs or (sources_of_rows(*rows), rows[1])
     if excess(graph.num_vertices, len(src)) is None:
         # nanobind's int64 is C's long long, which NumPy prints unlike its own.
         ids = native.compact_arcs(src, dst, graph.num_vertices).view(np.int64)

@@ -21,7 +21,7 @@ from itertools import islice
 from pathlib import PurePath
 from threading import Event, Thread
 from time import monotonic
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -29,7 +29,7 @@ from conncomp._arguments import check_choice, shown
 from conncomp._core import native
 from conncomp._optional import optional
 from conncomp._text import printable
-from conncomp.files.access import PACKINGS, Source, StrPath, naming
+from conncomp.files.access import PACKINGS, Source, StrPath, blaming, naming
 from conncomp.files.csv_header import SAMPLE, FirstRow, judge_first_row, recurring, rows_of
 from conncomp.tables.columns import (
     Column,
@@ -224,45 +224,17 @@ def _reading(path: str) -> Iterator[None]:
         ) from error
 
 
-class _Bytes(io.RawIOBase):
+class _Bytes(io.FileIO):
     """A file as Arrow reads it, which is never asked for more bytes than there are."""
 
     def __init__(self, path: str) -> None:
-        self._path = path
-        self._file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-        self._size, self._at = os.fstat(self._file).st_size, 0
-
-    def fileno(self) -> int:
-        return self._file
-
-    def close(self) -> None:
-        if not self.closed:
-            os.close(self._file)
-        super().close()
-
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
-
-    def tell(self) -> int:
-        return self._at
-
-    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
-        origin = {os.SEEK_SET: 0, os.SEEK_CUR: self._at, os.SEEK_END: self._size}
-        self._at = min(max(origin[whence] + offset, 0), self._size)
-        return self._at
+        super().__init__(path)
+        self._path, self._size = path, os.fstat(self.fileno()).st_size
 
     def read(self, size: int | None = -1) -> bytes:
-        left = self._size - self._at
-        wanted = left if size is None or size < 0 else min(size, left)
-        try:
-            block = os.pread(self._file, wanted, self._at)
-        except OSError as error:
-            raise OSError(error.errno, error.strerror, self._path) from error
-        self._at += len(block)
-        return block
+        left = max(self._size - self.tell(), 0)
+        with blaming(self._path):
+            return super().read(left if size is None or size < 0 else min(size, left)) or b""
 
 
 class ParquetFile(PairFile):
@@ -690,10 +662,13 @@ def batches(files: Sequence[PairFile], nulls: str, readers: int) -> Generator[Ba
     yield from in_order(pieces, min(readers, MOST_READERS))
 
 
-Pieces = Iterator[Callable[[], Generator[T, None, None]]]
+# How many seconds to wait at the end for threads that read, as from a disk that is silent.
+PATIENCE = 0.2
 
 
-def in_order(pieces: Pieces[T], workers: int) -> Generator[T, None, None]:
+def in_order(
+    pieces: Iterator[Callable[[], Generator[T, None, None]]], workers: int
+) -> Generator[T, None, None]:
     """Yield what generators yield, one generator after another, while threads go ahead in some.
 
     Each of these holds one item at most that is not asked for yet, and makes another.
@@ -703,61 +678,46 @@ def in_order(pieces: Pieces[T], workers: int) -> Generator[T, None, None]:
     ['a', 'b', 'c']
     """
     stop = Event()
-    running: deque[_Ahead[T]] = deque()
+    running: deque[tuple[queue.Queue[Any], Thread]] = deque()
     try:
         while True:
             while len(running) < workers and (piece := next(pieces, None)) is not None:
-                running.append(_Ahead(piece, stop))
+                items: queue.Queue[Any] = queue.Queue(1)
+                # No daemon: a process that ends while one is in Arrow must wait, or it aborts.
+                running.append((items, Thread(target=_go_ahead, args=(piece, items, stop))))
+                running[-1][1].start()
             if not running:
                 return
-            yield from running[0].items()
+            while (found := running[0][0].get()) is not None:
+                item, error = found
+                if error is not None:
+                    raise error
+                yield item
             running.popleft()
     finally:
         stop.set()
         end = monotonic() + PATIENCE
-        for ahead in running:
-            ahead.thread.join(max(end - monotonic(), 0))
+        for _, thread in running:
+            thread.join(max(end - monotonic(), 0))
 
 
-# How many seconds to wait at the end for threads that read, as from a disk that is silent.
-PATIENCE = 0.2
+def _go_ahead(
+    piece: Callable[[], Generator[Any, None, None]], items: queue.Queue[Any], stop: Event
+) -> None:
+    """Put the items of a generator, each with an error that took its place; None at the end."""
 
-
-class _Ahead(Generic[T]):
-    """A generator that a thread goes through."""
-
-    def __init__(self, piece: Callable[[], Generator[T, None, None]], stop: Event) -> None:
-        self._piece, self._stop = piece, stop
-        self._items: queue.Queue[Any] = queue.Queue(1)
-        # No daemon: the process, when it ends, must wait for one that is in Arrow, or it aborts.
-        self.thread = Thread(target=self._run)
-        self.thread.start()
-
-    def _run(self) -> None:
-        try:
-            with closing(self._piece()) as items:
-                for item in items:
-                    if not self._put((item, None)):
-                        return
-            self._put((None, None))
-        except BaseException as error:
-            self._put((None, error))
-
-    def _put(self, item: Any) -> bool:
-        while not self._stop.is_set():
+    def put(found: Any) -> bool:
+        while not stop.is_set():
             try:
-                self._items.put(item, timeout=0.05)
+                items.put(found, timeout=0.05)
             except queue.Full:
                 continue
             return True
         return False
 
-    def items(self) -> Iterator[T]:
-        """Yield the items; raise what was raised on the way."""
-        while True:
-            item, error = self._items.get()
-            if error is not None:
-                raise error
-            if item is None:
-                return
-            yield item
+    try:
+        with closing(piece()) as made:
+            if all(put((item, None)) for item in made):
+                put(None)
+    except BaseException as error:
+        put((None, error))
