@@ -17,15 +17,9 @@ Step = tuple[int, ...]  # -1, 0 or 1 along each axis
 class Neighbourhood(NamedTuple):
     """What a caller says of neighbours.
 
-    Attributes
-    ----------
-    connectivity : int or None
-        Along how many axes neighbours may differ; None where there is a structure.
-    structure : bytes or None
-        A structuring element of shape ``(3,) * ndim`` as the bytes of its booleans, symmetric about
-        its centre, which does not count.
-    periodic : tuple of bool
-        For each axis, whether it closes on itself.
+    They differ along up to `connectivity` axes; or, if that is None, `structure` has the bytes of a
+    symmetric structuring element of booleans, ``(3,) * ndim``, whose centre does not count. Axes
+    that are `periodic` close on themselves.
     """
 
     connectivity: int | None
@@ -33,21 +27,15 @@ class Neighbourhood(NamedTuple):
     periodic: tuple[bool, ...]
 
     def steps(self, axes: tuple[int, ...], ahead: int = 0) -> Steps:
-        """Return the steps along some axes, in that order; the others must be of length 1.
+        """Return the steps along some axes, in that order, behind axes of length 1 `ahead`.
 
-        A step along an axis of length 1 leads out of the array; along a periodic one it leads
-        nowhere, so that what else the step does counts.
-
-        Parameters
-        ----------
-        axes : tuple of int
-        ahead : int, optional
-            The number of axes of length 1 to put ahead of them.
+        The other axes have length 1: a step along one leads out of the array, or, if it is
+        periodic, nowhere, so that the rest of the step counts.
         """
         return _steps(self, axes, ahead)
 
     def count(self, axes: tuple[int, ...]) -> int:
-        """Return how many neighbours an element has along some axes, as of `steps`."""
+        """Return how many neighbours an element has along some axes."""
         if self.structure is None:
             assert self.connectivity is not None
             moves = range(1, min(self.connectivity, len(axes)) + 1)
@@ -58,19 +46,11 @@ class Neighbourhood(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Steps:
-    """The steps to neighbours along the axes of an array that a kernel is told of.
+    """The steps to neighbours along the axes that a kernel takes.
 
-    `Neighbourhood.steps` keeps them, so that what is derived of them can be kept by their identity.
-
-    Attributes
-    ----------
-    backward : tuple of tuple of int
-        One of each pair of opposite steps: the one whose first move is backward, so that it leads
-        to an element before. In lexical order.
-    periodic : tuple of bool
-        For each axis.
-    connectivity : int or None
-        That which has just these steps, but for axes of length 1 that were put ahead.
+    `backward` has one of each pair of opposite steps, in lexical order: that whose first move is
+    backward, to an element before. `connectivity` is that of just these steps, but for axes put
+    ahead, or None. `Neighbourhood.steps` keeps them, so what is derived can be kept by identity.
     """
 
     backward: tuple[Step, ...]
@@ -84,12 +64,12 @@ class Steps:
 
     @cached_property
     def most_moves(self) -> int:
-        """Along how many axes a step moves at most."""
+        """The most axes that a step moves along."""
         return max((sum(map(abs, step)) for step in self.backward), default=0)
 
     @cached_property
     def straight(self) -> tuple[bool, ...]:
-        """For each axis, whether elements that are next to each other along it are neighbours."""
+        """For each axis, whether elements next to each other along it are neighbours."""
         units = (tuple(-int(k == axis) for k in range(self.ndim)) for axis in range(self.ndim))
         return tuple(unit in self.backward for unit in units)
 
@@ -100,7 +80,7 @@ class Steps:
 
     @cached_property
     def bits(self) -> NDArray[np.uint32]:
-        """The steps in both directions as bits, numbered as in ``core/neighbourhood.h``."""
+        """The steps both ways as bits, numbered as in ``core/neighbourhood.h``."""
         words = np.zeros((3**self.ndim + 31) // 32, np.uint32)
         for step in self.backward:
             for sign in (1, -1):
@@ -144,7 +124,7 @@ def _within_connectivity(ndim: int, connectivity: int) -> set[Step]:
 
 
 def _of_structure(structure: bytes, periodic: tuple[bool, ...], axes: tuple[int, ...]) -> set[Step]:
-    """Return the backward steps of a structuring element that are left along some axes."""
+    """Return the backward steps of a structuring element along some axes."""
     present = _along(structure, periodic, axes)
     steps = {tuple(int(move) for move in at) for at in np.argwhere(present) - 1}
     return {step for step in steps if step < (0,) * len(axes)}

@@ -1,12 +1,11 @@
-// Sizes, bounding boxes, centroids and second moments of components, on the GPU.
-//
-// measure_runs fills words about each component, and write_columns makes columns of them. All sums are of
-// integers, so they do not depend on the order. A product has two words, for each pair of axes.
+// Sizes, bounding boxes, centroids and second moments of components. measure_runs fills words about each
+// component, and write_columns makes columns of them; all sums are integers, so their order does not matter,
+// and products have two words:
 //
 //    words in a plane   first y, x | last y, x | sums of y, x | yy, yx, xx | their upper halves | size
 //
-// walk_runs takes an axis, or a pair of axes, a turn; or, in two and three dimensions where sums of squares
-// have 64 bits, all at once. Cost: runs read once a turn.
+// walk_runs takes an axis or a pair of axes a turn; or all at once in two and three dimensions, where sums of
+// squares have 64 bits. Cost: runs read once a turn.
 #pragma once
 
 #include "core/fixed_point.h"
@@ -46,7 +45,7 @@ struct ShapeWords {
   }
 };
 
-// Behind the words of all components there are `further` ones for each, which begin with zeros.
+// `further` words per component follow those of all, zeros at first.
 template <int = 0>
 __global__ void __launch_bounds__(kTableThreads)
     begin_shapes(int64_t ndim, int64_t further, const RunState* state, int64_t* table) {
@@ -56,7 +55,7 @@ __global__ void __launch_bounds__(kTableThreads)
     table[k] = k < words && k - quotient(k, count) * count < ndim ? kLargest : 0;
 }
 
-// What runs have of a coordinate. Of n elements from x on along the runs, x is added n times, and 1 to n - 1.
+// A run's sums of a coordinate: of n elements from x on, x is added n times, and 1 to n - 1.
 struct RunOfCoordinate {
   int64_t first, last, sum;
   Wide square;
@@ -71,7 +70,7 @@ struct RunOfCoordinate {
   }
 };
 
-// The sums of one axis; that of the first one counts elements, too.
+// The sums of one axis; the first also counts elements.
 struct AxisSum {
   int64_t* table;
   int64_t ndim, axis;
@@ -110,7 +109,7 @@ struct AxisSum {
   }
 };
 
-// The sum of products of the coordinates along two axes, of which runs lie along the second, if any.
+// The sum of products of coordinates along two axes; if runs lie along one, it is the second.
 struct PairSum {
   int64_t* table;
   int64_t ndim, k, l;
@@ -129,7 +128,7 @@ struct PairSum {
   __device__ void send() const { ShapeWords(table, component, ndim).add_product(k, l, sum); }
 };
 
-// There are turns for each axis and for each pair of two; the extent is that of an item.
+// A turn for each axis and each pair; the extent is that of an item.
 template <int = 0>
 __global__ void __launch_bounds__(kTableThreads) measure_runs(Runs runs, Extent extent, int64_t* table) {
   follow_launch();
@@ -214,7 +213,7 @@ struct SumsOfAxes {
   }
 };
 
-// As measure_runs, of items in which the square of the longest axis, times the elements, has 63 bits.
+// As measure_runs, where the square of the longest axis times the elements has 63 bits.
 template <int axes>
 __global__ void __launch_bounds__(kTableThreads)
     measure_runs_at_once(Runs runs, Extent extent, int64_t* table) {

@@ -1,5 +1,5 @@
-// Counts of labels, of which few increments reach memory: a block lets the first labels that it meets use a
-// slot of shared memory each.
+// Counts of labels with few increments in memory: the first labels that a block meets use a slot of shared
+// memory each.
 #pragma once
 
 #include "cuda/components/rows.cuh"
@@ -20,7 +20,7 @@ __device__ inline int find_slot(Label* owners, Label label) {
   return owner < 0 || owner == label ? slot : -1;
 }
 
-// Slots of labels and their counts, of a block, whose share of any memory has fewer labels.
+// Slots of a block, with the labels and their counts.
 template <class Label>
 struct CountSlots {
   Label* owners;
@@ -32,7 +32,7 @@ struct CountSlots {
       counts[slot] = 0;
     }
   }
-  // Calls visit(slot, label, count) for each slot that is used.
+  // Calls visit(slot, label, count) for each used slot.
   template <class Visit>
   __device__ void for_each(Visit&& visit) const {
     for (int slot = threadIdx.x; slot < kSlots; slot += kTableThreads)
@@ -47,9 +47,9 @@ struct TakenAsRead {
   }
 };
 
-// Adds amount(length) to the count of each label below `rows`, for each stretch of it, where taken(i,
-// read(i)) is the label of an element and begins(i) says whether something new begins there; several are read
-// before one is taken. All threads of the grid call it.
+// Adds amount(length) to the count of each label below `rows` for each stretch of it. taken(i, read(i)) is
+// the label of an element; begins(i) says whether something new begins there; several are read before one is
+// taken. All threads of the grid call it.
 template <class Label, class Read, class Begins, class Amount, class Taken = TakenAsRead>
 __device__ inline void count_stretches(int64_t count, Label background, int64_t rows, int64_t* counts,
                                        Read&& read, Begins&& begins, Amount&& amount,

@@ -32,8 +32,8 @@ WORDS_OF_CHOICE, BLOCKS, JOINING = 5, 3, 8
 class BundlePlan(NamedTuple):
     """What depends on the kind of a volume only.
 
-    Kernels, each with blocks and threads, sample, label, join, write, and, for consecutive labels,
-    settle; they take `shape`, a ``RunShape``, and `parts` of a workspace.
+    Kernels, each with a grid, sample, label, join, write, and, for consecutive labels, settle; they
+    take `shape`, a ``RunShape``, and `parts` of a workspace.
     """
 
     names: tuple[str, ...]

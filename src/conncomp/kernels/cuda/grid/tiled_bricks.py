@@ -66,8 +66,8 @@ def fill_labels(
     """Fill `labels` with roots, or with consecutive labels; return the components of items.
 
     Consecutive labels number the components of each item from 1, background 0; roots are the
-    smallest index of an element's component in the item, background -1. `labels` are C-contiguous.
-    The numbers are an array of int64 in `workspace`.
+    smallest index of a component in its item, background -1. `labels` are C-contiguous; the numbers
+    of components are int64 in `workspace`.
     """
     plan = plan_of(image.geometry, image.links, labels.dtype, gpu.multiprocessors, consecutive)
     modules = [(FILE, names) for names in (*_modules(plan.names), plan.last_names)]
@@ -124,7 +124,7 @@ def _label_by_rows(
 def _label_by_bundles(
     gpu: Gpu, plan: Plan, image: Image, labels: Any, memory: PlacedStruct
 ) -> None:
-    """Find the components of a volume whose foreground has one value, if it has."""
+    """Find the components of a volume if its foreground has one value."""
     bundles = plan.by_bundles
     assert bundles is not None
     sample, label, join, _, *settle = gpu.load(bundle_tiles.FILE, bundles.names)
@@ -153,25 +153,24 @@ def _write_by_bundles(
     roots: Any,
     numbers: Any,
 ) -> None:
-    """Write the labels of a volume whose foreground has one value, if it has."""
+    """Write the labels of a volume if its foreground has one value."""
     _, _, _, write, *_ = gpu.load(bundle_tiles.FILE, plan.names)
     between = memory["elsewhere"], memory["kept"], roots, numbers
     launch(write, plan.grids[-1], labels, plan.shape, *between, memory["components"])
 
 
 class Plan(NamedTuple):
-    """What depends on the kind of an array only, and is kept for the next one of that kind.
+    """What depends on the kind of an array only.
 
     The first `names` are of kernels that any labels need, the last ones of those that differ.
-    Images of many components of several values are labelled `by_rows`, and volumes whose foreground
-    has one value `by_bundles`. `rule` is ``Equal<T>`` or ``GivenLinks``, `tiles` ``BrickTiles<rank,
-    ...>``. `words` counts those of the array, and of a row; `words_of_item` those of an item that a
-    block numbers, 0 if several launches do; the roots of a `chunk` of words are counted together.
-    Grids, blocks and their threads, are for all bricks, and for those at borders to other tiles, of
-    which `border` has the number of tiles, and of bricks for each. An array `joins` if elements of
-    different tiles, or at the ends of an axis, may be neighbours. `shared` is in bytes. `table` has
-    the fields of ``BrickTable``: parts of a workspace, null pointers, and a number; `by_word`
-    further parts, those of `BY_WORD`.
+    Images of many components of several values are labelled `by_rows`, volumes of one foreground
+    value `by_bundles`. `rule` is ``Equal<T>`` or ``GivenLinks``, `tiles` ``BrickTiles<rank, ...>``.
+    `words` counts those of the array and of a row, `words_of_item` those of an item that a block
+    numbers, or 0; the roots of a `chunk` of words are counted together. Grids are for all bricks,
+    and for those at borders, of which `border` has the number of tiles, and of bricks for each. An
+    array `joins` if elements of different tiles, or at the ends of an axis, may be neighbours.
+    `shared` is in bytes. `table` has the fields of ``BrickTable``, `by_word` further parts, those
+    of `BY_WORD`.
     """
 
     names: tuple[str, ...]
@@ -203,7 +202,7 @@ class Plan(NamedTuple):
 
 
 class _Ahead(NamedTuple):
-    """Who may label an array instead of bricks, as in `Plan`, and whether tiles may be sparse."""
+    """Who may label an array instead of bricks, and whether tiles may be sparse."""
 
     sparse: bool = False
     by_rows: row_tiles.RowPlan | None = None
@@ -345,7 +344,7 @@ def _tiles(rank: int, logs: tuple[int, ...] | None, items: bool) -> str:
 
 
 def _names(links: Links, given: int | None, tiles: str, index: Any) -> tuple[str, ...]:
-    """Return the names of kernels; links are `given` along 1 axis, or up to 3, or not (None)."""
+    """Return the names of kernels; links are `given` along 1 axis, up to 3, or not (None)."""
     rule, kinds = rule_of(links).name, f"{tiles}, {ctype(index)}"
     if given is None:
         return f"label_tiles<{rule}, {kinds}>", f"join_tiles<{rule}, {kinds}>"
@@ -354,14 +353,14 @@ def _names(links: Links, given: int | None, tiles: str, index: Any) -> tuple[str
 
 
 def _modules(names: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the names of kernels as two modules that take as long as each other, about."""
+    """Return the names as two modules that take about equally long to compile."""
     return names[:1], names[1:]
 
 
 def _last_names(
     links: Links, given: int | None, tiles: str, index: Any, numbering: tuple[bool, bool]
 ) -> tuple[str, ...]:
-    """Return the names of kernels; `numbering` is whether labels are consecutive, and by items."""
+    """Return the names of last kernels; `numbering` is (consecutive, by items)."""
     consecutive, by_item = numbering
     kinds = f"{tiles}, {ctype(index)}"
     rule = rule_of(links).name if given is None else f"conncomp::GivenLinks<{given}>"
@@ -375,7 +374,7 @@ def _last_names(
 
 
 def _where_elsewhere(names: tuple[str, ...], count: int = 1) -> tuple[str, ...]:
-    """Return the names of kernels, the first ones for arrays that may be labelled elsewhere."""
+    """Return names, the first `count` of them for arrays that may be labelled elsewhere."""
     return *(f"{name[:-1]}, true>" for name in names[:count]), *names[count:]
 
 

@@ -1,29 +1,26 @@
-// Connected components of an array by propagation within blocks: Kernel B. Fills label[i] with the smallest
-// index of i's component, or -1 for background.
-//
-// Every cell starts with its index (start_labels). A sweep takes the lowest label among the neighbours that a
-// cell is linked to, as Kernel A does, and then lets these labels propagate within a block of cells along the
-// last two axes, in shared memory, until none there changes (propagate_in_blocks); until a sweep changes
-// nothing. Which neighbours in the block a cell is linked to is kept for the sweep, a bit each.
-// Cost: a label goes about one block a sweep; each sweep reads the values and labels of all neighbours. No
-// memory beyond the labels. Source: Hawick, Leist and Playne 2010, section 5.2.2 and Algorithm 6; the shapes
-// of blocks and several cells a thread are after Maddix 2014.
+// Kernel B: propagation within blocks. Fills label[i] with the smallest index of i's component, or -1 for
+// background. Every cell starts with its index (start_labels). A sweep takes the lowest label among linked
+// neighbours, as Kernel A, and lets labels propagate within a block of cells along the last two axes in
+// shared memory, until none changes (propagate_in_blocks); links within the block are kept as bits. Cost: a
+// label goes about one block a sweep; each reads the values and labels of all neighbours. Source: Hawick,
+// Leist and Playne 2010, section 5.2.2 and Algorithm 6; shapes of blocks and several cells a thread: Maddix
+// 2014.
 #pragma once
 
 #include "cuda/grid/cells.cuh"
 
 namespace conncomp {
 
-// Steps along the last two axes, which stay in the plane of a block.
+// Steps in the plane of a block.
 using PlaneSteps = Steps<2>;
 
-// The code of such a step among those along all axes: none is made along the others.
+// The code of such a step among those along all axes.
 template <int rank>
 __device__ inline int code_in_array(int plane_code) {
   return Steps<rank>::kNoStep - PlaneSteps::kNoStep + plane_code;
 }
 
-// Which neighbours in the block its cell at x, y is linked to: a bit for each code of PlaneSteps.
+// The neighbours in the block that the cell at x, y is linked to, by codes of PlaneSteps.
 template <class Rule, int rank, class Index>
 __device__ inline uint16_t links_in_block(const Grid<rank>& grid, const Rule& rule,
                                           const BlockOfCells<rank, Index>& block,
@@ -43,7 +40,7 @@ __device__ inline uint16_t links_in_block(const Grid<rank>& grid, const Rule& ru
   return links;
 }
 
-// Shared memory: an Index and 16 bits for each cell of a block.
+// Shared memory: an Index and 16 bits per cell of a block.
 template <class Rule, int rank, class Index>
 __global__ void __launch_bounds__(1024)
     propagate_in_blocks(Grid<rank> grid, Rule rule, int32_t width, int32_t height,

@@ -38,9 +38,9 @@ def fill_roots(
     block: int = 256,
     rows: str = "cached",
 ) -> Any:
-    """Fill `roots`; rows from both ends are made first if the graph is not symmetric.
+    """Fill `roots`, making rows from both ends first if the graph is not symmetric.
 
-    To sort rows by their lengths, each call allocates.
+    Sorting rows by their lengths allocates in each call.
     """
     indptr, indices = rows_from_both_ends(gpu, graph)
     kind = rows, indptr.dtype, indices.dtype, roots.dtype
