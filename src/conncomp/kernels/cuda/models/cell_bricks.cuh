@@ -1,11 +1,7 @@
-// The Ising model on cells whose bonds lead to neighbours: drawn word by word, and found as those of bricks.
-//
-// What: of lattices such as the triangular one, which is a square lattice with one diagonal, and of those
-// whose cells have two sites side by side, such as honeycomb, a wall of bricks, each kind of bonds is a step
-// to a neighbour before, of -1, 0 or 1 along each axis. So the words of bonds of a kind, which each site has
-// that the bond leads back from, are the links of bricks as they lie (tiled_bricks.cuh); those along the row
-// are of the site before. The stages after are those of bricks.cuh. Cost: a bit a site and kind is written
-// and read twice. Source: ours.
+// The Ising model on cells whose bonds are steps of -1, 0 or 1 along each axis, such as triangular lattices,
+// or honeycombs as walls of bricks. The word of bonds of a kind is then a word of links as tiled_bricks.cuh
+// has them, of the site that the bond leads back from; kind 0, along the row, belongs to the site before. The
+// stages after are those of bricks.cuh. Cost: a bit a site and kind is written and read twice. Source: ours.
 #pragma once
 
 #include "core/cell_lattice.h"
@@ -13,8 +9,7 @@
 
 namespace conncomp {
 
-// Draws the active bonds of all kinds, and counts those that could be, those that are, and spins. The axes of
-// `replicas` are kinds.
+// Draws the active bonds of all kinds, the axes of `replicas`, and counts them, satisfied ones and spins.
 template <int = 0>
 __global__ void __launch_bounds__(kSpinThreads)
     draw_cell_words(Replicas replicas, CellLattice cells, const Bits64* __restrict__ spins,
@@ -44,8 +39,7 @@ __global__ void __launch_bounds__(kSpinThreads)
   records.add_block(replica, kCounts + 1, ones);
 }
 
-// Which kind of bonds leads back along each step, by its code; -1 if none does. Laid out as in
-// cell_bricks.py.
+// The kind of bonds that leads back along each step, by its code, or -1. Laid out as in cell_bricks.py.
 struct KindsOfSteps {
   int32_t kind[13];
 };

@@ -1,12 +1,9 @@
-// The Ising model on lattices of any unit cell: a sweep of clusters in four kernels, the update of Swendsen
-// and Wang, or that of Wolff, by a forest of runs in words (core/cell_lattice.h).
+// The Ising model on lattices of any unit cell: updates of Swendsen and Wang, or of Wolff, by a forest of
+// runs in words (core/cell_lattice.h).
 //
-// 1. A block takes a tile, a column of kTileRows words. A thread draws the bonds of its word and unites in
-// shared memory what they join in the tile; bonds that lead out of it are kept. The entry of a run is then
-// the first site of its root's run.
-// 2. Bonds that are kept are followed in global memory.
-// 3. If clusters are measured, sizes of tiles' components are added up at the roots, and summed.
-// 4. A warp takes a word, a lane a site: runs find their roots, whose coins flip them.
+// 1. A block takes a tile, a column of kTileRows words. A thread draws the bonds of its word and unites runs
+// in shared memory; bonds that leave the tile are kept. 2. Kept bonds unite tiles in global memory. 3. If
+// wanted, sizes are added up at roots. 4. A warp takes a word: runs find their roots, whose coins flip them.
 // Cost: some 7 random words a kind of bonds and word; 4 bytes a site and 1 bit a site and kind are written.
 // Source: ours.
 #pragma once
@@ -209,7 +206,7 @@ __global__ void __launch_bounds__(kSpinThreads)
   sums.add_block(records, warp.replica);
 }
 
-// Writes the new spins: those of clusters with a coin of 1 or, with `chosen`, of the drawn site's one.
+// Writes the new spins: clusters flip by their coins or, with `chosen`, only that of a drawn site.
 template <class Index, bool chosen>
 __global__ void __launch_bounds__(kSpinThreads)
     flip_cells(CellReplicas replicas, const Bits64* __restrict__ spins, const Bits64* __restrict__ starts,

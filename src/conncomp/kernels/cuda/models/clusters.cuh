@@ -1,8 +1,6 @@
-// Clusters whose labels are known: their new states, and their sizes. For any labelling of any lattice.
-//
-// A label is the smallest site of its cluster in its replica. What happens to a cluster follows from random
-// numbers of that site (core/spins.h), so that each word is updated by itself. Cost: a label is read and a
-// Philox call made for each site, those of a warp at once.
+// New states and sizes of clusters, for any labelling of any lattice. A label is the smallest site of its
+// cluster in the replica, whose random numbers (core/spins.h) decide. Cost: a label read and a Philox call a
+// site.
 #pragma once
 
 #include "core/union_find.h"
@@ -33,8 +31,8 @@ struct SitesOfWarp {
   }
 };
 
-// Which clusters may flip: with `chosen`, those whose label's bit is set there, each with a probability; else
-// all get a new state, any of q.
+// Which clusters may flip: with `chosen`, those whose label's bit is set, with a probability; else all get
+// any of q states.
 struct Choice {
   uint32_t* chosen;  // a bit for each site; null if all
   int64_t words;     // of a replica

@@ -1,10 +1,7 @@
-// Sweeps of exchanges of spins: many in one launch, as a substep of a small lattice takes less than a launch.
-//
-// How: a small lattice is a block's, whose spins lie in shared memory from the first sweep of a launch to the
-// last one. A larger one lies in global memory; so many blocks share it as run at once, and they wait for
-// each other after each substep, by a counter. A thread takes a word of the class at a time
-// (core/kawasaki.h). Cost: for 64 pairs on the body-centred lattice 16 words are loaded, two stored and about
-// three blocks of random numbers drawn: some 800 instructions, 13 a pair.
+// Sweeps of exchanges of spins, many in one launch. A small lattice stays in the shared memory of its block.
+// A larger one is shared by as many blocks as run at once, which meet after each substep. A thread takes a
+// word of the class at a time (core/kawasaki.h). Cost: on the body-centred lattice 13 instructions a pair:
+// for 64 pairs 16 words are loaded, two stored, and three blocks of random numbers drawn.
 #pragma once
 
 #include "core/kawasaki.h"

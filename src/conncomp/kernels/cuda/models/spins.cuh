@@ -1,9 +1,6 @@
-// The spins of many lattices of one shape, their bonds, and what is counted of both: word by word.
-//
-// A block has words of one replica, `parts` blocks of the grid share a replica, and a thread takes a word of
-// 64 sites at a time (core/spins.h). Counts are summed in a block before they are added to the replica's
-// record. Cost of activate_bonds: for each word and axis about seven random words of 64 bits, that is half a
-// Philox call a word of 32 bits; spins are read once for each axis and once more, bonds written once.
+// The spins of many lattices of one shape, their bonds, and counts of both. `parts` blocks share a replica,
+// and a thread takes a word of 64 sites at a time (core/spins.h). Cost of activate_bonds: half a Philox call
+// a word of 32 bonds; spins are read once for each axis and once more, bonds written once.
 #pragma once
 
 #include "core/atomics.h"
@@ -42,14 +39,14 @@ struct Replicas {
   __device__ void for_each_word(Body&& body) const {
     for_each(lattice.words(), body);
   }
-  // The same for words of the bonds along each axis, of which a block has one: parts are a multiple of axes.
+  // For words of the bonds of each axis, of which a block has one: parts are a multiple of axes.
   template <class Body>
   __device__ void for_each_word_of_bonds(Body&& body) const {
     const int64_t part = blockIdx.x % parts, step_of_part = int64_t(parts / axes) * blockDim.x;
     for (int64_t word = part / axes * blockDim.x + threadIdx.x; word < lattice.words(); word += step_of_part)
       body(word, int(part % axes));
   }
-  // The same for a warp, whose lanes call together, and for sites, by grids of that many threads.
+  // For words, by warps whose lanes call together; and for sites.
   template <class Body>
   __device__ void for_each_word_of_warp(Body&& body) const {
     const int64_t warps = blockDim.x / kWarp, part = blockIdx.x % parts;
@@ -91,8 +88,8 @@ struct Records {
   }
 };
 
-// Of clusters: how many there are, the largest one, and the sums of the second and fourth powers of sizes, as
-// limbs of 32 bits that are summed by themselves.
+// Of clusters: their number, the largest, and sums of second and fourth powers of sizes, as limbs of 32 bits
+// that are summed by themselves.
 struct SizeSums {
   static constexpr bool kByPhase = false;
   int64_t clusters, largest, squares[kLimbs], fourths[kFourthLimbs];
@@ -174,8 +171,8 @@ __device__ inline void add_states(const Replicas& replicas, const Bits64* spins,
   }
 }
 
-// Draws the active bonds of all axes, and counts those that could be, those that are, and the sites in each
-// state. `bonds` may be null.
+// Draws the active bonds of all axes; counts these, satisfied bonds, and sites in each state. `bonds` may be
+// null.
 template <int = 0>
 __global__ void __launch_bounds__(kSpinThreads)
     activate_bonds(Replicas replicas, const Bits64* __restrict__ spins,
@@ -248,8 +245,8 @@ __device__ inline void for_each_spin_beside(const Lattice& lattice, const WordPl
   if (x > 0 || lattice.closes(kRowAxis)) body(at(x > 0 ? x - 1 : last));
 }
 
-// Offers the sites of a class new states. What other threads change meanwhile in words that are read here are
-// bits of other sites of the class, which are no neighbours.
+// Offers the sites of a class new states. Other threads change bits of the words read here only at sites of
+// the class, which are no neighbours.
 template <int = 0>
 __global__ void __launch_bounds__(kSpinThreads)
     update_class(Replicas replicas, int32_t site_class, const Bits64* __restrict__ acceptance,
@@ -304,7 +301,7 @@ __global__ void __launch_bounds__(kSpinThreads)
   });
 }
 
-// Counters of replicas are so far from each other that waiting for one is not waiting for others.
+// Counters of replicas lie apart, so that waiting for one does not disturb another.
 constexpr int kCounterStride = 32;
 
 // Laid out as in replicas.py.

@@ -1,17 +1,10 @@
-// Spins that are unit vectors on a GPU: their first values, their bonds, their reflections, and what they
-// tell. Clusters are those of Potts' updates of two states, whose new states say which sites are reflected.
+// Spins that are unit vectors: first values, bonds, reflections, and observables. Clusters are those of Potts
+// updates of two states, which say what is reflected.
 //
-// How: half a warp takes a column of words, of some rows one after the other along axis 2, so that what it
-// computed of a row's next one is there when that has its turn. Of a word a lane has the sites l, 16 + l,
-// 32 + l and 48 + l: one block of Philox has the random numbers of their bonds along an axis, and votes of
-// the warp make the word.
-//
-//      half 0   half 1         word of 64 sites:  lane 0 1 ... 15 | 0 1 ... 15 | 0 1 ... 15 | 0 1 ... 15
-//      row y    row y
-//      row y+1  row y+1
-//
-// Cost: some 25 instructions for a projection of a site, on one axis fewer than the lattice has,
-// and 50 a bond. Source: ours, see core/vector_spins.h.
+// Half a warp takes a column of words, row after row along axis 2, so that what it computed of the next row
+// serves again. A lane has the sites l, 16 + l, 32 + l and 48 + l of a word: one block of Philox has the
+// numbers of their bonds along an axis, and votes make the word. Cost: some 25 instructions for each
+// projection, one fewer a site than axes, and 50 a bond. Source: ours, see core/vector_spins.h.
 #pragma once
 
 #include "core/vector_spins.h"
@@ -79,8 +72,8 @@ struct ColumnOfWords {
     const int32_t next = x + bit(k) + 1;
     return next < length ? next : lattice.closes(kRowAxis) ? 0 : -1;
   }
-  // What the next sites in the row have, of those of the word: from the lane beside or, at the end of the
-  // word, from what `make` makes of the place in the row; nothing where there is no site. All lanes call.
+  // What the next sites in the row have: from the lane beside or, at the end of the word, make(place in the
+  // row); `nothing` where there is no site. All lanes call.
   template <class T, class Make>
   __device__ void take_next(const T (&own)[kSitesOfLane], T (&next)[kSitesOfLane], T nothing,
                             Make&& make) const {
@@ -114,7 +107,7 @@ struct ColumnOfWords {
   }
 };
 
-// Calls body(column) for the columns of this thread's half of a warp; all lanes of a warp call together.
+// Calls body(column) for the columns of this half of a warp; all lanes call together.
 template <class Body>
 __device__ inline void for_each_column(const Replicas& replicas, int32_t rows_of_column, Body&& body) {
   const Bits32 warps = blockDim.x / kWarp, part = Bits32(blockIdx.x % replicas.parts),
@@ -241,7 +234,7 @@ struct VectorCounts {
   int64_t magnetisation[Kind::kComponents], along[kLatticeAxes], crossed[kLatticeAxes * Kind::kRotations],
       vortices;
 
-  // Adds what pairs of spins, that bonds along an axis join, tell; of no spin there is a vector of 0.
+  // Adds what pairs of spins along an axis tell; a missing spin is the vector 0.
   template <int n>
   __device__ void add_pairs(int axis, const Vector (&a)[n], const Vector (&b)[n]) {
     int32_t product = 0, cross[Kind::kRotations] = {};
