@@ -216,13 +216,22 @@ __device__ inline Bits phases_of(const Tiles& tiles, const Lattice& lattice, con
   if (tiles.inside(first) == 0) return 0;
   return BrickRows<Tiles::kAxes>(tiles, lattice, first).bits_of(words + item * lattice.words());
 }
-template <class Sums>
-__device__ inline void add_size(Sums& sums, Bits64 size, bool phase) {
-  if constexpr (Sums::kByPhase)
-    sums.add(size, phase);
-  else
-    sums.add(size);
-}
+
+// A histogram of sizes, by powers of two, in the shared memory of a block; all threads begin it.
+template <int classes>
+struct SizeClasses {
+  uint32_t* counts;
+
+  __device__ void begin_block() {
+    __shared__ uint32_t of_block[classes];
+    counts = of_block;
+    for (int k = int(threadIdx.x); k < classes; k += int(blockDim.x)) of_block[k] = 0;
+    __syncthreads();
+  }
+  __device__ void count(Bits64 size, int first = 0) {
+    InBlock::fetch_add(counts + first + (63 - __clzll((long long)size)), 1u);
+  }
+};
 
 // Measures the clusters that lie in one tile; of others, leaves the number of their sites in the tile in
 // `size`, at the tile's root, to which entries still lead. A block a tile; dynamic shared memory: 4 bytes a
@@ -262,7 +271,7 @@ __global__ void __launch_bounds__(Tiles::kThreads)
   const Bits phases = phases_of<Sums>(tiles, replicas.lattice, corner, brick, item, words);
   for (Bits roots = __ldg(table.settled + number); roots != 0; roots &= roots - 1) {
     const int bit = lowest(roots);
-    add_size(sums, sites_of_root[tiles.node_of(brick, bit)], phases >> bit & 1);
+    sums.add(sites_of_root[tiles.node_of(brick, bit)], phases >> bit & 1);
   }
   for (Bits roots = __ldg(table.roots + number); roots != 0; roots &= roots - 1) {
     const int node = tiles.node_of(brick, lowest(roots));
@@ -315,7 +324,7 @@ __global__ void __launch_bounds__(Tiles::kThreads)
   sums.begin_block();
   for_each_root<Index>(tiles, table, int64_t(blockIdx.x) * tiles.parts() + brick, [&](Index index, int bit) {
     if (label[first_of_item + index] == index)
-      add_size(sums, Bits64(size[first_of_item + index]), phases >> bit & 1);
+      sums.add(Bits64(size[first_of_item + index]), phases >> bit & 1);
   });
   if (__syncthreads_or(sums.any())) sums.add_block(records, item);
 }

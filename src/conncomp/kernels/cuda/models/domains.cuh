@@ -39,19 +39,11 @@ __global__ void __launch_bounds__(kSpinThreads)
 }
 
 // Of the domains of each phase: their number, the largest, their cells, the sum of squares, and a histogram.
-struct DomainSums {
+struct DomainSums : SizeClasses<kPhases * 64> {
   static constexpr bool kByPhase = true;
-  int64_t domains[kPhases], largest[kPhases], cells[kPhases], squares[kPhases];
-  uint32_t* counts_by_class;  // of the block
   static constexpr int kClasses = 64;
+  int64_t domains[kPhases], largest[kPhases], cells[kPhases], squares[kPhases];
 
-  // All threads of a block call, and meet before they add.
-  __device__ void begin_block() {
-    __shared__ uint32_t classes[kPhases * kClasses];
-    counts_by_class = classes;
-    for (int k = int(threadIdx.x); k < kPhases * kClasses; k += int(blockDim.x)) classes[k] = 0;
-    __syncthreads();
-  }
   __device__ void add(Bits64 size, bool above) {
     const int phase = above ? 0 : 1;
 #pragma unroll
@@ -62,7 +54,7 @@ struct DomainSums {
       cells[k] += int64_t(size);
       squares[k] += int64_t(size * size);
     }
-    InBlock::fetch_add(counts_by_class + phase * kClasses + (63 - __clzll((long long)size)), 1u);
+    count(size, phase * kClasses);
   }
   __device__ bool any() const { return domains[0] + domains[1] != 0; }
   __device__ void add_block(const Records& records, int64_t replica) const {
@@ -75,8 +67,7 @@ struct DomainSums {
     __syncthreads();
     const int classes = int(records.length - kDomainClasses) / kPhases;
     for (int k = int(threadIdx.x); k < kPhases * classes; k += int(blockDim.x))
-      records.add(replica, kDomainClasses + k,
-                  int64_t(counts_by_class[k / classes * kClasses + k % classes]));
+      records.add(replica, kDomainClasses + k, int64_t(counts[k / classes * kClasses + k % classes]));
   }
 };
 

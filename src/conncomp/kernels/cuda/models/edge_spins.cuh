@@ -170,8 +170,8 @@ __device__ inline void write_word(const UpDown&, const Draws&, bool, const Flipp
   if (lane() == 0) new_spins[of.word] = spins[of.word] ^ flipped;
 }
 template <class Kind>
-__device__ inline void write_states(const Kind& kind, const Draws& draws, bool chosen, const FlippedWord& of,
-                                    const Bits64* spins, Bits64* new_spins) {
+__device__ inline void write_word(const Kind& kind, const Draws& draws, bool chosen, const FlippedWord& of,
+                                  const typename Kind::Spin* spins, typename Kind::Spin* new_spins) {
   const auto move = kind.move(draws);
   int state[SitesOfWarp::kEach];
 #pragma unroll
@@ -184,22 +184,15 @@ __device__ inline void write_states(const Kind& kind, const Draws& draws, bool c
     if (lane() == 0) new_spins[plane * kind.words + of.word] = digits;
   }
 }
-__device__ inline void write_word(const States& kind, const Draws& draws, bool chosen, const FlippedWord& of,
-                                  const Bits64* spins, Bits64* new_spins) {
-  write_states(kind, draws, chosen, of, spins, new_spins);
-}
-__device__ inline void write_word(const TwoStates& kind, const Draws& draws, bool chosen,
-                                  const FlippedWord& of, const Bits64* spins, Bits64* new_spins) {
-  write_states(kind, draws, chosen, of, spins, new_spins);
-}
-template <class Vectors, class Spin>
+template <class Vectors>
 __device__ inline void write_word(const Embedded<Vectors>& kind, const Draws& draws, bool,
-                                  const FlippedWord& of, const Spin* spins, Spin* new_spins) {
+                                  const FlippedWord& of, const typename Vectors::Spin* spins,
+                                  typename Vectors::Spin* new_spins) {
   const auto mirror = kind.move(draws);
 #pragma unroll
   for (int k = 0; k < SitesOfWarp::kEach; ++k) {
     if (!of.sites.has(k)) continue;
-    const Spin spin = spins[of.sites.site(k)];
+    const auto spin = spins[of.sites.site(k)];
     new_spins[of.sites.site(k)] = of.flips[k] ? kind.vectors.reflected(mirror, spin) : spin;
   }
 }

@@ -35,19 +35,11 @@ __global__ void __launch_bounds__(kSpinThreads)
 
 // Of clusters: their number, the largest, the sum of squared sizes as limbs, and a histogram, in which a
 // thread counts the many of one site itself.
-struct PercolationSums {
+struct PercolationSums : SizeClasses<kSizeClassCount> {
   static constexpr bool kByPhase = false;
   int64_t clusters, largest, squares[2], singles;
-  uint32_t* counts_by_class;  // of the block
 
-  // All threads of a block call, and meet before they add.
-  __device__ void begin_block() {
-    __shared__ uint32_t classes[kSizeClassCount];
-    counts_by_class = classes;
-    for (int k = int(threadIdx.x); k < kSizeClassCount; k += int(blockDim.x)) classes[k] = 0;
-    __syncthreads();
-  }
-  __device__ void add(Bits64 size) {
+  __device__ void add(Bits64 size, bool) {
     ++clusters;
     if (int64_t(size) > largest) largest = int64_t(size);
     const Bits64 square = size * size;
@@ -56,7 +48,7 @@ struct PercolationSums {
     if (size == 1)
       ++singles;
     else
-      InBlock::fetch_add(counts_by_class + (63 - __clzll((long long)size)), 1u);
+      count(size);
   }
   __device__ bool any() const { return clusters != 0; }
   __device__ void add_block(const Records& records, int64_t replica) const {
@@ -66,7 +58,7 @@ struct PercolationSums {
     records.raise(replica, kLargestSize, largest);
     __syncthreads();
     for (int k = int(threadIdx.x); k < kSizeClassCount; k += int(blockDim.x))
-      records.add(replica, kSizeClasses + k, int64_t(counts_by_class[k]));
+      records.add(replica, kSizeClasses + k, int64_t(counts[k]));
   }
 };
 

@@ -92,10 +92,7 @@ struct LatticeOfBlock {
         coins[word] = draw_coins(draws, word);
   }
   __device__ void record(const Records& records, int64_t replica, int32_t satisfied, int32_t active) const {
-    satisfied = warp_sum(satisfied), active = warp_sum(active);
-    if (lane() == 0) records.add(replica, kSatisfied, satisfied), records.add(replica, kActive, active);
-    if (thread == 0) records.add(replica, kCounts, lattice.sites());
-    add_states_of_words(lattice, spins, replica, records, [&](auto&& body) {
+    record_words(records, replica, lattice, spins, satisfied, active, lattice.sites(), [&](auto&& body) {
       for (int word = thread; word < words; word += threads) body(word);
     });
   }

@@ -390,10 +390,8 @@ __device__ inline void sweep_boxes(const Replicas& replicas, const Updates& upda
     }
     if (all_records.record != nullptr && updates.measures(update)) {
       const Records records = updates.records_of(all_records, update);
-      satisfied = warp_sum(satisfied), active = warp_sum(active);
-      if (lane() == 0) records.add(replica, kSatisfied, satisfied), records.add(replica, kActive, active);
-      if (threadIdx.x == 0) records.add(replica, kCounts, int64_t(box.rows) * box.extent[kRowAxis]);
-      add_states_of_words(lattice, spins, replica, records, [&](auto&& body) {
+      const int64_t sites = int64_t(box.rows) * box.extent[kRowAxis];
+      record_words(records, replica, lattice, spins, satisfied, active, sites, [&](auto&& body) {
         for_each_bond_word([&](int32_t at) {
           if (at < words) body(memory.words[at].word);
         });

@@ -95,7 +95,7 @@ struct SizeSums {
   int64_t clusters, largest, squares[kLimbs], fourths[kFourthLimbs];
 
   __device__ static void begin_block() {}  // as others have shared memory
-  __device__ void add(Bits64 size) {
+  __device__ void add(Bits64 size, bool = false) {
     ++clusters;
     if (int64_t(size) > largest) largest = int64_t(size);
     const Bits64 low = size * size, high = __umul64hi(size, size);
@@ -134,14 +134,14 @@ __device__ inline int state_of(const Bits64* spins, int64_t stride, int planes, 
   for (int k = 0; k < planes; ++k) state |= int(spins[k * stride] >> bit & 1) << k;
   return state;
 }
-__device__ inline Bits64 sites_in_state(const Lattice& lattice, const Bits64* spins, int64_t word,
-                                        int state) {
-  Bits64 sites = lattice.sites_of(word % lattice.columns());
+// Which of a word's bits have the digits of a state.
+__device__ inline Bits64 in_state(const Lattice& lattice, const Bits64* spins, int64_t word, int state,
+                                  Bits64 bits = ~Bits64(0)) {
   for (int k = 0; k < lattice.planes; ++k) {
     const Bits64 digits = spins[k * lattice.words() + word];
-    sites &= state >> k & 1 ? digits : ~digits;
+    bits &= state >> k & 1 ? digits : ~digits;
   }
-  return sites;
+  return bits;
 }
 
 template <int = 0>
@@ -165,8 +165,9 @@ __device__ inline void add_states(const Replicas& replicas, const Bits64* spins,
   const Lattice& lattice = replicas.lattice;
   for (int state = 0; state < lattice.states; ++state) {
     int64_t count = 0;
-    replicas.for_each_word(
-        [&](int64_t word) { count += __popcll(sites_in_state(lattice, spins, word, state)); });
+    replicas.for_each_word([&](int64_t word) {
+      count += __popcll(in_state(lattice, spins, word, state, lattice.sites_of(word % lattice.columns())));
+    });
     records.add_block(replicas.replica(), kCounts + state, count);
   }
 }
@@ -315,20 +316,19 @@ struct Updates {
   }
 };
 
-// Counts the sites in each state, of words that have been dealt to threads.
+// Records what a thread counts of bonds, and of `sites` of the block those in each state, by their words,
+// which have been dealt to threads.
 template <class ForEachWord>
-__device__ inline void add_states_of_words(const Lattice& lattice, const Bits64* spins, int64_t replica,
-                                           const Records& records, ForEachWord&& for_each_word) {
+__device__ inline void record_words(const Records& records, int64_t replica, const Lattice& lattice,
+                                    const Bits64* spins, int32_t satisfied, int32_t active, int64_t sites,
+                                    ForEachWord&& for_each_word) {
+  satisfied = warp_sum(satisfied), active = warp_sum(active);
+  if (lane() == 0) records.add(replica, kSatisfied, satisfied), records.add(replica, kActive, active);
+  if (threadIdx.x == 0) records.add(replica, kCounts, sites);
   for (int state = 1; state < lattice.states; ++state) {
     int32_t count = 0;
-    for_each_word([&](int32_t word) {
-      Bits64 sites = ~Bits64(0);  // beyond a row are zeros, of which such a state has not all
-      for (int k = 0; k < lattice.planes; ++k) {
-        const Bits64 digits = spins[k * lattice.words() + word];
-        sites &= state >> k & 1 ? digits : ~digits;
-      }
-      count += __popcll(sites);
-    });
+    // Beyond a row are zeros, of which such a state has not all.
+    for_each_word([&](int32_t word) { count += __popcll(in_state(lattice, spins, word, state)); });
     count = warp_sum(count);
     if (lane() != 0) continue;
     records.add(replica, kCounts + state, count);

@@ -66,53 +66,33 @@ __global__ void __launch_bounds__(kSpinThreads)
   sums = replicas.at_replica(sums, 2 * lattice.sites());
   const int32_t common = common_label(label, lattice.sites());
   int64_t cosine_of_common = 0, sine_of_common = 0;
-  replicas.for_each_word_of_warp([&](int64_t word) {
-    const SitesOfWarp sites(lattice, word);
-#pragma unroll
-    for (int k = 0; k < SitesOfWarp::kEach; ++k) {
-      const bool has = sites.has(k);
-      int32_t root = has ? label[sites.site(k)] : -1;
-      int64_t cosine = 0, sine = 0;
-      if (has) {
-        const Phase phase = waves.at(wave, sites.site(k));
-        const int32_t value = kind.projection(mirror, spins, sites.site(k));
-        cosine = waved_in_cluster(value, phase.cosine);
-        sine = waved_in_cluster(value, phase.sine);
-      }
-      if (root == common) {
-        cosine_of_common += cosine;
-        sine_of_common += sine;
-        root = -1;
-      }
-      const auto sum = [](int64_t a, int64_t b) { return a + b; };
-      const Stretch stretch = stretch_of(root);
-      cosine = over_stretch(cosine, stretch.length, sum);
-      sine = over_stretch(sine, stretch.length, sum);
-      if (!stretch.first || root < 0) continue;
-      Shared::fetch_add(sums + 2 * int64_t(root), cosine);
-      Shared::fetch_add(sums + 2 * int64_t(root) + 1, sine);
+  for_each_site_of_warp(replicas, [&](bool exists, int64_t site) {
+    int32_t root = exists ? label[site] : -1;
+    int64_t cosine = 0, sine = 0;
+    if (exists) {
+      const Phase phase = waves.at(wave, site);
+      const int32_t value = kind.projection(mirror, spins, site);
+      cosine = waved_in_cluster(value, phase.cosine);
+      sine = waved_in_cluster(value, phase.sine);
     }
+    if (root == common) {
+      cosine_of_common += cosine;
+      sine_of_common += sine;
+      root = -1;
+    }
+    const auto sum = [](int64_t a, int64_t b) { return a + b; };
+    const Stretch stretch = stretch_of(root);
+    cosine = over_stretch(cosine, stretch.length, sum);
+    sine = over_stretch(sine, stretch.length, sum);
+    if (!stretch.first || root < 0) return;
+    Shared::fetch_add(sums + 2 * int64_t(root), cosine);
+    Shared::fetch_add(sums + 2 * int64_t(root) + 1, sine);
   });
   cosine_of_common = block_sum<kMostSpinThreads>(cosine_of_common);
   sine_of_common = block_sum<kMostSpinThreads>(sine_of_common);
   if (threadIdx.x != 0) return;
   Shared::fetch_add(sums + 2 * int64_t(common), cosine_of_common);
   Shared::fetch_add(sums + 2 * int64_t(common) + 1, sine_of_common);
-}
-
-// Adds the squares of these sums to the records, from a field on, and clears the sums.
-template <int = 0>
-__global__ void __launch_bounds__(kSpinThreads)
-    square_waves(Replicas replicas, int64_t* __restrict__ sums, Records records, int32_t field) {
-  sums = replicas.at_replica(sums, 2 * replicas.lattice.sites());
-  int64_t limbs[kProjectedLimbs] = {};
-  replicas.for_each_site([&](int64_t site) {
-    for (int part = 0; part < 2; ++part) {
-      add_square(sums[2 * site + part], limbs);
-      sums[2 * site + part] = 0;
-    }
-  });
-  for (int k = 0; k < kProjectedLimbs; ++k) records.add_block(replicas.replica(), field + k, limbs[k]);
 }
 
 }  // namespace conncomp

@@ -7,7 +7,6 @@
 // projection, one fewer a site than axes, and 50 a bond. Source: ours, see core/vector_spins.h.
 #pragma once
 
-#include "core/vector_spins.h"
 #include "cuda/models/clusters.cuh"
 
 namespace conncomp {
@@ -92,12 +91,9 @@ struct ColumnOfWords {
   }
 
  private:
-  __device__ static int32_t shuffled(int32_t value, int from) { return __shfl_sync(kAllLanes, value, from); }
-  __device__ static uint16_t shuffled(uint16_t value, int from) {
-    return uint16_t(__shfl_sync(kAllLanes, int(value), from));
-  }
-  __device__ static uint64_t shuffled(uint64_t value, int from) {
-    return uint64_t(__shfl_sync(kAllLanes, (unsigned long long)value, from));
+  template <class T>
+  __device__ static T shuffled(const T& value, int from) {
+    return T(__shfl_sync(kAllLanes, +value, from));  // of four bytes at least
   }
   template <int n>
   __device__ static Cartesian<n> shuffled(const Cartesian<n>& value, int from) {
@@ -342,32 +338,18 @@ template <class Kind, class Index>
 __global__ void __launch_bounds__(kSpinThreads)
     add_projections(Replicas replicas, const typename Kind::Spin* __restrict__ spins,
                     const Index* __restrict__ label, int64_t* sums) {
-  const Lattice& lattice = replicas.lattice;
   const auto mirror = mirror_of_block<Kind>(replicas.draws());
-  spins = replicas.at_replica(spins, lattice.sites());
-  label = replicas.at_replica(label, lattice.sites());
-  sums = replicas.at_replica(sums, lattice.sites());
-  replicas.for_each_word_of_warp([&](int64_t word) {
-    const SitesOfWarp sites(lattice, word);
-#pragma unroll
-    for (int k = 0; k < SitesOfWarp::kEach; ++k) {
-      const bool has = sites.has(k);
-      const Index root = has ? label[sites.site(k)] : Index(-1);
-      const int64_t p = has ? Kind::projection(mirror, spins[sites.site(k)]) : 0;
-      const Stretch stretch = stretch_of(root);
-      const int64_t sum = over_stretch(p, stretch.length, [](int64_t a, int64_t b) { return a + b; });
-      if (stretch.first && root >= 0) Shared::fetch_add(sums + root, sum);
-    }
+  const int64_t sites = replicas.lattice.sites();
+  spins = replicas.at_replica(spins, sites);
+  label = replicas.at_replica(label, sites);
+  sums = replicas.at_replica(sums, sites);
+  for_each_site_of_warp(replicas, [&](bool exists, int64_t site) {
+    const Index root = exists ? label[site] : Index(-1);
+    const int64_t p = exists ? Kind::projection(mirror, spins[site]) : 0;
+    const Stretch stretch = stretch_of(root);
+    const int64_t sum = over_stretch(p, stretch.length, [](int64_t a, int64_t b) { return a + b; });
+    if (stretch.first && root >= 0) Shared::fetch_add(sums + root, sum);
   });
-}
-
-template <int = 0>
-__global__ void __launch_bounds__(kSpinThreads)
-    square_projections(Replicas replicas, const int64_t* __restrict__ sums, Records records) {
-  sums = replicas.at_replica(sums, replicas.lattice.sites());
-  int64_t limbs[kProjectedLimbs] = {};
-  replicas.for_each_site([&](int64_t site) { add_square(sums[site], limbs); });
-  for (int k = 0; k < kProjectedLimbs; ++k) records.add_block(replicas.replica(), kProjected + k, limbs[k]);
 }
 
 }  // namespace conncomp
