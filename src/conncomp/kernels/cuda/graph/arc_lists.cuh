@@ -1,10 +1,7 @@
-// Lists of arcs, and what all blocks of a grid do with them: keep some, or sort their ends by vertices.
-//
-// How: arcs stay in their order, so that those that a block takes, a share of consecutive ones, stay as local
-// as they were. To keep some, blocks count them, a bit an arc, and write them behind what the blocks before
-// them keep (keep_arcs). To sort ends, rows are counted, their lengths added up, and filled in any order
-// (sort_ends); a list in the order of its sources has its rows already (rows_in_order). Cost: arcs read twice
-// and written once, and a bit for each; for each end two atomic additions.
+// What all blocks of a grid do with lists of arcs. keep_arcs keeps some, in their order: blocks count theirs,
+// a bit an arc, and write them behind those of the blocks before. sort_ends sorts ends by vertices: rows are
+// counted, summed, and filled in any order; a list ordered by sources has its rows (rows_in_order). Cost:
+// arcs read twice and written once, and a bit each; two atomic additions an end.
 #pragma once
 
 #include "cuda/core/barrier.cuh"
@@ -26,7 +23,7 @@ struct Share {
   int64_t begin, end;
 
   __device__ explicit Share(int64_t count, int64_t smallest = kWarp) {
-    // In words, of which there are fewer than 2^32 wherever arcs have room: a division of 64 bits is long.
+    // In words, fewer than 2^32 wherever arcs have room: a division of 64 bits is long.
     const uint32_t words = uint32_t((count + kWarp - 1) / kWarp);
     const int64_t fair = int64_t((words + gridDim.x - 1) / gridDim.x) * kWarp;
     const int64_t size = fair < smallest ? smallest : fair;
@@ -35,9 +32,8 @@ struct Share {
   }
 };
 
-// Calls visit(index) for the indices below `count` that are a thread's. Unrolled, the loops of
-// strong_components took half of the time of its compiler; what waits for atomic functions, or for nothing,
-// is no faster so.
+// Calls visit(index) for this thread's indices below `count`. Unrolling did not pay, and took half of the
+// time of compiling strong_components.
 template <class Visit>
 __device__ inline void visit_of_grid(int64_t count, Visit&& visit) {
 #pragma unroll 1
@@ -51,9 +47,8 @@ __device__ inline void visit_rows(const Share& share, Visit&& visit) {
   for (int64_t row = share.begin; row < share.end; row += kStrongThreads) visit(row);
 }
 
-// Where all blocks meet, and the sum of the threads of a block: called, not inlined, by steps that do so a
-// few times, as copies of both were a twentieth of what strong_components takes to compile, and a sixth of
-// cut_arcs.
+// Where all blocks meet, and sums over a block. Functions that are called, not inlined, as copies are a sixth
+// of what cut_arcs takes to compile.
 template <int = 0>
 CONNCOMP_PHASE void meet(GridBarrier& barrier) {
   barrier.wait();
@@ -67,8 +62,8 @@ CONNCOMP_PHASE int scan_of_block(int value, int& total) {
   return block_scan<kStrongThreads>(value, total);
 }
 
-// Returns the sum of `value` over all threads of the blocks before this one, and lets `total` be that of all
-// blocks. All blocks meet. A call, as copies of it were a fifth of what strong_components takes to compile.
+// Returns the sum of `value` over all threads of the blocks before, and that over all blocks in `total`. All
+// blocks meet. Copies of it were a fifth of what strong_components takes to compile.
 template <int = 0>
 CONNCOMP_PHASE int64_t grid_scan(int64_t value, int64_t& total, int64_t* sums_of_blocks,
                                  GridBarrier& barrier) {
@@ -84,8 +79,8 @@ CONNCOMP_PHASE int64_t grid_scan(int64_t value, int64_t& total, int64_t* sums_of
   return before;
 }
 
-// Copies the arcs u -> v for which keeping.keeps(u, v) to another list, in their order, as keeping.write(u,
-// v, source, target) says; returns how many there are. All blocks meet.
+// Copies the arcs u -> v for which keeping.keeps(u, v) to another list, in order, as keeping.write(u, v,
+// source, target) says; returns their number. All blocks meet.
 template <class Vertex, class Keeping>
 CONNCOMP_PHASE int64_t keep_arcs(ArcList<const Vertex> arcs, ArcList<Vertex> kept_arcs,
                                  uint32_t* bits_of_arcs, int64_t* sums_of_blocks, GridBarrier& barrier,
@@ -143,8 +138,8 @@ __device__ inline void add_up(int64_t vertices, int64_t* lengths, int64_t* sums_
   meet(barrier);
 }
 
-// Sorts the ends of arcs by where they start. A row begins where that of the vertex before ends: there is an
-// entry more than vertices. All blocks meet.
+// Sorts the ends of arcs by where they start. A row begins where the one before ends: `begins` has an entry
+// more than vertices. All blocks meet.
 template <class Vertex>
 CONNCOMP_PHASE EndsOfVertices<Vertex> sort_ends(int64_t arcs, const Vertex* starts, const Vertex* ends,
                                                 int64_t vertices, int64_t* begins, Vertex* sorted,

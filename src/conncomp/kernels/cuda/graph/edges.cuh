@@ -1,7 +1,5 @@
-// Compressed sparse rows: whether they are a graph, and lists of their arcs and edges.
-//
-// A block takes a span of arcs at a time, and finds their sources by searching indptr (spans.cuh). Indices
-// and indptr are read once by each kernel.
+// Compressed sparse rows: whether they are a graph, and lists of their arcs and edges. A block takes spans of
+// arcs (spans.cuh). Indices and indptr are read once by each kernel.
 #pragma once
 
 #include "core/atomics.h"
@@ -12,10 +10,9 @@ namespace conncomp {
 
 constexpr int kCheckThreads = 256;
 
-// Whether rows are a graph, and whether it is symmetric. The sum over all arcs adds hash(u, v) for every arc
-// u -> v with u < v and subtracts it for every arc v -> u: it is 0 if every arc is listed from both ends. The
-// key of the hash is drawn anew for each call, so no graph can be made to look symmetric; one that is not
-// does so with a probability of about 2^-64.
+// Whether rows are a graph, and symmetric: hashes of arcs u -> v, u < v, are added and those of v -> u
+// subtracted, which leaves 0 if every arc is listed from both ends. The key is drawn for each call, so nobody
+// can make a graph look symmetric; one that is not does with a probability of 2^-64.
 struct GraphCheck {
   int64_t smallest, largest;
   int64_t wrong;  // 1 if indptr is
@@ -72,10 +69,9 @@ __global__ void __launch_bounds__(kCheckThreads)
                        });
 }
 
-// Lists of edges are for algorithms that give an edge a thread: src and dst become the ends of all arcs but
-// loops, in about their order; if `symmetric` says that every arc is listed from both ends, of those that
-// lead to a smaller vertex. *edges, 0 before, becomes their number. A block gets room for those that it
-// keeps, kEdgesThreads at a time, by an atomic access.
+// list_edges writes the ends of all arcs but loops; if `symmetric`, only of those to a smaller vertex.
+// *edges, 0 before, becomes their number; a block gets room for kEdgesThreads at a time by an atomic
+// addition.
 constexpr int kEdgesThreads = 256;
 
 template <bool symmetric, class Pointer, class Vertex>

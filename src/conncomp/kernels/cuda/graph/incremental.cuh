@@ -1,20 +1,15 @@
-// Components of a graph that grows, on the GPU: a forest as of core/union_find.h and the number of its trees,
-// which stay on the GPU between calls.
+// Components of a graph that grows: a forest as of core/union_find.h and the number of its trees stay on the
+// GPU.
 //
-// A batch of edges is checked (check_vertices), unites trees (unite_batch), and what it has united is
-// shortened (shorten_united). compare_roots says whether pairs are connected, list_roots and copy_roots give
-// the roots of some and of all. Nobody waits: a vertex out of range is written down (Refusal) and its batch
-// left out as a whole, as unite_batch reads there; the host is told when it asks. Most edges lie in the giant
-// component, where two parents are mostly equal, and that is all. A union hooks one root, for good, so unions
-// are counted where roots are hooked, by blocks. All edges of a batch at once can hook trees to a long path,
-// which one thread would walk alone later. So a bit for each edge says whether it has united, and the ends of
-// a sample of those are pointed to their roots; where one is far away, those of all, by all threads at once,
-// which halves paths for each other. So a batch deepens trees little, and an edge pays for it once. The
-// caller may change edges meanwhile: each is loaded once to be united, and held against the number of
-// vertices there. Cost: edges read twice, the ends of some that unite a third time; two random reads of
-// parents an edge, and a compare-and-swap for one that unites. Memory: a bit an edge. Source: union-find of
-// Jaiganesh and Burtscher 2018; batches as in Hong, Dhulipala and Shun 2020, "Exploring the Design Space of
-// Static and Incremental Graph Connectivity Algorithms on GPUs".
+// check_vertices writes down a vertex out of range (Refusal), and unite_batch then leaves out the whole
+// batch; the host asks later, so nobody waits. Most edges join two vertices of the giant with equal parents,
+// which is all that is looked at. A union hooks one root, for good, so unions are counted. All edges of a
+// batch at once can make a long path, which one thread would walk alone later: so shorten_united points the
+// ends of a sample of edges that have united (a bit each) to their roots, and those of all if a path is long.
+// Edges may change meanwhile: each is loaded once, and checked, to be united. Cost: edges read twice, some a
+// third time; two random reads of parents an edge, and a compare-and-swap for one that unites. Memory: a bit
+// an edge. Source: union-find of Jaiganesh and Burtscher 2018; batches as in Hong, Dhulipala and Shun 2020,
+// "Exploring the Design Space of Static and Incremental Graph Connectivity Algorithms on GPUs".
 #pragma once
 
 #include "core/union_find.h"
@@ -27,9 +22,8 @@ constexpr int kVerticesAtOnce = 4;
 constexpr int kWordsOfSample = 16;  // one of so many words of edges is probed
 constexpr int kDeep = 64;           // steps of two paths, from which on all are shortened
 
-// Of calls, which are numbered from 1: the first that was given what is no vertex, and where; and of the
-// calls with one remainder, the last such one. So a call is told from others that are under way on other
-// streams.
+// The first call, numbered from 1, that was given what is no vertex, and where; and of the calls with each
+// remainder the last such one, as calls may be under way on several streams.
 struct Refusal {
   static constexpr int kRemainders = 64;
 
@@ -118,8 +112,8 @@ __device__ inline Index shorten(Index* parent, Index v, Index above, Path&& path
   return root;
 }
 
-// Points the ends of edges that have united to their roots. If it probes, it does so for a sample of words of
-// edges, and *deep becomes the call if a path is long; if not, for the others, if the call is deep.
+// Points the ends of edges that have united to their roots: of a sample of words if it `probes`, where *deep
+// becomes the call if a path is long; or else of the others, if the call is deep.
 template <bool probes, class Vertex, class Index>
 __global__ void __launch_bounds__(kGrowingThreads)
     shorten_united(int64_t edges, int64_t vertices, int64_t call, const Vertex* __restrict__ src,

@@ -1,5 +1,4 @@
-// The first and the last step of the algorithms that lower labels: every vertex is given itself, and the
-// vertices that have kept themselves are counted, which are the roots.
+// The first and last step of algorithms that lower labels: every vertex gets itself, and roots are counted.
 #pragma once
 
 #include "core/union_find.h"

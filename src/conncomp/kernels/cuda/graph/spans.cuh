@@ -1,11 +1,7 @@
-// The arcs of compressed sparse rows, dealt out in spans of consecutive ones, each with the vertex that it
-// leaves.
-//
-// How: a block takes kSpan arcs at a time, whatever the lengths of rows, and searches indptr for the rows
-// that they are in, a warp for 32 places at once. Where a row begins, its number is put into shared memory,
-// and the largest number up to an arc is that of its row (SpanSources). So all threads have as much to do,
-// and neighbours read neighbours. Cost: indptr read once, two searches a span, three accesses to shared
-// memory an arc.
+// The arcs of compressed sparse rows in spans of kSpan consecutive ones, each with its source, so that all
+// threads have as much to do. A block searches indptr for the rows of a span, a warp 32 places at once, and
+// notes where they begin in shared memory; the largest number up to an arc is that of its row (SpanSources).
+// Cost: indptr read once, two searches a span, three accesses to shared memory an arc.
 #pragma once
 
 #include "cuda/core/warp.cuh"
@@ -80,8 +76,7 @@ struct AnyRow {
   __device__ bool operator()(int64_t) const { return true; }
 };
 
-// The code of rows whose vertices have this type: a number, and a bit for whether they are wanted. 32 bits
-// are enough where vertices have 31.
+// A row's number in the span, and a bit for whether it is wanted: 32 bits where vertices have 31.
 template <class Vertex>
 struct CodeOf {
   using Code = uint64_t;
@@ -159,9 +154,8 @@ class SpanSources {
   int64_t span_low_ = 0, span_begin_ = 0;
 };
 
-// By all threads of a block: calls visit(exists, source, arc) for the arcs of a span, by all of them equally
-// often; `exists` is false for arcs whose source is not wanted, and behind the end. If no row is wanted, it
-// calls nothing.
+// Calls visit(exists, source, arc) for the arcs of a span, by all threads of a block equally often; `exists`
+// is false where no source is wanted, and behind the end. If no row is wanted, it calls nothing.
 template <class Vertex, class Pointer, class Wanted, class Visit>
 __device__ inline void visit_span(const Pointer* indptr, const Span& span, Wanted&& wanted, Visit&& visit) {
   SpanSources<Vertex> sources;

@@ -1,33 +1,21 @@
-// Strong components of a directed graph on the GPU: cuts, a search for the giant, trimming, then signatures.
-// The default. Fills roots[v] with the smallest vertex of v's strong component, and *components with their
-// number, for a list of arcs, in two launches in which all blocks meet after each step: contract_chains or
-// cut_arcs, left out where a sample of arcs tells that they have nothing to do, and strong_components.
+// Strong components of a directed graph: fills roots[v] with the smallest vertex of v's component, and
+// *components, from a list of arcs, in two launches in which all blocks meet after each step: contract_chains
+// or cut_arcs, unless a sample of arcs tells that they have nothing to do, and strong_components. The
+// default.
 //
-// 0. Where most vertices have few arcs, but almost all have one out, paths and cycles are contracted
-// (chains.cuh).
-// 1. Or else, where few arcs lead far, upwards or downwards, the order of vertices is cut (cuts.cuh). A
-// sample tells whether there are vertices to trim. If not, and neighbours lie scattered in memory, extremes
-// are passed on first (extremes.cuh), a round of smaller signatures.
-// 2. Where a vertex has far more arcs than most (choose_pivot), two searches are run from there
-// (giant_search.cuh). The vertices that both reach become one, the smallest of them. Arcs among them are
-// dropped, and if the searches have come to their end, also arcs between vertices that differ in who reaches
-// them.
-// 3. Where a vertex has few arcs, those that none leads to are trimmed, and what they have released
-// (trimming.cuh); if that has dropped half of the arcs, also those that lead nowhere.
-// 4. Signatures of the ends of arcs start anew, and widen until they are final (signatures.cuh): by some
-// sweeps, each block over a share of the arcs until nothing changes there (settle_arcs). Where that does not
-// do, as in meshes with long paths, arcs are sorted by their ends, and only what has changed is passed on
-// (widening.cuh). Lists of about as many arcs as vertices are paths, with two ways to jump; where neighbours
-// lie scattered, the second one is the first, and sweeps go on until all is final; where there are many arcs
-// a vertex, a vertex jumps once a sweep rather than with each of them.
-// 5. Arcs between components, and those of components that are told, are dropped (arc_lists.cuh). Steps 4 and
-// 5 again until there are none.
-//
-// Cost: rounds of steps 4 and 5 are about the logarithm of the number of components on a path. Memory: 4
-// words an arc, 8 a vertex, and some bits. The host waits once a graph, to be told which launches it needs.
-// Source: Fleischer, Hendrickson and Pinar 2000 for step 2, Kahn 1962 for step 3, Alabandi, Sands, Biros and
-// Burtscher 2023 (ECL-SCC) for step 4; chains, cuts, bits, shares, marks, jumps by vertices and barriers are
-// ours.
+// 0. Where almost all vertices have few arcs, but one out, paths and cycles are contracted (chains.cuh). 1.
+// Or, where few arcs lead far, up or down, the order of vertices is cut (cuts.cuh). If a sample has no
+// vertices to trim, and neighbours are scattered, a round of extremes comes first (extremes.cuh). 2. Where a
+// vertex has far more arcs than most (pivot.cuh), two searches start from there (giant_search.cuh). What both
+// reach becomes one vertex; if they have ended, arcs between vertices that differ in who reaches them are
+// dropped. 3. Where arcs are few, vertices that none leads to are trimmed, and those they release
+// (trimming.cuh); if that drops half of the arcs, also those that lead nowhere. 4. Signatures widen until
+// they are final (signatures.cuh): by sweeps of each block over a share of the arcs (settle_arcs), and where
+// these do not do, as in meshes with long paths, from vertex to vertex (widening.cuh). 5. Arcs between
+// components and in those that are told are dropped (arc_lists.cuh); 4 and 5 again until none is left. Cost:
+// rounds of 4 and 5 are about the logarithm of the components on a path. Memory: 4 words an arc, 8 a vertex,
+// and some bits. The host waits once a graph. Source: Fleischer, Hendrickson and Pinar 2000 for step 2, Kahn
+// 1962 for 3, Alabandi, Sands, Biros and Burtscher 2023 (ECL-SCC) for 4; the rest is ours.
 #pragma once
 
 #include "cuda/graph/cuts.cuh"
@@ -48,7 +36,7 @@ constexpr int kNearExtremes = 96;      // barriers until extremes are given up t
 constexpr int kArcSweeps = 8;          // over the arcs, between two barriers
 constexpr int64_t kFewTrimmed = 256;   // of so many vertices one, so that arcs need not be listed anew
 
-// Calls visit(arc) for those of a share that are a thread's, forwards or backwards, row by row of the block.
+// Calls visit(arc) for this thread's arcs of a share, row by row of the block, forwards or backwards.
 template <class Visit>
 __device__ inline void visit_share(const Share& share, bool backwards, Visit&& visit) {
   const int64_t rows = (share.end - share.begin + kStrongThreads - 1) / kStrongThreads;
@@ -89,8 +77,8 @@ CONNCOMP_PHASE bool sweep_then_jump(ArcList<const Vertex> arcs, Share share, Sha
   return changed;
 }
 
-// Widens signatures by sweeps over the arcs, each block over its share; returns whether they are final
-// after so many barriers, or more while all blocks settle what is known between two. All blocks meet.
+// Widens signatures by sweeps, each block over its share; returns whether they are final after so many
+// barriers, or more while all blocks settle what they know between two. All blocks meet.
 template <class Vertex>
 CONNCOMP_PHASE bool settle_arcs(ArcList<const Vertex> arcs, int64_t vertices, Signatures<Vertex> signatures,
                                 Jumps jumps, int64_t most_barriers, GridBarrier& barrier) {
@@ -147,8 +135,7 @@ __device__ inline void reset_extremes(const ArcList<const Vertex>& arcs, const E
   meet(barrier);
 }
 
-// Passes extremes along arcs, each block in its share; returns whether they are final after so many barriers.
-// All blocks meet.
+// Passes extremes along arcs, each block in its share; returns whether they become final. All blocks meet.
 template <class Vertex>
 __device__ inline bool settle_extremes(const ArcList<const Vertex>& arcs, const Extremes<Vertex>& extremes,
                                        bool are_near, GridBarrier& barrier) {
@@ -174,8 +161,8 @@ __device__ inline bool settle_extremes(const ArcList<const Vertex>& arcs, const 
   return false;
 }
 
-// Rounds of extremes in place of signatures, one where neighbours lie scattered; until no arcs are left, or
-// one is given up. All blocks meet.
+// Rounds of extremes, one where neighbours are scattered, until no arcs are left or a round is given up. All
+// blocks meet.
 template <class Vertex>
 __device__ inline void drop_by_extremes(int64_t vertices, ArcList<const Vertex> arcs, bool are_near,
                                         const StrongMemory<Vertex>& memory, GridBarrier& barrier) {
@@ -206,11 +193,10 @@ __device__ inline void drop_by_extremes(int64_t vertices, ArcList<const Vertex> 
   reset_extremes(arcs, extremes, barrier);
 }
 
-// Drops arcs over cuts, so that those that are left are in the next list, and tells whether to trim. Where
-// there is nothing to trim in a graph whose neighbours lie scattered, a round of extremes takes half of the
-// bytes of one of signatures; where they lie side by side, many are left and some are to trim, all rounds do.
-// A launch of its own, as what it needs would take registers from all that follows. All blocks run at the
-// same time.
+// Drops arcs over cuts, and tells whether to trim. With nothing to trim and scattered neighbours, a round of
+// extremes takes half of the bytes of one of signatures; with many near neighbours and some to trim, all
+// rounds are of extremes. A launch of its own, as it would take registers from the rest. All blocks run at
+// the same time.
 template <class Vertex>
 __global__ void __launch_bounds__(kStrongThreads, kStrongBlocks)
     cut_arcs(int64_t vertices, ArcList<const Vertex> arcs, StrongMemory<Vertex> memory) {
@@ -250,8 +236,8 @@ CONNCOMP_PHASE void start_signatures(int64_t vertices, Signatures<Vertex> signat
   });
 }
 
-// Which arcs strong_components keeps, and how, by what has just told of components. One type for all, as each
-// copy of keep_arcs takes time to compile.
+// Which arcs strong_components keeps, and how, by what has told of components: one type, as each copy of
+// keep_arcs takes time to compile.
 enum class ToldBy { kSearches, kTrimming, kSignatures };
 template <class Vertex>
 struct Keeping {
@@ -334,8 +320,8 @@ __global__ void __launch_bounds__(kStrongThreads, kStrongBlocks)
     keep(ToldBy::kSearches);
   }
 
-  // Signatures are not there yet: their memory is that of two lists of vertices. Where the search was given
-  // up, arcs that left the giant leave its member now, wherever they are in the list.
+  // Two lists of vertices lie where signatures will. Where the search was given up, arcs that left the giant
+  // leave its member now, wherever they are in the list.
   const auto trim_rows = [&](const EndsOfVertices<Vertex>& rows, const Vertex* starts, const Vertex* ends) {
     Trimming<Vertex> trimming(rows, vertices, memory.signatures, memory.signatures + vertices, state->queued,
                               local_queue);
@@ -356,7 +342,7 @@ __global__ void __launch_bounds__(kStrongThreads, kStrongBlocks)
 
   start_signatures(vertices, signatures, searches, member, memory);
   barrier.wait();
-  // What chains leave are long paths of small knots: together, what jumps creeps from vertex to vertex there.
+  // Chains leave long paths of small knots, on which jumps together would creep.
   const bool are_apart = state->first_steps & kContractChains;
   if (are_apart) most_barriers = int64_t(1) << 62;
   Jumps jumps = are_apart ? Jumps::kApart : Jumps::kTogether;

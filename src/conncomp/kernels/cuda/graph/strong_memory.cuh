@@ -1,5 +1,4 @@
-// The memory that the kernels of strong components share: lists of arcs, words of vertices, and what they
-// tell each other and the host.
+// The memory that the kernels of strong components share.
 #pragma once
 
 #include "cuda/graph/arc_lists.cuh"

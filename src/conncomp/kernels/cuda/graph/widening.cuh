@@ -1,13 +1,9 @@
-// Signatures that widen from vertex to vertex, where sweeps over arcs would take too many: only what has
-// changed is passed on.
-//
-// A block has a share of consecutive vertices, each with two marks, for what it knows of its ancestors and of
-// its descendants. A sweep of the block takes the marks of its share; each vertex that had one passes on
-// along its arcs, or against them, and marks those that did not know, whosesoever they are. What a vertex
-// knows, it first completes by what its smallest and largest ancestors know, and it tells them of its
-// descendants: so knowledge jumps. Cost: each vertex between two that know is marked a few times, and its row
-// read each time; two bits a vertex of the share a sweep. Source: the marks are a frontier as in the
-// breadth-first search of Merrill, Garland and Grimshaw 2012, the signatures of Alabandi, Sands, Biros and
+// Signatures that widen from vertex to vertex, where sweeps over arcs would be too many. A block has a share
+// of consecutive vertices, each with a mark for its ancestors and one for its descendants. Its sweep takes
+// the marks of the share; a vertex that had one completes what it knows by what its smallest and largest
+// ancestors know, passes it on along its arcs, or against them, and marks whoever did not know. Cost: a
+// vertex between two that know is marked, and its row read, a few times; two bits a vertex and sweep. Source:
+// marks as the frontier of Merrill, Garland and Grimshaw 2012, signatures of Alabandi, Sands, Biros and
 // Burtscher 2023.
 #pragma once
 
@@ -54,8 +50,8 @@ class Widening {
         marks_{marks},
         queue_(queue) {}
 
-  // By all threads: passes on what is known of the open vertices of the share, or of those that are marked,
-  // and then of those that are marked since. Returns whether it has widened any signature.
+  // Passes on what is known of the share's open vertices, or of marked ones, and then of those marked since.
+  // Returns whether any signature has widened. All threads call.
   __device__ bool pass_on(bool all) {
     changed_ = false;
     for (int sweep = 0; sweep < kMarkedSweeps; ++sweep) {
@@ -89,8 +85,8 @@ class Widening {
     marks = __shfl_sync(kAllLanes, marks, lane() & ~(kVerticesOfWord - 1));
     return marks_.pick(marks, Vertex(v));
   }
-  // Lets half of the signature of v include more. Whoever takes the mark may read it as it was before, as
-  // nothing orders the two: so it is a sweep over all open vertices that has to change nothing.
+  // Lets half of the signature of v include more. Nothing orders it and the mark, so whoever takes the mark
+  // may read the old one: a sweep over all open vertices has to end it.
   __device__ void tell(Vertex v, int direction, const Range<Vertex>& more) {
     if (!signatures_.widen(v, direction, signatures_.range(v, direction), more)) return;
     marks_.add(v, uint32_t(1) << direction);
@@ -140,8 +136,8 @@ class Widening {
   bool changed_ = false;
 };
 
-// Widens signatures until they are final. All blocks meet. As the work of a sweep is inlined, it is called in
-// one place: copies of it were half of the time that this kernel takes to compile.
+// Widens signatures until they are final. All blocks meet. Called in one place: copies were half of what this
+// kernel takes to compile.
 template <class Vertex>
 CONNCOMP_PHASE void settle_vertices(Widening<Vertex> widening, GridBarrier& barrier) {
   int marked_barriers = 0;  // until all open vertices pass on
@@ -155,8 +151,8 @@ CONNCOMP_PHASE void settle_vertices(Widening<Vertex> widening, GridBarrier& barr
   }
 }
 
-// Opens the vertices that have arcs both along and against them; others are components of their own. A word
-// of bits for the vertices of a warp. Clears all marks.
+// Opens the vertices that have arcs both ways, a bit each; others are components of their own. Clears all
+// marks.
 template <class Vertex>
 __device__ inline void open_vertices(int64_t vertices, const EndsOfVertices<Vertex> (&rows)[kDirections],
                                      uint32_t* open, uint32_t* marks) {

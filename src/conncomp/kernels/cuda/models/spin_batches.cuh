@@ -1,13 +1,7 @@
-// Many Swendsen-Wang updates of spins as bits in one launch: of batches of small lattices, a block each.
-//
-// How: a lattice, its bonds and its labels stay in shared memory.
-//
-//    draw      bonds, a thread 64 bonds of one axis, and coins, if q = 2 (core/spins.h)
-//    label     clusters (row_labels.cuh), a warp a band of rows
-//    state     digits of the states of roots, at their places: coins, or random numbers of their own
-//    flip      sites follow labels to their roots
-//
-// Cost: about 160 instructions a site and two axes. Source: ours; random numbers as core/spins.h has them.
+// Many Swendsen-Wang updates of spins as bits in one launch: of batches of small lattices, a block each,
+// which keeps the lattice, its bonds and its labels in shared memory. Threads draw 64 bonds of one axis each,
+// and coins if q = 2 (core/spins.h); warps label bands of rows (row_labels.cuh); roots get the digits of
+// their states, and sites follow. Cost: about 160 instructions a site and two axes. Source: ours.
 #pragma once
 
 #include "cuda/models/row_labels.cuh"
@@ -36,7 +30,7 @@ __device__ inline int site_of(const BoxRows& box, int place) {
   return place + place / kWarp / box.columns * (box.width - box.columns * kWarp);
 }
 
-// A lattice that a block has in shared memory, with its bonds and labels; what threads do with it.
+// What a block has of its lattice in shared memory, and what its threads do with it.
 template <int axes>
 struct LatticeOfBlock {
   using Labels = RowLabels<axes>;
@@ -98,10 +92,7 @@ struct LatticeOfBlock {
         coins[word] = draw_coins(draws, word);
   }
   __device__ void record(const Records& records, int64_t replica, int32_t satisfied, int32_t active) const {
-    satisfied = warp_sum(satisfied), active = warp_sum(active);
-    if (lane() == 0) records.add(replica, kSatisfied, satisfied), records.add(replica, kActive, active);
-    if (thread == 0) records.add(replica, kCounts, lattice.sites());
-    add_states_of_words(lattice, spins, replica, records, [&](auto&& body) {
+    record_words(records, replica, lattice, spins, satisfied, active, lattice.sites(), [&](auto&& body) {
       for (int word = thread; word < words; word += threads) body(word);
     });
   }

@@ -1,8 +1,6 @@
-// Sweeps of spin glasses on a GPU: see core/spin_glass.h.
-//
-// How: a launch a colour, a thread for 64 replicas of a site. Neighbours are computed, as that takes less
-// than reading where they are. Cost: some 400 instructions for 64 spins, and 8 bytes for each neighbour and
-// bond, of which caches have most.
+// Sweeps of spin glasses (core/spin_glass.h): a launch a colour, a thread for 64 replicas of a site, whose
+// neighbours it computes. Cost: some 400 instructions for 64 spins, and 8 bytes for each neighbour and bond,
+// most of them cached.
 #pragma once
 
 #include "core/atomics.h"
@@ -139,8 +137,8 @@ __global__ void __launch_bounds__(kGlassThreads)
   });
 }
 
-// Adds to records of two fields, a replica each: of a group's sites, what a body adds to two numbers of a
-// bit. A thread has the bits k and k + 32 of a warp's lane, for each site in turn.
+// Adds to records of two fields a replica what a body adds for each site to two counts of a bit; a lane of a
+// warp has the bits k and k + 32.
 template <int axes, class Body>
 __device__ inline void count_glass(const GlassLaunch& launch, int64_t* record, Body&& body) {
   const Lattice& lattice = launch.replicas.lattice;
