@@ -7,7 +7,7 @@ MOST = {
     "repeated label of a NumPy array": 5,
     "swendsen_wang(1) of a Potts model on the CPU": 19,
     "chunk of 64² of a Dask label, made": 24,
-    "chunk of 64² of a Dask label, computed": 135,
+    "chunk of 64² of a Dask label, computed": 51,
 }
 
 

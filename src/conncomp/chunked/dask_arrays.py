@@ -106,7 +106,7 @@ def _label(array: Any, layout: Layout, rules: Rules) -> Any:
     """Return the labels of a Dask array, and the number of components if it is asked for."""
     question = rules.question
     dtype, lengths = rules.label_type, array.chunks[rules.planes :]
-    batch = rules.batch_axes
+    batch = question.batch_axes
     if not prod(rules.shape):
         labels = dask.array.zeros(rules.shape, dtype=dtype, chunks=lengths)
         counts = dask.array.zeros(rules.shape[:batch], dtype=np.int64, chunks=lengths[:batch])

@@ -24,7 +24,7 @@ from conncomp._arrays import on_host
 from conncomp.chunked.faces import Report
 from conncomp.chunked.labelling import ChunkLabels, first_elements, root_indices
 from conncomp.chunked.layout import Index
-from conncomp.chunked.numbering import Indices, Numbers, look_up_sizes, replaced
+from conncomp.chunked.numbering import Indices, Numbers, final_roots, look_up_sizes
 from conncomp.chunked.relabelling import relabel_chunk
 from conncomp.chunked.rules import Rules
 from conncomp.chunked.tree import Call, Tree
@@ -83,7 +83,7 @@ def with_sizes(
     inner[0] = False
     inner[report.labels] = False
     labels = np.flatnonzero(inner)
-    if not rules.batch_axes:  # labels are in the order of roots
+    if not rules.question.batch_axes:  # labels are in the order of roots
         best = np.argsort(-sizes[labels], kind="stable")[: selection.largest]
         labels = np.sort(labels[best])
     places = first_elements(labelled, labels)
@@ -169,7 +169,7 @@ def candidates(
     total: int,
 ) -> Numbers:
     """Return the components that begin in a chunk and may be among the largest."""
-    own = report.roots[~replaced(report, tables[table])]
+    own = report.roots[~final_roots(report, tables[table]).gone]
     sizes = look_up_sizes(totals[total], own)
     large = sizes >= selection.least
     faces = Numbers(own[large], sizes[large])
@@ -221,7 +221,7 @@ def select(
 def select_items(rules: Rules, selection: Selection, labels: NDArray[Any]) -> Selected:
     """Keep components of a chunk of whole items."""
     background = 0 if rules.question.consecutive else -1
-    options: dict[str, Any] = {"background": background, "batch_axes": rules.batch_axes}
+    options: dict[str, Any] = {"background": background, "batch_axes": rules.question.batch_axes}
     summary = None
     if selection.listed:
         of_items = component_sizes(labels, **options)
