@@ -81,10 +81,9 @@ def published_numbers(report: Report, final: FinalRoots, base: Indices) -> Numbe
     """
     own, counts = ~final.gone, final.counts
     others = report.labels[final.gone]
-    rank = report.labels[own] - 1 - np.searchsorted(others, report.labels[own])
-    segments = report.segments[own]
-    numbers = base[segments] + rank - (np.cumsum(counts) - counts)[segments] + 1
-    return Numbers(report.roots[own], numbers)
+    rank = report.labels[own] - np.searchsorted(others, report.labels[own])
+    before = base - (np.cumsum(counts) - counts)
+    return Numbers(report.roots[own], before[report.segments[own]] + rank)
 
 
 def numbers_of_chunk(report: Report, final: FinalRoots, base: Indices, numbers: Numbers) -> Indices:
@@ -99,15 +98,13 @@ def numbers_of_chunk(report: Report, final: FinalRoots, base: Indices, numbers: 
     result = np.zeros(len(own), np.int64)
     before = base - (np.cumsum(counts) - counts)
     result[own] = np.arange(1, int(counts.sum()) + 1) + np.repeat(before, counts)
-    where = np.searchsorted(numbers.roots, final.roots[final.gone])
-    result[labels] = numbers.numbers[where]
+    result[labels] = look_up_numbers(numbers, final.roots[final.gone])
     return result
 
 
 def gathered_numbers(published: Sequence[Numbers], wanted: Indices | None = None) -> Numbers:
     """Return the numbers of several regions as one, of `wanted` roots only if these are given."""
-    roots = np.concatenate([each.roots for each in published])
-    numbers = np.concatenate([each.numbers for each in published])
+    roots, numbers = map(np.concatenate, zip(*published, strict=True))
     if wanted is not None:
         kept = np.isin(roots, wanted)
         roots, numbers = roots[kept], numbers[kept]
@@ -117,16 +114,12 @@ def gathered_numbers(published: Sequence[Numbers], wanted: Indices | None = None
 
 def exchange_numbers(known: Numbers, tables: Sequence[Table]) -> list[Numbers]:
     """Return, for each region of a union, the numbers of what its open roots become at last."""
-    numbers = []
-    for table in tables:
-        wanted = np.unique(table.replaced)
-        where = np.searchsorted(known.roots, wanted)
-        numbers.append(Numbers(wanted, known.numbers[where]))
-    return numbers
+    wanted = [np.unique(table.replaced) for table in tables]
+    return [Numbers(roots, look_up_numbers(known, roots)) for roots in wanted]
 
 
 def summed_sizes(union: Union, *regions: Numbers) -> Numbers:
-    """Return the sizes of what open components of several regions, of some sizes, have become."""
+    """Return the sizes of what open components of several regions have become in their union."""
     roots, sizes = [], []
     for table, region in zip(union.tables, regions, strict=True):
         is_open = np.isin(region.roots, table.roots)
@@ -138,18 +131,17 @@ def summed_sizes(union: Union, *regions: Numbers) -> Numbers:
     return Numbers(distinct, total)
 
 
-def look_up_sizes(totals: Numbers, roots: Indices) -> Indices:
-    """Return the sizes of some components, all of which are there."""
-    return totals.numbers[np.searchsorted(totals.roots, roots)]
+def look_up_numbers(known: Numbers, roots: Indices) -> Indices:
+    """Return the sizes, or numbers, of some roots, all of which are there."""
+    return known.numbers[np.searchsorted(known.roots, roots)]
 
 
 def exchange_sizes(
-    union: Union, tables: list[Table], above: list[Numbers] | None, place: int, sums: Numbers
+    above: list[Numbers] | None, place: int, union: Union, tables: list[Table], sums: Numbers
 ) -> list[Numbers]:
-    """Return, for each region of a union, the sizes of what its open roots have become.
+    """Return, for each region of a union, the sizes of what its open roots have become at last.
 
-    Tables say what they have become at last; `above` is what this returned for the union above, if
-    there is one, and `sums` what `summed_sizes` did for this one.
+    `above` is what this returned for the union above, and `sums` what `summed_sizes` did here.
     """
     whole = ~np.isin(sums.roots, union.open.roots)  # what touches no outer side of the union
     known = [Numbers(sums.roots[whole], sums.numbers[whole])]

@@ -19,7 +19,7 @@ from conncomp.chunked.union import Table, look_up
 from conncomp.grid.kept_runs import LARGEST, KeptRuns, Placed
 from conncomp.kernels.cuda.launcher import current_gpu
 
-PIECE = 1 << 16  # elements that are replaced at once, where they are copied to another place then
+PIECE = 1 << 16  # elements that are replaced at once in a cache, and then copied to their place
 
 
 def roots_of_chunk(
@@ -45,7 +45,7 @@ def relabel_chunk(
     """Return the labels of a chunk after each is replaced by its entry of a table.
 
     The result may lie in `out`, such as the labels or a part of a larger array, of `dtype` and in
-    main memory. A ValueError says that an entry is too large for `dtype`.
+    main memory. An entry that is too large for `dtype` raises ValueError.
     """
     check_holds(dtype, int(table.max()))
     filled = np.dtype(np.int32 if dtype.itemsize <= 4 and dtype != np.uint32 else np.int64)
@@ -55,11 +55,17 @@ def relabel_chunk(
         return placed[labels]
     if out is None:
         out = new_array(np, labels.shape, filled)
-    elif out.dtype != filled or not out.flags.c_contiguous:
-        _write_pieces(labels, table, out)
-        return out
-    native.replace_labels(labels.reshape(-1), -1, table, out.reshape(-1))
-    return out.astype(dtype, copy=False)
+    if out.dtype == filled and out.flags.c_contiguous:
+        native.replace_labels(labels.reshape(-1), -1, table, out.reshape(-1))
+        return out.astype(dtype, copy=False)
+    length = max(1, PIECE // prod(labels.shape[1:]))
+    replaced = np.empty((min(length, len(labels)), *labels.shape[1:]), table.dtype)
+    for first in range(0, len(labels), length):
+        piece = labels[first : first + length]
+        of_piece = replaced[: len(piece)]
+        native.replace_labels(piece.reshape(-1), -1, table, of_piece.reshape(-1))
+        out[first : first + length] = of_piece
+    return out
 
 
 def relabel_runs(
@@ -84,14 +90,3 @@ def relabel_runs(
         return written.astype(dtype, copy=False)
     out[...] = written
     return out
-
-
-def _write_pieces(labels: NDArray[Any], table: NDArray[Any], out: NDArray[Any]) -> None:
-    """Replace labels, so many at a time that they are copied to where they go from a cache."""
-    length = max(1, PIECE // prod(labels.shape[1:]))
-    replaced = np.empty((min(length, len(labels)), *labels.shape[1:]), table.dtype)
-    for first in range(0, len(labels), length):
-        piece = labels[first : first + length]
-        of_piece = replaced[: len(piece)]
-        native.replace_labels(piece.reshape(-1), -1, table, of_piece.reshape(-1))
-        out[first : first + length] = of_piece

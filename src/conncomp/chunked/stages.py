@@ -37,7 +37,7 @@ from conncomp.chunked.selection import (
     with_sizes,
 )
 from conncomp.chunked.tree import Call, Part, Tree
-from conncomp.chunked.union import Linked, Open, Table
+from conncomp.chunked.union import Open, Table, Union
 from conncomp.grid.kept_runs import Placed
 from conncomp.kernels.neighbourhood import Step
 
@@ -61,7 +61,7 @@ def label_and_report(
     return report._replace(runs=runs) if keep and labelled.nbytes <= values.nbytes else report
 
 
-def link(rules: Rules, directions: tuple[Step, ...], report: Report, *others: Report) -> Linked:
+def link(rules: Rules, directions: tuple[Step, ...], report: Report, *others: Report) -> Union:
     """Return what a union has to know of a chunk, given its neighbours in some directions."""
     crossings = crossings_of(rules)
     pairs = [
@@ -69,13 +69,13 @@ def link(rules: Rules, directions: tuple[Step, ...], report: Report, *others: Re
         for direction, other in zip(directions, others, strict=True)
     ]
     own = Open(report.roots, report.roots, report.touched)
-    return Linked(own, np.concatenate([np.zeros((2, 0), np.int64), *pairs], axis=1))
+    return Union(own, np.concatenate([np.zeros((2, 0), np.int64), *pairs], axis=1))
 
 
 def link_all(
     call: Call, layout: Layout, rules: Rules, labelled: Mapping[Index, Any]
 ) -> dict[Index, Any]:
-    """Return a `Linked` of each chunk."""
+    """Return each chunk as a region of the tree."""
     linked, distinct = {}, dict[tuple[Step, ...], tuple[Step, ...]]()
     leading = tuple(crossings_of(rules))
     for index in layout.indices():
@@ -199,8 +199,8 @@ def label_all(
     linked = link_all(call, layout, rules, before)
     result, question = Result({}, {}), rules.question
     for block in product(*map(range, layout.counts[: layout.batch_axes])):
-        tree = Tree(layout, block)
-        tree.unite(call, linked)
+        tree = Tree(call, layout, block)
+        tree.unite(linked)
         kept: dict[Index, tuple[Any, ...]] = {}
         if selection is not None:
             kept = choose_all(call, tree, rules, selection, before)
@@ -210,13 +210,13 @@ def label_all(
                 index: call("count", index, count, before[index], *table)
                 for index, table in tables.items()
             }
-            bases, result.counts[block] = tree.count_before(call, counts)
+            bases, result.counts[block] = tree.count_before(counts)
         if question.consecutive:
             published = {
                 index: call("publish", index, publish, before[index], *table, *bases[index])
                 for index, table in tables.items()
             }
-            tables = tree.exchange(call, published)
+            tables = tree.exchange(published)
         name = "numbers" if question.consecutive else "roots"
         for index, table in tables.items():
             of_chunk = (*table, *bases[index]) if question.consecutive else table
