@@ -1,23 +1,23 @@
 """Rows of what is measured of one chunk: components, contacts and overlaps; and joined ones.
 
-How: a chunk is measured alone, in memory. Integers that sums are made of come back from what was
-rounded, and are added up; second moments are moved to the centroid of the whole (Chan, Golub,
-LeVeque, "Updating formulae and a pairwise algorithm for computing sample variances", 1979). Faces
-between elements of one component in two chunks are counted by both, and taken off once more here.
+A chunk is measured alone, in memory, and integer sums are added up; second moments are moved to the
+centroid of the whole (Chan, Golub, LeVeque, "Updating formulae and a pairwise algorithm for
+computing sample variances", 1979). Faces between elements of one component in two chunks are
+counted by both, and taken off once more here.
 
 Neighbours differ by one at most along each axis, so both are in the chunk that has the larger
 coordinate along each axis, or in a layer before it. A chunk counts what touches in itself and in
-these layers, and takes off, by inclusion and exclusion, what is in the layers alone. So each
-contact counts once, also over the ends of periodic axes. Of overlaps, too, each element is in one
-chunk, so nothing is asked of its neighbours.
+these layers, and takes off, by inclusion and exclusion, what is in the layers alone: each contact
+counts once, also over the ends of periodic axes. Overlaps need no neighbours.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import prod
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,7 +27,7 @@ from conncomp._arrays import as_cupy, on_gpu
 from conncomp.chunked.labelling import on_host
 from conncomp.chunked.layout import Index
 from conncomp.chunked.measures.layers import Layers, check_fits, with_layers
-from conncomp.chunked.rows import LARGEST_SUM, Table
+from conncomp.chunked.rows import LARGEST_SUM, Table, table_of
 from conncomp.components._labels import check_items
 from conncomp.components.matching import match_labels
 from conncomp.components.renumbering import relabel_consecutive
@@ -111,38 +111,32 @@ def measure_chunk(
         background=numbered.empty,
         batch_axes=batch,
     )
-    columns = {name: on_host(column) for name, column in vars(measured).items()}
-    place = np.zeros(len(columns["labels"]), np.int64)
-    for axis in range(batch):
-        place = place * labels.shape[axis] + columns["batch"][:, axis]
-    sizes, ahead = columns["sizes"], np.array(start, np.int64)
-    sums = np.rint(columns["centroids"] * sizes[:, None]).astype(np.int64)
-    table = Table(
-        item=items[place],
-        label=numbered.old[place, columns["labels"]],
-        size=sizes,
-        begin=columns["bounding_boxes"][:, :, 0] + ahead,
-        end=columns["bounding_boxes"][:, :, 1] + ahead,
-        sum=sums + ahead * sizes[:, None],
-    )
+    held = SimpleNamespace(**{name: on_host(column) for name, column in vars(measured).items()})
+    place, ahead = _places(held.batch, labels.shape), np.array(start, np.int64)
+    known = {"item": items[place], "label": numbered.old[place, held.labels]}
+    table = table_of(held, ahead, wanted.surfaces, image is not None, **known)
     if wanted.moments:
-        table["scatter"] = columns["moments"] * sizes[:, None, None]
+        table["scatter"] = held.moments * held.sizes[:, None, None]
     if wanted.surfaces:
-        table["faces"] = columns["faces"]
         rows = np.zeros(numbered.old.shape, np.int64)
-        rows[place, columns["labels"]] = np.arange(len(sizes))
+        rows[place, held.labels] = np.arange(table.rows)
         for axis, layers in zip(axes, preceding, strict=True):
             first = numbered.numbers[(slice(None),) * axis + (0,)]
-            shared = _shared(first, layers[axis], numbered, rows, len(sizes))
+            shared = _shared(first, layers[axis], numbered, rows, table.rows)
             table["faces"][:, axis - batch] -= 2 * shared
     if image is not None:
-        means = columns["means"]
-        table |= {"total": columns["sums"], "mean": means}
-        table |= {"minimum": columns["minima"], "maximum": columns["maxima"]}
         with np.errstate(invalid="ignore", over="ignore"):  # of infinities and NaN
-            products = _products(numbered, image, batch, columns)
-            table["product"] = products + ahead * means[:, None]
+            products = _products(numbered, image, batch, held)
+            table |= {"mean": held.means, "product": products + ahead * held.means[:, None]}
     return table
+
+
+def _places(batch: Numbers, shape: Sequence[int]) -> Numbers:
+    """Return the place among the items of a chunk of what is at these indices along batch axes."""
+    place = np.zeros(len(batch), np.int64)
+    for k, length in zip(batch.T, shape, strict=False):
+        place = place * length + k
+    return place
 
 
 def joined_rows(*tables: Table) -> Table:
@@ -206,13 +200,10 @@ def _shared(
     return np.bincount(rows[place[same], numbers[same]], minlength=count)
 
 
-def _products(
-    numbered: Numbered, image: Any, batch: int, columns: Mapping[str, NDArray[Any]]
-) -> NDArray[np.float64]:
+def _products(numbered: Numbered, image: Any, batch: int, held: Any) -> NDArray[np.float64]:
     """Return means of value times coordinate, for each row and axis of the chunk."""
-    means, centroids = columns["means"], columns["weighted_centroids"]
-    products: NDArray[np.float64] = means[:, None] * centroids
-    lost = np.isfinite(means) & ~np.isfinite(products).all(axis=1)
+    products: NDArray[np.float64] = held.means[:, None] * held.weighted_centroids
+    lost = np.isfinite(held.means) & ~np.isfinite(products).all(axis=1)
     if not lost.any():
         return products
     # Values that add up to 0 have no centroid, but may have one together with other chunks.
@@ -320,10 +311,7 @@ def overlaps_of_chunk(labelling: Labelling, items: Numbers, first: Any, second: 
     matches = match_labels(
         here.numbers, there.numbers, background=labelling.empty, batch_axes=batch
     )
-    pairs, item = on_host(matches.pairs), on_host(matches.batch)
-    place = np.zeros(len(pairs), np.int64)
-    for axis in range(batch):
-        place = place * first.shape[axis] + item[:, axis]
+    pairs, place = on_host(matches.pairs), _places(on_host(matches.batch), first.shape)
     table = Table(
         item=items[place],
         label=here.old[place, pairs[:, 0]],

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from conncomp._core import native
 from conncomp.chunked.labelling import ChunkLabels, first_elements, row_length
-from conncomp.chunked.rows import LARGEST_SUM, Table
+from conncomp.chunked.rows import LARGEST_SUM, Table, table_of
 from conncomp.chunked.streams.slabs import Slab
 from conncomp.components.statistics import component_statistics
 from conncomp.components.touching import contact_steps, count_contacts
@@ -231,18 +231,7 @@ def _measure(
     begun = first_elements(ChunkLabels(labels, ends), before=before)
     begun += offset * prod(shape[1:])
     going_on = np.full(len(whole.labels) - len(begun), np.iinfo(np.int64).max)
-    sizes = whole.sizes
     ahead = np.zeros(labels.ndim, np.int64)
     ahead[0] = offset
-    table = Table(
-        root=np.concatenate([going_on, begun]),
-        size=sizes,
-        begin=whole.bounding_boxes[:, :, 0] + ahead,
-        end=whole.bounding_boxes[:, :, 1] + ahead,
-        sum=np.rint(whole.centroids * sizes[:, None]).astype(np.int64) + ahead * sizes[:, None],
-    )
-    if surfaces:
-        table["faces"] = whole.faces
-    if slab.image is not None:
-        table |= {"total": whole.sums, "minimum": whole.minima, "maximum": whole.maxima}
-    return whole.labels, table
+    roots = np.concatenate([going_on, begun])
+    return whole.labels, table_of(whole, ahead, surfaces, image is not None, root=roots)

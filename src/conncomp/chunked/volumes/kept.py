@@ -27,6 +27,7 @@ from conncomp.files.parts import LOCK, remove_lock, whole
 
 # Reports that are kept in memory, as neighbours ask for them again.
 RECENT = 16
+ARRAYS = [name for name in Report._fields if name not in ("faces", "runs")]
 
 STATE, JOURNAL = "state.json", "done.txt"
 # What a folder may have that a kill has left before its state was written, or after it was removed.
@@ -83,7 +84,7 @@ class Reports:
 
     def keep(self, index: Index, report: Report) -> None:
         """Write the report of a chunk, whole or not at all."""
-        arrays = {name: part for name, part in report._asdict().items() if name != "faces"}
+        arrays = {name: getattr(report, name) for name in ARRAYS}
         for bit, face in report.faces.items():
             arrays[f"ids-{bit}"] = face.ids
             if face.compared is not None:
@@ -103,8 +104,7 @@ class Reports:
                 for name in arrays
                 if name.startswith("ids-")
             }
-            fields = {name: arrays[name] for name in Report._fields if name != "faces"}
-        return Report(**fields, faces=faces)
+            return Report(**{name: arrays[name] for name in ARRAYS}, faces=faces)
 
 
 class Kept:

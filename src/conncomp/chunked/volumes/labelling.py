@@ -345,7 +345,7 @@ def _digest(work: Work) -> str:
         rules.question.neighbourhood,
         rules.links,
         rules.crossed,
-        rules.batch_axes,
+        rules.question.batch_axes,
     )
     chosen = (rules.question.numbering, work.threshold, work.selection)
     return sha256(repr(arguments + chosen).encode()).hexdigest()
