@@ -14,6 +14,7 @@ from conncomp._algorithms import choose_algorithm
 from conncomp.graph import algorithms as graph_algorithms
 from conncomp.grid import algorithms as grid_algorithms
 from native_program import KERNELS
+from pages import ROOT
 
 TABLES = {
     "arrays": grid_algorithms.ALGORITHMS,
@@ -34,6 +35,7 @@ OPTIONS = [
     for algorithm in algorithms.values()
     for option in algorithm.options
 ]
+PAGE_OF_OPTIONS = "docs/algorithms/options.rst"
 FOR_TESTS = {"tally"}  # arguments of drivers that are no options
 
 
@@ -139,6 +141,12 @@ def test_names_in_the_docstring_of_connected_components():
 @pytest.mark.parametrize(("function", "algorithm"), ALGORITHMS)
 def test_options_in_the_docstring(function, algorithm):
     text = section(function, "**options", "Returns\n")
+    assert all(option in text for option in algorithm.options)
+    if function is label:  # which refers to a page
+        assert PAGE_OF_OPTIONS in text
+        page = (ROOT / PAGE_OF_OPTIONS).read_text()
+        text = page[page.index(f'\n"{algorithm.name}"\n') :] if algorithm.options else ""
+        text = text[: text.find('\n"', 1)]
     for option, choices in algorithm.options.items():
         assert f'"{algorithm.name}"' in text
         for choice in choices:

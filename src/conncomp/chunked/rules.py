@@ -16,7 +16,7 @@ from conncomp.chunked.layout import Layout
 from conncomp.grid._values import describe_values
 from conncomp.grid.question import Question, question_of_bonds, question_of_image
 from conncomp.kernels.links import Links, joined_by_bonds
-from conncomp.kernels.neighbourhood import Neighbourhood, Step
+from conncomp.kernels.neighbourhood import Neighbourhood, Step, steps_along
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ def _moves(
 ) -> dict[Step, tuple[Step, ...]]:
     axes = tuple(k for k, length in enumerate(shape[batch_axes:]) if length > 1)
     moves: dict[Step, set[Step]] = {}
-    for backward in neighbourhood.steps(axes).backward:
+    for backward in steps_along(neighbourhood, axes).backward:
         step = [0] * len(shape)
         for axis, move in zip(axes, backward, strict=True):
             step[batch_axes + axis] = move
@@ -98,7 +98,7 @@ def question_of_chunk(rules: Rules, alone: bool) -> Question:
     closed = rules.question.closed_along(rules.closed)
     if alone:
         return replace(closed, dtype=rules.label_type, counted=True)
-    return replace(closed, numbering="consecutive", dtype=None, counted=True)
+    return replace(closed, consecutive=True, dtype=None, counted=True)
 
 
 class _Shaped(NamedTuple):

@@ -25,7 +25,7 @@ from conncomp._arrays import (
     on_gpu,
 )
 from conncomp._core import native
-from conncomp.gpu import Workspace, check_workspace
+from conncomp.gpu import Workspace
 from conncomp.graph.graph import Graph
 from conncomp.graph.inputs.conversions import (
     as_arcs_or_rows,
@@ -279,7 +279,6 @@ def _find(
     graph: Graph, weights: WeightBits | None, where: str, workspace: Workspace | None
 ) -> Arcs:
     """Return the arcs of the forest, on the device and of the library that the graph is of."""
-    check_workspace(workspace)
     if where == "cpu":
         return cast(Arcs, in_library(_find_on_cpu(graph, weights), graph._library))
     if graph.device == "cuda":

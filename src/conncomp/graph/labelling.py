@@ -23,7 +23,7 @@ from conncomp._arrays import (
     on_gpu,
 )
 from conncomp._containers import is_of
-from conncomp.gpu import Workspace, check_workspace
+from conncomp.gpu import Workspace
 from conncomp.graph._condensing import fill_in_topological_order, renumber_in_topological_order
 from conncomp.graph.algorithms import ALGORITHMS, STRONG_ALGORITHMS
 from conncomp.graph.graph import Graph
@@ -328,7 +328,6 @@ def connected_components(
     where = choose_device(device, _lies_on_gpu(csgraph), "csgraph", workspace)
     chosen = choose_algorithm(STRONG_ALGORITHMS if strong else ALGORITHMS, where, algorithm)
     choices = chosen.check_options(options)
-    check_workspace(workspace)
     arcs = as_graph(csgraph)
     return_labels = as_bool("return_labels", return_labels)
     if kind is not None:
@@ -379,7 +378,8 @@ def _label_on_gpu(
         output = Output(
             (graph.num_vertices,), largest, dtype, out, parts, private=private, xp=gpu.xp
         )
-        algorithm.check(graph, **options)
+        if algorithm.check is not None:
+            algorithm.check(graph, **options)
         with Workspace() if workspace is None else workspace as memory:
             consecutive = numbering != "roots"
             counts = algorithm.fill(gpu, graph, output.labels, memory, consecutive, True, **options)

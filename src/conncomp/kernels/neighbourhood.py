@@ -32,22 +32,8 @@ class Neighbourhood(NamedTuple):
     structure: bytes | None
     periodic: tuple[bool, ...]
 
-    def steps(self, axes: tuple[int, ...], ahead: int = 0) -> Steps:
-        """Return the steps along some axes, in that order; the others must be of length 1.
-
-        A step along an axis of length 1 leads out of the array; along a periodic one it leads
-        nowhere, so that what else the step does counts.
-
-        Parameters
-        ----------
-        axes : tuple of int
-        ahead : int, optional
-            The number of axes of length 1 to put ahead of them.
-        """
-        return _steps(self, axes, ahead)
-
     def count(self, axes: tuple[int, ...]) -> int:
-        """Return how many neighbours an element has along some axes, as of `steps`."""
+        """Return how many neighbours an element has along some axes, as of `steps_along`."""
         if self.structure is None:
             assert self.connectivity is not None
             moves = range(1, min(self.connectivity, len(axes)) + 1)
@@ -60,7 +46,7 @@ class Neighbourhood(NamedTuple):
 class Steps:
     """The steps to neighbours along the axes of an array that a kernel is told of.
 
-    `Neighbourhood.steps` keeps them, so that what is derived of them can be kept by their identity.
+    `steps_along` keeps them, so that what is derived of them can be kept by their identity.
 
     Attributes
     ----------
@@ -112,7 +98,12 @@ class Steps:
 
 
 @lru_cache(maxsize=1024)
-def _steps(neighbourhood: Neighbourhood, axes: tuple[int, ...], ahead: int) -> Steps:
+def steps_along(neighbourhood: Neighbourhood, axes: tuple[int, ...], ahead: int = 0) -> Steps:
+    """Return the steps along some axes, in that order; the others must be of length 1.
+
+    A step along an axis of length 1 leads out of the array; along a periodic one it leads nowhere,
+    so that what else the step does counts. So many axes of length 1 are put ahead.
+    """
     connectivity, structure, periodic = neighbourhood
     if structure is None:
         assert connectivity is not None
