@@ -47,7 +47,7 @@ def label_on_gpu(gpu, image, labels, numbering, algorithm, return_num, workspace
     chosen = choose_algorithm(ALGORITHMS, "cuda", algorithm).check_options(options)
     question = Question(
         Neighbourhood(1, None, ()),
-        numbering=numbering,
+        consecutive=numbering == "consecutive",
         counted=return_num,
         device="cuda",
         algorithm=algorithm,

@@ -35,8 +35,9 @@ OPTIONS = [
     for algorithm in algorithms.values()
     for option in algorithm.options
 ]
-# Where what `connected_components` says of algorithms goes on.
+# Where what the docstrings say of algorithms goes on.
 PAGE_OF_GRAPHS = (ROOT / "docs/algorithms/graph_options.rst").read_text()
+PAGE_OF_OPTIONS = "docs/algorithms/options.rst"
 FOR_TESTS = {"tally"}  # arguments of drivers that are no options
 
 
@@ -143,6 +144,12 @@ def test_options_in_the_docstring(function, algorithm):
     text = section(function, "**options", "Returns\n")
     if function is connected_components:
         text = PAGE_OF_GRAPHS.split("Options\n")[1].split("The algorithms on")[0]
+    assert all(option in text for option in algorithm.options)
+    if function is label:  # which refers to a page
+        assert PAGE_OF_OPTIONS in text
+        page = (ROOT / PAGE_OF_OPTIONS).read_text()
+        text = page[page.index(f'\n"{algorithm.name}"\n') :] if algorithm.options else ""
+        text = text[: text.find('\n"', 1)]
     for option, choices in algorithm.options.items():
         assert f'"{algorithm.name}"' in text
         for choice in choices:

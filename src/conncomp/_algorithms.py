@@ -26,10 +26,6 @@ def always_waits(options: Mapping[str, Any]) -> bool:
     return True
 
 
-def accepts_all(problem: Any, **options: Any) -> None:
-    """Accept any problem."""
-
-
 @dataclass(frozen=True)
 class Algorithm:
     """An algorithm on a device.
@@ -44,7 +40,7 @@ class Algorithm:
     cannot capture it.
 
     ``check(problem, **options)``, given a choice for each, raises ValueError where it does not take
-    a problem, or options that exclude each other.
+    a problem, or options that exclude each other; there is none where it takes all.
     """
 
     name: str  # what the user calls it
@@ -54,7 +50,7 @@ class Algorithm:
     # the choices for each, the default first
     options: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     waits: Callable[[Mapping[str, Any]], bool] = never_waits
-    check: Callable[..., None] = accepts_all
+    check: Callable[..., None] | None = None
     # yield the kernels that a driver loads
     specialisations: tuple[Callable[[], Specialisations], ...] = ()
 

@@ -68,8 +68,10 @@ def check_range(name: str, value: Any, low: int, high: int) -> int:
     return number
 
 
-def as_batch_axes(value: Any, ndim: int, name: str) -> int:
+def as_batch_axes(value: Any, ndim: int, name: str, *, scalars: bool = True) -> int:
     """Return how many axes of the argument called `name`, which has `ndim`, are batch axes."""
+    if ndim == 0 and not scalars:
+        check_dimensions(ndim, name)
     axes, most = as_integer("batch_axes", value), max(ndim - 1, 0)
     if not 0 <= axes <= most:
         raise ValueError(
@@ -77,6 +79,12 @@ def as_batch_axes(value: Any, ndim: int, name: str) -> int:
             "item must have one"
         )
     return axes
+
+
+def check_dimensions(ndim: int, name: str = "labels") -> None:
+    """Raise if an array, or an item of it, has no axis."""
+    if ndim == 0:
+        raise ValueError(f"{name} is a scalar; it must have one dimension or more")
 
 
 def as_sequence(name: str, value: Any, most: int = MOST_ENTRIES) -> Any:

@@ -26,6 +26,7 @@ from conncomp._core import native
 from conncomp._memory import check_memory
 from conncomp.kernels.cuda.core.strips import download, upload
 from conncomp.kernels.cuda.launcher import INDEX_TYPES, import_cupy
+from conncomp.kernels.cuda.workspace import Workspace
 
 Device = Literal["cpu", "cuda"]
 FEW_BYTES = 1 << 20  # as many are moved to or from a GPU by one copy, pinned or not
@@ -33,18 +34,22 @@ PIECE_HERE = 1 << 24  # bytes that are converted at once in main memory
 
 
 def choose_device(device: Any, arrays_on_gpu: bool, name: str, workspace: Any = None) -> Device:
-    """Return where to work: where the data lies, unless it is to be moved to the GPU.
+    """Return where to work: where the data called `name` lies, or on the GPU it is to move to.
 
-    A CPU has no use for a workspace. Errors call the data by its name.
+    Only work on a GPU takes a workspace.
     """
-    check_choice("device", device, (None, "cpu", "cuda"))
+    if device is not None:
+        check_choice("device", device, (None, "cpu", "cuda"))
     if arrays_on_gpu and device == "cpu":
         raise ValueError(
             f"device='cpu', but {name} lies in GPU memory; copy it to a NumPy array first"
         )
-    if workspace is not None and not (arrays_on_gpu or device == "cuda"):
+    place: Device = "cuda" if arrays_on_gpu or device == "cuda" else "cpu"
+    if workspace is not None and place == "cpu":
         raise ValueError(f"workspace is for arrays on a GPU, but {name} is not; leave it out")
-    return "cuda" if arrays_on_gpu or device == "cuda" else "cpu"
+    if not isinstance(workspace, Workspace | None):
+        raise TypeError(f"workspace={shown(workspace)} must be a conncomp.Workspace, or None")
+    return place
 
 
 def on_gpu(array: object) -> bool:

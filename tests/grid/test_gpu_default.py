@@ -7,7 +7,7 @@ from conncomp import Workspace, generate, label
 from conncomp.kernels.cuda.grid import tiled_bricks, tiled_elements, tiled_quads
 from conncomp.kernels.cuda.grid.image import Geometry
 from conncomp.kernels.links import Links
-from conncomp.kernels.neighbourhood import Neighbourhood
+from conncomp.kernels.neighbourhood import Neighbourhood, steps_along
 from dealt import SOAK
 from gpu_arrays import describe, label_on_gpu
 from host_cuda.host_gpu import AVAILABLE, SANITIZERS, HostGpu, check_sanitized
@@ -226,7 +226,7 @@ def test_memory(shape, links, least, most):
     """So many bytes for each element, beside values and labels as large as they must be."""
     strides = tuple(np.cumprod((1, *shape[:0:-1]))[::-1].tolist())
     ndim = len(shape)
-    steps = Neighbourhood(ndim, None, (False,) * ndim).steps(tuple(range(ndim)))
+    steps = steps_along(Neighbourhood(ndim, None, (False,) * ndim), tuple(range(ndim)))
     geometry = Geometry(shape, strides, steps, 1, 0)
     index = np.dtype(np.int64 if np.prod(shape) >= 2**31 else np.int32)
     plan = tiled_bricks.plan_of(geometry, links, index, 132, consecutive=True)

@@ -24,7 +24,7 @@ def wrapping_on(request, monkeypatch):
     if request.param == "host":
         for user in (array, module):
             monkeypatch.setattr(user, "current_gpu", lambda: HostGpu(multiprocessors=1))
-        monkeypatch.setattr(module, "choose_device", lambda *arguments: "cuda")
+        monkeypatch.setattr(array, "choose_device", lambda *arguments: "cuda")
         monkeypatch.setattr(array, "move_to_gpu", lambda xp, array, wait: array)
         monkeypatch.setattr(module, "move_from_gpu", lambda array: array)
     return conncomp.component_wrapping, conncomp.cluster_wrapping

@@ -16,7 +16,7 @@ from conncomp.chunked.layout import Layout
 from conncomp.grid._values import describe_values
 from conncomp.grid.question import Question, question_of_bonds, question_of_image
 from conncomp.kernels.links import Links, joined_by_bonds
-from conncomp.kernels.neighbourhood import Step
+from conncomp.kernels.neighbourhood import Step, steps_along
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ def crossings_of(rules: Rules) -> dict[Step, Crossing]:
     shape, crossed, batch = rules.shape, rules.crossed, rules.question.batch_axes
     axes = tuple(k for k, length in enumerate(shape[batch:]) if length > 1)
     moves: dict[Step, set[Step]] = {}
-    for backward in rules.question.neighbourhood.steps(axes).backward:
+    for backward in steps_along(rules.question.neighbourhood, axes).backward:
         step = [0] * len(shape)
         for axis, move in zip(axes, backward, strict=True):
             step[batch + axis] = move
@@ -118,7 +118,7 @@ def question_of_chunk(rules: Rules, alone: bool) -> Question:
     closed = rules.question.closed_along(rules.closed)
     if alone:
         return replace(closed, dtype=rules.label_type, counted=True)
-    return replace(closed, numbering="consecutive", dtype=None, counted=True)
+    return replace(closed, consecutive=True, dtype=None, counted=True)
 
 
 class _Shaped(NamedTuple):

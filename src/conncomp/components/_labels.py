@@ -12,7 +12,14 @@ from typing import Any, Literal, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from conncomp._arguments import INT32_MAX, as_batch_axes, as_number, as_sequence, shown
+from conncomp._arguments import (
+    INT32_MAX,
+    as_batch_axes,
+    as_number,
+    as_sequence,
+    check_dimensions,
+    shown,
+)
 from conncomp._arrays import (
     as_cupy,
     as_numpy_and_mask,
@@ -158,12 +165,6 @@ def check_labels(array: Any, given: Any, name: str = "labels") -> None:
     """Raise TypeError unless `array`, made of what the user gave as labels, is of integers."""
     made = {"b": ", as conncomp.label makes of a mask", "f": ", as .astype(int) makes"}
     check_kind(array, "iu", given, name, f"of integers{made.get(array.dtype.kind, '')}")
-
-
-def check_dimensions(ndim: int, name: str = "labels") -> None:
-    """Raise if labels, or an item of them, have no axis."""
-    if ndim == 0:
-        raise ValueError(f"{name} is a scalar; it must have one dimension or more")
 
 
 def check_items(

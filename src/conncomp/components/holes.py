@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conncomp._arguments import INT32_MAX, as_integer
+from conncomp._arguments import INT32_MAX, as_batch_axes, as_integer
 from conncomp.components._labels import (
     Background,
     Items,
@@ -21,7 +21,7 @@ from conncomp.components._labels import (
 from conncomp.components.selection import assign_rows, replace_rows
 from conncomp.components.sizes import count_rows
 from conncomp.components.touching import check_touching, contact_steps, count_contacts
-from conncomp.grid._arguments import check_batch_axes, check_neighbourhood
+from conncomp.grid._arguments import check_neighbourhood
 from conncomp.grid.labelling import label
 from conncomp.kernels.cuda.launcher import INDEX_TYPES
 from conncomp.kernels.neighbourhood import Neighbourhood
@@ -94,7 +94,7 @@ def fill_holes(
     if mask is None:
         return _fill_labels(labels, connectivity, largest, background, batch_axes)
     check_mask(mask, background)
-    shape = mask.shape[check_batch_axes(batch_axes, mask.ndim, "labels") :]
+    shape = mask.shape[as_batch_axes(batch_axes, mask.ndim, "labels") :]
     item = "an item of labels" if len(shape) < mask.ndim else "labels"
     objects = check_neighbourhood(connectivity, None, False, shape, item)
     holes = _background_components(mask, _complement(objects), batch_axes)

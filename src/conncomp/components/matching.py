@@ -14,14 +14,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conncomp._arguments import INT32_MAX, as_number, named_elsewhere
+from conncomp._arguments import INT32_MAX, as_number, check_dimensions, named_elsewhere
 from conncomp._arrays import as_cupy, on_gpu, on_host
 from conncomp._lazy import function_for, laid_beside
 from conncomp.components._columns import Columns
 from conncomp.components._labels import (
     Background,
     Items,
-    check_dimensions,
     check_items,
     check_place,
     items_of_rows,

@@ -7,13 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conncomp._arguments import INT32_MAX
+from conncomp._arguments import INT32_MAX, check_dimensions
 from conncomp._core import native
 from conncomp.components._labels import (
     Background,
     Items,
     Labels,
-    check_dimensions,
     check_items,
     where_labels_lie,
 )

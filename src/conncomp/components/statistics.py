@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conncomp._arguments import as_bool, named_elsewhere
+from conncomp._arguments import as_bool, check_dimensions, named_elsewhere
 from conncomp._arrays import apply_in_library, on_gpu
 from conncomp._containers import spacing_of
 from conncomp._lazy import function_for, laid_beside
@@ -19,7 +19,6 @@ from conncomp.components._columns import Columns
 from conncomp.components._labels import (
     Background,
     Items,
-    check_dimensions,
     check_spacing,
     where_labels_lie,
 )

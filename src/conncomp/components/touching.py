@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from conncomp._arguments import check_dimensions
 from conncomp._arrays import few_on_host, new_array
 from conncomp._containers import spacing_of
 from conncomp._core import native
@@ -19,7 +20,6 @@ from conncomp.components._labels import (
     Background,
     Items,
     Labels,
-    check_dimensions,
     check_items,
     check_spacing,
     items_of_rows,
@@ -31,7 +31,7 @@ from conncomp.graph.graph import Graph
 from conncomp.grid._arguments import check_neighbourhood
 from conncomp.kernels.cuda.components import contacts as on_gpu
 from conncomp.kernels.cuda.launcher import current_gpu
-from conncomp.kernels.neighbourhood import Neighbourhood
+from conncomp.kernels.neighbourhood import Neighbourhood, steps_along
 
 # A pair of labels and a kind of contact are a key of so many bits.
 KEY_BITS = 63
@@ -290,7 +290,7 @@ def contact_steps(
     """Return the steps of a neighbourhood in an item of `shape`."""
     axes = tuple(k for k, length in enumerate(shape) if length > 1)
     lengths = tuple(shape[k] for k in axes)
-    steps = neighbourhood.steps(axes)
+    steps = steps_along(neighbourhood, axes)
     moves = steps.packed.astype(np.int64)
     strides = np.array([prod(lengths[k + 1 :]) for k in range(len(axes))], np.int64)
     bits = np.array([2 << k for k in range(len(axes))], np.int64)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from conncomp import _arrays
 from conncomp._arguments import INT32_MAX
 from conncomp._core import native
-from conncomp.gpu import Workspace, check_workspace
+from conncomp.gpu import Workspace
 from conncomp.graph.graph import Graph
 from conncomp.graph.inputs import conversions
 from conncomp.graph.inputs.parts import check_one_each, check_square
@@ -228,7 +228,6 @@ def _find(
     graph: Graph, weights: WeightBits | None, where: str, workspace: Workspace | None
 ) -> Arcs:
     """Return the arcs of the forest, on the device and of the library that the graph is of."""
-    check_workspace(workspace)
     if where == "cpu":
         return cast(Arcs, _arrays.in_library(_find_on_cpu(graph, weights), graph._library))
     if graph.device == "cuda":

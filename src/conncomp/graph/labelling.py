@@ -13,7 +13,7 @@ from conncomp._algorithms import Algorithm, Choices, choose_algorithm
 from conncomp._arguments import also_named, as_bool, check_choice, shown
 from conncomp._containers import is_of
 from conncomp._core import native
-from conncomp.gpu import Workspace, check_workspace
+from conncomp.gpu import Workspace
 from conncomp.graph.algorithms import ALGORITHMS, STRONG_ALGORITHMS
 from conncomp.graph.graph import Graph
 from conncomp.graph.inputs.conversions import is_igraph, is_networkx, is_rustworkx, is_sparse
@@ -199,7 +199,6 @@ def connected_components(
     where = _arrays.choose_device(device, _lies_on_gpu(csgraph), "csgraph", workspace)
     chosen = choose_algorithm(STRONG_ALGORITHMS if strong else ALGORITHMS, where, algorithm)
     choices = chosen.check_options(options)
-    check_workspace(workspace)
     arcs = as_graph(csgraph)
     return_labels = as_bool("return_labels", return_labels)
     if kind is not None:
@@ -250,7 +249,8 @@ def _label_on_gpu(
         output = _arrays.Output(
             (graph.num_vertices,), largest, dtype, out, parts, private=private, xp=gpu.xp
         )
-        algorithm.check(graph, **options)
+        if algorithm.check is not None:
+            algorithm.check(graph, **options)
         with Workspace() if workspace is None else workspace as memory:
             consecutive = numbering != "roots"
             counts = algorithm.fill(gpu, graph, output.labels, memory, consecutive, True, **options)

@@ -9,20 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conncomp._arguments import as_batch_axes, as_integer, as_sequence, shown
+from conncomp._arguments import as_integer, as_sequence, shown
 from conncomp._arrays import as_numpy, check_kind
 from conncomp.kernels.neighbourhood import Neighbourhood
 
 # Work grows with the number of neighbours, which grows as 3 to the number of axes: an array of
 # 32 KB with 15 axes, each element with 14 million neighbours, would take minutes.
 MOST_NEIGHBOURS = 3**10
-
-
-def check_batch_axes(batch_axes: int, ndim: int, name: str) -> int:
-    """Return how many of the axes of the array called `name` are batch axes."""
-    if ndim == 0:
-        raise ValueError(f"{name} is a scalar; it must have one dimension or more")
-    return as_batch_axes(batch_axes, ndim, name)
 
 
 def check_periodic(periodic: bool | Sequence[bool], ndim: int, item: str) -> tuple[bool, ...]:
@@ -54,7 +47,10 @@ def check_neighbourhood(
     """Return the neighbourhood in an item of `shape`, which `item` names."""
     closed = check_periodic(periodic, len(shape), item)
     if structure is None:
-        neighbourhood = Neighbourhood(_check_connectivity(connectivity, len(shape)), None, closed)
+        reach = len(shape)
+        if connectivity is not None:
+            reach = _check_connectivity(connectivity, len(shape))
+        neighbourhood = Neighbourhood(reach, None, closed)
     elif connectivity is None:
         neighbourhood = Neighbourhood(None, _check_structure(structure, len(shape), item), closed)
     else:
@@ -66,9 +62,7 @@ def check_neighbourhood(
     return neighbourhood
 
 
-def _check_connectivity(connectivity: float | None, ndim: int) -> int:
-    if connectivity is None:
-        return ndim
+def _check_connectivity(connectivity: float, ndim: int) -> int:
     if getattr(connectivity, "ndim", 0):
         raise TypeError(
             f"connectivity={shown(connectivity)} must be an integer; structure= takes a "

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from conncomp._arguments import as_batch_axes
 from conncomp._arrays import check_kind
-from conncomp.grid._arguments import check_batch_axes
 from conncomp.kernels.cuda.grid.image import steps_evenly
 from conncomp.kernels.links import Links, joined_by_bonds
 
@@ -29,7 +29,7 @@ def lattice_of(bonds: Any, batch_axes: int, given: object = None) -> tuple[tuple
             "one axis (1, length)"
         )
     shape = bonds.shape[1:] if planes else bonds.shape
-    batch = check_batch_axes(batch_axes, len(shape), "the lattice of bonds")
+    batch = as_batch_axes(batch_axes, len(shape), "the lattice of bonds", scalars=False)
     ndim = len(shape) - batch
     if planes and bonds.shape[0] != ndim:
         raise ValueError(

@@ -23,15 +23,8 @@ def describe_values(
 ) -> tuple[NDArray[Any], Links]:
     """Return an array as a kernel reads it, and the rule that links its elements.
 
-    Parameters
-    ----------
-    image : array
-        Of bool, integer or floating dtype.
-    background : number, optional
-        0 by default.
-    mask : array of bool, optional
-        Elements where it holds are of the background's value in what is returned.
-    tolerance : number, optional
+    It is of bool, integer or floating dtype; background and tolerance are checked. Elements where
+    the mask holds are of the background's value in what is returned.
     """
     value, limit, links = rule_of(image.dtype, background, tolerance)
     if mask is None and image.dtype.itemsize <= 8:
@@ -47,24 +40,23 @@ def describe_values(
     return native_layout(image), _links(image.dtype, value, limit)
 
 
+def check_rule(dtype: np.dtype[Any], background: Any, tolerance: Any) -> None:
+    """Raise unless they are numbers, or no background, and fit values of a dtype."""
+    hashable = isinstance(background, _NUMBERS) and isinstance(tolerance, _NUMBERS)
+    (rule_of if hashable else rule_of.__wrapped__)(dtype, background, tolerance)
+
+
+_NUMBERS = (type(None), bool, int, float, np.generic)
+
+
+# True and 1 are equal, and not both a tolerance.
+@lru_cache(maxsize=256, typed=True)
 def rule_of(
     dtype: np.dtype[Any], background: float | None, tolerance: float
 ) -> tuple[NDArray[Any] | None, float, Links]:
     """Return the background and the tolerance as values of a dtype have them, and the link rule."""
-    known = isinstance(background, _NUMBERS) and isinstance(tolerance, _NUMBERS)
-    return (_known_rule if known else _rule)(dtype, background, tolerance)
-
-
-def _rule(
-    dtype: np.dtype[Any], background: float | None, tolerance: float
-) -> tuple[NDArray[Any] | None, float, Links]:
     value, limit = _check_background(background, dtype), _check_tolerance(tolerance, dtype)
     return value, limit, _links(dtype, value, limit)
-
-
-# True and 1 are equal, and not both a tolerance.
-_known_rule = lru_cache(maxsize=256, typed=True)(_rule)
-_NUMBERS = (type(None), bool, int, float, np.generic)
 
 
 def _links(dtype: np.dtype[Any], value: NDArray[Any] | None, limit: float) -> Links:

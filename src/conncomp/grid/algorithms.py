@@ -1,9 +1,11 @@
-"""The algorithms for arrays."""
+"""The algorithms for arrays, and which of them "auto" is."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from conncomp._algorithms import Algorithm, always_waits, table_of
 from conncomp.gpu import Workspace
@@ -33,26 +35,70 @@ MADDIX = "Maddix 2014"
 WEIGEL = "Weigel 2011"
 
 
-def _fill_by_default(
-    gpu: Gpu, image: Image, labels: Any, workspace: Workspace, consecutive: bool, counted: bool
-) -> Any:
-    described = image.geometry, image.links
-    is_small = image.size <= tiled_quads.MOST * gpu.multiprocessors
-    default: Any = tiled_elements
-    if takes_by_bricks(gpu, image):
-        default = run_tiles if run_tiles.takes(*described, labels.dtype) else tiled_bricks
-    if is_small and tiled_quads.takes(*described):
-        default = tiled_quads
-    many = not is_small or image.items >= item_runs.LEAST_ITEMS * gpu.multiprocessors
-    if consecutive and many and item_runs.takes(*described, gpu.shared_memory):
-        default = item_runs
-    return default.fill_labels(gpu, image, labels, workspace, consecutive)
+class Default(NamedTuple):
+    """A driver that labels arrays where ``algorithm="auto"``, which arrays suit it, and why."""
+
+    driver: Any
+    suits: Callable[[Gpu, Image, np.dtype[Any], bool], bool]  # the last: consecutive labels
+    reason: str  # times on an H200, by the section of benchmarks/notes-grid-gpu.md
 
 
 def takes_by_bricks(gpu: Gpu, image: Image) -> bool:
-    """Whether the default labels an array by bricks."""
-    small = image.size <= tiled_elements.MOST * gpu.multiprocessors
-    return not small and tiled_bricks.takes(image.geometry, image.links)
+    """Whether an array is large enough for bricks, and they can label it."""
+    large = image.size > tiled_elements.MOST * gpu.multiprocessors
+    return large and tiled_bricks.takes(image.geometry, image.links)
+
+
+def _is_small(gpu: Gpu, image: Image) -> bool:
+    return image.size <= tiled_quads.MOST * gpu.multiprocessors
+
+
+# The first one that an array suits labels it. On a CPU runs label all arrays.
+DEFAULTS_ON_GPU = (
+    Default(
+        item_runs,
+        lambda gpu, image, _, consecutive: (
+            consecutive
+            and not (
+                _is_small(gpu, image) and image.items < item_runs.LEAST_ITEMS * gpu.multiprocessors
+            )
+            and item_runs.takes(image.geometry, image.links, gpu.shared_memory)
+        ),
+        '"A block an item": 64 masks of 256² in 15.9 µs for 39; of fewer, quads are faster',
+    ),
+    Default(
+        tiled_quads,
+        lambda gpu, image, *_: (
+            _is_small(gpu, image) and tiled_quads.takes(image.geometry, image.links)
+        ),
+        '"A thread 2 x 2 elements": 1080p in 22.6 to 38 µs for 33.4 to 54.1; 2048² by bricks',
+    ),
+    Default(
+        run_tiles,
+        lambda gpu, image, index, _: (
+            takes_by_bricks(gpu, image) and run_tiles.takes(image.geometry, image.links, index)
+        ),
+        '"Volumes along faces by runs": 512³ at 30 % in 0.77 ms for 1.83; no row is slower',
+    ),
+    Default(
+        tiled_bricks,
+        lambda gpu, image, *_: takes_by_bricks(gpu, image),
+        '"Bricks of 64 elements"; it leaves some images to row_tiles and bundle_tiles itself',
+    ),
+    Default(
+        tiled_elements,
+        lambda *_: True,
+        '"Small arrays": 256² in 14 to 23 µs for 29 to 50; it takes all arrays',
+    ),
+)
+
+
+def _fill_by_default(
+    gpu: Gpu, image: Image, labels: Any, workspace: Workspace, consecutive: bool, counted: bool
+) -> Any:
+    kind = gpu, image, labels.dtype, consecutive
+    driver = next(default.driver for default in DEFAULTS_ON_GPU if default.suits(*kind))
+    return driver.fill_labels(gpu, image, labels, workspace, consecutive)
 
 
 def _numbering(fill_roots: Callable[..., object]) -> Callable[..., Any]:
@@ -78,15 +124,20 @@ def _numbering(fill_roots: Callable[..., object]) -> Callable[..., Any]:
     return fill
 
 
-def _of_paper(name: str, driver: Any, source: str, **traits: Any) -> Algorithm:
-    """Return a paper's algorithm, which `driver` has; it waits unless told else."""
+def _on_cpu(name: str, fill: Callable[..., Any], source: str, **traits: Any) -> Algorithm:
+    """Return a paper's algorithm on the CPU."""
+    return Algorithm(name, "cpu", fill, source, waits=always_waits, **traits)
+
+
+def _on_gpu(name: str, driver: Any, source: str, **traits: Any) -> Algorithm:
+    """Return a paper's algorithm on a GPU, which `driver` has; it waits unless told else."""
     return Algorithm(
         name,
         "cuda",
         _numbering(driver.fill_roots),
-        source=source,
+        source,
         specialisations=(driver.specialisations, numbering.specialisations),
-        **{"waits": always_waits, **traits},
+        **{"waits": always_waits, "options": getattr(driver, "OPTIONS", {}), **traits},
     )
 
 
@@ -94,62 +145,24 @@ def _of_paper(name: str, driver: Any, source: str, **traits: Any) -> Algorithm:
 ALGORITHMS = table_of(
     Algorithm("auto", "cpu", runs.fill_labels),
     Algorithm("runs", "cpu", runs.fill_labels),
-    Algorithm("raster-scan", "cpu", scans.fill_by_raster_scans, HAWICK, waits=always_waits),
-    Algorithm(
-        "label-equivalence",
-        "cpu",
-        scans.fill_by_equivalence,
-        f"{HAWICK}; {MADDIX}",
-        waits=always_waits,
-    ),
-    Algorithm(
+    _on_cpu("raster-scan", scans.fill_by_raster_scans, HAWICK),
+    _on_cpu("label-equivalence", scans.fill_by_equivalence, f"{HAWICK}; {MADDIX}"),
+    _on_cpu(
         "tiles",
-        "cpu",
         scans.fill_by_tiles,
         WEIGEL,
-        scans.TILE_OPTIONS,
-        waits=always_waits,
+        options=scans.TILE_OPTIONS,
         check=scans.check_tiles,
     ),
     Algorithm(
         "auto",
         "cuda",
         _fill_by_default,
-        specialisations=(
-            tiled_bricks.specialisations,
-            tiled_elements.specialisations,
-            tiled_quads.specialisations,
-            item_runs.specialisations,
-            run_tiles.specialisations,
-        ),
+        specialisations=tuple(default.driver.specialisations for default in DEFAULTS_ON_GPU),
     ),
-    _of_paper(
-        "label-equivalence",
-        label_equivalence,
-        f"{HAWICK}; {MADDIX}",
-        options=label_equivalence.OPTIONS,
-        check=blocks.check,
-    ),
-    _of_paper(
-        "neighbour-propagation",
-        neighbour_propagation,
-        f"{HAWICK}; {MADDIX}",
-        options=neighbour_propagation.OPTIONS,
-    ),
-    _of_paper(
-        "local-propagation",
-        local_propagation,
-        f"{HAWICK}; {MADDIX}",
-        options=local_propagation.OPTIONS,
-        check=blocks.check,
-    ),
-    _of_paper("directional-propagation", directional_propagation, HAWICK),
-    _of_paper(
-        "tiles",
-        tiles,
-        WEIGEL,
-        options=tiles.OPTIONS,
-        waits=tiles.waits,
-        check=tiles.check,
-    ),
+    _on_gpu("label-equivalence", label_equivalence, f"{HAWICK}; {MADDIX}", check=blocks.check),
+    _on_gpu("neighbour-propagation", neighbour_propagation, f"{HAWICK}; {MADDIX}"),
+    _on_gpu("local-propagation", local_propagation, f"{HAWICK}; {MADDIX}", check=blocks.check),
+    _on_gpu("directional-propagation", directional_propagation, HAWICK),
+    _on_gpu("tiles", tiles, WEIGEL, waits=tiles.waits, check=tiles.check),
 )

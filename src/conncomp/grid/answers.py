@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._arrays import Output, check_kind, in_library, move_from_gpu
-from conncomp.gpu import Workspace, check_workspace
+from conncomp.gpu import Workspace
 from conncomp.grid._bonds import describe_bonds, lattice_of, with_even_items
 from conncomp.grid._values import describe_values
-from conncomp.grid.array import Array, Given, placed_on, read_bonds, read_image, stream_of
+from conncomp.grid.array import Array, Given, placed_on_gpu, read_array, stream_of
 from conncomp.grid.question import OF_VALUES, Question
 from conncomp.kernels.cuda.grid.image import Image
 from conncomp.kernels.cuda.launcher import Gpu, current_gpu
@@ -47,13 +47,15 @@ def output_of(
     )
 
 
-def fill_on_cpu(question: Question, array: Array, labels: Labels) -> Labels:
-    """Fill `labels`; return how many components each item has."""
+def fill_labels(
+    question: Question, problem: Any, labels: Any, gpu: Gpu | None = None, memory: Any = None
+) -> Any:
+    """Fill the labels of an `Array` on the CPU, or of an `Image`, as an `Algorithm` does."""
     engine, options = question.engine, dict(question.options)
-    engine.check(array, **options)
+    if engine.check is not None:
+        engine.check(problem, **options)
     task = question.consecutive, question.counted
-    counts: Labels = engine.fill(None, array, labels, None, *task, **options)
-    return counts
+    return engine.fill(gpu, problem, labels, memory, *task, **options)
 
 
 def fill_on_gpu(
@@ -62,21 +64,18 @@ def fill_on_gpu(
     """Fill `labels`; return how many components each item has, if wanted, on the GPU."""
     if image.size == 0:
         return gpu.xp.zeros(image.items, np.int64)
-    engine, options = question.engine, dict(question.options)
-    engine.check(image, **options)
-    task = question.consecutive, question.counted
     with Workspace() if workspace is None else workspace as memory:
-        return engine.fill(gpu, image, labels, memory, *task, **options)
+        return fill_labels(question, image, labels, gpu, memory)
 
 
 def read(question: Question, values: Any) -> Array:
     """Return an array of any library as a question is asked of it that was not made for it."""
+    name = "bonds" if question.of_bonds else "label_image"
+    given = read_array(values, name)
     if question.of_bonds:
-        given = read_bonds(values)
         shape, _ = lattice_of(given.array, question.batch_axes, values)
     else:
-        given = read_image(values)
-        check_kind(given.array, "biuf", values, "label_image", OF_VALUES)
+        check_kind(given.array, "biuf", values, name, OF_VALUES)
         shape = given.array.shape
     ndim = question.batch_axes + len(question.neighbourhood.periodic)
     if len(shape) != ndim:
@@ -90,16 +89,17 @@ def array_of(question: Question, given: Given, *, even_items: bool = False) -> A
     `even_items` says whether lattices of bonds must lie at equal distances in memory, as they must
     on a GPU.
     """
-    batch, values = question.batch_axes, given.array
+    batch, values, on_cpu = question.batch_axes, given.array, question.device == "cpu"
     if question.of_bonds:
-        if even_items or question.device == "cuda":
+        if even_items or not on_cpu:
             with stream_of(values, given.library):
-                values = placed_on(question.device, with_even_items(values, batch))
+                values = with_even_items(values, batch)
+                values = values if on_cpu else placed_on_gpu(values)
         values, links = describe_bonds(values, batch)
     else:
         of_values = question.background, given.mask, question.tolerance
         values, links = describe_values(values, *of_values)
-        values = placed_on(question.device, values)
+        values = values if on_cpu else placed_on_gpu(values)
     return Array(given.array, given.library, values, links, question.neighbourhood, batch)
 
 
@@ -112,11 +112,13 @@ def label_array(
     array: Array, question: Question, out: Any = None, workspace: Workspace | None = None
 ) -> Labels | tuple[Labels, int] | tuple[Labels, Labels]:
     """Return what `label` does."""
-    check_workspace(workspace)
-    with array.stream():
+    with stream_of(array.given, array.library):
         xp = np if array.in_main_memory else current_gpu().xp
         output = output_of(question, array.shape, array.given, xp, out)
-        counts = _fill(question, array, output.labels, workspace)
+        if question.device == "cpu":
+            counts = fill_labels(question, array, output.labels)
+        else:
+            counts = _fill_by_gpu(question, array, output.labels, workspace)
         labels = output.finish()
         result: Labels = in_library(labels, array.library) if out is None else labels
         if not question.counted:
@@ -127,13 +129,8 @@ def label_array(
         return result, in_library(counts.reshape(array.batch_shape), array.library)
 
 
-def _fill(question: Question, array: Array, labels: Any, workspace: Workspace | None) -> Any:
-    """Fill labels, which lie where the caller's array does; return the number of components.
-
-    Of each item, if wanted, where `labels` lie.
-    """
-    if question.device == "cpu":
-        return fill_on_cpu(question, array, labels)
+def _fill_by_gpu(question: Question, array: Array, labels: Any, workspace: Workspace | None) -> Any:
+    """Do what `fill_on_gpu` does for labels that lie where the caller's array does."""
     gpu, image = current_gpu(), image_of(array)
     if not array.in_main_memory:
         return fill_on_gpu(question, gpu, image, labels, workspace)

@@ -7,13 +7,15 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from conncomp._arrays import (
+    Device,
     as_cupy,
     as_numpy,
     as_numpy_and_mask,
     caller_stream,
+    choose_device,
     library_of,
     move_to_gpu,
     on_gpu,
@@ -27,25 +29,11 @@ from conncomp.kernels.neighbourhood import Neighbourhood
 class Array:
     """An array, and which of its elements are connected.
 
-    Attributes
-    ----------
-    given : array
-        What the caller gave, as an array of NumPy or CuPy.
-    library : str
-        That of the caller's array.
-    values : array
-        Of the shape of the labels, and where these are found: on the GPU, too, if `given` lies in
-        main memory. For bonds, which have their own array, bytes, the first of them that of the
-        first axis.
-    links : Links
-    neighbourhood : Neighbourhood
-        Along the axes after the batch axes.
-    batch_axes : int
-        How many axes ahead hold separate arrays, the items.
-    shape, batch_shape : tuple of int
-        Of the labels, and the lengths of the batch axes.
-    in_main_memory : bool
-        Whether the caller's array lies there.
+    `given` is what the caller gave, as an array of NumPy or CuPy, and `library` that of the
+    caller's array. `values` lie where labels are found: on the GPU, too, if `given` lies in main
+    memory. They are of the `shape` of the labels: of bonds, which have their own array, bytes, the
+    first of them that of the first axis. The `neighbourhood` is along the axes after the
+    `batch_axes`, whose lengths are the `batch_shape`.
     """
 
     given: Any
@@ -69,26 +57,29 @@ class Array:
 
 
 class Given(NamedTuple):
-    """What the caller gave, as an array of NumPy or CuPy, its mask, and the name of its library."""
+    """What the caller gave, as an array of NumPy or CuPy, and where to work on it."""
 
     array: Any
     mask: NDArray[np.bool_] | None
     library: str
+    place: Device
 
 
-def read_image(label_image: ArrayLike) -> Given:
-    """Return the argument of that name."""
-    if type(label_image) is np.ndarray:
-        return Given(label_image.view(), None, "numpy")  # with a shape of its own
-    if on_gpu(label_image):
-        return Given(as_cupy(label_image), None, library_of(label_image))
-    return Given(*as_numpy_and_mask(label_image, "label_image"), library_of(label_image))
-
-
-def read_bonds(bonds: ArrayLike) -> Given:
-    """Return the argument of that name."""
-    array = as_cupy(bonds) if on_gpu(bonds) else as_numpy(bonds, "bonds")
-    return Given(array, None, library_of(bonds))
+def read_array(
+    values: Any, name: str = "label_image", device: str | None = None, workspace: Any = None
+) -> Given:
+    """Return the argument of a name, "label_image" or "bonds"; bonds have no mask."""
+    plain = type(values) is np.ndarray
+    placed = not plain and on_gpu(values)
+    place = choose_device(device, placed, name, workspace)
+    if plain:
+        return Given(values.view(), None, "numpy", place)  # with a shape of its own
+    library = library_of(values)
+    if placed:
+        return Given(as_cupy(values), None, library, place)
+    if name == "bonds":
+        return Given(as_numpy(values, name), None, library, place)
+    return Given(*as_numpy_and_mask(values, name), library, place)
 
 
 def stream_of(given: Any, library: str) -> AbstractContextManager[object]:
@@ -98,11 +89,8 @@ def stream_of(given: Any, library: str) -> AbstractContextManager[object]:
     return caller_stream(library, given.device.id)
 
 
-def placed_on(device: str, array: Any) -> Any:
-    """Return an array of NumPy or CuPy where it is worked on; itself if it lies there.
-
-    A copy on a GPU may still be on its way there. Labels that come back are waited for.
-    """
-    if device == "cuda" and isinstance(array, np.ndarray):
+def placed_on_gpu(array: Any) -> Any:
+    """Return an array of NumPy or CuPy on the GPU, where a copy may still be on its way."""
+    if isinstance(array, np.ndarray):
         return move_to_gpu(current_gpu().xp, array, wait=False)
     return array

@@ -7,11 +7,10 @@ from typing import Any, Literal, Unpack, overload
 
 from numpy.typing import ArrayLike, DTypeLike
 
-from conncomp._arrays import choose_device, on_gpu
 from conncomp._lazy import function_for
 from conncomp.gpu import Workspace
 from conncomp.grid.answers import Labels, array_of, label_array
-from conncomp.grid.array import read_bonds
+from conncomp.grid.array import read_array
 from conncomp.grid.labelling import LabelChoices
 from conncomp.grid.question import Numbering, question_of_bonds
 
@@ -143,7 +142,7 @@ def label_bonds(
         places = {"out": out, "device": device, "workspace": workspace}
         returned: Labels | tuple[Labels, Any] = other(bonds, **arguments, **places, **options)
         return returned
-    place = choose_device(device, on_gpu(bonds), "bonds", workspace)
-    given = read_bonds(bonds)
-    question = question_of_bonds(given.array, bonds, device=place, options=options, **arguments)
+    given = read_array(bonds, "bonds", device, workspace)
+    arguments |= {"device": given.place, "options": options}
+    question = question_of_bonds(given.array, bonds, **arguments)
     return label_array(array_of(question, given), question, out, workspace)

@@ -13,7 +13,7 @@ from conncomp._arrays import in_library, on_gpu
 from conncomp._cuda_arrays import CudaLibrary, RecordedFill, cuda_library_of
 from conncomp.gpu import Workspace
 from conncomp.grid.answers import array_of, fill_on_gpu, image_of, output_of
-from conncomp.grid.array import read_image
+from conncomp.grid.array import read_array
 from conncomp.grid.question import Numbering, question_of_image
 from conncomp.grid.repeated import may_be_recorded, record_fill
 from conncomp.kernels.cuda.launcher import INDEX_TYPES, current_gpu
@@ -155,7 +155,7 @@ class Labeller:
     ) -> Any:
         """Do what a call does that checks all, and record the launches of a kind."""
         self._check_place(label_image)
-        given = read_image(label_image)
+        given = read_array(label_image)
         self._check_kind(given.array)
         question, gpu, memory = self._question, self._gpu, self._workspace
         array = array_of(question, given)

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from conncomp._arguments import as_integer, shown
-from conncomp._arrays import as_cupy, as_numpy, caller_stream, choose_device, library_of, on_gpu
+from conncomp._arrays import as_cupy, as_numpy, caller_stream, library_of, on_gpu
 from conncomp.grid._faces import at_both_faces
 from conncomp.grid.answers import array_of, label_array
-from conncomp.grid.array import read_image
+from conncomp.grid.array import read_array
 from conncomp.grid.question import question_of_image
 from conncomp.grid.wrapping import wrapping_of
 from conncomp.kernels.cuda.launcher import current_gpu
@@ -67,10 +67,9 @@ def percolates(
     False
     """
     number = as_integer("axis", axis)
-    chosen = choose_device(device, on_gpu(image), "label_image")
-    given = read_image(image)
+    given = read_array(image, device=device)
     asked = background, connectivity, structure, tolerance, periodic
-    question = question_of_image(given.array, image, *asked, device=chosen)
+    question = question_of_image(given.array, image, *asked, device=given.place)
     array = array_of(question, given)
     closed = question.neighbourhood.periodic
     if not -len(closed) <= number < len(closed):

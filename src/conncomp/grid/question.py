@@ -14,11 +14,11 @@ from typing import Any, Literal
 from numpy.typing import ArrayLike, DTypeLike
 
 from conncomp._algorithms import Algorithm, choose_algorithm
-from conncomp._arguments import as_bool, check_choice
+from conncomp._arguments import as_batch_axes, as_bool, check_choice
 from conncomp._arrays import as_dtype, check_kind
-from conncomp.grid._arguments import check_batch_axes, check_neighbourhood
+from conncomp.grid._arguments import check_neighbourhood
 from conncomp.grid._bonds import lattice_of
-from conncomp.grid._values import rule_of
+from conncomp.grid._values import check_rule
 from conncomp.grid.algorithms import ALGORITHMS
 from conncomp.kernels.neighbourhood import Neighbourhood
 
@@ -30,20 +30,9 @@ OF_VALUES = "of bool, integer or floating dtype"
 class Question:
     """Who is connected to whom in an array, and what is wanted of its components.
 
-    Attributes
-    ----------
-    neighbourhood : Neighbourhood
-        Along the axes after the batch axes.
-    batch_axes : int
-    background, tolerance : float
-        Of values, and checked.
-    of_bonds : bool
-        Whether bonds are asked rather than values.
-    numbering, dtype, device, algorithm
-        As of `label`; `device` is where to work.
-    counted : bool
-    options : tuple of (str, object)
-        A choice for each option of the algorithm.
+    The `neighbourhood` is along the axes after the `batch_axes`. Of values there are `background`
+    and `tolerance`, checked. Components are numbered (`consecutive`), or called by their roots, and
+    `counted`, if wanted. `device` is where to work, and `options` are all of the `algorithm`.
     """
 
     neighbourhood: Neighbourhood
@@ -51,7 +40,7 @@ class Question:
     background: float | None = None
     tolerance: float = 0
     of_bonds: bool = False
-    numbering: Numbering = "consecutive"
+    consecutive: bool = True
     counted: bool = True
     dtype: Any = None
     device: str = "cpu"
@@ -59,9 +48,9 @@ class Question:
     options: tuple[tuple[str, Any], ...] = ()
 
     @property
-    def consecutive(self) -> bool:
-        """Whether components are numbered, rather than called by their roots."""
-        return self.numbering == "consecutive"
+    def numbering(self) -> Numbering:
+        """How components are numbered, as the argument of that name says."""
+        return "consecutive" if self.consecutive else "roots"
 
     @property
     def engine(self) -> Algorithm:
@@ -90,12 +79,12 @@ def question_of_image(
     """
     answer = _checked(**wanted)
     check_kind(image, "biuf", given, "label_image", OF_VALUES)
-    batch = check_batch_axes(batch_axes, len(image.shape), "label_image")
+    batch = as_batch_axes(batch_axes, len(image.shape), "label_image", scalars=False)
     item = "an item of label_image" if batch else "label_image"
     neighbourhood = check_neighbourhood(
         connectivity, structure, periodic, image.shape[batch:], item
     )
-    rule_of(image.dtype, background, tolerance)
+    check_rule(image.dtype, background, tolerance)
     return Question(neighbourhood, batch, background, tolerance, **answer)
 
 
@@ -125,14 +114,15 @@ def _checked(
     """Check what is wanted of components, and return the attributes of a question."""
     counted = as_bool("return_num", return_num)
     check_choice("numbering", numbering, ("consecutive", "roots"))
-    chosen = choose_algorithm(ALGORITHMS, device, algorithm).check_options(options or {})
+    chosen = choose_algorithm(ALGORITHMS, device, algorithm)
+    choices = chosen.check_options(options) if options else chosen.defaults
     if dtype is not None and not (isinstance(dtype, str) and dtype == "smallest"):
         dtype = as_dtype(dtype)
     return {
-        "numbering": numbering,
+        "consecutive": numbering == "consecutive",
         "counted": counted,
         "dtype": dtype,
         "device": device,
         "algorithm": algorithm,
-        "options": tuple(chosen.items()),
+        "options": tuple(choices.items()),
     }

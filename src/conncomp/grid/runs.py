@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from conncomp._core import native
 from conncomp.grid.array import Array
 from conncomp.kernels.links import Links
-from conncomp.kernels.neighbourhood import Neighbourhood
+from conncomp.kernels.neighbourhood import Neighbourhood, steps_along
 
 # Shorter rows leave part of a 64-bit word empty; longer ones are all as good.
 SHORT_ROW = 64
@@ -27,24 +27,10 @@ def fill_labels(
     consecutive: bool,
     counted: bool,
 ) -> NDArray[np.int64]:
-    """Fill `labels` with roots, or with consecutive labels.
+    """Fill C-contiguous `labels`; return how many components each item has.
 
-    Parameters
-    ----------
-    gpu, workspace : None
-    array : Array
-    labels : ndarray
-        C-contiguous, of the shape of the array.
-    consecutive : bool
-        Whether to number the components of each item from 1, background 0, or to give each element
-        the smallest index of its component in the item, background -1.
-    counted : bool
-        Components are counted anyway.
-
-    Returns
-    -------
-    ndarray of int64
-        The number of components of each item.
+    Components of each item are numbered from 1, background 0, if they are `consecutive`; else each
+    element gets the smallest index of its component in the item, background -1.
     """
     return fill_with(native.label_by_runs, array, labels, consecutive)
 
@@ -57,23 +43,9 @@ def fill_with(
     seconds: float = inf,
     *options: int,
 ) -> NDArray[np.int64]:
-    """Do what `fill_labels` does, with any kernel.
+    """Do what `fill_labels` does, with any native kernel that takes what ``label_by_runs`` takes.
 
-    Parameters
-    ----------
-    kernel : callable
-        Of the native module; it takes what ``label_by_runs`` takes.
-    array, labels, consecutive
-        As of `fill_labels`.
-    seconds : float, optional
-        It is given up after so many.
-    *options
-        Of the kernel.
-
-    Raises
-    ------
-    TimeoutError
-        If it is given up.
+    It ends with TimeoutError after so many seconds.
     """
     counts = np.zeros(prod(array.batch_shape), np.int64)
     if array.values.size:
@@ -85,13 +57,7 @@ def fill_with(
 def described(array: Array) -> tuple[int, Any, Any, tuple[int, ...]]:
     """Return what kernels on the CPU are told of an array that is not empty.
 
-    Returns
-    -------
-    data : int
-        Its address.
-    links : native.LinkRule
-    grid, order
-        As of `describe_axes`.
+    That is its address, its link rule, and what `describe_axes` returns.
     """
     values, links = array.values, array.links
     grid, order = describe_axes(
@@ -122,29 +88,26 @@ def describe_axes(
 ) -> tuple[Any, tuple[int, ...]]:
     """Return what kernels on the CPU are told of an array's axes, that of the rows last.
 
-    Axes of length 1 connect nothing and are left out.
-
-    Returns
-    -------
-    grid : native.Grid
-        Of each axis its length, whether it is periodic, and the strides of labels, in elements, and
-        of values; batch axes come first.
-    order : tuple of int
-        The others, as axes of an item.
+    Axes of length 1 connect nothing and are left out. The grid has of each axis its length, whether
+    it is periodic, and the strides of labels, in elements, and of values; batch axes come first.
+    Then come the others, which are returned, too, as axes of an item.
     """
     batch = [k for k in range(batch_axes) if shape[k] > 1]
     item, item_strides = shape[batch_axes:], strides[batch_axes:]
     axes = [k for k in range(len(item)) if item[k] > 1] or [len(item) - 1]
-    straight = dict(zip(axes, neighbourhood.steps(tuple(axes)).straight, strict=True))
+    straight = dict(zip(axes, steps_along(neighbourhood, tuple(axes)).straight, strict=True))
 
     # Runs should be long. Values are read several times and labels are written once: rows should be
     # contiguous in the image rather than among the labels.
-    def cost(k: int) -> tuple[bool, int, int, int]:
-        return not straight[k], -min(item[k], SHORT_ROW), max(abs(item_strides[k]), itemsize), -k
-
-    rows = min(axes, key=cost)
+    rows = min(
+        axes,
+        key=lambda k: (
+            *(not straight[k], -min(item[k], SHORT_ROW)),
+            *(max(abs(item_strides[k]), itemsize), -k),
+        ),
+    )
     order = (*(k for k in axes if k != rows), rows)
-    steps = neighbourhood.steps(order)
+    steps = steps_along(neighbourhood, order)
     periodic = [False] * len(batch) + list(steps.periodic)
     kept = batch + [batch_axes + k for k in order]
     table = [

@@ -54,18 +54,9 @@ def fill_by_tiles(
     merge: str = MERGE[0],
     tile: int | None = None,
 ) -> NDArray[np.int64]:
-    """Do what `runs.fill_labels` does, by tiles.
+    """Do what `runs.fill_labels` does, by tiles, which are labelled locally and then merged.
 
-    Parameters
-    ----------
-    gpu, array, labels, workspace, consecutive, counted
-        As of `runs.fill_labels`.
-    local : {"self-labelling", "bfs", "union-find"}, optional
-        How tiles are labelled.
-    merge : {"sewing", "relaxation"}, optional
-        How they are consolidated.
-    tile : {None, 4, 8, 16, 32, 64}, optional
-        The elements along each side of a tile; None for 16, in three dimensions 8.
+    A tile has so many elements along each side: by default 16, in three dimensions 8.
     """
     volume = _longer_axes(array) == MOST_TILED_AXES
     side = tile or (DEFAULT_TILE_OF_VOLUMES if volume else DEFAULT_TILE)

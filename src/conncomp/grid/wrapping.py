@@ -14,23 +14,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conncomp._arrays import (
-    apply_in_library,
-    choose_device,
-    in_library,
-    move_from_gpu,
-    on_gpu,
-)
+from conncomp._arrays import apply_in_library, in_library, move_from_gpu
 from conncomp._core import native
-from conncomp.gpu import Workspace, check_workspace
+from conncomp.gpu import Workspace
 from conncomp.grid._bonds import MOST_AXES as MOST_BOND_AXES
-from conncomp.grid.answers import array_of, fill_on_cpu, fill_on_gpu, image_of
-from conncomp.grid.array import Array, read_bonds, read_image
+from conncomp.grid.answers import array_of, fill_labels, fill_on_gpu, image_of
+from conncomp.grid.array import Array, read_array
 from conncomp.grid.question import Question, question_of_bonds, question_of_image
 from conncomp.grid.runs import link_rule
 from conncomp.kernels.cuda.grid.image import steps_evenly
 from conncomp.kernels.cuda.grid.windings import as_numpy, find_windings, place_windings
-from conncomp.kernels.cuda.launcher import INDEX_TYPES, Gpu, current_gpu
+from conncomp.kernels.cuda.launcher import INDEX_TYPES, current_gpu
 from conncomp.kernels.seams import (
     MOST_AXES,
     MOST_CLOSED,
@@ -178,10 +172,9 @@ def component_wrapping(
     array([[[1, 1],
             [0, 0]]])
     """
-    chosen = choose_device(device, on_gpu(label_image), "label_image", workspace)
-    given = read_image(label_image)
+    given = read_array(label_image, "label_image", device, workspace)
     asked = background, connectivity, structure, tolerance, periodic, batch_axes
-    question = question_of_image(given.array, label_image, *asked, device=chosen)
+    question = question_of_image(given.array, label_image, *asked, device=given.place)
     return wrapping_of(question, array_of(question, given), workspace, "label_image")
 
 
@@ -221,9 +214,8 @@ def cluster_wrapping(
     >>> conncomp.cluster_wrapping(bonds).wrapping
     array([0])
     """
-    chosen = choose_device(device, on_gpu(bonds), "bonds", workspace)
-    given = read_bonds(bonds)
-    question = question_of_bonds(given.array, bonds, periodic, batch_axes, device=chosen)
+    given = read_array(bonds, "bonds", device, workspace)
+    question = question_of_bonds(given.array, bonds, periodic, batch_axes, device=given.place)
     array = array_of(question, given, even_items=True)
     return wrapping_of(question, array, workspace, "bonds")
 
@@ -232,18 +224,28 @@ def wrapping_of(
     question: Question, array: Array, workspace: Workspace | None, name: str
 ) -> ComponentWrapping:
     """Return what `component_wrapping` does; `name` is that of the argument in errors."""
-    check_workspace(workspace)
-    if question.device == "cpu":
-        return _described(array, *_parts(_find_on_cpu(question, array, name)))
     with array.stream():
-        gpu = current_gpu()
-        parts = place_windings(gpu, _find_on_gpu(gpu, question, array, name, workspace))
-        return _described(array, *(map(move_from_gpu, parts) if array.in_main_memory else parts))
-
-
-def _described(array: Array, axes: Any, rows: Any, bases: Any, counts: Any) -> ComponentWrapping:
-    parts = axes, rows, bases, counts.reshape(array.batch_shape)
-    return ComponentWrapping(*in_library(parts, array.library))
+        opened, seams = _open_array(array, name)
+        values, links = opened.values, opened.links
+        index, crosses = INDEX_TYPES[values.size >= 1 << 31], seams.links and values.size
+        if question.device == "cpu":
+            labels = np.empty(values.shape, index)
+            counts = fill_labels(question, opened, labels)
+            found = _find_on_cpu(opened, seams, labels, counts) if crosses else no_windings(counts)
+            parts: Any = _parts(found.of_all_axes(array.neighbourhood.periodic))
+        else:
+            gpu = current_gpu()
+            labels = gpu.xp.empty(values.shape, index)
+            counts = fill_on_gpu(question, gpu, image_of(opened), labels, workspace)
+            if crosses:
+                found = find_windings(gpu, values, links, seams, labels, counts)
+            else:
+                found = no_windings(as_numpy(gpu, counts))
+            parts = place_windings(gpu, found.of_all_axes(array.neighbourhood.periodic))
+            parts = map(move_from_gpu, parts) if array.in_main_memory else parts
+        axes, rows, bases, counts = parts
+        parts = axes, rows, bases, counts.reshape(array.batch_shape)
+        return ComponentWrapping(*in_library(parts, array.library))
 
 
 def _parts(windings: Windings) -> tuple[Any, Any, Any, Any]:
@@ -253,41 +255,21 @@ def _parts(windings: Windings) -> tuple[Any, Any, Any, Any]:
     return axes, windings.rows, windings.bases, windings.counts
 
 
-def _find_on_cpu(question: Question, array: Array, name: str) -> Windings:
-    opened, seams = _open_array(array, name)
-    values = opened.values
-    labels = np.empty(values.shape, INDEX_TYPES[values.size >= 1 << 31])
-    counts = fill_on_cpu(question, opened, labels)
-    windings = no_windings(counts)
-    if seams.links and values.size:
-        smallest, bases, left_out = native.find_windings(
-            values.__array_interface__["data"][0],
-            link_rule(opened.links),
-            np.frombuffer(seams.struct.tobytes(), np.int64),
-            seams.boxes.view(np.int64),
-            seams.slots,
-            seams.lattices,
-            labels.reshape(-1),
-        )
-        left_out.sort()
-        windings = number_windings(
-            smallest, bases, counts, lambda bounds: np.searchsorted(left_out, bounds)
-        )
-    return windings.of_all_axes(array.neighbourhood.periodic)
-
-
-def _find_on_gpu(
-    gpu: Gpu, question: Question, array: Array, name: str, workspace: Workspace | None
-) -> Windings:
-    opened, seams = _open_array(array, name)
-    values = opened.values
-    labels = gpu.xp.empty(values.shape, INDEX_TYPES[values.size >= 1 << 31])
-    counts = fill_on_gpu(question, gpu, image_of(opened), labels, workspace)
-    if seams.links and values.size:
-        windings = find_windings(gpu, values, opened.links, seams, labels, counts)
-    else:
-        windings = no_windings(as_numpy(gpu, counts))
-    return windings.of_all_axes(array.neighbourhood.periodic)
+def _find_on_cpu(opened: Array, seams: Seams, labels: Any, counts: Any) -> Windings:
+    """Return what `find_windings` does."""
+    smallest, bases, left_out = native.find_windings(
+        opened.values.__array_interface__["data"][0],
+        link_rule(opened.links),
+        np.frombuffer(seams.struct.tobytes(), np.int64),
+        seams.boxes.view(np.int64),
+        seams.slots,
+        seams.lattices,
+        labels.reshape(-1),
+    )
+    left_out.sort()
+    return number_windings(
+        smallest, bases, counts, lambda bounds: np.searchsorted(left_out, bounds)
+    )
 
 
 def _open_array(array: Array, name: str) -> tuple[Array, Seams]:

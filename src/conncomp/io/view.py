@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conncomp._arguments import as_integer, shown
+from conncomp._arguments import as_integer, check_dimensions, shown
 from conncomp._arrays import as_numpy, on_gpu
 from conncomp._containers import spacing_of
 from conncomp._lazy import laid_beside
@@ -31,7 +31,6 @@ from conncomp._text import printable
 from conncomp.components import colour_components
 from conncomp.components._labels import (
     Background,
-    check_dimensions,
     check_items,
     check_spacing,
 )

@@ -26,16 +26,8 @@ class Neighbourhood(NamedTuple):
     structure: bytes | None
     periodic: tuple[bool, ...]
 
-    def steps(self, axes: tuple[int, ...], ahead: int = 0) -> Steps:
-        """Return the steps along some axes, in that order, behind axes of length 1 `ahead`.
-
-        The other axes have length 1: a step along one leads out of the array, or, if it is
-        periodic, nowhere, so that the rest of the step counts.
-        """
-        return _steps(self, axes, ahead)
-
     def count(self, axes: tuple[int, ...]) -> int:
-        """Return how many neighbours an element has along some axes."""
+        """Return how many neighbours an element has along some axes, as of `steps_along`."""
         if self.structure is None:
             assert self.connectivity is not None
             moves = range(1, min(self.connectivity, len(axes)) + 1)
@@ -50,7 +42,7 @@ class Steps:
 
     `backward` has one of each pair of opposite steps, in lexical order: that whose first move is
     backward, to an element before. `connectivity` is that of just these steps, but for axes put
-    ahead, or None. `Neighbourhood.steps` keeps them, so what is derived can be kept by identity.
+    ahead, or None. `steps_along` keeps them, so what is derived can be kept by identity.
     """
 
     backward: tuple[Step, ...]
@@ -92,7 +84,12 @@ class Steps:
 
 
 @lru_cache(maxsize=1024)
-def _steps(neighbourhood: Neighbourhood, axes: tuple[int, ...], ahead: int) -> Steps:
+def steps_along(neighbourhood: Neighbourhood, axes: tuple[int, ...], ahead: int = 0) -> Steps:
+    """Return the steps along some axes, in that order; the others must be of length 1.
+
+    A step along an axis of length 1 leads out of the array; along a periodic one it leads nowhere,
+    so that what else the step does counts. So many axes of length 1 are put ahead.
+    """
     connectivity, structure, periodic = neighbourhood
     if structure is None:
         assert connectivity is not None

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from conncomp.kernels.neighbourhood import Neighbourhood, Step
+from conncomp.kernels.neighbourhood import Neighbourhood, Step, steps_along
 
 MOST_AXES, MOST_CLOSED = 10, 4
 MOST_LINKS = 1 << 29  # so that slots, of which there are up to four for each, have 32 bits
@@ -65,7 +65,7 @@ def seams_of(
     ndim, size = len(shape), prod(shape)
     closed = [k for k in range(ndim) if neighbourhood.periodic[k]]
     strides = tuple(prod(shape[k + 1 :]) for k in range(ndim))
-    steps = neighbourhood.steps(tuple(range(ndim))).backward
+    steps = steps_along(neighbourhood, tuple(range(ndim))).backward
     # Those over the ends of the same axes are next to each other: their elements are, too.
     kinds = [(over, step) for step in steps for over in _choices([k for k in closed if step[k]])]
     boxes, first = [], 0

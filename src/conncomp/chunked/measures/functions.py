@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from conncomp._arguments import INT32_MAX, as_batch_axes, as_bool, shown
+from conncomp._arguments import INT32_MAX, as_batch_axes, as_bool, check_dimensions, shown
 from conncomp.chunked.layout import Index, Layout
 from conncomp.chunked.measures import item_sizes, measuring
 from conncomp.chunked.measures.label_chunks import check_image, check_second, kind_of_chunks
 from conncomp.chunked.measures.layers import last_layers, preceding
 from conncomp.components import matching, renumbering, selection, sizes, statistics, touching
-from conncomp.components._labels import check_dimensions, check_mask, check_spacing, most_rows
+from conncomp.components._labels import check_mask, check_spacing, most_rows
 from conncomp.components.selection import check_connectivity_is_for_masks
 from conncomp.grid._arguments import check_neighbourhood
 from conncomp.kernels.cuda.launcher import INDEX_TYPES

@@ -29,7 +29,7 @@ from conncomp.graph.graph import Graph
 from conncomp.graph.labelling import connected_components
 from conncomp.grid.labelling import ask
 from conncomp.grid.question import Question
-from conncomp.kernels.neighbourhood import Neighbourhood
+from conncomp.kernels.neighbourhood import Neighbourhood, steps_along
 
 Rows = NDArray[np.int64]
 
@@ -160,7 +160,7 @@ class OpenComponents:
 
     def _may_touch_unlinked(self, ndim: int) -> bool:
         """Say whether elements side by side can be of one component without a link of theirs."""
-        steps = self.question.neighbourhood.steps(tuple(range(ndim)))
+        steps = steps_along(self.question.neighbourhood, tuple(range(ndim)))
         return bool(self.question.tolerance) or not all(steps.straight)
 
     def _drop_inner_faces(self, numbers: Rows) -> None:

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conncomp._arguments import as_bool, as_number, shown
+from conncomp._arguments import as_bool, as_number, check_dimensions, shown
 from conncomp._arrays import as_numpy, in_library, library_of, on_gpu
 from conncomp._core import native
 from conncomp._lazy import laid_beside
-from conncomp.components._labels import Background, Items, Labels, check_dimensions, check_items
+from conncomp.components._labels import Background, Items, Labels, check_items
 from conncomp.components.pictures.shades import (
     ValueRange,
     as_shades,

@@ -58,8 +58,9 @@ class Engine:
         neighbourhood = check_neighbourhood(connectivity, None, True, shape, "the field")
         counted = as_bool("return_num", return_num)
         check_choice("numbering", numbering, ("consecutive", "roots"))
+        consecutive = numbering == "consecutive"
         question = Question(
-            neighbourhood, batch_axes, numbering=numbering, counted=counted, device="cuda"
+            neighbourhood, batch_axes, consecutive=consecutive, counted=counted, device="cuda"
         )
         image = Image(field, values_above(threshold, field.dtype), neighbourhood, batch_axes)
         if not takes_by_bricks(self.gpu, image):

@@ -12,7 +12,7 @@ import numpy as np
 
 from conncomp.kernels.cuda.launcher import INDEX_TYPES, Gpu
 from conncomp.kernels.links import Links
-from conncomp.kernels.neighbourhood import Neighbourhood, Steps
+from conncomp.kernels.neighbourhood import Neighbourhood, Steps, steps_along
 
 # The numbers of dimensions that kernels are compiled for; others are filled up by axes of length 1.
 RANKS = (2, 3, 6)
@@ -114,7 +114,7 @@ def geometry_of(
     return Geometry(
         (1,) * ahead + tuple(item[k] for k in axes),
         (0,) * ahead + tuple(strides[batch_axes + k] // itemsize for k in axes),
-        neighbourhood.steps(axes, ahead),
+        steps_along(neighbourhood, axes, ahead),
         prod(shape[:batch_axes]),
         strides[batch[-1]] // itemsize if batch else 0,
     )
