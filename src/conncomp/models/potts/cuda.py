@@ -101,9 +101,10 @@ class Engine:
         self._recordings = Recordings()
         self._compiled: set[tuple[bool, ...]] = set()  # kinds of updates
         self._check_memory()
-        if self._clusters is None and self._fronts is None:
+        check = self._algorithm.check
+        if self._clusters is None and self._fronts is None and check is not None:
             of_sites = np.broadcast_to(np.zeros((), "u1"), (replicas, *lattice.shape))
-            self._algorithm.check(self._image(of_sites, lattice.periodic), **self._options)
+            check(self._image(of_sites, lattice.periodic), **self._options)
 
     def start(self, words: Any) -> None:
         """Fill words, which are 0, with random spins."""
