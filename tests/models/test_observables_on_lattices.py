@@ -124,7 +124,7 @@ def test_summaries_and_series_have_them():
 def test_plaquettes_are_the_faces(name, corners):
     assert sorted(map(len, faces_of(LATTICES[name]))) == corners
     place = XY((3, 4), lattice=name, beta=1.0)._place
-    bonds = {tuple(sorted(bond)) for bond in place.edges().tolist()}
+    bonds = {tuple(sorted(bond)) for bond in place.ends().T.tolist()}
     sides = defaultdict(int)
     for sites in plaquettes(place):
         assert len(sites) == 12
@@ -204,7 +204,7 @@ MODELS = {
 def windings_by_search(place, active):
     """Return along which axes some cluster wraps, and the highest rank, by displacements."""
     beside, periods = defaultdict(list), place.cells.windings()
-    for (u, v), far in zip(place.edges()[active].tolist(), periods[active].tolist(), strict=True):
+    for (u, v), far in zip(place.ends().T[active].tolist(), periods[active].tolist(), strict=True):
         beside[u].append((v, far))
         beside[v].append((u, [-n for n in far]))
     axes, rank, at = set(), 0, {}

@@ -37,11 +37,16 @@ def check_drawn(replicas: int | None, first_replica: int, seed: int) -> Drawn:
     return Drawn(count, first, check_range("seed", seed, 0, MOST_SEED))
 
 
-def as_reals(name: str, given: Any, kinds: str = "iuf") -> NDArray[Any]:
-    """Return an array of real numbers, which may have been given on a GPU."""
-    array: NDArray[Any] = on_host(given) if on_gpu(given) else as_numpy(given, name)
+def real_numbers(name: str, given: Any, kinds: str = "iuf") -> NDArray[Any]:
+    """Return an array of real numbers of NumPy."""
+    array = as_numpy(given, name)
     check_kind(array, kinds, given, name, "of real numbers")
     return array
+
+
+def as_reals(name: str, given: Any, kinds: str = "iuf") -> NDArray[Any]:
+    """Return an array of real numbers, which may have been given on a GPU."""
+    return real_numbers(name, on_host(given) if on_gpu(given) else given, kinds)
 
 
 def finite_reals(name: str, given: Any) -> NDArray[np.float64]:

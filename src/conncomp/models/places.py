@@ -60,13 +60,8 @@ class OnLattice:
         cells = self.cells
         return cells.shape if cells.cell == 1 else (*cells.shape, cells.cell)
 
-    def edges(self) -> NDArray[np.int64]:
-        """Return the two sites of each bond, shape (bonds, 2)."""
-        with self._room_for_bonds():
-            return np.ascontiguousarray(self.cells.ends().T, np.int64)
-
-    def ends(self) -> NDArray[np.int32]:
-        """Return the same in shape (2, bonds), of fewer than 2**31 sites."""
+    def ends(self) -> NDArray[Any]:
+        """Return the two sites of each bond, shape (2, bonds), int32 of fewer than 2**31 sites."""
         with self._room_for_bonds():
             return self.cells.ends()
 
@@ -140,9 +135,8 @@ class OnLattice:
 class InGraph:
     """The vertices of a graph, and the bonds that its arcs are.
 
-    The coupling of two vertices is the sum of those of the arcs from one to the other; where arcs
-    lead back, too, these are the same bond, and must say the same. `couplings` are in the order of
-    bonds: of the smaller vertex, then of the larger one.
+    Couplings of arcs from one vertex to another add up, and must be those of the arcs back, which
+    are the same bond. Bonds are in the order of the smaller vertex, then of the larger one.
     """
 
     name = "graph"
@@ -207,12 +201,8 @@ class InGraph:
         """That of an array of sites."""
         return (self.sites,)
 
-    def edges(self) -> NDArray[np.int64]:
-        """Return the two vertices of each bond, shape (bonds, 2)."""
-        return np.ascontiguousarray(self._ends.T, np.int64)
-
     def ends(self) -> NDArray[np.int32]:
-        """Return the same in shape (2, bonds)."""
+        """Return the two vertices of each bond, shape (2, bonds)."""
         return self._ends
 
     def signs(self) -> NDArray[np.int8]:
@@ -254,10 +244,7 @@ def weighted_bonds(
     field: NDArray[np.float64] | None,
     states: int = 2,
 ) -> EdgeBonds:
-    """Return bonds and fields as the kernels take them.
-
-    `couplings` are (bonds,) or (), and are multiplied by `signs`; `field` is (sites,).
-    """
+    """Return bonds, of couplings of shape (bonds,) or () times signs, and fields."""
     if place.sites > MOST_VERTICES:
         raise ValueError(f"{place.sites} sites with a field, or couplings of their own, are 2**31")
     given = couplings, np.zeros(0) if field is None else field
@@ -332,8 +319,7 @@ def as_field(given: Any, shape: tuple[int, ...]) -> NDArray[np.float64] | None:
         return None
     scalar = np.isscalar(given)
     field = np.array(check_finite("field", given)) if scalar else finite_reals("field", given)
-    if field.ndim == 0:
-        field = np.broadcast_to(field, shape)
+    field = np.broadcast_to(field, shape) if field.ndim == 0 else field
     if field.shape != shape:
         raise ValueError(
             f"field has shape {field.shape}; it must be a number, or have one for each site, shape "

@@ -55,24 +55,16 @@ class Film:
     def __call__(self, model: Model[Any]) -> None:
         """Add a frame, if it is time for one."""
         if self._calls % self._every == 0:
-            self._frames.append(self._frame(model.labels(numbering="roots")))
+            first = model.labels(numbering="roots").reshape(-1, *self._shape)[0]
+            plane = middle_plane(first, LONGEST_SIDE).pixels
+            roots = move_from_gpu(plane.copy()) if on_gpu(plane) else plane
+            colours = conncomp.colour_components(roots, background=-1)
+            self._frames.append(self._image.fromarray(colours).quantize())
         self._calls += 1
-
-    def _frame(self, labels: Any) -> Any:
-        first = labels.reshape(-1, *self._shape)[0]
-        plane = middle_plane(first, LONGEST_SIDE).pixels
-        roots = move_from_gpu(plane.copy()) if on_gpu(plane) else plane
-        return self._image.fromarray(conncomp.colour_components(roots, background=-1)).quantize()
 
     def write(self, path: Path) -> None:
         """Write the film."""
         first, *later = self._frames
         with atomic_path(path) as temporary, temporary.open("wb") as file:
-            first.save(
-                file,
-                format="GIF",
-                save_all=True,
-                append_images=later,
-                duration=MILLISECONDS,
-                loop=0,
-            )
+            how = {"save_all": True, "append_images": later, "duration": MILLISECONDS, "loop": 0}
+            first.save(file, format="GIF", **how)

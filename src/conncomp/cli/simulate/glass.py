@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from math import sqrt
 from typing import Any, Literal
@@ -11,13 +10,12 @@ import click
 import numpy as np
 
 from conncomp.cli._options import closed_axes, option, periodic_option
-from conncomp.cli._picture import Known
 from conncomp.cli._report import Row
 from conncomp.cli._rules import command, excludes, no_effect
 from conncomp.cli.simulate import _common as common
 from conncomp.cli.simulate._common import SIZES, Finished, SettingsOfSizes, arguments_of, run_model
 from conncomp.cli.simulate._exact import ENERGY_OF_BOND, known_of_glass
-from conncomp.cli.simulate._places import Range, inverse_temperatures, range_option
+from conncomp.cli.simulate._places import Range, range_option, temperatures_of
 from conncomp.cli.simulate._sizes import Curves, run_sizes, show_sizes, size_of
 from conncomp.kernels.spin_glass import RULES
 from conncomp.models import SpinGlass
@@ -98,7 +96,9 @@ def glass(settings: Settings) -> None:
         return run_model(own, build, options)
 
     finished = run_sizes(settings, run)
-    known = _known(finished[-1].run.parameters)
+    parameters = finished[-1].run.parameters
+    is_whole = parameters["couplings"] == "pm" and not parameters["dilution"]
+    known = known_of_glass(parameters["positive"], is_whole)
 
     def drawn(curves: Curves) -> Curves:
         return {NAMES[name]: curves[NAMES[name]] for name in DRAWN} | _energies(finished)
@@ -111,11 +111,11 @@ def glass(settings: Settings) -> None:
 
 def _inverses(one: float | None, several: Range | None) -> Any:
     """Return the inverse temperatures that either option gives."""
-    if several is not None:
-        return inverse_temperatures(several)
-    if one is None:
-        raise click.UsageError("Give either --temperatures A:B:N or --temperature T.")
-    return inverse_temperatures((one, one, 1))
+    if several is None:
+        if one is None:
+            raise click.UsageError("Give either --temperatures A:B:N or --temperature T.")
+        several = one, one, 1
+    return 1 / temperatures_of(several)
 
 
 def _in_words(settings: Settings, sizes: str) -> Row:
@@ -145,8 +145,3 @@ def _energies(finished: list[Finished[GlassSeries]]) -> Curves:
         points = np.stack([1 / betas, energies.mean(axis=0), errors], axis=1).tolist()
         of_sizes[size_of(each)] = [(t, mean, error) for t, mean, error in points]
     return {ENERGY_OF_BOND: of_sizes}
-
-
-def _known(parameters: Mapping[str, Any]) -> Known:
-    is_whole = parameters["couplings"] == "pm" and not parameters["dilution"]
-    return known_of_glass(parameters["positive"], is_whole)

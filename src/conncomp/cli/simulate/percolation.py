@@ -69,22 +69,18 @@ def percolation(settings: Settings) -> None:
     def build() -> Percolation:
         closed = closed_axes(settings.periodic, len(settings.shape), "lattice")
         p = "critical" if settings.p is None else settings.p
-        return Percolation(
-            settings.shape, periodic=closed, **arguments_of(Percolation, settings, p=p)
-        )
+        others = arguments_of(Percolation, settings, p=p)
+        return Percolation(settings.shape, periodic=closed, **others)
 
     finished = run_model(settings, build, {})
     series, model = finished.run.series, _model_row(finished.run.parameters)
     with finished.stage("statistics"):
         summary = series.summarise()
     if settings.plot is not None:
-        sites = series.lattice.sites
+        drawn = "clusters", "largest_cluster"
         with finished.stage("plot"):
-            observables = {
-                NAMES["clusters"]: series.clusters / sites,
-                NAMES["largest_cluster"]: series.largest_cluster / sites,
-            }
-            plot_observables(finished, model, observables)
+            shares = {NAMES[key]: getattr(series, key) / series.lattice.sites for key in drawn}
+            plot_observables(finished, model, shares)
     table: list[Row] = [("observable", "value ± error")]
     table += [(name, shown(getattr(summary, key))) for key, name in NAMES.items()]
     table += _size_rows(series)
@@ -105,8 +101,7 @@ def _size_rows(series: PercolationMeasurements) -> list[Row]:
 def _model_row(parameters: dict[str, Any]) -> Row:
     lengths = " x ".join(map(str, parameters["shape"]))
     border = borders_in_words(parameters["periodic"])
-    lattice = (
-        "" if parameters["lattice"] == LATTICES[0] else f" of a {parameters['lattice']} lattice"
-    )
-    kind = f"{parameters['kind']}s{lattice}"
+    kind, lattice = f"{parameters['kind']}s", parameters["lattice"]
+    if lattice != LATTICES[0]:
+        kind += f" of a {lattice} lattice"
     return "model", f"percolation of {kind}, {lengths}, {border}, p = {parameters['p']:.8g}"

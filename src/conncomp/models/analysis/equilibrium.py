@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from conncomp._arguments import check_range
-from conncomp._arrays import as_numpy, check_kind
-from conncomp.models._arguments import finite
+from conncomp.models._arguments import finite, real_numbers
 
 LEAST_AGREEING = 3
 
@@ -24,8 +23,8 @@ class LogarithmicBins(NamedTuple):
     mean, error : ndarray of float64
         Over rows and chains; the error is that of independent chains.
     equilibrated : bool
-        Whether the last three bins agree, each with the last one, by two standard deviations of
-        the differences of chains.
+        Whether the last bins agree, each with the last one, by two standard deviations of the
+        differences of chains.
     """
 
     begin: NDArray[np.int64]
@@ -43,21 +42,14 @@ def logarithmic_bins(series: ArrayLike, *, agreeing: int = LEAST_AGREEING) -> Lo
     Parameters
     ----------
     series : array_like, shape (rows, chains)
-        What was measured from the beginning on, in independent chains: replicas from other first
-        spins, or samples of disorder.
+        Finite numbers, measured from the beginning on in two independent chains or more: replicas
+        from other first spins, or samples of disorder.
     agreeing : int, optional
-        How many bins at the end must agree.
+        How many bins at the end must agree; these need ``2**(agreeing - 1)`` rows.
 
     Returns
     -------
     LogarithmicBins
-        In order of time.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If the series is not of finite numbers, has fewer than two chains, or fewer rows than so
-        many bins need.
 
     References
     ----------
@@ -72,8 +64,7 @@ def logarithmic_bins(series: ArrayLike, *, agreeing: int = LEAST_AGREEING) -> Lo
     ([256, 512, 1024], True)
     """
     least = check_range("agreeing", agreeing, 2, 64)
-    array = as_numpy(series, "series")
-    check_kind(array, "biuf", series, "series", "of real numbers")
+    array = real_numbers("series", series, "biuf")
     if array.ndim != 2 or array.shape[1] < 2:
         raise ValueError(
             f"series has shape {array.shape}; it must be (rows, chains), with two chains or more"
@@ -81,19 +72,13 @@ def logarithmic_bins(series: ArrayLike, *, agreeing: int = LEAST_AGREEING) -> Lo
     if len(array) >> (least - 1) < 1:
         raise ValueError(f"series has {len(array)} rows; {least} bins need {1 << (least - 1)}")
     values = finite("series", array)
-    ends = [len(values)]
-    while ends[-1] > 1:
-        ends.append(ends[-1] // 2)
-    ends.reverse()
-    begins = [0, *ends[:-1]]
+    ends = len(values) >> np.arange(len(values).bit_length())[::-1]
+    begins = np.append(0, ends[:-1])
     chains = np.array([values[a:b].mean(axis=0) for a, b in zip(begins, ends, strict=True)])
-    number = chains.shape[1]
 
     def error(of_chains: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.asarray(of_chains.std(axis=-1, ddof=1) / np.sqrt(number))
+        return np.asarray(of_chains.std(axis=-1, ddof=1) / np.sqrt(chains.shape[1]))
 
     apart = chains[-least:-1] - chains[-1]
     agree = bool((abs(apart.mean(axis=1)) <= 2 * error(apart)).all())
-    return LogarithmicBins(
-        np.array(begins), np.array(ends), chains.mean(axis=1), error(chains), agree
-    )
+    return LogarithmicBins(begins, ends, chains.mean(axis=1), error(chains), agree)

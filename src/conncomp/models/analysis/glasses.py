@@ -39,7 +39,7 @@ def overlap_distribution(
         In equilibrium, as `SpinGlass.overlaps` returned them; of one sample as `Overlaps.of_sample`
         has it.
     beta : float
-        Which of their inverse temperatures; the nearest one, to nine digits.
+        Which of their inverse temperatures, to nine digits; others raise ValueError.
     bins : int, optional
         Of equal width, from -1 to 1.
 
@@ -47,11 +47,6 @@ def overlap_distribution(
     -------
     OverlapDistribution
         Errors are NaN of a single sample.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If nothing was measured, or not at this temperature, or `bins` is out of its range.
 
     Examples
     --------

@@ -24,7 +24,7 @@ from conncomp.models._arguments import (
     room_for,
 )
 from conncomp.models.base import Step, Thermal
-from conncomp.models.disorder import KINDS, Distribution
+from conncomp.models.disorder import check_distribution
 from conncomp.models.protocol import ModelUpdate, make_updates
 from conncomp.models.spin_glass.couplings import (
     Acting,
@@ -49,20 +49,16 @@ class SpinGlass(Thermal[GlassMeasurements]):
     of them in a word.
 
     Where all couplings have one magnitude, or are absent, and there is no field, bits are computed
-    with, and acceptance probabilities are exact to 2**-64. Otherwise couplings and fields are
-    rounded to 31 bits, as `couplings` returns them, and of these probabilities are exact to a
-    relative 2**-26 and 2**-32; of those that were given to another relative
+    with, and acceptance probabilities are exact to 2**-64. Otherwise couplings and fields of all
+    samples are rounded to 31 bits, as `couplings` returns them, of which probabilities are exact to
+    a relative 2**-26 and 2**-32; of the given ones, to another
     ``(2 * ndim + 1) * 2**-29 * beta * h``, where h is the largest field that a spin can be in, of
-    its neighbours and its own. Either way spins are a function of seed, replica, sample and
-    parameters alone: those of another device or number of threads are the same. (All samples that
-    run together have one of the two ways.)
+    its neighbours and its own. Spins are a function of seed, replica, sample and parameters alone.
 
     Parameters
     ----------
     shape : int or sequence of int
-        The lengths of 1 to 4 axes. Along a periodic axis of length 2 sites have two bonds, and one
-        of length 1 has a bond from each site to itself, as on a torus: a constant of the energy,
-        which no update sees.
+        The lengths of 1 to 4 axes; short ones as of `Ising`.
     couplings : {"pm", "gaussian"} or array_like
         ``J[a][site]`` is the coupling from a site to the next one along axis a, of shape
         ``(ndim, *shape)``, or ``(samples, ndim, *shape)``; 0 is no bond, and what leaves an open
@@ -90,15 +86,12 @@ class SpinGlass(Thermal[GlassMeasurements]):
         With which probability a bond that is drawn is absent, 0 or more and below 1; by default 0.
     field : float or array_like, optional
         h, one for all, of the lattice's shape, or with an axis for the samples before.
-    first_sample, first_replica : int, optional
-        The number of the first sample, and of the first replica: replica k of a model of many is
-        the one of a model of one with its couplings whose first replica is k.
-    seed : int, optional
-        0 to 2**64 - 1.
+    first_sample : int, optional
+        The number of the first sample.
     start : {"hot", "cold"} or array_like of int, optional
         The first spins: random ones, all up, or these, of ±1, of the lattice's shape or with an
         axis for the replicas before. An array on a GPU puts the model there.
-    device
+    first_replica, seed, device
         As of `Ising`.
 
     Attributes
@@ -109,10 +102,8 @@ class SpinGlass(Thermal[GlassMeasurements]):
 
     Raises
     ------
-    TypeError, ValueError
-        If an argument is of the wrong kind, or out of its range.
-    MemoryError
-        If the lattices do not fit the memory.
+    TypeError, ValueError, MemoryError
+        As of `Ising`.
 
     References
     ----------
@@ -168,14 +159,21 @@ class SpinGlass(Thermal[GlassMeasurements]):
         self.copies = 1 if copies is None else check_range("copies", copies, 1, MOST_REPLICAS)
         all_one = samples is None and copies is None and betas.ndim == 0 and self.samples == 1
         count = _count_replicas(replicas, betas, self.samples, self.copies)
-        super().__init__(
-            None if replicas is None and all_one else count, first_replica, seed, device, start
-        )
-        self.first_sample = check_range(
-            "first_sample", first_sample, 0, MOST_REPLICAS - self.samples
-        )
+        many = None if replicas is None and all_one else count
+        super().__init__(many, first_replica, seed, device, start)
+        beyond = MOST_REPLICAS - self.samples
+        self.first_sample = check_range("first_sample", first_sample, 0, beyond)
         self._betas = self._given_betas = _spread(betas, count, self.samples, self.copies)
-        self._drawn = _check_drawn(couplings, positive, dilution)
+        self._drawn = None
+        if isinstance(couplings, str):
+            self._drawn = check_distribution("couplings", couplings, positive, dilution)
+        elif positive is not None:
+            raise ValueError(f'positive={shown(positive)} is for couplings="pm"; leave it out')
+        elif dilution is not None:
+            raise ValueError(
+                f"dilution={shown(dilution)} is for couplings that are drawn; let those that are "
+                "given be 0 where there is no bond"
+            )
         self._bonds, self._fields_given = self._make_bonds(given, field)
         self._prepare()
         self._words = self._first_words(start)
@@ -207,46 +205,8 @@ class SpinGlass(Thermal[GlassMeasurements]):
             described["field"] = self._fields_given
         return described
 
-    def measure(self) -> GlassMeasurements:
-        """Return energy and magnetisation.
-
-        Returns
-        -------
-        GlassMeasurements
-            Of the present spins, without an axis for sweeps.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from conncomp.models import SpinGlass
-        >>> SpinGlass((4, 4), np.ones((2, 4, 4)), beta=1.0, start="cold").measure().energy
-        array(-32.)
-        """
-        return self._read(self._present())
-
-    def labels(self, *, numbering: str = "consecutive", return_num: bool = False) -> Any:
-        """Label the domains of spins that are up.
-
-        Parameters
-        ----------
-        numbering, return_num
-            As of `conncomp.label`.
-
-        Returns
-        -------
-        array of int32 or int64, shape ``(*replicas, *shape)``
-        """
-        how: Any = {"numbering": numbering, "return_num": return_num}
-        how |= {"periodic": self.lattice.periodic, "batch_axes": self._batch_axes}
-        return label((self.spins > 0).astype("u1"), connectivity=1, **how)
-
     def overlaps(self) -> Overlaps:
-        """Return how pairs of replicas overlap, that have one sample and temperature.
-
-        Returns
-        -------
-        Overlaps
-            Of the present spins.
+        """Return how pairs of replicas of one sample and temperature overlap at present.
 
         Raises
         ------
@@ -275,18 +235,16 @@ class SpinGlass(Thermal[GlassMeasurements]):
             0 or more; with those that were made, below 2**32.
         houdayer : bool, optional
             Whether a cluster move of each pair follows each sweep: see `updater`.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If `n` is no integer, or out of its range, or as `updater` has it.
         """
         make_updates(self.updater(houdayer=houdayer), self._next_updates("n", n))
 
     def updater(
         self, *, houdayer: bool = False, overlaps: bool = False, tempering: bool = False
     ) -> ModelUpdate[GlassMeasurements]:
-        """Return a kind of updates, of which `conncomp.models.simulate` makes many.
+        """Return a kind of updates, a `ModelUpdate`: `conncomp.models.simulate` makes many.
+
+        It measures the state that it finds, makes a sweep, moves clusters, and lets temperatures
+        exchange.
 
         Parameters
         ----------
@@ -301,12 +259,6 @@ class SpinGlass(Thermal[GlassMeasurements]):
         tempering : bool, optional
             Whether replicas of a sample and copy exchange temperatures after each sweep, as by
             `conncomp.models.parallel_tempering`. The series is likewise by temperature.
-
-        Returns
-        -------
-        ModelUpdate
-            It measures the state that it finds, makes a sweep, moves clusters, and lets
-            temperatures exchange.
 
         Raises
         ------
@@ -337,10 +289,7 @@ class SpinGlass(Thermal[GlassMeasurements]):
 
     @staticmethod
     def summaries(series: GlassMeasurements, parameters: Mapping[str, Any]) -> list[OverlapSummary]:
-        """Return what `conncomp.models.summarise_overlaps` does, for `Simulation.summarise`.
-
-        With Gaussian couplings it has what `conncomp.models.glass_equilibration_test` returns, too.
-        """
+        """Return what `summarise_overlaps` does, with the test of Gaussian couplings."""
         if not isinstance(series, GlassSeries):
             raise ValueError("overlaps were not measured; simulate with overlaps=True")
         summaries = summarise_overlaps(series.overlaps(), parameters["shape"])
@@ -350,24 +299,20 @@ class SpinGlass(Thermal[GlassMeasurements]):
     _new_words: Any
     _acting: Acting
 
+    def _labels(self, **how: Any) -> Any:
+        how |= {"periodic": self.lattice.periodic, "batch_axes": self._batch_axes}
+        return label((self.spins > 0).astype("u1"), connectivity=1, **how)
+
     @property
     def _replicas_of(self) -> GlassReplicas:
         per_sample = self.replicas // self.samples
         return GlassReplicas(self.lattice, self.first_replica, self.replicas, self.seed, per_sample)
 
     def _described(self) -> dict[str, Any]:
-        kind, positive, dilution = self._drawn or (None, None, None)
-        return {
-            "shape": list(self.lattice.shape),
-            "periodic": list(self.lattice.periodic),
-            "couplings": kind,
-            "positive": positive,
-            "dilution": dilution,
-            "samples": self.samples,
-            "copies": self.copies,
-            "first_sample": self.first_sample,
-            "update": self.update,
-        }
+        drawn = zip(("couplings", "positive", "dilution"), self._drawn or (None,) * 3, strict=True)
+        lattice = {name: list(getattr(self.lattice, name)) for name in ("shape", "periodic")}
+        own = "samples", "copies", "first_sample", "update"
+        return {**lattice, **dict(drawn), **{name: getattr(self, name) for name in own}}
 
     def _prepare(self) -> None:
         self._acting = as_acting(self._replicas_of, self._bonds)
@@ -525,31 +470,6 @@ def _spread(
     if betas.size == 1:
         return np.full(count, betas.reshape(-1)[0])
     return np.tile(np.repeat(betas, copies), samples)
-
-
-def _check_drawn(couplings: Any, positive: Any, dilution: Any) -> Distribution | None:
-    """Return how couplings are drawn; None if they are given."""
-    drawn = isinstance(couplings, str)
-    if drawn:
-        check_choice("couplings", couplings, KINDS)
-    if positive is not None and not (drawn and couplings == "pm"):
-        raise ValueError(f'positive={shown(positive)} is for couplings="pm"; leave it out')
-    if dilution is not None and not drawn:
-        raise ValueError(
-            f"dilution={shown(dilution)} is for couplings that are drawn; let those that are given "
-            "be 0 where there is no bond"
-        )
-    if not drawn:
-        return None
-    shares = (
-        0.5 if positive is None else as_number("positive", positive),
-        0.0 if dilution is None else as_number("dilution", dilution),
-    )
-    if not 0 <= shares[0] <= 1:
-        raise ValueError(f"positive={shown(positive)} must be from 0 to 1")
-    if not 0 <= shares[1] < 1:
-        raise ValueError(f"dilution={shown(dilution)} must be 0 or more, and below 1")
-    return Distribution(couplings, *shares)
 
 
 def _check_ladders(betas: NDArray[np.float64]) -> None:

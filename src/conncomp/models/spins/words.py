@@ -22,11 +22,7 @@ from conncomp.models.spins.model import SpinModel
 
 
 class ClusterModel(SpinModel[Measurements]):
-    """A model whose spins are words of states.
-
-    It says `_described_spins`, what errors call them; `_given_states`, what it makes of the first
-    spins that a user gives; and as what it reads records, of words and of any edges.
-    """
+    """A model whose spins are words of states; it reads records as `_of_words` or `_of_edges`."""
 
     _of_words: ClassVar[type[Measurements]]
     _of_edges: ClassVar[type[WeightedBonds]]
@@ -42,15 +38,14 @@ class ClusterModel(SpinModel[Measurements]):
     ) -> Measurements | None:
         """Flip the cluster of one chosen site; the new state is any but the old one.
 
-        For two states at beta = 0 clusters are single sites, so that the number of sites in a state
-        is even and odd in turn. Means over a series are right; of single updates, or of every
-        second one, they are those of even or of odd numbers.
+        Two states at beta = 0 have clusters of single sites, so that the number of sites in a state
+        is even and odd in turn: means over a series are right, those of every second update not.
 
         Parameters
         ----------
         updates : int, optional
-            How many clusters, one after the other. On lattices that `Potts` does not have words
-            for, each takes as long as a sweep of `swendsen_wang`.
+            How many clusters. Each takes as long as a sweep of `swendsen_wang` but on hypercubic
+            lattices with one coupling and no field.
         measure, clusters, wrapping, observe, returns
             As of `swendsen_wang`; all clusters are measured then, which takes longer on a CPU.
         """
@@ -61,8 +56,7 @@ class ClusterModel(SpinModel[Measurements]):
     ) -> Measurements | None:
         """Give each site in turn a state with the probability that it has, given its neighbours.
 
-        Sites change in the order of classes, and what they may be in is as of `metropolis`. Each
-        probability is right to 2**-25.
+        Sites change as of `metropolis`. Each probability is right to 2**-25.
 
         Parameters
         ----------

@@ -1,9 +1,8 @@
 """What series of simulations tell: means, errors, autocorrelation times, and doubts in words.
 
-A series is short if it has few of its autocorrelation times. It drifts if its means over times that
-double, of which the last one is its second half, are not the same: H. G. Katzgraber, M. Koerner, A.
-P. Young, Phys. Rev. B 73, 224432 (2006), section III. The error of a difference is that of
-independent chains, where there are many of them, else that of so many autocorrelation times.
+A series drifts if its means over times that double, up to its second half, are not the same: H. G.
+Katzgraber, M. Koerner, A. P. Young, Phys. Rev. B 73, 224432 (2006), section III. The error of a
+difference is that of independent chains, if there are many, or of so many autocorrelation times.
 """
 
 from __future__ import annotations
@@ -58,11 +57,6 @@ def autocorrelation_time(series: ArrayLike) -> Estimate:
         Both numbers are NaN if nothing varies, if some of it is not finite, or if the sum is not
         above 0, which that of too few measurements may be.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If the series is not of numbers, is empty, has more than two axes, or masked elements.
-
     References
     ----------
     .. [1] A. D. Sokal, "Monte Carlo methods in statistical mechanics", Cargese lectures (1996).
@@ -100,21 +94,15 @@ def jackknife(
     *series : array_like, shape (rows,) or (rows, replicas)
         All of one shape. Replicas are independent, and of one distribution.
     bin_length : int, optional
-        How many rows are averaged into one, so that bins are independent; by default 20 times the
-        longest autocorrelation time of these series, but few enough for eight bins, if there are as
-        many measurements. Rows at the beginning that do not fill a bin are in none.
+        How many rows are averaged into one, so that bins are independent, and eight are left; by
+        default 20 times the longest autocorrelation time of these series, but few enough for eight
+        bins, if there are as many measurements. Rows at the beginning that do not fill a bin are in
+        none.
 
     Returns
     -------
     Estimate
         The error is NaN of fewer than two bins.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If a series is not of numbers, is empty, has more than two axes, or masked elements, if
-        there is none or they are of several shapes, or if `bin_length` is no integer from 1 on, or
-        leaves fewer than eight bins.
 
     Examples
     --------
@@ -232,9 +220,9 @@ APART, MANY_CHAINS = 4.0, 16
 LEAST_ROWS, LEAST_OF_CHAIN = 8, 64
 
 
-def are_enough(rows: int, times: Mapping[str, Estimate]) -> bool:
+def are_enough(rows: int, *times: Estimate) -> bool:
     """Whether a series has `ENOUGH_TIMES` of each of its autocorrelation times."""
-    return all(not max(0.5, time) * ENOUGH_TIMES > rows for time, _ in times.values())
+    return all(not max(0.5, time) * ENOUGH_TIMES > rows for time, _ in times)
 
 
 def doubts_of(
@@ -248,7 +236,7 @@ def doubts_of(
     doubts = []
     for name, values in series.items():
         rows, time = len(values), times.get(name)
-        if time is not None and not are_enough(rows, {name: time}):
+        if time is not None and not are_enough(rows, time):
             number = rows / max(0.5, time.value)
             doubts.append(
                 f"{rows} measurements are {number:.2g} autocorrelation times of the {name}, fewer "
@@ -278,10 +266,9 @@ def _drift(
     for begin in (rows // 8, rows // 4):
         early = chains[begin : 2 * begin].mean(axis=0)
         apart = early - last
-        if many:
+        if many or time is None:
             error = float(apart.std(ddof=1)) / sqrt(number)
         else:
-            assert time is not None
             independent = number / (2 * max(0.5, time.value))
             error = float(chains.std()) * sqrt((1 / begin + 2 / rows) / independent)
         if abs(apart.mean()) > APART * error > 0:
