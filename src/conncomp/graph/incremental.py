@@ -303,10 +303,7 @@ class IncrementalComponents:
 
 
 class _InMemory:
-    """Components in main memory; the private part of `IncrementalComponents`.
-
-    Only kernels write to the forest, `parent`, any number of them at once.
-    """
+    """Components in main memory: only kernels write to the forest, `parent`, many at once."""
 
     device: Literal["cpu"] = "cpu"
 

@@ -22,10 +22,7 @@ Numbers = Any
 
 
 class ClustersInMemory:
-    """Distinct keys of some words, or of bytes if these are 0, and their clusters, in the core.
-
-    Keys have the numbers 0, 1, ... as they first come.
-    """
+    """Distinct keys of some words, or 0 for bytes, numbered as they come; and their clusters."""
 
     on_gpu = False
 
@@ -146,10 +143,7 @@ def new_clusters(words: int, thresholds: list[float], on_gpu: bool) -> Clusters:
 
 
 class IdSpace:
-    """Distinct ids of one or several columns, and the forests of their numbers.
-
-    `clusters` has a forest for each threshold, ascending. On a GPU, keys and numbers lie there.
-    """
+    """Distinct ids of one or several columns; `clusters` has a forest for each threshold."""
 
     def __init__(self, families: list[Family], thresholds: list[float], on_gpu: bool) -> None:
         for family in families:

@@ -63,10 +63,7 @@ def as_arcs(src: ArrayLike, dst: ArrayLike) -> tuple[Indices, Indices]:
 
 
 def check_arcs(arcs: tuple[Indices, Indices], num_vertices: int | None) -> int:
-    """Raise unless all ends of arcs are vertices; return how many vertices there are.
-
-    By default these end with the largest that occurs. Each end is read once.
-    """
+    """Raise unless all ends are vertices; return how many there are, by default all that occur."""
     found = [_arrays.extremes(ends) if len(ends) else (0, -1) for ends in arcs]
     if num_vertices is None:
         num_vertices = 1 + max(largest for _, largest in found)
@@ -90,10 +87,9 @@ def sources_of_rows(indptr: Indices, indices: Indices) -> Indices:
 
 
 def as_indices(values: ArrayLike, name: str) -> Indices:
-    """Return `values` as a contiguous vector of int32 or int64.
+    """Return `values` as a contiguous vector of int32 or int64, in main memory a view if it can be.
 
-    In main memory without a copy if it is one, as a view whose shape is the graph's own; on a GPU,
-    which is the current one, a copy, made before anything is checked.
+    On a GPU, which is the current one, it is a copy, made before anything is checked.
     """
     array: Any
     if _arrays.on_gpu(values):

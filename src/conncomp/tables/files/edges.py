@@ -251,10 +251,7 @@ def _refuse_what_is_for_files(**given: Any) -> None:
 
 
 class EdgeFiles:
-    """Files that have a graph's edges: `columns` are those of both ends and perhaps of weights.
-
-    `count` edges were read so far of `size` bytes; `notes` are what there is to say of the files.
-    """
+    """Files of edges: `columns` are both ends and perhaps weights; `count` edges were read."""
 
     def __init__(
         self,
