@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from conncomp import _arrays
 from conncomp._arguments import as_integer
+from conncomp._arrays import extremes
 from conncomp._memory import check_memory
 from conncomp.kernels.cuda.launcher import INDEX_TYPES
 
@@ -64,7 +65,7 @@ def as_arcs(src: ArrayLike, dst: ArrayLike) -> tuple[Indices, Indices]:
 
 def check_arcs(arcs: tuple[Indices, Indices], num_vertices: int | None) -> int:
     """Raise unless all ends are vertices; return how many there are, by default all that occur."""
-    found = [_arrays.extremes(ends) if len(ends) else (0, -1) for ends in arcs]
+    found = [extremes(ends) if len(ends) else (0, -1) for ends in arcs]
     if num_vertices is None:
         num_vertices = 1 + max(largest for _, largest in found)
     for ends, name, worst in zip(arcs, ("src", "dst"), found, strict=True):
@@ -142,7 +143,7 @@ def check_range(
     """Raise unless all entries of an array are vertices; `found` are its `extremes`, if known."""
     if len(vertices) == 0:
         return
-    for worst in found or _arrays.extremes(vertices):
+    for worst in found or extremes(vertices):
         if not 0 <= worst < num_vertices:
             place = int((vertices == worst).argmax())
             raise ValueError(no_vertex(name, place, worst, num_vertices))
@@ -165,9 +166,7 @@ def refuse_excess(arcs: tuple[Indices, Indices], num_vertices: int) -> None:
         return
     far = num_vertices - 1
     name, ends = next(
-        pair
-        for pair in zip(("src", "dst"), arcs, strict=True)
-        if _arrays.extremes(pair[1])[1] == far
+        pair for pair in zip(("src", "dst"), arcs, strict=True) if extremes(pair[1])[1] == far
     )
     meant = f", or give num_vertices={num_vertices} if so many are meant"
     raise ValueError(
