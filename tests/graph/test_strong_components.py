@@ -9,8 +9,8 @@ from scipy.sparse import csgraph
 import conncomp
 from conncomp import Graph, _arrays, condensation, connected_components, generate
 from conncomp._algorithms import Algorithm
-from conncomp.graph import labelling, repeated
 from conncomp.graph import graph as graph_module
+from conncomp.graph import labelling, repeated
 from conncomp.graph.algorithms import STRONG_ALGORITHMS
 from host_cupy import place_on_host
 from reference import (

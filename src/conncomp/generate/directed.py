@@ -196,12 +196,7 @@ def cycle(
 
 
 def chain_of_cycles(
-    num_cycles: int,
-    length: int,
-    *,
-    shuffle: bool = False,
-    seed: int = 0,
-    device: str | None = None,
+    num_cycles: int, length: int, *, shuffle: bool = False, seed: int = 0, device: str | None = None
 ) -> Graph:
     """Make directed cycles in a row, each a strong component with an arc to the next one.
 

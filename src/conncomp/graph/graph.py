@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -45,6 +45,15 @@ if TYPE_CHECKING:
 # mirrored list of near vertices takes what they spare in so many calls (notes-graph-cpu.md).
 ARCS_FOR_ROWS = 1 << 16
 CALLS_FOR_ROWS = 16
+
+
+class Reading(TypedDict, total=False):
+    """Arguments of `Graph.read` on which the type of the result does not depend."""
+
+    integers: bool
+    header: bool | None
+    format: str | None
+    progress: Progress | None
 
 
 class Graph:
@@ -322,27 +331,13 @@ class Graph:
     @overload
     @classmethod
     def read(
-        cls,
-        path: StrPath,
-        *,
-        compact_ids: Literal[False] = False,
-        integers: bool = False,
-        header: bool | None = None,
-        format: str | None = None,
-        progress: Progress | None = None,
+        cls, path: StrPath, *, compact_ids: Literal[False] = False, **options: Unpack[Reading]
     ) -> Graph: ...
 
     @overload
     @classmethod
     def read(
-        cls,
-        path: StrPath,
-        *,
-        compact_ids: Literal[True],
-        integers: bool = False,
-        header: bool | None = None,
-        format: str | None = None,
-        progress: Progress | None = None,
+        cls, path: StrPath, *, compact_ids: Literal[True], **options: Unpack[Reading]
     ) -> tuple[Graph, Ids]: ...
 
     @classmethod
@@ -664,12 +659,7 @@ class Graph:
 
 
 def read_graph(
-    path: StrPath,
-    asked: Asked,
-    format: str | None,
-    progress: Progress | None,
-    *,
-    remedy: str,
+    path: StrPath, asked: Asked, format: str | None, progress: Progress | None, *, remedy: str
 ) -> tuple[Graph, Ids | None]:
     """Read a graph and its vertices' names, if any; `remedy` is how one asks for `compact_ids`."""
     from conncomp.graph.inputs.reading import read_parts

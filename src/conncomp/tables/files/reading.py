@@ -31,13 +31,7 @@ from conncomp._optional import optional
 from conncomp._text import printable
 from conncomp.files.access import PACKINGS, Source, StrPath, blaming, naming
 from conncomp.files.csv_header import SAMPLE, FirstRow, judge_first_row, recurring, rows_of
-from conncomp.tables.columns import (
-    Column,
-    as_column,
-    as_columns,
-    as_weights,
-    rows_without_nulls,
-)
+from conncomp.tables.columns import Column, as_column, as_columns, as_weights, rows_without_nulls
 from conncomp.tables.id_space import common_family
 from conncomp.tables.values import buffers_of
 
@@ -353,12 +347,7 @@ class CsvFile(PairFile):
     """A file of text, perhaps packed; without a header its columns have their numbers as names."""
 
     def __init__(
-        self,
-        path: StrPath,
-        wanted: Wanted,
-        delimiter: str,
-        integers: bool,
-        header: bool | None,
+        self, path: StrPath, wanted: Wanted, delimiter: str, integers: bool, header: bool | None
     ) -> None:
         self._delimiter, self._integers, self._has_header = delimiter, integers, header
         super().__init__(path, wanted)
