@@ -25,7 +25,8 @@ from conncomp.files.scales import Content, Scale, scale_of
 
 # A header that is longer is damaged.
 LONGEST_HEADER = 1 << 16
-# How many bytes DEFLATE can pack into one, and what is unpacked at once.
+# How many bytes DEFLATE can pack into one: a file that claims more is damaged, and must not make us
+# allocate it; and what is unpacked at once.
 DEFLATE, BLOCK = 1032, 1 << 24
 # The names of axes, the densest first.
 AXES = "XYZT"
@@ -99,7 +100,8 @@ def _nifti_layout(header: Any) -> tuple[tuple[int, ...], np.dtype[Any], int]:
     if not 1 <= ndim <= 7:
         raise ValueError(f"says that it has {ndim} axes")
     dtype = header.get_data_dtype()
-    _check_type(dtype)
+    if dtype.kind not in "biuf":
+        raise ValueError(f"holds values of dtype {dtype}, not real numbers")
     begin, least = float(header["vox_offset"]), int(header["sizeof_hdr"])
     if not (math.isfinite(begin) and begin >= least):
         raise ValueError(f"says that its values begin at {begin}, in a header of {least} bytes")
@@ -166,18 +168,14 @@ def _scale_of_nrrd(header: Any, ndim: int, others: list[int]) -> Scale | None:
     units = header.get("space units", header.get("units", []))
     unit = next((str(unit) for unit in units if str(unit)), "")
     if "space directions" in header:
-        lengths = [_norm(direction) for direction in header["space directions"]]
+        directions = header["space directions"]
+        lengths = [math.nan if d is None else float(np.linalg.norm(d)) for d in directions]
     else:
         lengths = [float(length) for length in header.get("spacings", ())]
     lengths.reverse()
     if len(lengths) != ndim:
         return None
     return scale_of([1.0 if k in others else length for k, length in enumerate(lengths)], unit)
-
-
-def _norm(direction: Any) -> float:
-    """Return the length of a vector; NaN if there is none."""
-    return math.nan if direction is None else float(np.linalg.norm(direction))
 
 
 def read_mha(file: IO[bytes]) -> Content:
@@ -243,11 +241,6 @@ def _names(ndim: int, others: list[int], times: Sequence[int] = ()) -> str:
     known = dict.fromkeys(others, "C") | dict.fromkeys(times, "T")
     names = [known[k] if k in known else next(letters, "Q") for k in reversed(range(ndim))]
     return "".join(reversed(names))
-
-
-def _check_type(dtype: np.dtype[Any]) -> None:
-    if dtype.kind not in "biuf":
-        raise ValueError(f"holds values of dtype {dtype}, not real numbers")
 
 
 def _read_values(

@@ -27,6 +27,8 @@ from conncomp._memory import check_memory
 from conncomp._optional import optional
 from conncomp.files._pictures import read_picture
 from conncomp.files._volumes import (
+    BLOCK,
+    DEFLATE,
     fill,
     is_packed_nifti,
     read_mha,
@@ -51,17 +53,11 @@ WRITTEN = (".npy", ".npz", ".tif", ".tiff", ".btf", ".png")
 # The header of a .npy file is shorter than this.
 NPY_HEADER = 1 << 16
 
-# How many bytes one can expand to by DEFLATE: a file that claims more is damaged, and must not make
-# us allocate it.
-DEFLATE = 1032
-
 # Classic TIFF holds 4 GiB, and compression may make data larger.
 CLASSIC_TIFF = 1 << 31
 
 # What is no regular file, such as a pipe, is read up to here.
 MOST_FROM_PIPE = 1 << 32
-
-BLOCK = 1 << 24
 
 # So many keys of an archive are named in an error.
 KEYS_SHOWN = 8
@@ -102,12 +98,7 @@ def read_image(path: StrPath, *, key: str | None = None, mmap: bool = False) -> 
         If the content is damaged, of Python objects or of no kind that is read, or claims to be
         larger than the file can hold, or if the name, `key` or `mmap` does not fit the content.
     OSError
-        If the file cannot be opened or read: `FileNotFoundError`, `IsADirectoryError`,
-        `PermissionError`, ...
-
-    See Also
-    --------
-    write_image : The opposite.
+        If the file cannot be opened or read: `FileNotFoundError`, `IsADirectoryError`, ...
 
     Examples
     --------
@@ -239,16 +230,10 @@ def write_image(path: StrPath, image: ArrayLike, *, axes: str = "") -> None:
     ------
     ImportError
         If the format needs a package that is not installed.
-    TypeError
-        If `image` is not of numbers.
-    ValueError
-        If the format cannot hold it, or `axes` does not fit `image`.
+    TypeError, ValueError
+        If `image` is not of numbers, the format cannot hold it, or `axes` does not fit it.
     OSError
         If the file cannot be written.
-
-    See Also
-    --------
-    read_image : The opposite.
 
     Examples
     --------

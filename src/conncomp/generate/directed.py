@@ -24,10 +24,7 @@ def random_arcs(
 ) -> Graph:
     """Make a graph of arcs between pairs of vertices that are drawn uniformly.
 
-    Hard for caches. Below a mean degree of 1 nearly every vertex is a strong component; above, a
-    giant one grows, with paths into it and out of it (R. M. Karp, "The transitive closure of a
-    random digraph", Random Structures & Algorithms 1, 1990). No loops, but the few multiple arcs
-    that come about.
+    No loops, but the few multiple arcs that come about.
 
     Parameters
     ----------
@@ -66,8 +63,7 @@ def rmat(
 ) -> Graph:
     """Make a directed recursive-matrix (R-MAT, stochastic Kronecker) graph.
 
-    Hard for load balance: degrees are heavily skewed, both ways. There is one giant strong
-    component, and nearly all other vertices are alone. There are loops and multiple arcs.
+    There are loops and multiple arcs.
 
     Parameters
     ----------
@@ -96,8 +92,7 @@ def bow_tie(
 ) -> Graph:
     """Make a graph like the web: a giant strong component, and pages before it and behind it.
 
-    Hard for whatever bets on the giant alone: long acyclic parts, in which sites of 16 pages are
-    small components.
+    28 % of the pages are the core, a strong component. There are loops and multiple arcs.
 
     Parameters
     ----------
@@ -106,17 +101,6 @@ def bow_tie(
         Arcs of each page.
     shuffle, seed, device
         As for `line`. In order, near pages link to each other.
-
-    Notes
-    -----
-    As in A. Broder et al., "Graph structure in the Web", Computer Networks 33, 2000, 28 % of the
-    pages are the core, a strong component; 21 % lead into it and 21 % are reached from it. The
-    others are tendrils: half hang on what leads into the core, and half lead to what is reached
-    from it.
-
-    Pages link to pages of their part, at distances d with a probability that falls off as 1 / d².
-    The core links both ways, with a ring through all of it; the other parts forwards, but for
-    sites. An eighth of the links lead to the next part instead. There are loops and multiple arcs.
 
     Examples
     --------
@@ -176,8 +160,6 @@ def cycle(
 ) -> Graph:
     """Make a directed cycle, which is one strong component.
 
-    Hard for whatever sweeps: a search goes through all vertices, one after another.
-
     Parameters
     ----------
     num_vertices : int
@@ -196,17 +178,11 @@ def cycle(
 
 
 def chain_of_cycles(
-    num_cycles: int,
-    length: int,
-    *,
-    shuffle: bool = False,
-    seed: int = 0,
-    device: str | None = None,
+    num_cycles: int, length: int, *, shuffle: bool = False, seed: int = 0, device: str | None = None
 ) -> Graph:
     """Make directed cycles in a row, each a strong component with an arc to the next one.
 
-    Hard for searches forwards and backwards: there is no giant, and whatever starts in the middle
-    reaches half of the graph. Of `length` 1 it is a path of loops, of 2 a chain of pairs.
+    Of `length` 1 it is a path of loops, of 2 a chain of pairs.
 
     Parameters
     ----------

@@ -28,10 +28,6 @@ def line(
 ) -> Graph:
     """Make a line: every vertex is connected to the one before and the one after.
 
-    Hard for whatever passes labels from neighbour to neighbour: no connected graph has a larger
-    diameter. In order it makes long chains of parents; shuffled, every access is far away. "Line"
-    of K. A. Hawick, A. Leist, D. P. Playne, Parallel Computing 36, 2010, Table 3.
-
     Parameters
     ----------
     num_vertices : int
@@ -54,9 +50,6 @@ def line(
 
 def star(num_vertices: int, hub: int = 0, *, device: str | None = None) -> Graph:
     """Make a star: one hub, connected to all other vertices.
-
-    Hard for whatever gives a vertex's arcs to one thread. With the hub at the end, smallest labels
-    start at the rim.
 
     Parameters
     ----------
@@ -89,10 +82,6 @@ def grid(
     device: str | None = None,
 ) -> Graph:
     """Make a grid: vertices at the points of an array, connected along every axis.
-
-    Hard for sampling, which needs edges to spare, and for whatever needs as many rounds as the
-    diameter. 2d-2e20.sym of J. Jaiganesh, M. Burtscher, HPDC 2018, Table 2, is ``grid((1024,
-    1024))``.
 
     Parameters
     ----------
@@ -140,10 +129,6 @@ def road_like(
     device: str | None = None,
 ) -> Graph:
     """Make a road network: a square lattice with some of its edges, each a chain of segments.
-
-    Hard because degrees are near 2, there is no giant component to skip to, and the diameter is
-    large. It stands in for the road maps of Jaiganesh and Burtscher's Table 2 (see `grid`), which
-    have mean degrees from 2.1 (europa_osm) to 2.8 (USA-road-d.NY) and one component.
 
     Parameters
     ----------
@@ -209,9 +194,7 @@ def delaunay(
 ) -> Graph:
     """Make the Delaunay triangulation of random points in the unit square.
 
-    A connected mesh: mean degree just below 6, no hubs, a diameter of the order of the square root
-    of the size. Its order decides how far apart neighbours lie in memory. delaunay_n24 of Jaiganesh
-    and Burtscher's Table 2 (see `grid`) is one.
+    It is connected. Its order decides how far apart neighbours lie in memory.
 
     Parameters
     ----------

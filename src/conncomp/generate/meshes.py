@@ -72,10 +72,8 @@ def mesh_sweep(
 ) -> Graph:
     """Make the graph by which radiation sweeps through the elements of a mesh in a direction.
 
-    Hard for whatever is made for social networks: degrees are small and even, paths as long as the
-    mesh, and strong components many, small and far apart, or one that is a thin thread. Vertices
-    are elements. An arc leads over a face that two elements share, from u to v, if the direction
-    leads out of u at one of its corners; a curved face may give both.
+    Vertices are elements. An arc leads over a face that two elements share, from u to v, if the
+    direction leads out of u at one of its corners; a curved face may give both.
 
     Parameters
     ----------
@@ -91,11 +89,6 @@ def mesh_sweep(
     shuffle, seed, device
         As for `line`. In order, cells are in C order. All is computed on the CPU, so that it is the
         same everywhere.
-
-    Notes
-    -----
-    G. Alabandi, W. Sands, G. Biros, M. Burtscher, "A GPU algorithm for detecting strongly connected
-    components", SC 2023, have meshes of higher order, which are not published in this form.
 
     Examples
     --------

@@ -29,9 +29,7 @@ def uniform_random(
 ) -> Graph:
     """Make a graph of edges between pairs of vertices that are drawn uniformly.
 
-    Hard for caches: there is no locality at all. Below one edge for two vertices it falls into
-    small components; above, a giant one grows (P. Erdős, A. Rényi, "On random graphs I",
-    Publicationes Mathematicae 6, 1959). No loops, but the few multiple edges that come about.
+    No loops, but the few multiple edges that come about.
 
     Parameters
     ----------
@@ -59,10 +57,8 @@ def random_neighbours(
 ) -> Graph:
     """Make a graph in which every vertex picks `degree` others uniformly.
 
-    Like `uniform_random` hard for caches, but without isolated vertices: from two picks a vertex
-    on, it is one component with high probability. No loops, but the few multiple edges that come
-    about. r4-2e23.sym of Jaiganesh and Burtscher's Table 2 (see `grid`) is like
-    ``random_neighbours(2**23, 4)``.
+    From two picks a vertex on, it is one component with high probability. No loops, but the few
+    multiple edges that come about.
 
     Parameters
     ----------
@@ -105,7 +101,6 @@ def disjoint(
 ) -> Graph:
     """Make Hawick's Disjoint graphs: random graphs in sets that vertices are dealt to at random.
 
-    Hard for whatever bets on one giant component, and for caches, as members of a set lie anywhere.
     There may be loops and multiple edges. `equal_components` makes sets of equal size and exact
     numbers.
 
@@ -121,12 +116,6 @@ def disjoint(
         isolated vertices, if edges are few.
     seed, device
         As for `line`.
-
-    Notes
-    -----
-    K. A. Hawick, A. Leist, D. P. Playne, Parallel Computing 36, 2010, section 6.1, leave open how
-    sets and edges are drawn. So drawn, the graph of 16 million vertices, 50 million edges and 100
-    sets has 31,106 components, where their Table 3 says 31,044.
 
     Examples
     --------
@@ -163,10 +152,7 @@ def equal_components(
 ) -> Graph:
     """Make a graph of given numbers of vertices, edges and components.
 
-    It is for sweeps over the number of components at a fixed size. No loops, but the few multiple
-    edges that come about. Leyuan Wang, "An implementation of connected component algorithm on GPU",
-    2013, after Soman, Kothapalli and Narayanan, IPDPS workshops 2010, tells the numbers of such
-    data, not how they were made.
+    No loops, but the few multiple edges that come about.
 
     Parameters
     ----------
@@ -239,9 +225,8 @@ def barabasi_albert(
 ) -> Graph:
     """Make a scale-free network by preferential attachment.
 
-    Hard for load balance: degrees fall off with exponent 3, up to hubs of the order of the square
-    root of the size. It is one component of small diameter, of ``(num_vertices - edges_per_vertex)
-    * edges_per_vertex`` edges: no loops, but the few multiple edges that come about.
+    It is one component, of ``(num_vertices - edges_per_vertex) * edges_per_vertex`` edges. No
+    loops, but the few multiple edges that come about.
 
     Parameters
     ----------
@@ -251,14 +236,6 @@ def barabasi_albert(
         How many edges each new vertex brings; the mean degree is twice that.
     shuffle, seed, device
         As for `line`. In order, hubs come first.
-
-    Notes
-    -----
-    It grows from a star of ``edges_per_vertex + 1`` vertices, as A.-L. Barabási, R. Albert, Science
-    286, 1999, have it. To pick a vertex in proportion to its degree is to copy an end of an edge
-    drawn uniformly (V. Batagelj, U. Brandes, Physical Review E 71, 2005); ends that are copies
-    themselves are resolved by pointer jumping, all at once (P. Sanders, C. Schulz, Information
-    Processing Letters 116, 2016).
 
     Examples
     --------
@@ -303,9 +280,8 @@ def watts_strogatz(
 ) -> Graph:
     """Make a small-world network: a ring of near neighbours, with some edges rewired.
 
-    With `probability` it goes from a long ring, hard for whatever needs as many rounds as the
-    diameter, to a random graph, hard for caches (D. J. Watts, S. H. Strogatz, Nature 393, 1998). It
-    has ``num_vertices * degree / 2`` edges: no loops, but the few multiple edges that come about.
+    It has ``num_vertices * degree / 2`` edges. No loops, but the few multiple edges that come
+    about.
 
     Parameters
     ----------
@@ -353,10 +329,6 @@ def rmat(
     device: str | None = None,
 ) -> Graph:
     """Make a recursive-matrix (R-MAT, stochastic Kronecker) graph.
-
-    Hard for load balance: degrees are heavily skewed. There are a giant component, many isolated
-    vertices and little between (D. Chakrabarti, Y. Zhan, C. Faloutsos, "R-MAT: a recursive model
-    for graph mining", SDM 2004).
 
     Parameters
     ----------
@@ -437,10 +409,7 @@ def web_like(
 ) -> Graph:
     """Make a network like the web by the copying model: a new page copies links of an older one.
 
-    Hard for load balance: without a `window`, degrees fall off with exponent ``(2 - copying) / (1 -
-    copying)``, which makes larger hubs than `barabasi_albert` does for `copying` above 0.5 (R.
-    Kumar et al., "Stochastic models for the web graph", FOCS 2000). It is one component, without
-    loops, but with multiple edges.
+    It is one component, without loops, but with multiple edges.
 
     Parameters
     ----------
@@ -496,8 +465,7 @@ def overlapping_cliques(
 ) -> Graph:
     """Make a network of cliques, as co-authors of papers form them (coPapersDBLP is one).
 
-    Hard for whatever visits every edge: nearly all are spare. Degrees vary widely. No loops, but
-    the few multiple edges that come about.
+    No loops, but the few multiple edges that come about.
 
     Parameters
     ----------

@@ -18,10 +18,8 @@ __all__ = ["all_equal", "checkerboard", "comb", "hilbert_curve", "maze", "rings"
 def spiral(size: int, *, device: str | None = None) -> Image:
     """Make Hawick's spiral: two arms, both one pixel wide, wound around each other.
 
-    Very hard for whatever passes labels from neighbour to neighbour: each arm is ``size**2 / 2``
-    pixels long. The arms are 1 and 2: one component each, with connectivity 1 as well as 2. The
-    first begins in the corner (K. A. Hawick, A. Leist, D. P. Playne, Parallel Computing 36, 2010,
-    Fig. 19).
+    The arms are 1 and 2: one component each, with connectivity 1 as well as 2. The first begins in
+    the corner.
 
     Parameters
     ----------
@@ -55,8 +53,7 @@ def spiral(size: int, *, device: str | None = None) -> Image:
 def rings(shape: Shape, *, device: str | None = None) -> Image:
     """Make concentric square rings, or boxes, one element thick and one apart.
 
-    Hard for whatever unites runs: a ring has many rows, and its upper left corner is found long
-    before its sides meet. Each ring is one component, with any connectivity.
+    Each ring is one component, with any connectivity.
 
     Parameters
     ----------
@@ -92,10 +89,7 @@ def _depth(xp: Any, shape: tuple[int, ...]) -> NDArray[np.int32]:
 def maze(shape: Sequence[int], *, seed: int = 0, device: str | None = None) -> Image:
     """Make a perfect maze: between any two places there is exactly one way.
 
-    Hard like `spiral`, and without its regularity: ways wind and branch, and fill half of the
-    image. Ways are 1: one component with connectivity 1, and a tree. Walls are 0. It is Kruskal's
-    maze: the minimum spanning tree of a square lattice with random weights. D. Maddix, "Connected
-    components", project report, 2014, labels mazes of up to 5.7 million pixels.
+    Ways are 1: one component with connectivity 1, and a tree. Walls are 0.
 
     Parameters
     ----------
@@ -133,8 +127,7 @@ def maze(shape: Sequence[int], *, seed: int = 0, device: str | None = None) -> I
 def comb(shape: Shape, *, device: str | None = None) -> Image:
     """Make a comb: teeth along the first axis, one element thick and one apart, and a back.
 
-    Hard for scans in C order: each tooth looks like a component of its own until the last row
-    unites them all. Every run is one element long. It is one component with any connectivity.
+    It is one component with any connectivity.
 
     Parameters
     ----------
@@ -158,9 +151,7 @@ def comb(shape: Shape, *, device: str | None = None) -> Image:
 def hilbert_curve(order: int, *, device: str | None = None) -> Image:
     """Draw the Hilbert curve, one pixel wide, in ``2**(order + 1) - 1`` rows and columns.
 
-    Hard for whatever passes labels from neighbour to neighbour, as the curve fills half of the
-    image; tiles with room for a few turns make use of its nearness in every part. It is one
-    component with any connectivity (D. Hilbert, Mathematische Annalen 38, 1891).
+    It is one component with any connectivity.
 
     Parameters
     ----------
@@ -193,9 +184,8 @@ def hilbert_curve(order: int, *, device: str | None = None) -> Image:
 def checkerboard(shape: Shape, *, device: str | None = None) -> Image:
     """Make a checkerboard: 1 where the coordinates add up to an even number.
 
-    Hard for whatever works on runs or marks a label for each: no array has more of both. With
-    connectivity 1, no more components are possible either. With connectivity 2 and more it is one,
-    if several axes are longer than 1.
+    With connectivity 1 each element of 1 is a component; with 2 and more they are one, if several
+    axes are longer than 1.
 
     Parameters
     ----------
@@ -219,9 +209,6 @@ def checkerboard(shape: Shape, *, device: str | None = None) -> Image:
 
 def all_equal(shape: Shape, value: int = 1, *, device: str | None = None) -> Image:
     """Make an array of one value.
-
-    Hard for whatever takes a lock, or follows a chain of parents, for each element: there is one
-    component of everything. All 0, it shows what labelling nothing costs.
 
     Parameters
     ----------

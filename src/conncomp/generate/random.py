@@ -172,11 +172,7 @@ def integers(
 
 
 def permutation(
-    count: int,
-    *,
-    seed: int = 0,
-    purpose: int = Purpose.SHUFFLE,
-    device: str | None = None,
+    count: int, *, seed: int = 0, purpose: int = Purpose.SHUFFLE, device: str | None = None
 ) -> NDArray[Any]:
     """Draw a permutation of 0, 1, ..., ``count - 1``, of int32 where it fits.
 

@@ -130,10 +130,7 @@ ALGORITHMS = table_of(
         specialisations=_kernels(ecl),
     ),
     _of_paper(
-        "soman",
-        soman,
-        "Soman, Kothapalli, Narayanan 2010; Wang 2013",
-        options=soman.OPTIONS,
+        "soman", soman, "Soman, Kothapalli, Narayanan 2010; Wang 2013", options=soman.OPTIONS
     ),
     _of_paper("edge-propagation", edge_propagation, HAWICK, options=edge_propagation.OPTIONS),
     _of_paper("vertex-propagation", vertex_propagation, HAWICK, options=vertex_propagation.OPTIONS),

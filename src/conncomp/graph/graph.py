@@ -1,8 +1,7 @@
 """The `Graph` type: arcs as a list or as compressed sparse rows.
 
-Arrays in main memory are the caller's, who may change them at any time: kernels check what they
-read of them, and all else works on a copy that is checked. Kernels on a GPU do not check, so a
-graph there has arrays of its own, which it never gives away.
+The caller may change arrays in main memory at any time: kernels check what they read there, and all
+else copies and checks. Kernels on a GPU do not check, so a graph there owns its arrays.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -46,6 +45,15 @@ if TYPE_CHECKING:
 # mirrored list of near vertices takes what they spare in so many calls (notes-graph-cpu.md).
 ARCS_FOR_ROWS = 1 << 16
 CALLS_FOR_ROWS = 16
+
+
+class Reading(TypedDict, total=False):
+    """Arguments of `Graph.read` on which the type of the result does not depend."""
+
+    integers: bool
+    header: bool | None
+    format: str | None
+    progress: Progress | None
 
 
 class Graph:
@@ -323,27 +331,13 @@ class Graph:
     @overload
     @classmethod
     def read(
-        cls,
-        path: StrPath,
-        *,
-        compact_ids: Literal[False] = False,
-        integers: bool = False,
-        header: bool | None = None,
-        format: str | None = None,
-        progress: Progress | None = None,
+        cls, path: StrPath, *, compact_ids: Literal[False] = False, **options: Unpack[Reading]
     ) -> Graph: ...
 
     @overload
     @classmethod
     def read(
-        cls,
-        path: StrPath,
-        *,
-        compact_ids: Literal[True],
-        integers: bool = False,
-        header: bool | None = None,
-        format: str | None = None,
-        progress: Progress | None = None,
+        cls, path: StrPath, *, compact_ids: Literal[True], **options: Unpack[Reading]
     ) -> tuple[Graph, Ids]: ...
 
     @classmethod
@@ -595,10 +589,7 @@ class Graph:
         return self._csr is not None
 
     def _is_near_and_mirrored(self) -> bool:
-        """Whether a sample of the list has near ends, and the opposite of each arc.
-
-        Opposites stand half a list after their arcs, or next to them.
-        """
+        """Whether a sample has near ends, and opposites next to arcs or half a list after them."""
         assert self._arcs is not None
         src, dst = self._arcs
         arcs = np.arange(64) * (len(src) // 256) * 2
@@ -641,20 +632,16 @@ class Graph:
         return self._symmetric
 
     def _is_mirrored(self) -> bool:
-        """Whether each arc is known, or now seen, to be listed from both ends, equally often.
-
-        The graph lies in main memory. What others change meanwhile may make the answer wrong.
-        """
+        """Whether all arcs, in main memory, are known or seen to be listed from both ends."""
         if self._symmetric is None and native.csr_is_mirrored(*self._rows(), secrets.randbits(64)):
             self._symmetric = True
         return bool(self._symmetric)
 
     def _fill_labels(self, labels: Indices, consecutive: bool) -> int:
-        """Write the label of every vertex; return the number of components.
+        """Write the label of every vertex, with no other writer; return the number of components.
 
-        No other thread may write to `labels` meanwhile, as the union-find reads them. From the
-        second call on, a long list in the order of its sources is labelled by its rows. Other rows
-        are made once they pay.
+        A long list whose sources ascend is labelled by rows from the second call on; other rows are
+        made once they pay.
         """
         times = self._times_labelled = self._times_labelled + 1
         if (self._csr is None and self.num_arcs >= ARCS_FOR_ROWS) and (
@@ -672,17 +659,9 @@ class Graph:
 
 
 def read_graph(
-    path: StrPath,
-    asked: Asked,
-    format: str | None,
-    progress: Progress | None,
-    *,
-    remedy: str,
+    path: StrPath, asked: Asked, format: str | None, progress: Progress | None, *, remedy: str
 ) -> tuple[Graph, Ids | None]:
-    """Read a graph and what its vertices are called; None if they are 0, 1, ...
-
-    `remedy` is how the user asks for `compact_ids`; for the others see `Graph.read`.
-    """
+    """Read a graph and its vertices' names, if any; `remedy` is how one asks for `compact_ids`."""
     from conncomp.graph.inputs.reading import read_parts
 
     parts, names = read_parts(path, asked, format, progress, remedy)

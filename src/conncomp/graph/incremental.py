@@ -180,14 +180,6 @@ class IncrementalComponents:
             GPU, unless `wait`, the latter is raised by a later call that waits.
         TypeError
             If they are not of integers, or lie elsewhere than the components.
-
-        Examples
-        --------
-        >>> import conncomp
-        >>> components = conncomp.IncrementalComponents(3)
-        >>> components.add_edges([0, 2], [2, 0])
-        >>> components.count
-        2
         """
         self._kept.add_edges({"src": src, "dst": dst}, as_bool("wait", wait))
 
@@ -209,14 +201,6 @@ class IncrementalComponents:
         -------
         ndarray of bool, shape (num_pairs,), or bool
             Whether ``u[i]`` and ``v[i]`` are in one component. Of the library of the arrays.
-
-        Examples
-        --------
-        >>> import conncomp
-        >>> components = conncomp.IncrementalComponents(3)
-        >>> components.add_edges([0], [2])
-        >>> components.connected([0, 1], [2, 1]), components.connected(0, 2)
-        (array([ True,  True]), True)
         """
         wait = as_bool("wait", wait)
         if _is_scalar(u) and _is_scalar(v):
@@ -288,14 +272,6 @@ class IncrementalComponents:
             of `check`, unless `numbering` is "roots".
         TypeError
             If `dtype` or `out` is not of integers, or `out` lies elsewhere than the components.
-
-        Examples
-        --------
-        >>> import conncomp
-        >>> components = conncomp.IncrementalComponents(4)
-        >>> components.add_edges([1], [3])
-        >>> components.labels()
-        array([0, 1, 2, 1], dtype=int32)
         """
         check_choice("numbering", numbering, ("consecutive", "roots"))
         dtype = self.dtype if dtype is None and out is None else dtype
@@ -303,10 +279,7 @@ class IncrementalComponents:
 
 
 class _InMemory:
-    """Components in main memory; the private part of `IncrementalComponents`.
-
-    Only kernels write to the forest, `parent`, any number of them at once.
-    """
+    """Components in main memory: only kernels write to the forest, `parent`, many at once."""
 
     device: Literal["cpu"] = "cpu"
 

@@ -52,15 +52,13 @@ class Part(NamedTuple):
 def cluster_pairs(
     pairs: Any,
     left: Any,
-    right: Any = None,
+    right: Any,
     *,
-    weights: Any = None,
-    threshold: Any = None,
-    nodes: Any = None,
-    max_size: int | None = None,
-    cluster_ids: str = "number",
-    nulls: str = "raise",
-    device: str | None = None,
+    weights: Any,
+    nodes: Any,
+    max_size: int | None,
+    cluster_ids: str,
+    **options: Any,
 ) -> Any:
     """Do what `conncomp.cluster_pairs` does, for a DataFrame of Dask; return one, lazily."""
     check_choice("cluster_ids", cluster_ids, ("number", "first"))
@@ -73,7 +71,7 @@ def cluster_pairs(
             f"max_size={shown(max_size)} is for tables in memory, but pairs is of Dask; divide the "
             "clusters that are too large by a call with their pairs alone"
         )
-    arguments = {"weights": weights, "threshold": threshold, "nulls": nulls, "device": device}
+    arguments = options | {"weights": weights}
     like = cluster_in_memory(
         pairs._meta, left, right, nodes=nodes, cluster_ids=cluster_ids, **arguments
     ).iloc[:0]
@@ -242,10 +240,10 @@ def _as_table(part: Part, clusters: Clusters, names: list[Any] | None, like: Any
 MERGED = 4  # forests that one task merges
 
 
-def label_edge_files(edges: Any, src: str, dst: str, num_vertices: int | None) -> tuple[Any, Any]:
-    """Do what `conncomp.label_edge_files` does, lazily."""
+def label_edge_files(edges: Any, names: list[str], num_vertices: int | None) -> tuple[Any, Any]:
+    """Do what `conncomp.label_edge_files` does, lazily, with the columns of these names."""
     count = None if num_vertices is None else check_num_vertices(num_vertices)
-    labelled = dask.delayed(_label, nout=2)(_forest(edges, [src, dst], count), count)
+    labelled = dask.delayed(_label, nout=2)(_forest(edges, names, count), count)
     length = math.nan if count is None else count
     dtype = np.int32 if count is None or count <= 1 << 31 else np.int64
     return (
@@ -255,21 +253,9 @@ def label_edge_files(edges: Any, src: str, dst: str, num_vertices: int | None) -
 
 
 def spanning_forest_of_files(
-    edges: Any, src: str, dst: str, num_vertices: int | None
+    edges: Any, names: list[str], num_vertices: int | None
 ) -> tuple[Any, ...]:
-    """Do what `conncomp.spanning_forest_of_files` does, lazily."""
-    return _columns(edges, [src, dst], num_vertices)
-
-
-def minimum_spanning_forest_of_files(
-    edges: Any, src: str, dst: str, weights: str, num_vertices: int | None
-) -> tuple[Any, ...]:
-    """Do what `conncomp.minimum_spanning_forest_of_files` does, lazily."""
-    return _columns(edges, [src, dst, weights], num_vertices)
-
-
-def _columns(edges: Any, names: list[str], num_vertices: int | None) -> tuple[Any, ...]:
-    """Return the numbers of the forest's edges, their ends and their weights, as Dask arrays."""
+    """Do what `conncomp.spanning_forest_of_files` does, lazily; with weights the minimum one."""
     count = None if num_vertices is None else check_num_vertices(num_vertices)
     columns = dask.delayed(_as_columns, nout=len(names) + 1)(_forest(edges, names, count))
     dtypes = [np.dtype(np.int64)] * 3 + [edges.dtypes[name] for name in names[2:]]
@@ -277,6 +263,9 @@ def _columns(edges: Any, names: list[str], num_vertices: int | None) -> tuple[An
         dask.array.from_delayed(column, (math.nan,), meta=np.zeros(0, dtype))
         for column, dtype in zip(columns, dtypes, strict=True)
     )
+
+
+minimum_spanning_forest_of_files = spanning_forest_of_files
 
 
 def _forest(edges: Any, names: list[str], num_vertices: int | None) -> Any:

@@ -62,10 +62,11 @@ class ClusterPairs:
     >>> clusters = conncomp.ClusterPairs()
     >>> clusters.add([10, 30], [20, 40])
     >>> clusters.add([20], [30])
+    >>> clusters.add_nodes([50])
     >>> clusters.labels()["cluster"]
-    array([0, 0, 0, 0], dtype=int32)
+    array([0, 0, 0, 0, 1], dtype=int32)
     >>> len(clusters)
-    4
+    5
     """
 
     def __init__(
@@ -114,14 +115,6 @@ class ClusterPairs:
         Parameters
         ----------
         nodes : column, or tuple of columns
-
-        Examples
-        --------
-        >>> import conncomp
-        >>> clusters = conncomp.ClusterPairs()
-        >>> clusters.add_nodes(["a", "b"])
-        >>> len(clusters)
-        2
         """
         with self._lock:
             columns = as_columns(nodes, "nodes")
@@ -133,16 +126,7 @@ class ClusterPairs:
                     self._space.add_ids(pieces, columns)
 
     def labels(self) -> Any:
-        """Return the table of clusters, as `cluster_pairs` does, of the library of the first batch.
-
-        Examples
-        --------
-        >>> import conncomp
-        >>> clusters = conncomp.ClusterPairs()
-        >>> clusters.add([7], [9])
-        >>> clusters.labels()["node"]
-        array([7, 9])
-        """
+        """Return what `cluster_pairs` does, as a table of the library of the first batch."""
         with self._lock, self._stream():
             return self._table("number", self._roots())
 

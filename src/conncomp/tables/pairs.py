@@ -188,10 +188,7 @@ class StrongestLinks:
 
 
 class Clustering:
-    """Clusters of pairs that come in batches, up to the table of results.
-
-    `roots` has, by threshold, the first node of each one's cluster, once `table` was called.
-    """
+    """Clusters of pairs that come in batches; `table` makes results, and `roots` by threshold."""
 
     def __init__(
         self,

@@ -196,10 +196,7 @@ def _numbered_pairs(
 
 
 class _Links:
-    """Links within clusters, which come in batches: the different ones, and the strongest.
-
-    `node_clusters` has the number of each node's cluster; `lowest` is the least weight that counts.
-    """
+    """The different links within clusters, and the strongest; nodes have `node_clusters`."""
 
     def __init__(self, node_clusters: NDArray[np.int32], lowest: float, weighed: bool) -> None:
         self._node_clusters = node_clusters

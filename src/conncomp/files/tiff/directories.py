@@ -39,10 +39,7 @@ def open_tiff(file: IO[bytes]) -> Any:
 
 
 def check_directories(file: IO[bytes], size: int) -> None:
-    """Raise unless all directories are whole, none is met twice, and they fit into `size` bytes.
-
-    So a reader that follows them ends, after a time that is that of the file's size.
-    """
+    """Raise unless directories are whole, met once, and fit: so that readers come to an end."""
     file.seek(0)
     header = file.read(16).ljust(16, b"\0")
     order = "<" if header[:2] == b"II" else ">"

@@ -1,8 +1,7 @@
 """OME-TIFF in several files: planes that OME-XML says are pages of other files.
 
-The XML may be a stranger's, so only files of the same folder are opened, by plain names, regular
-files that are TIFF, and no links to others. Each is checked as one alone is, and nothing larger is
-allocated than all of them can hold.
+The XML may be a stranger's: only regular files of the same folder are opened, by plain names, and
+no links. Each is checked as one alone is, and nothing larger is allocated than all can hold.
 """
 
 from __future__ import annotations
@@ -37,10 +36,7 @@ LEAST_PAGE = 18
 
 
 class OmeSet:
-    """The images that OME-XML tells of, in files of a folder, of which several are read in turn.
-
-    `own` is the name of the file that has the description; nothing if it has no planes.
-    """
+    """The images that OME-XML tells of in files of a folder; `own` has it, and may have planes."""
 
     def __init__(self, folder: str, description: str, own: str) -> None:
         self._folder, self._own = folder, own
@@ -227,10 +223,7 @@ def check_own_description(description: str, folder: str | None) -> None:
 
 
 def head_of_set(path: StrPath) -> str | None:
-    """Return the path of another file by which the set is read that a TIFF file is a part of.
-
-    None if it is of no set, or holds the first plane itself. Nobody has looked whether it is there.
-    """
+    """Return the path of the file by which a TIFF file's set is read; None if it is this one."""
     with naming(path):
         images, head = _images_beside(path)
         if head is None and images.images and not is_companion(path):

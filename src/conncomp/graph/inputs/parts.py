@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from conncomp import _arrays
 from conncomp._arguments import as_integer
+from conncomp._arrays import extremes
 from conncomp._memory import check_memory
 from conncomp.kernels.cuda.launcher import INDEX_TYPES
 
@@ -63,11 +64,8 @@ def as_arcs(src: ArrayLike, dst: ArrayLike) -> tuple[Indices, Indices]:
 
 
 def check_arcs(arcs: tuple[Indices, Indices], num_vertices: int | None) -> int:
-    """Raise unless all ends of arcs are vertices; return how many vertices there are.
-
-    By default these end with the largest that occurs. Each end is read once.
-    """
-    found = [_arrays.extremes(ends) if len(ends) else (0, -1) for ends in arcs]
+    """Raise unless all ends are vertices; return how many there are, by default all that occur."""
+    found = [extremes(ends) if len(ends) else (0, -1) for ends in arcs]
     if num_vertices is None:
         num_vertices = 1 + max(largest for _, largest in found)
     for ends, name, worst in zip(arcs, ("src", "dst"), found, strict=True):
@@ -90,10 +88,9 @@ def sources_of_rows(indptr: Indices, indices: Indices) -> Indices:
 
 
 def as_indices(values: ArrayLike, name: str) -> Indices:
-    """Return `values` as a contiguous vector of int32 or int64.
+    """Return `values` as a contiguous vector of int32 or int64, in main memory a view if it can be.
 
-    In main memory without a copy if it is one, as a view whose shape is the graph's own; on a GPU,
-    which is the current one, a copy, made before anything is checked.
+    On a GPU, which is the current one, it is a copy, made before anything is checked.
     """
     array: Any
     if _arrays.on_gpu(values):
@@ -146,7 +143,7 @@ def check_range(
     """Raise unless all entries of an array are vertices; `found` are its `extremes`, if known."""
     if len(vertices) == 0:
         return
-    for worst in found or _arrays.extremes(vertices):
+    for worst in found or extremes(vertices):
         if not 0 <= worst < num_vertices:
             place = int((vertices == worst).argmax())
             raise ValueError(no_vertex(name, place, worst, num_vertices))
@@ -169,9 +166,7 @@ def refuse_excess(arcs: tuple[Indices, Indices], num_vertices: int) -> None:
         return
     far = num_vertices - 1
     name, ends = next(
-        pair
-        for pair in zip(("src", "dst"), arcs, strict=True)
-        if _arrays.extremes(pair[1])[1] == far
+        pair for pair in zip(("src", "dst"), arcs, strict=True) if extremes(pair[1])[1] == far
     )
     meant = f", or give num_vertices={num_vertices} if so many are meant"
     raise ValueError(

@@ -119,10 +119,7 @@ class Asked(NamedTuple):
 def read_parts(
     path: StrPath, asked: Asked, format: str | None, progress: Progress | None, remedy: str
 ) -> tuple[Parts, Ids | None]:
-    """Read what a graph is made of and what its vertices are called; None if they are 0, 1, ...
-
-    `remedy` is how the user asks for `compact_ids`; for the others see `Graph.read`.
-    """
+    """Read what `read_graph` does, as the parts of a graph."""
     if format is not None:
         check_choice("format", format, tuple(FORMATS))
     with Source(path, progress) as source:
@@ -392,8 +389,8 @@ def _layout_of_npz(path: str) -> tuple[str, set[str]]:
 class _XmlText:
     """The text of a file of XML in UTF-8, which a parser has found to be well-formed so far.
 
-    The parser does not see what is plain (`native.plain_pieces`), but an element in its place, and
-    after it ends of lines and blanks, so that it knows where it is.
+    For plain pieces (`native.plain_pieces`) the parser sees an element, line ends and blanks, which
+    keep its place.
     """
 
     def __init__(self, source: Source) -> None:
@@ -636,10 +633,10 @@ def _read_text(
     longest: int = LONGEST_WORD,
     fill: Callable[[memoryview], int] | None = None,
 ) -> tuple[Indices, Indices]:
-    """Return the two arrays that `reader` makes of the rest of the file, or of what `fill` gives.
+    """Return the two arrays, of int32 if they fit, that `reader` makes of the file, or of `fill`.
 
-    Of int32 if all vertices fit. Nothing is allocated on the word of a header. The reader leaves
-    fewer than `longest` bytes of a chunk to the next one.
+    No header decides how much is allocated. The reader leaves fewer than `longest` bytes to the
+    next chunk.
     """
     blocks = np.empty((2, CHUNK + longest + 1), np.int64)
     pieces: tuple[list[Indices], list[Indices]] = [], []

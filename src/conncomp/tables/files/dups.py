@@ -161,10 +161,7 @@ class _Forest:
 
 
 def _write(
-    folder: Any,
-    documents: NDArray[np.uint64],
-    roots: NDArray[np.int64],
-    wanted: dict[str, bool],
+    folder: Any, documents: NDArray[np.uint64], roots: NDArray[np.int64], wanted: dict[str, bool]
 ) -> dict[str, int]:
     """Write files for each file of documents; return the counts."""
     places = np.arange(len(documents))

@@ -108,7 +108,7 @@ def label_edge_files(
     """
     if (other := function_for(files, "label_edge_files")) is not None:
         _refuse_what_is_for_files(format=format, header=header, progress=progress)
-        lazy: tuple[Any, Any] = other(files, src, dst, num_vertices)
+        lazy: tuple[Any, Any] = other(files, [src, dst], num_vertices)
         return lazy
     edges = EdgeFiles(files, (src, dst), num_vertices, format, header)
     return label_edges(edges.with_warnings(), progress)
@@ -161,7 +161,7 @@ def spanning_forest_of_files(
     """
     if (other := function_for(files, "spanning_forest_of_files")) is not None:
         _refuse_what_is_for_files(format=format, header=header, progress=progress)
-        lazy: tuple[Any, Any, Any] = other(files, src, dst, num_vertices)
+        lazy: tuple[Any, Any, Any] = other(files, [src, dst], num_vertices)
         return lazy
     edges = EdgeFiles(files, (src, dst), num_vertices, format, header).with_warnings()
     components = _Growing(edges)
@@ -223,7 +223,7 @@ def minimum_spanning_forest_of_files(
     """
     if (other := function_for(files, "minimum_spanning_forest_of_files")) is not None:
         _refuse_what_is_for_files(format=format, header=header, progress=progress)
-        lazy: tuple[Any, Any, Any, Any] = other(files, src, dst, weights, num_vertices)
+        lazy: tuple[Any, Any, Any, Any] = other(files, [src, dst, weights], num_vertices)
         return lazy
     columns = src, dst, weights
     edges = EdgeFiles(files, columns, num_vertices, format, header).with_warnings()
@@ -251,10 +251,7 @@ def _refuse_what_is_for_files(**given: Any) -> None:
 
 
 class EdgeFiles:
-    """Files that have a graph's edges: `columns` are those of both ends and perhaps of weights.
-
-    `count` edges were read so far of `size` bytes; `notes` are what there is to say of the files.
-    """
+    """Files of edges: `columns` are both ends and perhaps weights; `count` edges were read."""
 
     def __init__(
         self,

@@ -31,13 +31,7 @@ from conncomp._optional import optional
 from conncomp._text import printable
 from conncomp.files.access import PACKINGS, Source, StrPath, blaming, naming
 from conncomp.files.csv_header import SAMPLE, FirstRow, judge_first_row, recurring, rows_of
-from conncomp.tables.columns import (
-    Column,
-    as_column,
-    as_columns,
-    as_weights,
-    rows_without_nulls,
-)
+from conncomp.tables.columns import Column, as_column, as_columns, as_weights, rows_without_nulls
 from conncomp.tables.id_space import common_family
 from conncomp.tables.values import buffers_of
 
@@ -353,12 +347,7 @@ class CsvFile(PairFile):
     """A file of text, perhaps packed; without a header its columns have their numbers as names."""
 
     def __init__(
-        self,
-        path: StrPath,
-        wanted: Wanted,
-        delimiter: str,
-        integers: bool,
-        header: bool | None,
+        self, path: StrPath, wanted: Wanted, delimiter: str, integers: bool, header: bool | None
     ) -> None:
         self._delimiter, self._integers, self._has_header = delimiter, integers, header
         super().__init__(path, wanted)
@@ -501,8 +490,8 @@ class CsvFile(PairFile):
     def _stream(self, packing: str) -> tuple[Any, Any]:
         """Open the file as one of Arrow, and what unpacks it.
 
-        Not one of Python: Arrow reads ahead in threads of its own, which nobody waits for, and
-        which abort the process if they are in Python when that ends.
+        Not one of Python: nobody waits for Arrow's own threads, which abort the process if they are
+        in Python at its end.
         """
         pa = optional("pyarrow", PURPOSE)
         if packing == "xz":
@@ -564,11 +553,10 @@ def open_file(
     integers: bool = False,
     header: bool | None = None,
 ) -> PairFile:
-    """Open a file of pairs or nodes, of a format or that of its name.
+    """Open a file of pairs or nodes; of ``.dups`` all columns are the default.
 
-    Of ``.dups``, without `Wanted.left`, the columns are those that it has. Ids of text files are
-    text unless `integers` is true. Whether their first row has names of columns the rows tell by
-    default, and `PairFile.note` if that is a guess.
+    Ids of text are text unless `integers`. `PairFile.note` tells if it is a guess that the first
+    row is a `header` or not.
     """
     check_choice("format", format, (None, *SUFFIXES))
     chosen = format or format_of(path)
@@ -652,10 +640,7 @@ def _weight_type(file: PairFile) -> str:
 
 
 def batches(files: Sequence[PairFile], nulls: str, readers: int) -> Generator[Batch, None, None]:
-    """Read files one after another, while threads read ahead; nulls are as of `rows_without_nulls`.
-
-    The first batch has no rows, so that types are known however few there are.
-    """
+    """Read files one by one, threads ahead; the first batch has no rows, but types."""
     pieces = (piece for file in files for piece in file.pieces(nulls))
     for file in files[:1]:
         yield file.empty_batch()
@@ -669,9 +654,7 @@ PATIENCE = 0.2
 def in_order(
     pieces: Iterator[Callable[[], Generator[T, None, None]]], workers: int
 ) -> Generator[T, None, None]:
-    """Yield what generators yield, one generator after another, while threads go ahead in some.
-
-    Each of these holds one item at most that is not asked for yet, and makes another.
+    """Yield what generators yield, one after another, while each of some threads is an item ahead.
 
     >>> pieces = [lambda: (x for x in "ab"), lambda: (x for x in "c")]
     >>> list(in_order(iter(pieces), 2))
