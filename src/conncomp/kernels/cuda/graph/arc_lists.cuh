@@ -5,6 +5,7 @@
 #pragma once
 
 #include "cuda/core/barrier.cuh"
+#include "cuda/graph/roots.cuh"
 #include "cuda/graph/signatures.cuh"
 
 namespace conncomp {

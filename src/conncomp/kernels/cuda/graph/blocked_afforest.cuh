@@ -15,9 +15,7 @@
 // are ours.
 #pragma once
 
-#include "cuda/core/warp.cuh"
 #include "cuda/graph/ecl.cuh"
-#include "cuda/graph/roots.cuh"
 
 namespace conncomp {
 

@@ -158,10 +158,8 @@ __global__ void __launch_bounds__(kSettlingThreads, 1)
     barrier.wait();
     // Nobody adds to it before the next barrier but one.
     if (worker.thread == 0) Current::store(&counters->edges[now].count, int64_t(0));
-    ForestEdge<Index, Key>* const full = other_list;
-    other_list = list, list = full;
-    Key* const lowered = other_least;
-    other_least = least, least = lowered;
+    swap_values(list, other_list);
+    swap_values(least, other_least);
     other_is_clear = are_few;
   }
   if (!other_is_clear) clear_other();

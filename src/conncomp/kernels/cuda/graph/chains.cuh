@@ -14,29 +14,12 @@
 // Hong, Rodia and Olukotun 2013 find pairs (Trim2); the rest is ours.
 #pragma once
 
-#include "core/union_find.h"
 #include "cuda/graph/strong_memory.cuh"
 
 namespace conncomp {
 
-constexpr int kJumpsAtOnce = 4;         // of a thread
 constexpr int64_t kLongestMutual = 64;  // row that is looked through for arcs back
 constexpr int64_t kLeastDropped = 16;   // of so many arcs one, in two rounds; or else, they are given up
-
-// Calls use(index, load(index)) for this thread's indices below `count`, after several loads at a time.
-template <class Load, class Use>
-__device__ inline void visit_loaded(int64_t count, Load&& load, Use&& use) {
-#pragma unroll 1
-  for (int64_t begin = grid_thread(); begin < count; begin += kJumpsAtOnce * grid_threads()) {
-    decltype(load(begin)) loaded[kJumpsAtOnce];
-#pragma unroll
-    for (int k = 0; k < kJumpsAtOnce; ++k)
-      if (const int64_t index = begin + k * grid_threads(); index < count) loaded[k] = load(index);
-#pragma unroll
-    for (int k = 0; k < kJumpsAtOnce; ++k)
-      if (const int64_t index = begin + k * grid_threads(); index < count) use(index, loaded[k]);
-  }
-}
 
 template <class Vertex>
 class Chains {
@@ -252,36 +235,26 @@ __global__ void __launch_bounds__(kStrongThreads, kStrongBlocks)
   StrongState<Vertex>* const state = memory.state;
   if (!(state->first_steps & kContractChains)) return;
   GridBarrier barrier(state->barrier_of_first);
-  ArcList<Vertex> free{memory.next_sources, memory.next_targets, 0},
-      other{memory.spare_sources, memory.spare_targets, 0};
+  KeptArcs<Vertex> left(arcs, memory);
   Chains<Vertex> chains(vertices, memory.signatures, memory.words_of_searches);
   chains.start();
-  const auto keep = [&] {
-    const Vertex* const labels = chains.labels();
-    const int64_t kept =
-        keep_arcs(arcs, free, memory.bits, memory.sums_of_blocks, barrier, KeepingChains<Vertex>{labels});
-    arcs = {free.sources, free.targets, kept};
-    const ArcList<Vertex> full = free;
-    free = other, other = full;
-  };
+  const auto keep = [&] { left.keep(memory, barrier, KeepingChains<Vertex>{chains.labels()}); };
   if (state->first_steps & kUniteMutual) {
-    chains.unite_mutual(arcs, indptr, barrier);
+    chains.unite_mutual(left.arcs, indptr, barrier);
     keep();
   }
   int64_t before = arcs.count;  // two rounds
-  for (int direction = kAlong; arcs.count > 0; direction = 1 - direction) {
-    chains.tell(arcs, direction, barrier);
+  for (int direction = kAlong; left.arcs.count > 0; direction = 1 - direction) {
+    chains.tell(left.arcs, direction, barrier);
     keep();
     if (direction == kAlong) continue;
-    if (arcs.count >= before - before / kLeastDropped) break;
-    before = arcs.count;
+    if (left.arcs.count >= before - before / kLeastDropped) break;
+    before = left.arcs.count;
   }
   const Extremes<Vertex> extremes = extremes_in(memory);
   visit_of_grid(vertices, [&](int64_t v) { extremes.put_into(Vertex(v), chains.component(Vertex(v))); });
   if (grid_thread() != 0) return;
-  state->kept = arcs.count;
-  state->are_in_spare = arcs.sources == memory.spare_sources;
-  state->is_settled = 1;
+  left.tell(memory);
 }
 
 }  // namespace conncomp

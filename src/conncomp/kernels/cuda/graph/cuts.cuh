@@ -15,21 +15,6 @@ namespace conncomp {
 
 constexpr int kNotedAtOnce = 4;  // arcs that a thread has under way
 
-template <class Value>
-__device__ inline Value larger(Value a, Value b) {
-  return a < b ? b : a;
-}
-
-// The largest of the values of the threads of a warp up to this one.
-template <class Value>
-__device__ inline Value scan_largest_of_warp(Value value) {
-  for (int step = 1; step < kWarp; step *= 2) {
-    const Value before = __shfl_up_sync(kAllLanes, value, step);
-    if (lane() >= step) value = larger(value, before);
-  }
-  return value;
-}
-
 // The largest value, none below 0, of a block's threads up to this one; `all` becomes that of all. Called,
 // not inlined, as nine copies were a sixth of what cut_arcs takes to compile.
 template <class Value>

@@ -11,14 +11,13 @@
 // 2018, sections 3 and 5.1.
 #pragma once
 
-#include "core/union_find.h"
-#include "cuda/core/launch.cuh"
+#include "cuda/graph/roots.cuh"
 
 namespace conncomp {
 
 constexpr int kEclThreads = 256;
 constexpr int kLowDegree = 16, kMidDegree = 352;
-constexpr int kSeenAtStart = 4, kFinishedAtOnce = 4, kUnitedAtOnce = 8;
+constexpr int kSeenAtStart = 4, kUnitedAtOnce = 8;
 
 // A counter with a cache line to itself, as whoever reads beside it would queue with those who advance it.
 template <class Index>
@@ -216,19 +215,11 @@ __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
 template <int finish, class Index>
 __device__ inline int point_to_roots(int64_t vertices, Index* parent) {
   int roots = 0;
-  const int64_t step = grid_threads();
-  for (int64_t first = grid_thread(); first < vertices; first += kFinishedAtOnce * step) {
-    Index ancestor[kFinishedAtOnce];
-#pragma unroll
-    for (int k = 0; k < kFinishedAtOnce; ++k)
-      if (first + k * step < vertices) ancestor[k] = Shared::load(parent + first + k * step);
-#pragma unroll
-    for (int k = 0; k < kFinishedAtOnce; ++k) {
-      const int64_t v = first + k * step;
-      if (v >= vertices) break;
-      roots += finish_path<Shared, finish>(parent, Index(v), ancestor[k]) == Index(v);
-    }
-  }
+  visit_loaded(
+      vertices, [=](int64_t v) { return Shared::load(parent + v); },
+      [&](int64_t v, Index ancestor) {
+        roots += finish_path<Shared, finish>(parent, Index(v), ancestor) == Index(v);
+      });
   return roots;
 }
 
@@ -237,12 +228,7 @@ template <int finish, class Index>
 __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
     ecl_finish(int64_t vertices, Index* parent, int64_t* components) {
   follow_launch();
-  __shared__ int roots_of_block;
-  if (threadIdx.x == 0) roots_of_block = 0;
-  __syncthreads();
-  InBlock::fetch_add(&roots_of_block, point_to_roots<finish>(vertices, parent));
-  __syncthreads();
-  if (threadIdx.x == 0) Shared::fetch_add(components, int64_t(roots_of_block));
+  add_for_block(point_to_roots<finish>(vertices, parent), components);
 }
 
 }  // namespace conncomp

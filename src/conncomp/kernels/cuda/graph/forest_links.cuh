@@ -79,12 +79,9 @@ class ClimbingEdge {
   }
   __device__ void put_larger_first() {
     if (larger_ >= smaller_) return;
-    swap(larger_, smaller_), swap(before_larger_, before_smaller_), swap(key_to_larger_, key_to_smaller_);
-  }
-  template <class Number>
-  __device__ static void swap(Number& a, Number& b) {
-    const Number other = a;
-    a = b, b = other;
+    swap_values(larger_, smaller_);
+    swap_values(before_larger_, before_smaller_);
+    swap_values(key_to_larger_, key_to_smaller_);
   }
 
   // The trees at both ends, and those that led to them, by which keys.

@@ -4,7 +4,6 @@
 #pragma once
 
 #include "cuda/graph/forest_memory.cuh"
-#include "cuda/graph/roots.cuh"
 
 namespace conncomp {
 

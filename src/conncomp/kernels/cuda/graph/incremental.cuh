@@ -12,13 +12,11 @@
 // "Exploring the Design Space of Static and Incremental Graph Connectivity Algorithms on GPUs".
 #pragma once
 
-#include "core/union_find.h"
 #include "cuda/graph/edges.cuh"
 
 namespace conncomp {
 
 constexpr int kGrowingThreads = 256;
-constexpr int kVerticesAtOnce = 4;
 constexpr int kWordsOfSample = 16;  // one of so many words of edges is probed
 constexpr int kDeep = 64;           // steps of two paths, from which on all are shortened
 
@@ -35,14 +33,17 @@ struct Refusal {
   }
 };
 
-// Writes down that a call was given `value`, which is no vertex, at a place of an argument.
-__device__ inline void refuse(Refusal* refusal, int64_t call, int64_t argument, int64_t place,
-                              int64_t value) {
+// Whether a value is a vertex; if not, writes down that a call was given it, at a place of an argument.
+template <class Vertex>
+__device__ inline bool check(Vertex value, int64_t vertices, Refusal* refusal, int64_t call, int64_t argument,
+                             int64_t place) {
+  if (is_vertex(value, vertices)) return true;
   Shared::store(refusal->last_call + call % Refusal::kRemainders, call);
-  if (Shared::compare_exchange(&refusal->call, int64_t(0), call) != 0) return;
+  if (Shared::compare_exchange(&refusal->call, int64_t(0), call) != 0) return false;
   refusal->argument = argument;
   refusal->place = place;
-  refusal->value = value;
+  refusal->value = int64_t(value);
+  return false;
 }
 
 // Checks two arguments of one length, the first of them being number `argument`.
@@ -50,20 +51,15 @@ template <class Vertex>
 __global__ void __launch_bounds__(kGrowingThreads, resident_blocks(kGrowingThreads))
     check_vertices(int64_t count, int64_t vertices, int64_t call, int64_t argument,
                    const Vertex* __restrict__ first, const Vertex* __restrict__ second, Refusal* refusal) {
-  const int64_t step = grid_threads();
-  for (int64_t begin = grid_thread(); begin < count; begin += kVerticesAtOnce * step) {
-    Vertex u[kVerticesAtOnce], v[kVerticesAtOnce];
-#pragma unroll
-    for (int k = 0; k < kVerticesAtOnce; ++k)
-      if (const int64_t i = begin + k * step; i < count) u[k] = first[i], v[k] = second[i];
-#pragma unroll
-    for (int k = 0; k < kVerticesAtOnce; ++k) {
-      const int64_t i = begin + k * step;
-      if (i >= count) break;
-      if (!is_vertex(u[k], vertices)) refuse(refusal, call, argument, i, int64_t(u[k]));
-      if (!is_vertex(v[k], vertices)) refuse(refusal, call, argument + 1, i, int64_t(v[k]));
-    }
-  }
+  struct Pair {
+    Vertex first, second;
+  };
+  visit_loaded(
+      count, [=](int64_t i) { return Pair{first[i], second[i]}; },
+      [=](int64_t i, const Pair& pair) {
+        check(pair.first, vertices, refusal, call, argument, i);
+        check(pair.second, vertices, refusal, call, argument + 1, i);
+      });
 }
 
 // Whether there was a union since it was made.
@@ -142,9 +138,8 @@ __global__ void __launch_bounds__(kGrowingThreads)
                   bool* __restrict__ connected, Refusal* refusal) {
   for (int64_t i = grid_thread(); i < pairs; i += grid_threads()) {
     const Vertex a = Shared::load(u + i), b = Shared::load(v + i);
-    const bool first = is_vertex(a, vertices), second = is_vertex(b, vertices);
-    if (!first) refuse(refusal, call, argument, i, int64_t(a));
-    if (!second) refuse(refusal, call, argument + 1, i, int64_t(b));
+    const bool first = check(a, vertices, refusal, call, argument, i),
+               second = check(b, vertices, refusal, call, argument + 1, i);
     connected[i] = first && second && in_one_set<Shared>(parent, Index(a), Index(b));
   }
 }
@@ -157,8 +152,7 @@ __global__ void __launch_bounds__(kGrowingThreads)
                Refusal* refusal) {
   for (int64_t i = grid_thread(); i < count; i += grid_threads()) {
     const Vertex v = Shared::load(wanted + i);
-    const bool exists = is_vertex(v, vertices);
-    if (!exists) refuse(refusal, call, argument, i, int64_t(v));
+    const bool exists = check(v, vertices, refusal, call, argument, i);
     roots[i] = exists ? find<Shared>(parent, Index(v)) : Index(-1);
   }
 }
@@ -167,17 +161,9 @@ __global__ void __launch_bounds__(kGrowingThreads)
 template <class Index, class Label>
 __global__ void __launch_bounds__(kGrowingThreads, resident_blocks(kGrowingThreads))
     copy_roots(int64_t vertices, Index* parent, Label* __restrict__ labels) {
-  const int64_t step = grid_threads();
-  for (int64_t begin = grid_thread(); begin < vertices; begin += kVerticesAtOnce * step) {
-    Index above[kVerticesAtOnce];
-#pragma unroll
-    for (int k = 0; k < kVerticesAtOnce; ++k)
-      if (const int64_t v = begin + k * step; v < vertices) above[k] = Shared::load(parent + v);
-#pragma unroll
-    for (int k = 0; k < kVerticesAtOnce; ++k)
-      if (const int64_t v = begin + k * step; v < vertices)
-        labels[v] = Label(shorten(parent, Index(v), above[k]));
-  }
+  visit_loaded(
+      vertices, [=](int64_t v) { return Shared::load(parent + v); },
+      [=](int64_t v, Index above) { labels[v] = Label(shorten(parent, Index(v), above)); });
 }
 
 }  // namespace conncomp

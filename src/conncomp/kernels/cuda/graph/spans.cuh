@@ -4,7 +4,7 @@
 // Cost: indptr read once, two searches a span, three accesses to shared memory an arc.
 #pragma once
 
-#include "cuda/core/warp.cuh"
+#include "cuda/graph/roots.cuh"
 
 namespace conncomp {
 
@@ -130,24 +130,19 @@ class SpanSources {
   }
   // Stretches of arcs begin in banks of their own.
   __device__ static int place(int arc) { return arc + arc / kArcsOfThread; }
-  __device__ static Code larger_code(Code a, Code b) { return a < b ? b : a; }
   // Each arc gets the largest code up to it: that of its row.
   __device__ static void spread(Code* codes) {
     __shared__ Code largest_of_warp[kWarps];
     const int thread = int(threadIdx.x), first = place(kArcsOfThread * thread);
     Code largest = 0;
-    for (int k = 0; k < kArcsOfThread; ++k) largest = larger_code(largest, codes[first + k]);
-    for (int step = 1; step < kWarp; step *= 2) {
-      const Code before = __shfl_up_sync(kAllLanes, largest, step);
-      if (lane() >= step) largest = larger_code(largest, before);
-    }
+    for (int k = 0; k < kArcsOfThread; ++k) largest = larger(largest, codes[first + k]);
+    largest = scan_largest_of_warp(largest);
     if (lane() == kWarp - 1) largest_of_warp[thread / kWarp] = largest;
     largest = __shfl_up_sync(kAllLanes, largest, 1);
     if (lane() == 0) largest = 0;
     __syncthreads();
-    for (int warp = 0; warp < thread / kWarp; ++warp) largest = larger_code(largest, largest_of_warp[warp]);
-    for (int k = 0; k < kArcsOfThread; ++k)
-      codes[first + k] = largest = larger_code(largest, codes[first + k]);
+    for (int warp = 0; warp < thread / kWarp; ++warp) largest = larger(largest, largest_of_warp[warp]);
+    for (int k = 0; k < kArcsOfThread; ++k) codes[first + k] = largest = larger(largest, codes[first + k]);
     __syncthreads();
   }
 

@@ -19,7 +19,6 @@
 #pragma once
 
 #include "cuda/graph/cuts.cuh"
-#include "cuda/graph/roots.cuh"
 #include "cuda/graph/trimming.cuh"
 #include "cuda/graph/widening.cuh"
 
@@ -101,13 +100,12 @@ CONNCOMP_PHASE bool settle_arcs(ArcList<const Vertex> arcs, int64_t vertices, Si
   return false;
 }
 
-// The ends of arcs know themselves only. All blocks meet.
-template <class Vertex>
-CONNCOMP_PHASE void reset_ends(ArcList<const Vertex> arcs, Signatures<Vertex> signatures,
-                               GridBarrier& barrier) {
+// The ends of arcs know themselves only, by signatures or extremes. All blocks meet.
+template <class Vertex, class Known>
+CONNCOMP_PHASE void reset_ends(ArcList<const Vertex> arcs, Known known, GridBarrier& barrier) {
   visit_of_grid(arcs.count, [=](int64_t arc) {
-    signatures.reset(arcs.sources[arc]);
-    signatures.reset(arcs.targets[arc]);
+    known.reset(arcs.sources[arc]);
+    known.reset(arcs.targets[arc]);
   });
   meet(barrier);
 }
@@ -123,17 +121,6 @@ struct KeepingUncut {
   }
   __device__ static void write(Vertex u, Vertex v, Vertex& source, Vertex& target) { source = u, target = v; }
 };
-
-// The ends of arcs know themselves only. All blocks meet.
-template <class Vertex>
-__device__ inline void reset_extremes(const ArcList<const Vertex>& arcs, const Extremes<Vertex>& extremes,
-                                      GridBarrier& barrier) {
-  visit_of_grid(arcs.count, [&](int64_t arc) {
-    extremes.reset(arcs.sources[arc]);
-    extremes.reset(arcs.targets[arc]);
-  });
-  meet(barrier);
-}
 
 // Passes extremes along arcs, each block in its share; returns whether they become final. All blocks meet.
 template <class Vertex>
@@ -167,30 +154,18 @@ template <class Vertex>
 __device__ inline void drop_by_extremes(int64_t vertices, ArcList<const Vertex> arcs, bool are_near,
                                         const StrongMemory<Vertex>& memory, GridBarrier& barrier) {
   const Extremes<Vertex> extremes = extremes_in(memory);
-  ArcList<Vertex> free{memory.next_sources, memory.next_targets, 0},
-      other{memory.spare_sources, memory.spare_targets, 0};
-  const auto swap_lists = [&] {
-    const ArcList<Vertex> full = free;
-    free = other, other = full;
-  };
-  if (arcs.sources == free.sources) swap_lists();
+  KeptArcs<Vertex> left(arcs, memory);
+  if (arcs.sources == left.next.sources) swap_values(left.next, left.spare);
   visit_of_grid(vertices, [=](int64_t v) { extremes.reset(Vertex(v)); });
   meet(barrier);
-  while (arcs.count > 0 && settle_extremes(arcs, extremes, are_near, barrier)) {
-    const int64_t kept = keep_arcs(arcs, free, memory.bits, memory.sums_of_blocks, barrier,
-                                   KeepingUncut<Vertex>{nullptr, extremes});
-    arcs = {free.sources, free.targets, kept};
-    if (grid_thread() == 0) {
-      memory.state->kept = kept;
-      memory.state->are_in_spare = free.sources == memory.spare_sources;
-      memory.state->is_settled = 1;
-    }
+  while (left.arcs.count > 0 && settle_extremes(left.arcs, extremes, are_near, barrier)) {
+    left.keep(memory, barrier, KeepingUncut<Vertex>{nullptr, extremes});
+    if (grid_thread() == 0) left.tell(memory);
     if (!are_near) return;
-    swap_lists();
-    reset_extremes(arcs, extremes, barrier);
+    reset_ends(left.arcs, extremes, barrier);
   }
   // What a round that is given up has told is not final.
-  reset_extremes(arcs, extremes, barrier);
+  reset_ends(left.arcs, extremes, barrier);
 }
 
 // Drops arcs over cuts, and tells whether to trim. With nothing to trim and scattered neighbours, a round of
@@ -269,7 +244,7 @@ struct Keeping {
 // All blocks run at the same time.
 template <class Vertex, class Index>
 __global__ void __launch_bounds__(kStrongThreads, kStrongBlocks)
-    strong_components(int64_t vertices, ArcList<const Vertex> arcs, int64_t most_barriers, bool are_paths,
+    strong_components(int64_t vertices, ArcList<const Vertex> given, int64_t most_barriers, bool are_paths,
                       bool are_in_order, StrongMemory<Vertex> memory, Index* __restrict__ roots,
                       int64_t* components) {
   __shared__ Vertex queue_vertices[kStrongThreads / kWarp][kQueued];
@@ -283,25 +258,18 @@ __global__ void __launch_bounds__(kStrongThreads, kStrongBlocks)
   const Searches<Vertex> searches{{words_of_searches}};
   const Vertex pivot = state->pivot;
 
-  ArcList<Vertex> next{memory.next_sources, memory.next_targets, 0},
-      spare{memory.spare_sources, memory.spare_targets, 0};
-  const auto swap_lists = [&] {
-    const ArcList<Vertex> full = next;
-    next = spare, spare = full;
-  };
+  KeptArcs<Vertex> left(given, memory);
+  ArcList<const Vertex>& arcs = left.arcs;
+  ArcList<Vertex>& next = left.next;
   Keeping<Vertex> keeping{ToldBy::kSearches, searches, true, 0, memory.signatures, signatures};
   const auto keep = [&](ToldBy told_by) {
     keeping.told_by = told_by;
-    const int64_t kept = keep_arcs(arcs, next, bits, sums_of_blocks, barrier, keeping);
-    arcs = {next.sources, next.targets, kept};
-    swap_lists();
+    left.keep(memory, barrier, keeping);
   };
 
   if (state->kept < arcs.count) {
-    if (!state->are_in_spare)
-      arcs = {next.sources, next.targets, state->kept}, swap_lists();
-    else
-      arcs = {spare.sources, spare.targets, state->kept};
+    if (!state->are_in_spare) swap_values(next, left.spare);
+    arcs = {left.spare.sources, left.spare.targets, state->kept};
   }
 
   visit_of_grid((vertices + kVerticesOfWord - 1) / kVerticesOfWord, [=](int64_t word) {

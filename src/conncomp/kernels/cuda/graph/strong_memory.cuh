@@ -90,4 +90,29 @@ __device__ inline Extremes<Vertex> extremes_in(const StrongMemory<Vertex>& memor
   return {reinterpret_cast<Vertex*>(memory.row_ends)};
 }
 
+// Arcs that are left, and two lists that they are copied to by turns.
+template <class Vertex>
+struct KeptArcs {
+  ArcList<const Vertex> arcs;
+  ArcList<Vertex> next, spare;
+
+  __device__ KeptArcs(const ArcList<const Vertex>& arcs, const StrongMemory<Vertex>& memory)
+      : arcs(arcs),
+        next{memory.next_sources, memory.next_targets, 0},
+        spare{memory.spare_sources, memory.spare_targets, 0} {}
+  // All blocks meet.
+  template <class Keeping>
+  __device__ void keep(const StrongMemory<Vertex>& memory, GridBarrier& barrier, const Keeping& keeping) {
+    const int64_t kept = keep_arcs(arcs, next, memory.bits, memory.sums_of_blocks, barrier, keeping);
+    arcs = {next.sources, next.targets, kept};
+    swap_values(next, spare);
+  }
+  // Tells strong_components which arcs are left, whose extremes are final.
+  __device__ void tell(const StrongMemory<Vertex>& memory) const {
+    memory.state->kept = arcs.count;
+    memory.state->are_in_spare = arcs.sources == memory.spare_sources;
+    memory.state->is_settled = 1;
+  }
+};
+
 }  // namespace conncomp

@@ -311,8 +311,8 @@ __device__ inline Bits64 bernoulli_together(const Draws& draws, Bits64 word, int
 // Makes updates of all replicas. `forest` has an entry a site, unless a box is a whole lattice.
 template <int axes, bool by_warp, bool in_cluster>
 __device__ inline void sweep_boxes(const Replicas& replicas, const Updates& updates, const Boxes& boxes,
-                                   const Bits64* probability, Bits64* spins, int32_t* forest,
-                                   const Records& all_records, uint32_t* arrived) {
+                                   const Bits64* probability, Bits64* spins, const Records& all_records,
+                                   int32_t* forest, uint32_t* arrived) {
   CONNCOMP_DYNAMIC_SHARED(uint64_t, shared);
   using Team = TeamOf<by_warp>;
   constexpr int kAlongRow = axes - 1, kFirstAxis = kLatticeAxes - axes;
@@ -474,16 +474,16 @@ __device__ inline void sweep_boxes(const Replicas& replicas, const Updates& upda
 template <int axes, bool by_warp>
 __global__ void __launch_bounds__(kMostBoxThreads, 1)
     sweep_spins(Replicas replicas, Updates updates, Boxes boxes, const Bits64* probability, Bits64* spins,
-                int32_t* forest, Records records, uint32_t* arrived) {
-  sweep_boxes<axes, by_warp, false>(replicas, updates, boxes, probability, spins, forest, records, arrived);
+                Records records, int32_t* forest, uint32_t* arrived) {
+  sweep_boxes<axes, by_warp, false>(replicas, updates, boxes, probability, spins, records, forest, arrived);
 }
 
 // The same, of replicas whose parts are so many blocks of a cluster.
 template <int axes, int parts>
 __global__ void CONNCOMP_CLUSTER(parts) __launch_bounds__(kMostBoxThreads, 1)
     sweep_in_cluster(Replicas replicas, Updates updates, Boxes boxes, const Bits64* probability,
-                     Bits64* spins, int32_t* forest, Records records, uint32_t* arrived) {
-  sweep_boxes<axes, true, true>(replicas, updates, boxes, probability, spins, forest, records, arrived);
+                     Bits64* spins, Records records, int32_t* forest, uint32_t* arrived) {
+  sweep_boxes<axes, true, true>(replicas, updates, boxes, probability, spins, records, forest, arrived);
 }
 
 }  // namespace conncomp
