@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from conncomp._algorithms import Algorithm, always_waits, table_of
+from conncomp._algorithms import Algorithm, Specialisations, always_waits, table_of
 from conncomp.gpu import Workspace
 from conncomp.grid import runs, scans
 from conncomp.kernels.cuda.core import numbering
@@ -19,14 +19,8 @@ from conncomp.kernels.cuda.grid import (
 )
 from conncomp.kernels.cuda.grid.image import Image
 from conncomp.kernels.cuda.launcher import Gpu
-from conncomp.kernels.cuda.papers import (
-    blocks,
-    directional_propagation,
-    label_equivalence,
-    local_propagation,
-    neighbour_propagation,
-    tiles,
-)
+from conncomp.kernels.cuda.papers import hawick_arrays as hawick
+from conncomp.kernels.cuda.papers import tiles
 
 HAWICK = "Hawick, Leist, Playne 2010"
 MADDIX = "Maddix 2014"
@@ -78,14 +72,20 @@ def _numbering(fill_roots: Callable[..., object]) -> Callable[..., Any]:
     return fill
 
 
-def _of_paper(name: str, driver: Any, source: str, **traits: Any) -> Algorithm:
-    """Return a paper's algorithm, which `driver` has; it waits unless told else."""
+def _of_paper(
+    name: str,
+    fill_roots: Callable[..., object],
+    specialisations: Callable[[], Specialisations],
+    source: str,
+    **traits: Any,
+) -> Algorithm:
+    """Return a paper's algorithm; it waits unless told else."""
     return Algorithm(
         name,
         "cuda",
-        _numbering(driver.fill_roots),
+        _numbering(fill_roots),
         source=source,
-        specialisations=(driver.specialisations, numbering.specialisations),
+        specialisations=(specialisations, numbering.specialisations),
         **{"waits": always_waits, **traits},
     )
 
@@ -125,28 +125,37 @@ ALGORITHMS = table_of(
     ),
     _of_paper(
         "label-equivalence",
-        label_equivalence,
+        hawick.fill_by_equivalence,
+        hawick.EQUIVALENCE.modules,
         f"{HAWICK}; {MADDIX}",
-        options=label_equivalence.OPTIONS,
-        check=blocks.check,
+        options=hawick.EQUIVALENCE_OPTIONS,
+        check=hawick.check_cells,
     ),
     _of_paper(
         "neighbour-propagation",
-        neighbour_propagation,
+        hawick.fill_by_neighbours,
+        hawick.BY_NEIGHBOURS.modules,
         f"{HAWICK}; {MADDIX}",
-        options=neighbour_propagation.OPTIONS,
+        options=hawick.NEIGHBOUR_OPTIONS,
     ),
     _of_paper(
         "local-propagation",
-        local_propagation,
+        hawick.fill_in_blocks,
+        hawick.IN_BLOCKS.modules,
         f"{HAWICK}; {MADDIX}",
-        options=local_propagation.OPTIONS,
-        check=blocks.check,
+        options=hawick.BLOCK_OPTIONS,
+        check=hawick.check_cells,
     ),
-    _of_paper("directional-propagation", directional_propagation, HAWICK),
+    _of_paper(
+        "directional-propagation",
+        hawick.fill_along_rows,
+        hawick.ALONG_ROWS.modules,
+        HAWICK,
+    ),
     _of_paper(
         "tiles",
-        tiles,
+        tiles.fill_roots,
+        tiles.specialisations,
         WEIGEL,
         options=tiles.OPTIONS,
         waits=tiles.waits,
