@@ -11,15 +11,9 @@ from conncomp.gpu import Workspace
 from conncomp.kernels.cuda.core import numbering
 from conncomp.kernels.cuda.core.numbering import number_roots
 from conncomp.kernels.cuda.graph import blocked_afforest, ecl, edges, strong_components
-from conncomp.kernels.cuda.launcher import Gpu
-from conncomp.kernels.cuda.papers import (
-    bfs,
-    ecl_scc,
-    edge_propagation,
-    forward_backward,
-    soman,
-    vertex_propagation,
-)
+from conncomp.kernels.cuda.launcher import Gpu, Templates
+from conncomp.kernels.cuda.papers import ecl_scc, forward_backward, soman
+from conncomp.kernels.cuda.papers import hawick_graphs as hawick
 
 if TYPE_CHECKING:
     from conncomp.graph.graph import Graph
@@ -94,15 +88,17 @@ def _kernels(*drivers: Any) -> tuple[Callable[[], Specialisations], ...]:
     return tuple(driver.specialisations for driver in (*drivers, numbering))
 
 
-def _of_paper(name: str, driver: Any, source: str, **traits: Any) -> Algorithm:
+def _of_paper(
+    name: str, fill_roots: Callable[..., Any], kernels: Templates, source: str, **traits: Any
+) -> Algorithm:
     """Return a paper's algorithm that goes on until nothing changes."""
     return Algorithm(
         name,
         "cuda",
-        _numbering(driver.fill_roots),
+        _numbering(fill_roots),
         source=source,
         waits=always_waits,
-        specialisations=_kernels(driver, edges),
+        specialisations=(kernels.modules, *_kernels(edges)),
         **traits,
     )
 
@@ -130,11 +126,27 @@ ALGORITHMS = table_of(
         specialisations=_kernels(ecl),
     ),
     _of_paper(
-        "soman", soman, "Soman, Kothapalli, Narayanan 2010; Wang 2013", options=soman.OPTIONS
+        "soman",
+        soman.fill_roots,
+        soman.KERNELS,
+        "Soman, Kothapalli, Narayanan 2010; Wang 2013",
+        options=soman.OPTIONS,
     ),
-    _of_paper("edge-propagation", edge_propagation, HAWICK, options=edge_propagation.OPTIONS),
-    _of_paper("vertex-propagation", vertex_propagation, HAWICK, options=vertex_propagation.OPTIONS),
-    _of_paper("bfs", bfs, HAWICK, options=bfs.OPTIONS),
+    _of_paper(
+        "edge-propagation",
+        hawick.fill_by_edges,
+        hawick.BY_EDGES,
+        HAWICK,
+        options=hawick.OPTIONS,
+    ),
+    _of_paper(
+        "vertex-propagation",
+        hawick.fill_by_vertices,
+        hawick.BY_VERTICES,
+        HAWICK,
+        options=hawick.VERTEX_OPTIONS,
+    ),
+    _of_paper("bfs", hawick.fill_by_bfs, hawick.BFS, HAWICK, options=hawick.OPTIONS),
 )
 
 # The same for strong components.
@@ -148,6 +160,6 @@ STRONG_ALGORITHMS = table_of(
         source=f"Fleischer, Hendrickson, Pinar 2000; {ALABANDI}",
         specialisations=_kernels(strong_components, edges, blocked_afforest, ecl),
     ),
-    _of_paper("ecl-scc", ecl_scc, ALABANDI),
-    _of_paper("forward-backward", forward_backward, BARNAT),
+    _of_paper("ecl-scc", ecl_scc.fill_roots, ecl_scc.KERNELS, ALABANDI),
+    _of_paper("forward-backward", forward_backward.fill_roots, forward_backward.KERNELS, BARNAT),
 )

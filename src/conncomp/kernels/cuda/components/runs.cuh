@@ -257,7 +257,7 @@ __global__ void __launch_bounds__(kTableThreads)
         unsigned int& waits = waiting[k * Four::kCount + l];
         waits = 0;
         if (!open) continue;
-        const int number = __ffs(int(open)) - 1;
+        const int number = lowest(open);
         const Label label = four.label(number);
         if (!labels.has_row(label)) continue;
         const int run_length = four.length(number), slot = find_slot(owners, label);
@@ -348,6 +348,8 @@ __device__ inline Wide wide_of(int64_t low, int64_t high) {
 }
 
 // Adds up what the runs of each component have. All threads of a warp call it, with a sum that has
+// begin(component), which starts an empty sum of it, add(index, length) for a run, combine_lanes(), which
+// makes it the sum of all lanes, of one component, and send(), which adds it to the component, as others do.
 template <class Sum>
 __device__ inline void walk_runs(const Runs& runs, const Turn& turn, Sum& sum) {
   const int64_t count = runs.state->runs;

@@ -124,7 +124,7 @@ struct SumOfSlot {
     }
     return sum;
   }
-  // For sums of 64 bits.
+  // `words` begin limbs of a sum of 64 bits.
   __device__ void send_wide(const uint32_t* slot, int64_t* to) const {
     constexpr int kLimbs = 3;
     __int128 sum = sum_of_limbs(slot + low, wide);
@@ -144,12 +144,14 @@ struct TileValues;
 
 template <int axes>
 struct TileValues<NoValue, axes> {
+  using Columns = IntensityColumns<uint8_t>;  // any
   static constexpr int kSlot = 0, kRow = 0, kSums = 0;
 };
 
 // Common to both kinds of values: extremes, by keys, and products with coordinates.
 template <class Value, int axes, class Sum>
 struct TileExtremes {
+  using Columns = IntensityColumns<Value>;
   using Key = typename Order<Value>::Key;
   Key low = Key(~Key(0)), high = 0;
   Sum of_run = 0, products = 0;
@@ -621,16 +623,6 @@ __global__ void __launch_bounds__(kTableThreads) list_rows(SumTable table, RunTa
   *static_cast<volatile int64_t*>(table.answer) = answer_of(table.call, rows, components);
 }
 
-// Columns of values have any type where there is no image.
-template <class Value>
-struct ColumnsOfTiles {
-  using Type = IntensityColumns<Value>;
-};
-template <>
-struct ColumnsOfTiles<NoValue> {
-  using Type = IntensityColumns<uint8_t>;
-};
-
 // Writes the columns of a component's values, from its words.
 template <class Value, int axes>
 __device__ inline void write_values(const int64_t* words, const IntensityColumns<Value>& columns,
@@ -709,7 +701,7 @@ __device__ inline void write_component(int64_t* words, const SumTable& table, in
 template <class Value, int axes>
 __global__ void __launch_bounds__(kColumnThreads)
     write_tile_columns(SumTable table, RunTable runs, ShapeColumns shapes,
-                       typename ColumnsOfTiles<Value>::Type values, double* reals) {
+                       typename TileValues<Value, axes>::Columns values, double* reals) {
   follow_launch();
   using Words = TileWords<Value, axes>;
   constexpr int kPairs = (Words::kRow + 1) / 2, kStride = 2 * kPairs + 1;

@@ -21,6 +21,16 @@ constexpr int kResidentThreads = 2048;
 #endif
 CONNCOMP_ANYWHERE constexpr int resident_blocks(int threads) { return kResidentThreads / threads; }
 
+// One of two types.
+template <bool first, class A, class B>
+struct Either {
+  using Type = A;
+};
+template <class A, class B>
+struct Either<false, A, B> {
+  using Type = B;
+};
+
 // Blocks that form a cluster, which runs at once on neighbouring multiprocessors.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
 #define CONNCOMP_CLUSTER(blocks) __cluster_dims__(blocks, 1, 1)
@@ -93,6 +103,13 @@ __device__ inline uint32_t lanes_up_to_this() {
 #endif
 }
 
+// How many of some lanes come before this one.
+__device__ inline int rank_in(uint32_t lanes) { return __popc(lanes & ((1u << lane()) - 1)); }
+
+__device__ inline int lowest(uint64_t bits) { return __ffsll((long long)(bits)) - 1; }
+__device__ inline int lowest(uint32_t bits) { return __ffs(int(bits)) - 1; }
+__device__ inline uint64_t lowest_bit(uint64_t bits) { return bits & (0 - bits); }
+__device__ inline uint32_t lowest_bit(uint32_t bits) { return bits & (0 - bits); }
 // The place of the highest set bit, of which there is one.
 __device__ inline int highest_bit(uint32_t bits) {
 #ifdef __CUDA_ARCH__

@@ -34,6 +34,18 @@ __device__ inline void report_changes(int64_t* last_change, int64_t sweep, bool 
   if (__syncthreads_or(changed) && threadIdx.x == 0) report_change(last_change, sweep);
 }
 
+// Lowers the higher of two labels to the other; returns whether they differed.
+template <class Memory, class Label, class Place>
+__device__ inline bool lower_higher(Label* labels, Place u, Place v) {
+  const Label a = Memory::load(labels + u), b = Memory::load(labels + v);
+  if (a == b) return false;
+  if (a < b)
+    Memory::fetch_min(labels + v, a);
+  else
+    Memory::fetch_min(labels + u, b);
+  return true;
+}
+
 // Calls sweep() by all threads of a block, with barriers between, until it returns false to all of them.
 template <class Sweep>
 __device__ inline void sweep_in_block(Sweep&& sweep) {

@@ -60,7 +60,7 @@ struct TasksOfWarp {
   // Adds one item of each lane that `has` one; returns the new count.
   __device__ int push(int count, bool has, const Item& added) {
     const unsigned int lanes = __ballot_sync(kAllLanes, has);
-    if (has) item[count + __popc(lanes & ((1u << lane()) - 1))] = added;
+    if (has) item[count + rank_in(lanes)] = added;
     return count + __popc(lanes);
   }
   // Calls body(item, true) while each lane has one; returns how many are left.

@@ -105,12 +105,7 @@ def forest_arcs(
 ) -> Any:
     """Return the arcs of the spanning forest of least weight, and of least numbers, ascending.
 
-<<<<<<< HEAD
-    It waits for the GPU. Without weights all arcs weigh the same. `are_sorted` tells by graph
-    whether its rows are sorted, once that has been looked up.
-=======
-    It waits for the GPU. Rows of `sorted_graphs` are known to be sorted.
->>>>>>> e2
+    It waits for the GPU. `are_sorted` says by graph whether its rows are sorted, once looked up.
     """
     known = {} if are_sorted is None else are_sorted
     task = ForestTask(gpu, graph, weights, workspace, known.get(graph, False))
@@ -122,7 +117,6 @@ def forest_arcs(
     return found
 
 
-<<<<<<< HEAD
 def room_for_forest(gpu: Gpu, graph: Any) -> Any:
     """Return an array for as many arcs as a forest may have."""
     most = min(graph.num_vertices, graph.num_arcs)
@@ -137,10 +131,6 @@ def as_many(arcs: Any, number: int) -> Any:
 
 class ForestTask:
     """The steps of ``boruvka.cuh`` for one graph, and their memory, of a workspace."""
-=======
-class ForestTask:
-    """The steps of ``boruvka.cuh`` for one graph, in `memory`, which others may replace."""
->>>>>>> e2
 
     def __init__(
         self,
@@ -219,24 +209,11 @@ class ForestTask:
     def find(self, arcs: Any) -> None:
         """Let an array begin with the arcs of the forest, and count them."""
         self.choose()
-<<<<<<< HEAD
-        bits = self.words, self._chunk(), self.memory["chosen"], self.memory["of_chunk"]
-        launch(self.kernels[-2], self._by_chunk(), *bits, self.total)
-        launch(self.kernels[-1], self._by_chunk(), *bits, len(arcs), arcs)
-=======
-        arcs = self.room()
         chunk = max(1, -(-self.words // MOST_CHUNKS))
         bits = self.words, chunk, self.memory["chosen"], self.memory["of_chunk"]
         by_chunk = max(1, -(-self.words // chunk)), THREADS
         self._launch("count_chosen", by_chunk, *bits, self.total)
         self._launch("list_chosen", by_chunk, *bits, len(arcs), arcs)
-        return arcs
-
-    def as_many(self, arcs: Any, number: int) -> Any:
-        """Return the first arcs of an array, and little memory that is not used."""
-        number = min(number, len(arcs))
-        return arcs[:number] if 2 * number >= len(arcs) else arcs[:number].copy()
->>>>>>> e2
 
     def choose(self) -> None:
         """Set the bits of the arcs of the forest."""
@@ -269,7 +246,7 @@ class ForestTask:
         if self.weights is None:
             if not self.is_sorted:
                 checked = self.count, self.arcs, *self.ends, known[1]
-                self._launch(CHECK_OF_ROWS, self.by_vertex, *checked)
+                self._launch("count_descents", self.by_vertex, *checked)
             self._launch("unite_in_order", self.by_vertex, *rows, self.far, memory.struct)
             return
         # The imbalance is 0 if arcs weigh the same both ways, and else by a rare chance.
@@ -379,13 +356,8 @@ def _module_of_rows(
     pointer: np.dtype[Any], vertex: np.dtype[Any], index: np.dtype[Any], keys: _Kind
 ) -> Module:
     types = f"{ctype(pointer)}, {ctype(vertex)}"
-<<<<<<< HEAD
-    all_types = f"{keys.ctype()}, {types}, {ctype(index)}"
-    in_order = f"count_descents<{types}>", f"unite_in_order<{all_types}>"
-=======
     all_types = f"{keys.name}, {types}, {ctype(index)}"
-    in_order = f"{CHECK_OF_ROWS}<{types}>", f"unite_in_order<{all_types}>"
->>>>>>> e2
+    in_order = f"count_descents<{types}>", f"unite_in_order<{all_types}>"
     by_weight = f"choose_first<{all_types}>", f"unite_first<{all_types}>"
     return FILE, (
         *(in_order if keys in NUMBERS.values() else by_weight),

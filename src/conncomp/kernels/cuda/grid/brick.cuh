@@ -13,11 +13,6 @@ namespace conncomp {
 using Bits = uint64_t;
 constexpr int kBits = 64;
 
-__device__ inline int lowest(Bits bits) { return __ffsll((long long)(bits)) - 1; }
-__device__ inline int lowest(uint32_t bits) { return __ffs(int(bits)) - 1; }
-__device__ inline Bits lowest_bit(Bits bits) { return bits & (0 - bits); }
-__device__ inline uint32_t lowest_bit(uint32_t bits) { return bits & (0 - bits); }
-
 template <int axes>
 struct Brick : Steps<axes> {
   static constexpr int kLog = 6 / axes, kSide = 1 << kLog;

@@ -33,12 +33,12 @@ struct ValueOfBlock {
     const int warp = int(threadIdx.x) / kWarp;
     const uint32_t with_value = __ballot_sync(kAllLanes, met.any);
     if (lane() == 0) has_value[warp] = with_value != 0;
-    if (with_value != 0 && lane() == __ffs(int(with_value)) - 1) value[warp] = met.value;
+    if (with_value != 0 && lane() == lowest(with_value)) value[warp] = met.value;
     __syncthreads();
     // Lane k compares the value of warp k.
     const bool compares = lane() < int(blockDim.x) / kWarp && has_value[lane()];
     const uint32_t comparing = __ballot_sync(kAllLanes, compares);
-    const Value first = value[comparing == 0 ? 0 : __ffs(int(comparing)) - 1];
+    const Value first = value[comparing == 0 ? 0 : lowest(comparing)];
     met.several |= (compares && !(value[lane()] == first)) || (met.any && !(met.value == first));
     return first;
   }

@@ -163,7 +163,7 @@ struct BundleLabelling {
 #pragma unroll
     for (int k = Rows::kRowsOfBundle - 1; k >= 0; --k)
       if (const uint32_t of_row = memory.rows[word].row[k] & columns)
-        place = Rows::word_of_row(word, k) * kRunWord + __ffs(int(of_row)) - 1;
+        place = Rows::word_of_row(word, k) * kRunWord + lowest(of_row);
     return place;
   }
   // Lowers the first place of a root to one of its runs.
@@ -180,7 +180,7 @@ struct BundleLabelling {
     const int thread = int(threadIdx.x), threads = Rows::kWords;
     const uint32_t all = memory.rows[word].all(), starts = memory.starts[word];
     // The run that goes on from the word before.
-    if (const uint32_t columns = all & ((starts & (0 - starts)) - 1))
+    if (const uint32_t columns = all & (lowest_bit(starts) - 1))
       lower_first(forest.parent[memory.before[word] - 1], first_place(columns));
     for (int run = thread; run < forest.runs; run += threads)
       if (const int root = forest.parent[run]; root != run) lower_first(root, memory.uniting.first[run]);
@@ -396,9 +396,9 @@ struct ListedContacts {
     int at = InBlock::fetch_add(count, contacts);
     unrolled<Rows::kDirections>([&](int direction) {
       for (uint32_t columns = in_column[direction]; columns != 0; columns &= columns - 1)
-        listed[at++] = contact(word, direction, __ffs(int(columns)) - 1);
+        listed[at++] = contact(word, direction, lowest(columns));
     });
-    for (; kinds != 0; kinds &= kinds - 1) listed[at++] = contact(word, __ffs(int(kinds)) - 1, 0);
+    for (; kinds != 0; kinds &= kinds - 1) listed[at++] = contact(word, lowest(kinds), 0);
   }
   __device__ static uint16_t contact(int word, int kind, int column) {
     return uint16_t(word | kind << 7 | column << 11);

@@ -202,4 +202,17 @@ __device__ inline Index lower_label(Index a, Index b) {
   return first ? a : b;
 }
 
+// The lowest of a cell's label, which is no background, and those of the neighbours that it is linked to.
+template <class Rule, int rank, class Index>
+__device__ inline Index lowest_around(const Grid<rank>& grid, const Rule& rule,
+                                      const typename Rule::Value* values, const Index* labels,
+                                      const Cell<rank, Index>& cell, Index label) {
+  const auto site = rule.site(values, cell.offset);
+  for_each_neighbour(grid, cell, [&](const Neighbour<Index>& neighbour) {
+    if (linked_to(rule, values, site, neighbour))
+      label = lower_label(label, Shared::load(labels + neighbour.index));
+  });
+  return label;
+}
+
 }  // namespace conncomp

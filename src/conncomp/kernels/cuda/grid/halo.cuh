@@ -26,7 +26,7 @@ struct WholeLayers {
   __device__ int last(int) const { return side - 1; }
 };
 
-template <int axes, class Word = Bits>
+template <int axes, class Word>
 struct HaloOfWords {
   using B = Brick<axes>;
   static constexpr int kWords = axes == 3 ? 2 : 1;
@@ -184,14 +184,6 @@ struct HaloOfWords {
 };
 
 template <int axes>
-struct HaloOf {
-  using Type = HaloOfWords<axes>;
-};
-template <>
-struct HaloOf<2> {
-  using Type = HaloOfWords<2, uint32_t>;
-};
-template <int axes>
-using Halo = typename HaloOf<axes>::Type;
+using Halo = HaloOfWords<axes, typename Either<axes == 2, uint32_t, Bits>::Type>;
 
 }  // namespace conncomp

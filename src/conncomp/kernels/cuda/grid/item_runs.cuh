@@ -74,7 +74,7 @@ struct Item {
     uint32_t like = 0;
 #pragma unroll 1
     for (uint32_t unvisited = elements; unvisited != 0; unvisited &= unvisited - 1) {
-      const int element = __ffs(int(unvisited)) - 1;
+      const int element = lowest(unvisited);
       const uint8_t* const value = own + int64_t(element) * table.stride;
       if (value[0] == value[ahead]) like |= 1u << element;
     }
@@ -143,9 +143,9 @@ struct ItemForest : ItemWords {
       for_each_run(starts[word], Run(before[word]), [&](Run run, uint32_t columns) {
         Run above = run;
         if (const uint32_t touching = of_word.any() & columns) {
-          const uint32_t bit = touching & (0 - touching);
+          const uint32_t bit = lowest_bit(touching);
           const int right = of_word.up & bit ? 0 : of_word.up_left & bit ? -1 : 1;
-          above = run_above(word, __ffs(int(bit)) - 1, right);
+          above = run_above(word, lowest(bit), right);
           (right == 0 ? of_word.up : right < 0 ? of_word.up_left : of_word.up_right) -= bit;
         }
         parent[run] = above;
@@ -168,7 +168,7 @@ struct ItemForest : ItemWords {
 #pragma unroll 1
       while (left | up | right) {
         const uint32_t bits = up ? up : left ? left : right;
-        const int bit = __ffs(int(bits)) - 1, aside = up ? 0 : left ? -1 : 1;
+        const int bit = lowest(bits), aside = up ? 0 : left ? -1 : 1;
         (up ? up : left ? left : right) &= bits - 1;
         const Run own = run_of(word, bit), above = run_above(word, bit, aside);
         if constexpr (sizeof(Run) >= kLeastMinimum)  // most parents are roots still

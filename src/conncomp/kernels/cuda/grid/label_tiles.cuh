@@ -57,14 +57,6 @@ struct NodesAndLinks {
 
   __device__ auto& numbers() { return nodes; }
 };
-template <bool transitive>
-struct ListOfWarp {
-  using Type = WarpList;
-};
-template <>
-struct ListOfWarp<false> {
-  using Type = NodesAndLinks;
-};
 
 // For each brick, in dynamic shared memory: at first what is around the elements, a word for each axis looked
 // along; then a node of each element.
@@ -88,7 +80,7 @@ struct TileMemory {
       uint32_t reaching[2 * kThreads], settled[2 * kThreads];
     };
   };
-  typename ListOfWarp<Rule::kTransitive>::Type list[kWarps];
+  typename Either<Rule::kTransitive, WarpList, NodesAndLinks>::Type list[kWarps];
   Halo<Tiles::kAxes> halo[Rule::kTransitive ? kThreads : 1];
   Halo<Tiles::kAxes> halo_of_plane[kPlanes][kHasPlanes<Value> && Rule::kTransitive ? kThreads : 1];
   Bits differing;  // bits of values, of which foreground has both

@@ -26,17 +26,7 @@ struct RowShape {
 
 // The type of a value in a register: lanes exchange words.
 template <class Value>
-struct HeldAs {
-  using Type = Value;
-};
-template <>
-struct HeldAs<uint8_t> {
-  using Type = uint32_t;
-};
-template <>
-struct HeldAs<uint16_t> {
-  using Type = uint32_t;
-};
+using HeldAs = typename Either<sizeof(Value) == 2, uint32_t, Value>::Type;
 
 // A tile. The node of an element is its place there.
 struct RowTile {
@@ -90,7 +80,7 @@ __device__ inline void for_each_contact(const Value* value, int64_t across, int6
 template <class Rule, bool corners>
 struct RowLabelling {
   using Value = typename Rule::Value;
-  using Held = typename HeldAs<Value>::Type;
+  using Held = HeldAs<Value>;
   using Node = uint16_t;
   static constexpr Node kBackground = 0xffff, kReaching = 0x8000;
   static constexpr int kNone = -1, kNode = kReaching - 1, kTogether = RowTile::kWidth / kWarp,
@@ -112,7 +102,7 @@ struct RowLabelling {
     const int start = highest_bit(starts & up_to_lane);
     const uint32_t later = starts & ~up_to_lane;
     const uint32_t of_run = lanes & ~later & (later - 1) & (~0u << start);
-    const int label = __shfl_sync(kAllLanes, linked, (__ffs(int(of_run)) - 1) & (kWarp - 1));
+    const int label = __shfl_sync(kAllLanes, linked, lowest(of_run) & (kWarp - 1));
     return of_run != 0 ? label : first_node + start;
   }
   // Unites each lane's label, a root, with one or two others, and replaces what is put under another one in
@@ -306,7 +296,7 @@ __global__ void __launch_bounds__(kSampleRowThreads)
     sample_rows(Rule rule, const typename Rule::Value* __restrict__ values, RowShape shape, int32_t* by_rows,
                 int64_t* components) {
   follow_launch();
-  using Held = typename HeldAs<typename Rule::Value>::Type;
+  using Held = HeldAs<typename Rule::Value>;
   constexpr int kWarps = kSampleRowThreads / kWarp, kInside = kWarp - 2;  // lanes with two beside them
   int apart = 0, several = 0, elements = 0;
 #pragma unroll 1
@@ -322,7 +312,7 @@ __global__ void __launch_bounds__(kSampleRowThreads)
       is_linked |= value == __shfl_up_sync(kAllLanes, above, 1);
       is_linked |= value == __shfl_down_sync(kAllLanes, above, 1);
     }
-    const int of_word = __ffs(int(__ballot_sync(kAllLanes, is_foreground))) - 1;
+    const int of_word = lowest(__ballot_sync(kAllLanes, is_foreground));
     const Held first = __shfl_sync(kAllLanes, value, of_word & (kWarp - 1));
     const bool differs = __any_sync(kAllLanes, is_foreground && !(value == first));
     apart += is_foreground && !is_linked && lane() > 0 && lane() <= kInside;
@@ -413,7 +403,7 @@ __global__ void __launch_bounds__(kFollowRowThreads)
       int32_t index[kWordsAtOnce], entry[kWordsAtOnce], above[kWordsAtOnce];
 #pragma unroll
       for (int k = 0; k < kWordsAtOnce; ++k) {
-        const int from = (__ffs(int(left)) - 1) & (kWarp - 1);
+        const int from = lowest(left) & (kWarp - 1);
         const uint32_t of_word = __shfl_sync(kAllLanes, elements, from);
         index[k] = __shfl_sync(kAllLanes, begin, from) + lane();
         entry[k] = left != 0 && of_word >> lane() & 1 ? Shared::load(label + index[k]) : -1;

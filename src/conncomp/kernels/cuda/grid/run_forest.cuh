@@ -36,9 +36,9 @@ template <class Run, class Body>
 __device__ inline void for_each_run(uint32_t starts, Run run, Body&& body) {
 #pragma unroll 1
   for (uint32_t unvisited = starts; unvisited != 0; ++run) {
-    const uint32_t begin = unvisited & (0 - unvisited);
+    const uint32_t begin = lowest_bit(unvisited);
     unvisited -= begin;
-    const uint32_t end = unvisited & (0 - unvisited);
+    const uint32_t end = lowest_bit(unvisited);
     body(run, (end - 1) & ~(begin - 1));
   }
 }
@@ -92,11 +92,11 @@ struct RunForest : RunWords {
       if (of_word.of[k] & columns)
         direction = k, chosen = of_word.of[k] & columns, word_before = Rows::word_before(word, k);
     });
-    const uint32_t first = chosen & (0 - chosen);
+    const uint32_t first = lowest_bit(chosen);
     unrolled<kDirections>([&](int k) {
       if (direction == k) of_word.of[k] -= first;
     });
-    return __ffs(int(first)) - 1;
+    return lowest(first);
   }
 
   // Puts each run under the first one that it touches, in the word where it begins, and calls visit(run, its
@@ -110,7 +110,7 @@ struct RunForest : RunWords {
       Run above = run;
       if (const uint32_t touching = any & columns) {
         int word_before;
-        const int column = take(word, of_word, touching & (0 - touching), word_before);
+        const int column = take(word, of_word, lowest_bit(touching), word_before);
         above = run_of(word_before, column);
       }
       parent[run] = above;

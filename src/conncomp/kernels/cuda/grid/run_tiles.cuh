@@ -149,7 +149,7 @@ struct RunLabelling {
     uint32_t* plane = memory.parents + word;
 #pragma unroll 1
     for (uint32_t bits = differing; bits != 0; bits &= bits - 1, plane += RunTile::kWords)
-      *plane = bytes.with_bit(__ffs(int(bits)) - 1);
+      *plane = bytes.with_bit(lowest(bits));
   }
   // The needed contacts with rows before. If two neighbours in a row are linked, and those that they touch
   // are too, one contact is enough; likewise along the two axes of rows.
@@ -185,7 +185,7 @@ struct TileForest : RunForest<Rows, Run> {
 #pragma unroll 1
     for (uint32_t left = starts[word]; left != 0; left &= left - 1, ++run)
       if (parent[run] == run)
-        InBlock::store(parent + run, Run(RunNode::kIsRoot | (word * kRunWord + __ffs(int(left)) - 1)));
+        InBlock::store(parent + run, Run(RunNode::kIsRoot | (word * kRunWord + lowest(left))));
     __syncthreads();
   }
   __device__ void mark(int run) {
@@ -401,7 +401,7 @@ __global__ void __launch_bounds__(kJoinRunThreads)
     if (touching == 0) continue;
     int place = InBlock::fetch_add(&count, __popc(touching));
     for (; touching != 0; touching &= touching - 1)
-      listed[place++] = uint16_t(words.axis << 14 | words.own << 5 | (__ffs(int(touching)) - 1));
+      listed[place++] = uint16_t(words.axis << 14 | words.own << 5 | lowest(touching));
   }
   __syncthreads();
   for (int k = int(threadIdx.x); k < count; k += kJoinRunThreads) {
@@ -439,8 +439,8 @@ __global__ void __launch_bounds__(kWordThreads)
         const int32_t row = int32_t(word / shape.columns);
         const int32_t first = row * shape.length[0] + int32_t(word - int64_t(row) * shape.columns) * kRunWord;
         for (uint32_t left = entries; left != 0; left &= left - 1) {
-          const int32_t entry = first + __ffs(int(left)) - 1;
-          if (settle_entry(label, entry) != entry) roots &= ~(left & (0 - left));
+          const int32_t entry = first + lowest(left);
+          if (settle_entry(label, entry) != entry) roots &= ~lowest_bit(left);
         }
         roots_of_word[word] = roots;
       }

@@ -217,7 +217,7 @@ struct SparseTile {
       const int under = exists ? unite(int(link & 0xffffu), int(link >> 16)) : -1;
       const uint32_t lanes = __ballot_sync(kAllLanes, under >= 0);
       if (under >= 0) {
-        memory.under_others[warp][under_others + __popc(lanes & ((1u << lane()) - 1))] = uint16_t(under);
+        memory.under_others[warp][under_others + rank_in(lanes)] = uint16_t(under);
         // Its root will be marked instead.
         if (in_rim(under)) InBlock::fetch_add(memory.reaching + word_of(under), 0u - bit_of(under));
       }
@@ -260,7 +260,7 @@ struct SparseTile {
       marked = memory.reaching[word_of(root)] & bit_of(root);
     }
     const uint32_t lanes = __ballot_sync(kAllLanes, marked);
-    const int at = listed + __popc(lanes & ((1u << lane()) - 1));
+    const int at = listed + rank_in(lanes);
     if (marked && at < list.kRoom)
       list.pair(at) =
           list.both(pair + starts_right(pair) + (has_two(pair) ? list.kTwo : 0), root + starts_right(root));

@@ -129,7 +129,7 @@ __global__ void __launch_bounds__(kElementsOfTile)
   uint32_t needed = NeededUnions<kAxes>::template among<Rule::kTransitive>(
       similar, int(tiles.grid.connectivity), tiles.neighbours(), false);
   for (needed &= (1u << kLeft) - 1; needed != 0; needed &= needed - 1)
-    unite<InBlock>(parent, element, element_at(__ffs(int(needed)) - 1));
+    unite<InBlock>(parent, element, element_at(lowest(needed)));
   __syncthreads();
   if (start == element) InBlock::store(parent + element, find<InBlock>(parent, element));
   __syncthreads();
@@ -192,7 +192,7 @@ __global__ void __launch_bounds__(kElementsOfTile,
         similar, int(tiles.grid.connectivity), tiles.neighbours(), row_begins);
     for (; needed != 0; needed &= needed - 1) {
       Cell<rank, Index> neighbour = cell;
-      move_to_neighbour(__ffs(int(needed)) - 1, neighbour);
+      move_to_neighbour(lowest(needed), neighbour);
       unite<Shared>(label, cell.index, neighbour.index);
     }
   }

@@ -275,9 +275,9 @@ __global__ void __launch_bounds__(kQuadThreads, resident_blocks(kQuadThreads))
   const uint32_t starts = ~__ballot_sync(kAllLanes, around.touches_left());
   const int start = kWarp - 1 - __clz(int(starts & up_to_here));
   const uint32_t later = starts & ~up_to_here;
-  const uint32_t run = ((later & (0 - later)) - 1) & kAllLanes << start;  // to the end, if none is later
+  const uint32_t run = (lowest_bit(later) - 1) & kAllLanes << start;  // to the end, if none is later
   const uint32_t in_first_row = __ballot_sync(kAllLanes, (quad.elements() & 3) != 0) & run;
-  const int first = in_first_row ? __ffs(int(in_first_row)) - 1 : start;
+  const int first = in_first_row ? lowest(in_first_row) : start;
   const auto place_of = [](int row, int x, int y, int column) {
     return (2 * row + y) * kTileWidth + 2 * x + column;
   };
@@ -295,7 +295,7 @@ __global__ void __launch_bounds__(kQuadThreads, resident_blocks(kQuadThreads))
                                                                    : x + 1]);
   };
   const uint32_t touching = __ballot_sync(kAllLanes, contacts != 0) & run;
-  if (touching ? x == __ffs(int(touching)) - 1 : x == first) parent[node] = touching ? take_above() : node;
+  if (touching ? x == lowest(touching) : x == first) parent[node] = touching ? take_above() : node;
   // The same for each value of a split quad.
   QuadsAround near{{quad, left, up, up_left, up_right}, {own_values}};
   uint32_t links = 0;
@@ -314,7 +314,7 @@ __global__ void __launch_bounds__(kQuadThreads, resident_blocks(kQuadThreads))
   const auto for_each_link = [&](auto&& body) {
 #pragma unroll 1
     for (uint32_t unvisited = links; unvisited != 0; unvisited &= unvisited - 1) {
-      const int link = __ffs(int(unvisited)) - 1, element = link / 4, k = link % 4 + 1;
+      const int link = lowest(unvisited), element = link / 4, k = link % 4 + 1;
       const int to_row = row + near.rows_to(k), to_x = x + near.quads_to(k);
       const Quad to = quad_of[to_row][to_x];
       const QuadsAround there{{to}, {values_of[to_row][to_x]}};
@@ -437,7 +437,7 @@ __global__ void __launch_bounds__(kMostBorderThreads, 4)
   int own = above_own;
 #pragma unroll 1
   for (; links != 0; links &= links - 1) {
-    const int link = __ffs(int(links)) - 1, element = link / 4, k = link % 4 + 1;
+    const int link = lowest(links), element = link / 4, k = link % 4 + 1;
     int other = near.select(k, above_left, above_up, above_up_left, above_up_right);
     if (const Quad to = near.quad_at(k); to.is_split()) {
       const int like = __ffs(near.elements_of(k, near.value(element))) - 1;

@@ -23,7 +23,7 @@ struct PathsOfWarp {
   __device__ void add(const Path& path) {
     bool waits = path.exists() && !(path == last);
     while (const unsigned int waiting = __ballot_sync(kAllLanes, waits)) {
-      const int first = __ffs(int(waiting)) - 1;
+      const int first = lowest(waiting);
       last.root = __shfl_sync(kAllLanes, path.root, first);
       for (int k = 0; k < kMostClosedAxes; ++k)
         last.winding.along[k] = __shfl_sync(kAllLanes, path.winding.along[k], first);
@@ -77,7 +77,7 @@ __device__ inline void unite_links(const SeamWindings& windings, int64_t links, 
     const KeyedLink link = number < links ? link_of(number) : KeyedLink{};
     const bool is_new = link.exists() && !(link == last);
     const unsigned int lanes = __ballot_sync(kAllLanes, is_new);
-    if (lanes != 0) last = link.from_lane(__ffs(int(lanes)) - 1);
+    if (lanes != 0) last = link.from_lane(lowest(lanes));
     SeamLink united{SeamLink::kNone, SeamLink::kNone, {}};
     if (is_new) united = windings.unite<Shared>(link.from, link.to, link.winding, number);
     if (number < links) windings.kept[number] = united;
@@ -154,7 +154,7 @@ __global__ void count_left_out(SeamWindings windings, const int64_t* __restrict_
     }
     // Most of a warp lie between the same two bounds.
     while (const unsigned int waiting = __ballot_sync(kAllLanes, place >= 0)) {
-      const int leader = __ffs(int(waiting)) - 1;
+      const int leader = lowest(waiting);
       const bool same = place == __shfl_sync(kAllLanes, place, leader) && place >= 0;
       const int lanes = __popc(__ballot_sync(kAllLanes, same));
       if (lane() == leader) Shared::fetch_add(between + place, int64_t(lanes));

@@ -29,7 +29,7 @@ struct NumberList {
   // Adds a number of each lane that has one, as far as there is room; returns the new count.
   __device__ int append(int count, bool has_number, int number) {
     const uint32_t lanes = __ballot_sync(kAllLanes, has_number);
-    const int at = count + __popc(lanes & ((1u << lane()) - 1));
+    const int at = count + rank_in(lanes);
     if (has_number && at < room) listed[at] = uint16_t(number);
     return count + __popc(lanes);
   }
@@ -78,7 +78,7 @@ struct WarpList {
           const bool done = elements != 0 && more == grown;
           const uint32_t lanes = __ballot_sync(kAllLanes, done);
           if (done) {
-            const int at = count + __popc(lanes & ((1u << lane()) - 1));
+            const int at = count + rank_in(lanes);
             component[at] = grown;
             origin[at] = uint16_t(lane() + kWarp * number);
             each(grown, number++);

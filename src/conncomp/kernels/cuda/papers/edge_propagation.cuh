@@ -17,16 +17,8 @@ __global__ void __launch_bounds__(kMostEdgePropagationThreads, resident_blocks(k
                      const Vertex* __restrict__ dst, Index* labels, int64_t* last_change, int64_t sweep) {
   if (!is_due(last_change, sweep)) return;
   bool changed = false;
-  for (int64_t edge = grid_thread(), end = *edges; edge < end; edge += grid_threads()) {
-    const Vertex u = src[edge], v = dst[edge];
-    const Index label_of_u = Shared::load(labels + u), label_of_v = Shared::load(labels + v);
-    if (label_of_u == label_of_v) continue;
-    if (label_of_u < label_of_v)
-      Shared::fetch_min(labels + v, label_of_u);
-    else
-      Shared::fetch_min(labels + u, label_of_v);
-    changed = true;
-  }
+  for (int64_t edge = grid_thread(), end = *edges; edge < end; edge += grid_threads())
+    changed |= lower_higher<Shared>(labels, src[edge], dst[edge]);
   report_changes(last_change, sweep, changed);
 }
 

@@ -17,7 +17,7 @@ namespace conncomp {
 
 constexpr int kEquivalenceThreads = 256;
 
-// A grid, and the cells of a block along the last two axes. Laid out as in label_equivalence.py.
+// A grid, and the cells of a block along the last two axes. Laid out as in hawick_arrays.py.
 template <int rank>
 struct CellBlocks {
   Grid<rank> grid;

@@ -53,14 +53,7 @@ __global__ void __launch_bounds__(1024)
   for_each_block<Index>(grid, width, height, [&](const BlockOfCells<rank, Index>& block) {
     block.for_each_of_thread(grid, width, [&](const Cell<rank, Index>& cell, int x, int y) {
       const Index label = Shared::load(labels + cell.index);
-      Index lowest = label;
-      if (label >= 0) {
-        const auto site = rule.site(values, cell.offset);
-        for_each_neighbour(grid, cell, [&](const Neighbour<Index>& neighbour) {
-          if (linked_to(rule, values, site, neighbour))
-            lowest = lower_label(lowest, Shared::load(labels + neighbour.index));
-        });
-      }
+      const Index lowest = label < 0 ? label : lowest_around(grid, rule, values, labels, cell, label);
       changed |= lowest < label;
       InBlock::store(block_labels + y * width + x, lowest);
       links[y * width + x] = label < 0 ? uint16_t(0) : links_in_block(grid, rule, block, cell, x, y, values);
@@ -71,14 +64,14 @@ __global__ void __launch_bounds__(1024)
       block.for_each_of_thread(grid, width, [&](const Cell<rank, Index>&, int x, int y) {
         Index* place = block_labels + y * width + x;
         const Index label = InBlock::load(place);
-        Index lowest = label;
+        Index lowered_label = label;
         for (unsigned int codes = links[y * width + x]; codes != 0; codes &= codes - 1) {
-          const int code = __ffs(int(codes)) - 1;
+          const int code = lowest(codes);
           const int distance = PlaneSteps::step(code, 1) * width + PlaneSteps::step(code, 0);
-          lowest = lower_label(lowest, InBlock::load(place + distance));
+          lowered_label = lower_label(lowered_label, InBlock::load(place + distance));
         }
-        if (lowest == label) return;
-        InBlock::store(place, lowest);
+        if (lowered_label == label) return;
+        InBlock::store(place, lowered_label);
         lowered = true;
       });
       return lowered;

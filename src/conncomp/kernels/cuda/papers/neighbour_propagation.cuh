@@ -19,12 +19,7 @@ __global__ void __launch_bounds__(1024) propagate(Grid<rank> grid, Rule rule, in
   for_each_cell<Index>(grid, width, height, [&](const Cell<rank, Index>& cell) {
     const Index label = Shared::load(labels + cell.index);
     if (label < 0) return;
-    const auto site = rule.site(values, cell.offset);
-    Index lowest = label;
-    for_each_neighbour(grid, cell, [&](const Neighbour<Index>& neighbour) {
-      if (linked_to(rule, values, site, neighbour))
-        lowest = lower_label(lowest, Shared::load(labels + neighbour.index));
-    });
+    const Index lowest = lowest_around(grid, rule, values, labels, cell, label);
     if (lowest == label) return;
     Shared::store(labels + cell.index, lowest);
     changed = true;

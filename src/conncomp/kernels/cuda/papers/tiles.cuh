@@ -213,7 +213,7 @@ __global__ void __launch_bounds__(kWarp)
     __syncthreads();
     for (int site = 0; threadIdx.x == 0 && site < sites; ++site)
       for (unsigned int directions = links[site]; directions != 0; directions &= directions - 1) {
-        const int neighbour = site + tile_of_block.distance(__ffs(int(directions)) - 1);
+        const int neighbour = site + tile_of_block.distance(lowest(directions));
         const int a = root_in_tree(tree, site, compresses), b = root_in_tree(tree, neighbour, compresses);
         unite_trees(tree, first, a, b, by_size);
       }
@@ -242,14 +242,8 @@ __global__ void __launch_bounds__(1024)
       for (int i = 0; i < sites / threads; ++i) {
         const int site = square ? corner + (i >> 1 << log) + (i & 1) : thread + i * threads;
         for (unsigned int directions = links[site]; directions != 0; directions &= directions - 1) {
-          const int neighbour = site + tile.distance(__ffs(int(directions)) - 1);
-          const int a = InBlock::load(first + site), b = InBlock::load(first + neighbour);
-          if (a == b) continue;
-          if (a < b)
-            InBlock::fetch_min(first + neighbour, a);
-          else
-            InBlock::fetch_min(first + site, b);
-          changed = true;
+          const int neighbour = site + tile.distance(lowest(directions));
+          changed |= lower_higher<InBlock>(first, site, neighbour);
         }
       }
       return changed;
@@ -328,14 +322,7 @@ __global__ void __launch_bounds__(kTileThreads)
   bool changed = false;
   for (int64_t i = grid_thread(); i < count; i += grid_threads()) {
     const RootPair<Index> pair = pairs[i];
-    if (pair.a == pair.b) continue;
-    const Index a = Shared::load(labels + pair.a), b = Shared::load(labels + pair.b);
-    if (a == b) continue;
-    if (a < b)
-      Shared::fetch_min(labels + pair.b, a);
-    else
-      Shared::fetch_min(labels + pair.a, b);
-    changed = true;
+    if (pair.a != pair.b) changed |= lower_higher<Shared>(labels, pair.a, pair.b);
   }
   report_changes(last_change, sweep, changed);
 }

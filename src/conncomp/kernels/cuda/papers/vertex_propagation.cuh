@@ -18,7 +18,7 @@ constexpr int kMostVertexPropagationThreads = 512;
 // similar lengths.
 enum class RowsOfBlock { kCached, kShared, kSorted };
 
-// A byte per vertex of the frontier, and of the next one. Laid out as in vertex_propagation.py.
+// A byte per vertex of the frontier, and of the next one. Laid out as in hawick_graphs.py.
 struct Frontiers {
   uint8_t *now, *next;
 };
