@@ -39,8 +39,8 @@ Labels = NDArray[Any]
 FEWEST_RUNS, SHORTEST = 5, 0.2
 MOST_RUNS, LONGEST = 100, 1.0
 
-# On a GPU, inputs of fewer elements or arcs, and those that take less than so many seconds, are
-# measured as CUDA graphs, too: the time of the kernels without that of launching them.
+# On a GPU, inputs of fewer elements or arcs, or of fewer seconds, are measured as CUDA graphs, too:
+# the kernels without their launches.
 SMALL_SIZE, SMALL_SECONDS = 10**6, 1e-4
 
 UNWRITTEN = -2  # which is no label
@@ -66,16 +66,15 @@ class Reference:
     def disagreement(self, labels: Labels, numbering: Numbering = "any") -> str | None:
         """Say how `labels` are wrong, or return None.
 
-        With "any" numbering components may be numbered in any way, but 0 is background if the
-        reference has that. Otherwise the labels must be equal.
+        With "any" numbering only 0 is fixed, for the background if the reference has one. Otherwise
+        the labels must be equal.
         """
         if labels.shape != self.labels.shape:
             return f"labels of shape {labels.shape} instead of {self.labels.shape}"
         expected = self.roots if numbering == "roots" else self.labels
         count = self.components + self.background
         if numbering == "any" and count and labels.size:
-            # Each component takes the name of one of its members. The names are to be different,
-            # and those of all members.
+            # The name of one member is to be that of all members, and of no other component.
             names = np.zeros(count, labels.dtype)
             names[self.labels] = labels
             if self.background and names[0] != 0:
@@ -138,10 +137,10 @@ def measure(
     """Run all contenders on all inputs, each with its suite; yield the result so far.
 
     That is once without rows, then after each row, when it is written to `output` as JSON, too.
-    As many `threads` copy when the machine's rate is measured. With `transfers`, the ways to the
-    device and back are timed, too. An algorithm of ours that sweeps until nothing changes is given
-    up after `limit` seconds; on a GPU, if it waits for that now and then. `notify` is called at
-    the begin of each of ``len(inputs) * (2 + len(contenders))`` steps.
+    `threads` copy when the machine's rate is measured; `transfers` times the ways to the device and
+    back, too. What sweeps until nothing changes is given up after `limit` seconds; on a GPU, if it
+    waits for that now and then. `notify` is called at the begin of each of ``len(inputs) *
+    (2 + len(contenders))`` steps.
     """
     device = device or Cpu()
     result: dict[str, Any] = {
@@ -160,16 +159,9 @@ def measure(
         with device.current():  # of its own: what making leaves is freed before timing
             data = make_input(entry, device)
         with device.current():
+            known: dict[str, Any] = {"device": device, "kind": kind, "notify": notify}
             row = measure_input(
-                suite,
-                entry,
-                data,
-                contenders,
-                device=device,
-                transfers=transfers,
-                limit=limit,
-                kind=kind,
-                notify=notify,
+                suite, entry, data, contenders, transfers=transfers, limit=limit, **known
             )
         del data  # before the next one is made
         result["rows"].append(row)
@@ -221,24 +213,16 @@ def measure_input(
     notify: Callable[[str], object] = lambda step: None,
 ) -> dict[str, Any]:
     """Run contenders on an input in the main memory; `right` are its labels, if known."""
-    row: dict[str, Any] = {
-        "suite": suite,
-        "input": entry.name,
-        "description": entry.description,
-        "stand_in": entry.stand_in,
-    }
+    row: dict[str, Any] = {"suite": suite, "input": entry.name}
+    row |= {"description": entry.description, "stand_in": entry.stand_in}
     if isinstance(data, Graph):
         size = data.num_arcs
         row |= {"vertices": data.num_vertices, "arcs": size}
         num_bytes = data.indptr.nbytes + data.indices.nbytes
     else:
         size = data.size
-        row |= {
-            "elements": size,
-            "shape": list(data.shape),
-            "dtype": str(data.dtype),
-            "connectivity": entry.connectivity,
-        }
+        row |= {"elements": size, "shape": list(data.shape)}
+        row |= {"dtype": str(data.dtype), "connectivity": entry.connectivity}
         num_bytes = data.nbytes
     if right is None:
         notify(f"{entry.name}: reference")
@@ -260,11 +244,10 @@ def measure_input(
                 continue
             run |= _time(contender, prepared, right, device, size, limit)
             del prepared
-        except TimeoutError:
-            reason = f"given up after {limit:g} s"
-            run |= {"status": "failed", "reason": reason, "seconds": []}
         except Exception as error:
-            run |= {"status": "failed", "reason": _in_one_line(error), "seconds": []}
+            late = isinstance(error, TimeoutError)
+            reason = f"given up after {limit:g} s" if late else _in_one_line(error)
+            run |= {"status": "failed", "reason": reason, "seconds": []}
         runs.append(run)
     return row
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import Field, field, fields
+from dataclasses import Field, dataclass, field, fields
 from pathlib import Path
 from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -216,14 +216,22 @@ def set_threads(context: click.Context, option: click.Parameter, threads: int | 
     return threads
 
 
-def threads_option() -> Any:
+def threads_option(rank: int = 0) -> Any:
     """Return the option that sets how many threads there are."""
-    return option(THREADS, "N", least=1, most=4096, callback=set_threads)
+    return option(THREADS, "N", least=1, most=4096, callback=set_threads, rank=rank)
 
 
-def json_option() -> Any:
+def json_option(rank: int = 0) -> Any:
     """Return the option by which programs read what a command found."""
-    return option("Print one JSON object instead of a table.", None, "--json")
+    return option("Print one JSON object instead of a table.", None, "--json", rank=rank)
+
+
+@dataclass(frozen=True)
+class Common:
+    """The options that most commands have at the end."""
+
+    threads: int | None = threads_option(rank=1)
+    as_json: bool = json_option(rank=1)
 
 
 ANY_PATH = click.Path(exists=True, path_type=Path)

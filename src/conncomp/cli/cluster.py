@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import glob
 import io
-import math
 import os
 from collections.abc import Callable
 from contextlib import closing
@@ -20,30 +19,17 @@ from numpy.typing import NDArray
 import conncomp
 from conncomp._memory import peak_memory
 from conncomp._optional import optional
+from conncomp.cli import _report
 from conncomp.cli._errors import say
 from conncomp.cli._options import (
+    Common,
     argument,
     header_option,
-    json_option,
     numbers,
     option,
-    threads_option,
     top_option,
 )
 from conncomp.cli._output import check_distinct, output_file, write_table
-from conncomp.cli._report import (
-    Counter,
-    Row,
-    Stages,
-    closing_rows,
-    describe_sizes,
-    distribution_table,
-    largest,
-    largest_row,
-    largest_table,
-    percent,
-    show,
-)
 from conncomp.cli._rules import command, needs, no_effect
 from conncomp.files.access import atomic_path
 from conncomp.tables.files.memory import Budget
@@ -65,7 +51,7 @@ OUTPUTS = (*SUFFIXES["parquet"], *SUFFIXES["arrow"], *SUFFIXES["csv"], *SUFFIXES
 
 
 @dataclass(frozen=True)
-class Options:
+class Options(Common):
     """What the command is given."""
 
     input: tuple[str, ...] = argument("IN...", nargs=-1, required=True)
@@ -130,8 +116,6 @@ class Options:
         "SIZE",
     )
     top: int = top_option("clusters")
-    threads: int | None = threads_option()
-    as_json: bool = json_option()
 
     @property
     def files_of_nodes(self) -> tuple[str, ...]:
@@ -140,12 +124,8 @@ class Options:
 
     def budget(self) -> Budget:
         """Return what the run may take of memory."""
-        return Budget(
-            self.memory,
-            len(self.threshold or [0]),
-            self.cluster_ids == "first",
-            self.max_size is not None,
-        )
+        named, divided = self.cluster_ids == "first", self.max_size is not None
+        return Budget(self.memory, len(self.threshold or [0]), named, divided)
 
 
 @command(
@@ -174,14 +154,11 @@ def cluster(options: Options) -> None:
         optional(module, "this command")
     names = _files(options.input)
     _check_options(names, options)
-    clustering = Clustering(
-        threshold=options.threshold,
-        max_size=options.max_size,
-        nulls=options.nulls,
-        weighed=options.weights is not None,
-    )
+    weighed = options.weights is not None
+    how: dict[str, Any] = {"threshold": options.threshold, "max_size": options.max_size}
+    clustering = Clustering(**how, nulls=options.nulls, weighed=weighed)
     optional("pyarrow").set_cpu_count(conncomp.get_num_threads())
-    stage = Stages()
+    stage = _report.Stages()
     with stage("checking"):
         budget = options.budget()
         pair_files, node_files = _open(names, options)
@@ -217,15 +194,20 @@ def cluster(options: Options) -> None:
         "memory": {"peak": peak_memory(), "limit": budget.limit},
         "written": {"table": options.output},
     }
-    show(report, _summary(report), *_tables(results, table.num_rows), as_json=options.as_json)
+    _report.show(
+        report, _summary(report), *_tables(results, table.num_rows), as_json=options.as_json
+    )
 
 
-def _tables(results: list[dict[str, Any]], ids: int) -> list[list[Row]]:
+def _tables(results: list[dict[str, Any]], ids: int) -> list[list[_report.Row]]:
     """Return the tables of a report: of its only threshold, or one of all."""
     if len(results) > 1:
         return [_table_of_thresholds(results, ids)]
     (only,) = results
-    return [largest_table(only["largest"], ids, "ids"), distribution_table(only, "ids", "clusters")]
+    return [
+        _report.largest_table(only["largest"], ids, "ids"),
+        _report.distribution_table(only, "ids", "clusters"),
+    ]
 
 
 def _open(names: list[str], options: Options) -> tuple[list[PairFile], list[PairFile]]:
@@ -287,7 +269,7 @@ class _Tally:
     """Adds batches to clusters, and counts meanwhile."""
 
     def __init__(
-        self, clustering: Clustering, budget: Budget, progress: Counter, total: int
+        self, clustering: Clustering, budget: Budget, progress: _report.Counter, total: int
     ) -> None:
         self._clustering, self._budget, self._progress = clustering, budget, progress
         self._total, self._done = total, 0.0
@@ -333,23 +315,18 @@ def _results(table: Any, roots: list[NDArray[np.int32]], options: Options) -> li
     results = []
     columns = [name for name in table.column_names if name.startswith("size")]
     nodes = [name for name in table.column_names if name.startswith("node")]
-    for root, name, value in zip(roots, columns, options.threshold or [math.nan], strict=True):
+    thresholds: Any = options.threshold or [None]
+    for root, name, value in zip(roots, columns, thresholds, strict=True):
         first = np.flatnonzero(root == np.arange(len(root), dtype=np.int32))
         sizes = table.column(name).to_numpy()[first].astype(np.int64)
-        listed: list[dict[str, Any]] = [*largest(sizes, options.top)]
+        listed: list[dict[str, Any]] = [*_report.largest(sizes, options.top)]
         if options.cluster_ids == "first":
             for one in listed:
                 place = int(first[one["label"]])
                 one["label"] = ", ".join(str(table.column(node)[place]) for node in nodes)
-        results.append(
-            {
-                "threshold": None if math.isnan(value) else value,
-                "clusters": len(sizes),
-                "alone": int(np.count_nonzero(sizes == 1)),
-                "largest": listed,
-                "sizes": describe_sizes(sizes),
-            }
-        )
+        alone = int(np.count_nonzero(sizes == 1))
+        found = {"threshold": value, "clusters": len(sizes), "alone": alone, "largest": listed}
+        results.append(found | {"sizes": _report.describe_sizes(sizes)})
     return results
 
 
@@ -363,20 +340,20 @@ def _check_output(path: Path, file: PairFile) -> None:
         raise ValueError(f"{path}: {error}; write .parquet or .arrow") from error
 
 
-def _table_of_thresholds(results: list[dict[str, Any]], ids: int) -> list[Row]:
-    rows: list[Row] = [("threshold", "clusters", "of one id", "largest", "share of ids")]
+def _table_of_thresholds(results: list[dict[str, Any]], ids: int) -> list[_report.Row]:
+    rows: list[_report.Row] = [("threshold", "clusters", "of one id", "largest", "share of ids")]
     for one in results:
         most = one["largest"][0]["size"] if one["largest"] else 0
         counts = (f"{count:,}" for count in (one["clusters"], one["alone"], most))
-        rows.append((f"{one['threshold']:g}", *counts, percent(most, ids)))
+        rows.append((f"{one['threshold']:g}", *counts, _report.percent(most, ids)))
     return rows
 
 
-def _summary(report: dict[str, Any]) -> list[Row]:
+def _summary(report: dict[str, Any]) -> list[_report.Row]:
     names, results = report["input"]["files"], report["results"]
     several = "" if len(names) == 1 else f" and {len(names) - 1:,} more"
     dropped = f", {report['dropped']:,} of them dropped for nulls" if report["dropped"] else ""
-    rows: list[Row] = [
+    rows: list[_report.Row] = [
         ("input", f"{names[0]}{several}"),
         ("pairs", f"{report['pairs']:,}{dropped}"),
         ("ids", f"{report['ids']:,}"),
@@ -387,6 +364,6 @@ def _summary(report: dict[str, Any]) -> list[Row]:
             rows.append(("threshold", f"{found['threshold']:g}"))
         rows += [
             ("clusters", f"{found['clusters']:,}, {found['alone']:,} of them of one id"),
-            largest_row(found["largest"], report["ids"], "ids", "all"),
+            _report.largest_row(found["largest"], report["ids"], "ids", "all"),
         ]
-    return rows + closing_rows(report, report["pairs_per_second"], "pairs")
+    return rows + _report.closing_rows(report, report["pairs_per_second"], "pairs")

@@ -7,15 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from conncomp._memory import in_words
-from conncomp.cli._input import row_of_axes
+from conncomp.cli._input import rows_of_input
 from conncomp.cli._options import (
     ANY_PATH,
+    Common,
     argument,
     join_time_option,
-    json_option,
     memory_option,
     option,
-    threads_option,
 )
 from conncomp.cli._report import Row, Stages, show
 from conncomp.cli._rules import command
@@ -32,7 +31,7 @@ from conncomp.files.scales import batch_axes_of
 
 
 @dataclass(frozen=True)
-class Options:
+class Options(Common):
     """What the command is given."""
 
     input: Path = argument("IN", type=ANY_PATH)
@@ -45,8 +44,6 @@ class Options:
     memory: int | None = memory_option(
         "The most memory that the command conncomp label may take, such as 8G."
     )
-    threads: int | None = threads_option()
-    as_json: bool = json_option()
 
 
 @command(Options)
@@ -67,26 +64,21 @@ def plan(options: Options) -> None:
     with opened(path, options.key, options.channel) as volume, naming(path):
         axes, batch = volume.axes, batch_axes_of(volume.axes, volume.shape, options.join_time)
     with stage("labelling some blocks"):
-        found = plan_labels(
-            path,
-            batch_axes=batch,
-            key=options.key,
-            channel=options.channel,
-            threshold=threshold,
-            background=background,
-            connectivity=options.connectivity,
-            memory=options.memory,
-        )
+        asked: dict[str, Any] = {
+            "key": options.key,
+            "channel": options.channel,
+            "memory": options.memory,
+        }
+        labelled = background, options.connectivity
+        found = plan_labels(path, *labelled, batch_axes=batch, threshold=threshold, **asked)
     report: dict[str, Any] = {"input": {"path": path, "shape": found.shape, "dtype": found.dtype}}
     report |= {"axes": axes, "separate": list(range(batch))}
     report |= {"background": finite(background), "threshold": threshold}
     report |= {k: value for k, value in asdict(found).items() if k not in ("shape", "dtype")}
     report |= {"limit": options.memory, "planning_seconds": sum(stage.seconds.values())}
-    shape, block = (" x ".join(map(str, lengths)) for lengths in (found.shape, found.block_shape))
+    block = " x ".join(map(str, found.block_shape))
     rows: list[Row] = [
-        ("input", str(path)),
-        ("shape", f"{shape}, {found.dtype}"),
-        *row_of_axes(report),
+        *rows_of_input(report),
         ("blocks", f"{found.blocks:,} of {block}, {found.threads} at once"),
         ("memory", f"{in_words(found.process)}, of which labelling adds {in_words(found.memory)}"),
         ("time", _time_in_words(found.seconds)),

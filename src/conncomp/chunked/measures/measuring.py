@@ -25,10 +25,9 @@ from numpy.typing import NDArray
 
 from conncomp._arrays import as_cupy, on_gpu
 from conncomp.chunked.labelling import on_host
-from conncomp.chunked.layout import Index
-from conncomp.chunked.measures.layers import Layers, check_fits, with_layers
+from conncomp.chunked.layout import Index, Layout
 from conncomp.chunked.rows import LARGEST_SUM, Table, table_of
-from conncomp.components._labels import check_items
+from conncomp.components._labels import check_items, library_at
 from conncomp.components.matching import match_labels
 from conncomp.components.renumbering import relabel_consecutive
 from conncomp.components.sizes import component_sizes
@@ -37,6 +36,8 @@ from conncomp.components.touching import Contacts, contact_steps, count_contacts
 from conncomp.kernels.neighbourhood import Neighbourhood
 
 Numbers = NDArray[np.int64]
+Layers = dict[int, NDArray[Any]]
+INT64_MAX = int(np.iinfo(np.int64).max)
 
 
 class Labelling(NamedTuple):
@@ -95,8 +96,7 @@ def measure_chunk(
 ) -> Table:
     """Measure a row for each component of each item of a chunk, whose first element is at `start`.
 
-    If faces are counted, `preceding` are the `last_layers` of the chunks before this one along
-    `axes`.
+    To count faces, `preceding` are the `last_layers` of the chunks before this one along `axes`.
     """
     batch = labelling.batch_axes
     shape = labels.shape[batch:]
@@ -154,19 +154,18 @@ def as_statistics(
     if wanted.moments:
         moments = table["scatter"] / sizes[:, None, None] * np.outer(scale, scale)
     faces = table["faces"] if wanted.surfaces else np.empty((0, ndim), np.int64)
-    columns: tuple[Any, ...] = (
-        table["label"],
-        sizes,
-        np.stack([table["begin"], table["end"]], axis=-1),
-        table["sum"] / sizes[:, None] * scale,
+    boxes = np.stack([table["begin"], table["end"]], axis=-1)
+    where = items_along(table["item"], batch)
+    known: tuple[Any, ...] = table["label"], sizes, boxes, table["sum"] / sizes[:, None] * scale
+    known += (
         moments,
-        items_along(table["item"], batch),
+        where,
         *_brightness(wanted, scale, table),
         faces,
         np.empty(0, np.int64),
         spacing,
     )
-    return ComponentStatistics(*columns)
+    return ComponentStatistics(*known)
 
 
 def items_along(items: NDArray[np.int64], batch: tuple[int, ...]) -> NDArray[np.int64]:
@@ -217,6 +216,67 @@ def _products(numbered: Numbered, image: Any, batch: int, held: Any) -> NDArray[
     return products
 
 
+def last_layers(axes: Sequence[int], empty: int, labels: Any) -> Layers:
+    """Return the last layer of a chunk along each of some axes, without the axis."""
+    whole = without_mask(empty, labels)
+    # Copies, as a view would keep the whole chunk in memory.
+    return {axis: np.array(on_host(whole[(slice(None),) * axis + (-1,)])) for axis in axes}
+
+
+def without_mask(empty: int, labels: Any) -> Any:
+    """Return labels as an array of NumPy or CuPy, with a value for masked elements."""
+    if on_gpu(labels):
+        return as_cupy(labels)
+    if not isinstance(labels, np.ma.MaskedArray):
+        return labels
+    check_fits(labels.compressed())
+    filled: Any = labels.astype(np.int64)
+    return filled.filled(empty)
+
+
+def check_fits(labels: NDArray[Any], name: str = "labels") -> None:
+    """Raise ValueError if one of some labels is too large for int64, which those of rows are."""
+    if labels.dtype.kind == "u" and labels.size and labels.max() > INT64_MAX:
+        raise ValueError(
+            f"{name} holds {labels.max()}, too large for int64; renumber it first, with "
+            f"conncomp.relabel_consecutive({name})"
+        )
+
+
+def preceding(layout: Layout, index: Index, most: int) -> dict[Index, Index]:
+    """Return the chunks that precede one along up to `most` axes at once, by these axes."""
+    all_moves = product((0, -1), repeat=len(layout.crossed))
+    moves = tuple(each for each in all_moves if 0 < -sum(each) <= most)
+    return {
+        tuple(axis for axis, move in zip(layout.crossed, each, strict=True) if move): other
+        for each, other in layout.neighbours(index, moves)
+    }
+
+
+def with_layers(empty: int, labels: Any, parts: dict[Index, Layers]) -> Any:
+    """Return a chunk with one layer more along the axes where another chunk precedes it.
+
+    `parts` has the `last_layers` of such chunks by these axes; masked elements become `empty`.
+    """
+    whole = without_mask(empty, labels)
+    if not parts:
+        return whole
+    more = {axes[0] for axes in parts if len(axes) == 1}
+    begins = tuple(int(axis in more) for axis in range(whole.ndim))
+    shape = tuple(map(sum, zip(begins, whole.shape, strict=True)))
+    extended = library_at(whole).empty(shape, whole.dtype)
+    extended[tuple(slice(begin, None) for begin in begins)] = whole
+    for axes, layers in parts.items():
+        place = tuple(
+            0 if axis in axes else slice(begin, None) for axis, begin in enumerate(begins)
+        )
+        inside = tuple(
+            -1 if axis in axes else slice(None) for axis in range(whole.ndim) if axis != axes[0]
+        )
+        extended[place] = library_at(whole).asarray(layers[axes[0]][inside])
+    return extended
+
+
 def touch_chunk(
     labelling: Labelling,
     neighbourhood: Neighbourhood,
@@ -227,8 +287,8 @@ def touch_chunk(
 ) -> Table:
     """Count contacts, and faces across each axis, whose larger coordinates lie in a chunk.
 
-    There is a row for each pair of labels in each item. Axes of one chunk may be periodic; `layers`
-    are the `last_layers` of the chunks that precede along some axes, the `ways`.
+    A pair of labels in an item has a row. Axes of one chunk may be periodic; `layers` are the
+    `last_layers` of the chunks that precede along axes, the `ways`.
     """
     batch, empty = labelling.batch_axes, labelling.empty
     if labelling.background is None and labels.min() < 0:
@@ -323,14 +383,8 @@ def overlaps_of_chunk(labelling: Labelling, items: Numbers, first: Any, second: 
 
 def joined_overlaps(*parts: Overlaps) -> Overlaps:
     """Return the overlaps of several chunks as one, in the order of items and labels."""
-    first, *others = parts
-    joined = (
-        table.followed_by(*(other[k] for other in others)).joined_by(*names)
-        for k, (table, names) in enumerate(
-            zip(first, (("item", "label", "other"), *[("item", "label")] * 2), strict=True)
-        )
-    )
-    return Overlaps(*joined)
+    pairs, *sides = zip(*parts, strict=True)
+    return Overlaps(joined_contacts(*pairs), *(joined_rows(*side) for side in sides))
 
 
 def as_columns(batch: tuple[int, ...], overlaps: Overlaps) -> Columns:
@@ -362,10 +416,9 @@ def _sizes(labelling: Labelling, items: Numbers, side: Numbered) -> Table:
 
 
 def _rows_of(table: Table, items: Numbers, labels: Numbers) -> Numbers:
-    """Return the rows of some labels of items, which are in the table; this is in their order."""
-    known = np.stack([table["item"], table["label"]])
-    wanted = np.stack([items, labels])
-    order = np.lexsort(np.concatenate([known, wanted], axis=1)[::-1])
+    """Return the rows of some labels of items in the table, which is in their order."""
+    pairs = zip((table["item"], table["label"]), (items, labels), strict=True)
+    order = np.lexsort([np.concatenate(pair) for pair in pairs][::-1])
     of_known = order < table.rows
     rows = np.empty(len(items), np.int64)
     # A label that is wanted comes after the one that is known, as the sort is stable.

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from conncomp._arguments import check_progress, shown
 from conncomp.chunked.layout import Layout
 from conncomp.chunked.volumes.block_files import BlockFiles
-from conncomp.chunked.volumes.job import Copies, Progress
+from conncomp.chunked.volumes.job import Progress, Tasks
 from conncomp.chunked.volumes.kept import Kept
 from conncomp.chunked.volumes.labelling import bytes_of_memory, opened, within, workers_of
 from conncomp.chunked.volumes.sample import Window
@@ -98,12 +98,11 @@ class VolumeFile:
         ellipses = [k for k, each in enumerate(keys) if each is Ellipsis]
         if len(ellipses) > 1:
             raise IndexError(f"{shown(key)}: ... may stand once")
-        if ellipses:
-            k = ellipses[0]
-            keys = (*keys[:k], *[slice(None)] * (self.ndim - len(keys) + 1), *keys[k + 1 :])
-        if len(keys) > self.ndim:
+        k = ellipses[0] if ellipses else len(keys)
+        left = self.ndim - len(keys) + len(ellipses)
+        if left < 0:
             raise IndexError(f"{shown(key)}: there are {self.ndim} axes")
-        keys += (slice(None),) * (self.ndim - len(keys))
+        keys = (*keys[:k], *[slice(None)] * left, *keys[k + 1 :])
         place = tuple(map(_part_of_axis, keys, self.shape))
         shape = tuple(part.stop - part.start for part in place)
         values = self.volume.read(place) if prod(shape) else np.empty(shape, self.dtype)
@@ -149,10 +148,8 @@ class VolumeFile:
             copied = Window(mapped, part.begin, part.shape) if isinstance(part, Window) else mapped
             layout = Layout(lengths_of(part.shape, block_shape(part)), (False,) * self.ndim)
             progress = self.progress if copied is mapped else None
-            copies = Copies(
-                kept, BlockFiles(copied, None, kept.reports, target), layout.chunks, progress
-            )
-            copies.run(layout, ThreadPoolExecutor(workers))
+            files = BlockFiles(copied, None, kept.reports, target)
+            Tasks(kept, files, layout.chunks, progress).copy(layout, ThreadPoolExecutor(workers))
             return []
 
         with limited(self) as workers:
@@ -175,7 +172,7 @@ class VolumeFile:
 
 
 def _part_of_axis(key: Any, length: int) -> slice:
-    """Return where a number or a slice lies on an axis; an IndexError says what it cannot be."""
+    """Return where a number or a slice lies on an axis; raise IndexError of anything else."""
     try:
         if isinstance(key, slice):
             begin, end, step = key.indices(length)
@@ -200,8 +197,8 @@ def _part_of_axis(key: Any, length: int) -> slice:
 class MappedVolume(PartOfVolume):
     """Labels of a dtype that a function makes of others as they are read.
 
-    It makes them of labels, and of a list of what there is for each item, by the item's number.
-    `known` is what `known_of` the volume was before its labels were counted.
+    It takes labels, and a list of what there is for each item, by its number. `known` is what
+    `known_of` the volume was before its labels were counted.
     """
 
     def __init__(
@@ -225,7 +222,7 @@ class MappedVolume(PartOfVolume):
 
     @property
     def levels(self) -> Sequence[Any]:
-        """The arrays of all resolutions, which are written with these labels, if there are such."""
+        """The arrays of all resolutions, if there are several, which are written with these."""
         levels: Sequence[Any] = getattr(self.origin, "levels", ())
         return levels
 

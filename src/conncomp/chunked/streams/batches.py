@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from math import prod
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from conncomp._arguments import as_bool
+from conncomp._arrays import as_numpy_and_mask, check_kind
 from conncomp._containers import spacing_of
+from conncomp._lazy import function_for, laid_beside
 from conncomp.chunked.rows import Table
-from conncomp.chunked.streams.open_components import OpenComponents
-from conncomp.chunked.streams.slabs import pieces_of
+from conncomp.chunked.streams.open_components import OpenComponents, Slab
 from conncomp.components._labels import check_spacing
 from conncomp.components.statistics import ComponentStatistics
 from conncomp.grid.question import question_of_image
@@ -123,13 +126,8 @@ def stream_labels(
             f"slabs is a {type(slabs).__name__}; it must be an iterable of slabs, such as [volume] "
             "or (volume[z : z + 64] for z in range(0, len(volume), 64))"
         )
-    asked = {
-        "background": background,
-        "connectivity": connectivity,
-        "structure": structure,
-        "tolerance": tolerance,
-        "periodic": periodic,
-    }
+    asked = {"background": background, "connectivity": connectivity, "structure": structure}
+    asked |= {"tolerance": tolerance, "periodic": periodic}
     return measure_slabs(slabs, asked, as_bool("surfaces", surfaces), spacing, PIECE)
 
 
@@ -142,13 +140,12 @@ def measure_slabs(
 ) -> Iterator[ComponentStatistics]:
     """Yield the rows of components as they are finished; `asked` are arguments of a question.
 
-    Slabs are put together to pieces of `size` elements; if that is None, they are taken as they
-    come.
+    Slabs are put together to pieces of `size` elements, or taken as they come if that is None.
     """
     components: OpenComponents | None = None
     known = list[tuple[str, Any]]()
     noted = _noted(slabs, known) if spacing is None else slabs
-    for piece in pieces_of(iter(noted), size, LEAST):
+    for piece in _pieces_of(iter(noted), size):
         lengths = check_spacing(known[0][1] if known else spacing, piece.values.ndim)
         if components is None:
             question = question_of_image(piece.values, **asked)
@@ -177,9 +174,6 @@ def _batch(table: Table, spacing: tuple[float, ...]) -> Iterator[ComponentStatis
     centroids = table["sum"] / table["size"][:, None]
     if spacing != (1,) * ndim:
         centroids *= np.array(spacing)
-    means = none
-    if "total" in table:
-        means = table["total"] / table["size"]
     yield ComponentStatistics(
         labels=table["root"],
         sizes=table["size"],
@@ -188,7 +182,7 @@ def _batch(table: Table, spacing: tuple[float, ...]) -> Iterator[ComponentStatis
         moments=np.empty((0, ndim, ndim)),
         batch=np.empty((table.rows, 0), np.int64),
         sums=table.get("total", none),
-        means=means,
+        means=table["total"] / table["size"] if "total" in table else none,
         minima=table.get("minimum", none),
         maxima=table.get("maximum", none),
         weighted_centroids=np.empty((0, ndim)),
@@ -196,3 +190,115 @@ def _batch(table: Table, spacing: tuple[float, ...]) -> Iterator[ComponentStatis
         classes=np.empty(0, np.int64),
         spacing=spacing,
     )
+
+
+def _pieces_of(slabs: Iterator[Any], size: int | None) -> Iterator[Slab]:
+    """Yield the slices of all slabs, as many at once as have `size` elements, fewer at the end.
+
+    There are `LEAST` slices at once or more, but at the end. Each piece begins with the last slice
+    of the piece before. Without a size, slabs are yielded as they come, after the two slices where
+    two of them meet. What has to wait is copied, as the same array may be filled again.
+    """
+    waiting, ahead = list[Slab](), 0
+    for slab in _checked(slabs):
+        length = max(LEAST, size // prod(slab.values.shape[1:])) if size else 1
+        begin = 0
+        if waiting:
+            begin = min(len(slab), length + ahead - _slices(waiting))
+            waiting.append(slab.part(0, begin))
+            if _slices(waiting) < length + ahead:
+                waiting[-1] = waiting[-1].copy()
+                continue
+            yield _joined(waiting, ahead)
+            ahead = 1
+        if size is None:
+            length = max(1, len(slab) - begin)
+        while len(slab) - begin >= length:
+            yield slab.part(begin - ahead, begin + length, ahead)
+            begin, ahead = begin + length, 1
+        waiting = [slab.part(begin - ahead, len(slab)).copy()]
+    if _slices(waiting) > ahead:
+        yield _joined(waiting, ahead)
+
+
+def _slices(parts: list[Slab]) -> int:
+    """Return how many slices parts have together, new or not."""
+    return sum(len(part.values) for part in parts)
+
+
+def _joined(parts: list[Slab], ahead: int) -> Slab:
+    """Return slabs that follow each other as one."""
+    if len(parts) == 1:
+        return replace(parts[0], ahead=ahead)
+    values = [part.values for part in parts]
+    masked = any(isinstance(array, np.ma.MaskedArray) for array in values)
+    images = [part.image for part in parts if part.image is not None]
+    return Slab(
+        (np.ma.concatenate if masked else np.concatenate)(values),
+        np.concatenate(images) if images else None,
+        ahead,
+    )
+
+
+def _checked(slabs: Iterator[Any]) -> Iterator[Slab]:
+    first, axes = None, None
+    for number, given in enumerate(slabs):
+        slab = _as_slab(given, f"slabs[{number}]", axes)
+        if first is None:
+            first, array = slab, given[0] if isinstance(given, tuple) else given
+            axes = None if function_for(array, "in_order") is None else array[:0].copy()
+        _check_alike(slab, first, f"slabs[{number}]")
+        yield slab
+
+
+def _as_slab(given: Any, name: str, axes: Any) -> Slab:
+    """Return a slab, with its axes in the order of those of an array of xarray if there is one."""
+    in_order = function_for(axes, "in_order")
+    if not isinstance(given, tuple):
+        named = given if in_order is None else in_order(axes, given, name, "slabs[0]", 1)
+        return Slab(_as_values(named, name), None)
+    if len(given) != 2:
+        raise ValueError(
+            f"{name} is a tuple of {len(given)}; a slab is an array, or a tuple of an array and "
+            "the image to measure"
+        )
+    named, image = given
+    if in_order is not None:
+        named = in_order(axes, named, f"{name}[0]", "slabs[0]", 1)
+    values = _as_values(named, f"{name}[0]")
+    image = _as_values(laid_beside(named, image, f"{name}[1]", f"{name}[0]"), f"{name}[1]")
+    if isinstance(image, np.ma.MaskedArray):
+        raise ValueError(f"{name}[1], an image, has masked elements; mask those of the slab")
+    if image.shape != values.shape:
+        raise ValueError(
+            f"{name} has an image of shape {image.shape}; it must have that of the slab, "
+            f"{values.shape}"
+        )
+    return Slab(values, image)
+
+
+def _as_values(given: Any, name: str) -> NDArray[Any]:
+    values, mask = as_numpy_and_mask(given, name)
+    check_kind(values, "biuf", given, name, "of bool, integer or floating dtype")
+    if values.ndim == 0:
+        raise ValueError(f"{name} is a scalar; it must have one dimension or more")
+    if values.size == 0:
+        raise ValueError(f"{name} has shape {values.shape}; it must have a slice or more")
+    return values if mask is None else np.ma.masked_array(values, mask)
+
+
+def _check_alike(slab: Slab, first: Slab, name: str) -> None:
+    """Raise unless a slab can follow the first one."""
+    if slab.values.shape[1:] != first.values.shape[1:]:
+        raise ValueError(
+            f"{name} has shape {slab.values.shape}, but slabs[0] {first.values.shape}; all axes "
+            "but the first must be of the same length"
+        )
+    if (slab.image is None) != (first.image is None):
+        raise ValueError(f"only one of slabs[0] and {name} has an image; all must, or none")
+    for array, model in ((slab.values, first.values), (slab.image, first.image)):
+        if array is not None and model is not None and array.dtype != model.dtype:
+            raise ValueError(
+                f"{name} is of dtype {array.dtype}, but slabs[0] of {model.dtype}; they must be of "
+                "one dtype"
+            )

@@ -1,11 +1,10 @@
 """Components of a stream that are open: that reach the last slice so far, and may go on.
 
-How: each piece begins with the last slice of the one before, is labelled, and measured on its own
-without that slice, which makes a table with a row for each of its components. What labels that
-slice had in the piece before says which open components go on as which of the new ones: runs of
-two labels are edges of a graph, whose components are rows to be added up. What then ends before
-the last slice is finished (Isenburg and Shewchuk, "Streaming connected component computation for
-trillion voxel images", 2009).
+Each piece begins with the last slice of the one before, is labelled, and measured without that
+slice: a row for each of its components. The labels that the slice had before say which open
+components go on as which new ones: runs of two labels are edges of a graph, and rows of one of its
+components are added up. What then ends before the last slice is finished (Isenburg and Shewchuk,
+"Streaming connected component computation for trillion voxel images", 2009).
 Cost: a piece labelled and measured, one slice labelled beyond it. Memory: a piece, its labels, two
 slices, and rows of open components.
 """
@@ -22,7 +21,6 @@ from numpy.typing import NDArray
 from conncomp._core import native
 from conncomp.chunked.labelling import ChunkLabels, first_elements, row_length
 from conncomp.chunked.rows import LARGEST_SUM, Table, table_of
-from conncomp.chunked.streams.slabs import Slab
 from conncomp.components.statistics import component_statistics
 from conncomp.components.touching import contact_steps, count_contacts
 from conncomp.graph.graph import Graph
@@ -32,6 +30,29 @@ from conncomp.grid.question import Question
 from conncomp.kernels.neighbourhood import Neighbourhood, steps_along
 
 Rows = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Slab:
+    """Consecutive slices of a volume along its first axis."""
+
+    values: NDArray[Any]  # masked, if some elements are
+    image: NDArray[Any] | None  # of the same shape: what is measured within components
+    ahead: int = 0  # how many slices at the beginning were the last of the slab before: 0 or 1
+
+    def __len__(self) -> int:
+        """How many slices are new."""
+        return len(self.values) - self.ahead
+
+    def part(self, begin: int, end: int, ahead: int = 0) -> Slab:
+        """Return some of the slices."""
+        image = None if self.image is None else self.image[begin:end]
+        return Slab(self.values[begin:end], image, ahead)
+
+    def copy(self) -> Slab:
+        """Return the same in memory that nobody else has."""
+        image = None if self.image is None else self.image.copy()
+        return Slab(self.values.copy(), image, self.ahead)
 
 
 @dataclass(frozen=True)
@@ -54,9 +75,8 @@ class OpenComponents:
     """Those of the slices so far; `add` and `finish` return the rows of what is finished.
 
     If the first axis is periodic, `first` is the first slice of all, which goes on after the last
-    one, and `ends` has the values of both. After `length` slices, `touching` has pairs of rows
-    whose elements are side by side, and how often along each axis: faces that do not count if these
-    turn out to be of one component.
+    one, and `ends` has the values of both. `touching` has pairs of rows whose elements are side by
+    side, and how often along each axis: no faces, if they turn out to be of one component.
     """
 
     question: Question
@@ -193,10 +213,9 @@ def _sides(labels: NDArray[Any], count: int) -> tuple[Rows, Rows]:
 
 
 def _pairs(one: NDArray[Any], other: NDArray[Any]) -> tuple[Rows, Rows]:
-    """Return the labels that two slices have in the same places, for each run in which both stay.
+    """Return the labels that two slices have in the same places, a row for each run of both.
 
-    These are two columns, without background, and the lengths of runs, which may be cut where
-    threads meet.
+    There is no background; the second array has the lengths of runs, which threads may cut.
     """
     runs = native.pair_runs(one.reshape(-1), other.reshape(-1)).reshape(-1, 3)
     return runs[:, :2], runs[:, 2]
@@ -207,8 +226,8 @@ def _groups(count: int, labels: int, edges: list[tuple[Rows, Rows]]) -> Rows:
 
     They are numbered in the order of their first rows; labels are from 1 on.
     """
-    rows = np.concatenate([np.zeros(0, np.int64), *(of_edges[0] for of_edges in edges)])
-    others = np.concatenate([np.zeros(0, np.int64), *(of_edges[1] for of_edges in edges)])
+    none = np.zeros(0, np.int64)
+    rows, others = map(np.concatenate, zip((none, none), *edges, strict=True))
     graph = Graph.from_edges(rows, others + (count - 1), num_vertices=count + labels)
     return connected_components(graph)[1].astype(np.int64)
 
@@ -216,10 +235,9 @@ def _groups(count: int, labels: int, edges: list[tuple[Rows, Rows]]) -> Rows:
 def _measure(
     labels: NDArray[Any], before: int, slab: Slab, offset: int, surfaces: bool
 ) -> tuple[Rows, Table]:
-    """Return the labels that occur in a piece, and a row for each.
+    """Return the labels that occur in a piece that begins at `offset`, and a row for each.
 
-    Its first new slice has a number in the volume, the offset. The root of labels up to `before` is
-    larger than any.
+    The root of labels up to `before` is larger than any.
     """
     shape = labels.shape
     if prod(shape) * max(shape) >= LARGEST_SUM:

@@ -63,10 +63,9 @@ class NamedTasks(Executor):
 
 
 def _wait_for_workers(client: Any, name: str) -> None:
-    """Wait until workers have ended what they have begun of tasks that are given up.
+    """Wait until workers have ended what they have begun, as a thread cannot be stopped.
 
-    A thread of a worker cannot be stopped while it works on a block; when this returns, nobody
-    writes any more. Tasks that wait on workers are not begun.
+    Nobody writes any more then: tasks that wait on workers are not begun.
     """
     idle = 0
     while idle < 2:  # as a worker may be asked between two tasks, before it is told

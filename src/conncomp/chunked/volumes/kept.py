@@ -1,8 +1,7 @@
 """What a labelling of files has done so far, kept beside the target, to go on after a kill.
 
-The file of the state is written first and removed last: a folder without it is none of these. The
-journal is written once there are empty labels, so that whatever lies beside a state without a
-journal is of an earlier run, and goes.
+The state is written first and removed last: a folder without it is none of these. The journal is
+written once there are empty labels: what lies beside a state alone is of an earlier run, and goes.
 """
 
 from __future__ import annotations
@@ -97,10 +96,7 @@ class Reports:
         path = self._path(index)
         with _arrays_in(path) as arrays:
             faces = {
-                int(name[4:]): Face(
-                    arrays[name],
-                    arrays.get(f"compared-{name[4:]}"),
-                )
+                int(name[4:]): Face(arrays[name], arrays.get(f"compared-{name[4:]}"))
                 for name in arrays
                 if name.startswith("ids-")
             }
@@ -110,9 +106,9 @@ class Reports:
 class Kept:
     """A folder that has reports of chunks, labels, and which chunks of these are finished.
 
-    `wanted` says what input and arguments are; those that differ from what left the folder are
-    `differing`. Once all labels are written, `result` has the counts. Errors: FileExistsError of a
-    folder that no labelling has made, ValueError of a damaged one.
+    `wanted` says what input and arguments are; what of it left the folder otherwise is `differing`.
+    Once all labels are written, `result` has the counts. A folder that no labelling has made raises
+    FileExistsError, a damaged one ValueError.
     """
 
     def __init__(self, folder: Path, wanted: dict[str, Any], suffix: str) -> None:
@@ -146,9 +142,8 @@ class Kept:
         with intact(self._journal, self.folder):
             text = self._journal.read_text()
             lines = text.split("\n")[:-1]
-            parts = [line.partition(" ")[::2] for line in lines]
             done = {}
-            for index, tally in parts:
+            for index, tally in (line.partition(" ")[::2] for line in lines):
                 kept, elements, components, *summary = map(int, tally.split())
                 of_index = Tally(kept, elements, components, tuple(summary))
                 done[tuple(map(int, index.split(",")))] = of_index

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, Literal, NamedTuple
 from uuid import uuid4
@@ -15,13 +15,7 @@ from uuid import uuid4
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
-from conncomp._arguments import (
-    as_integer,
-    as_number,
-    check_progress,
-    check_range,
-    shown,
-)
+from conncomp._arguments import as_integer, as_number, check_progress, check_range, shown
 from conncomp._core import native
 from conncomp._memory import free_memory, in_words, memory_limit, parse_bytes, resident_memory
 from conncomp.chunked.layout import Layout
@@ -44,10 +38,8 @@ Numbering = Literal["consecutive", "roots"]
 # Bytes of an element while its block is labelled, beside its value twice: labels, final labels,
 # what counts them, and tables of components where these are few.
 ELEMENT = 40
-# What else takes memory: threads, buffers of Zarr, reports of neighbouring blocks.
-FIXED = 5 * 10**7
-# What a process has that has done nothing but open a volume: 44 to 65 MB were measured.
-PROGRAM = 7 * 10**7
+FIXED = 5 * 10**7  # what else takes memory: threads, buffers of Zarr, reports of neighbours
+PROGRAM = 7 * 10**7  # of a process that has only opened a volume: 44 to 65 MB were measured
 LARGEST = 2**63 - 1
 LABEL = 8  # bytes of a label, at most
 OF_QUESTION = (
@@ -93,17 +85,14 @@ class Arguments:
 
     def rules(self, volume: Volume) -> tuple[Layout, Rules]:
         """Return how a volume is cut into blocks, and what is connected in it."""
-        kind = volume.dtype
+        kind, background = volume.dtype, self.background
         if self.threshold is not None:
             if not math.isfinite(as_number("threshold", self.threshold)):
                 raise ValueError(f"threshold={shown(self.threshold)} must be a finite number")
             kind = np.dtype(bool)
-            if self.background is not None and as_number("background", self.background) not in (
-                0,
-                1,
-            ):
+            if background is not None and as_number("background", background) not in (0, 1):
                 raise ValueError(
-                    f"background={shown(self.background)}: with threshold the volume has the "
+                    f"background={shown(background)}: with threshold the volume has the "
                     "values 0 and 1 only; choose one of them, or leave it out"
                 )
         batch = self.batch_axes
@@ -235,23 +224,17 @@ def label_file(
         *(background, connectivity, structure, tolerance, periodic, batch_axes, threshold),
         *(min_size, largest, numbering, dtype),
     )
-    return label_volume(
-        *(source, target, arguments),
-        key=key,
-        channel=channel,
-        memory=memory,
-        scheduler=scheduler,
-        progress=progress,
-    ).kept
+    files = source, target, arguments, key, channel
+    return label_volume(*files, memory=memory, scheduler=scheduler, progress=progress).kept
 
 
 def label_volume(
     source: StrPath,
     target: StrPath,
     arguments: Arguments,
-    *,
     key: str | None = None,
     channel: int | None = None,
+    *,
     memory: str | int | None = None,
     scheduler: str | None = None,
     progress: Progress | None = None,
@@ -314,11 +297,8 @@ def as_asked(
 ) -> tuple[str, str | None, int | None]:
     """Return the arguments of `opened_volume`, each of its type."""
     path = as_path(source, "source")
-    if key is not None:
-        key = as_path(key, "key")
-    if channel is not None:
-        channel = as_integer("channel", channel)
-    return path, key, channel
+    key = None if key is None else as_path(key, "key")
+    return path, key, None if channel is None else as_integer("channel", channel)
 
 
 def run_of_work(work: Work, arguments: Arguments, threads: int, names: Names | None = None) -> Run:
@@ -327,27 +307,18 @@ def run_of_work(work: Work, arguments: Arguments, threads: int, names: Names | N
     def run(volume: Volume, kept: Kept, target: Target) -> list[int]:
         here = work
         if volume is not work.volume:
-            layout, rules = arguments.rules(volume)
-            pool = ThreadPoolExecutor(threads)
-            here = replace(work, volume=volume, layout=layout, rules=rules, executor=pool)
-            here = replace(here, progress=None)
-        return Job(
-            here, kept, BlockFiles(volume, work.threshold, kept.reports, target, names)
-        ).run()
+            chosen, pool = (work.selection, work.threshold), ThreadPoolExecutor(threads)
+            here = Work(volume, *arguments.rules(volume), *chosen, pool, None)
+        files = BlockFiles(volume, work.threshold, kept.reports, target, names)
+        return Job(here, kept, files).run()
 
     return run
 
 
 def _digest(work: Work) -> str:
-    rules = work.rules
-    arguments = (
-        rules.shape,
-        rules.question.neighbourhood,
-        rules.links,
-        rules.crossed,
-        rules.question.batch_axes,
-    )
-    chosen = (rules.question.numbering, work.threshold, work.selection)
+    rules, question = work.rules, work.rules.question
+    arguments = rules.shape, question.neighbourhood, rules.links, rules.crossed
+    chosen = question.batch_axes, question.numbering, work.threshold, work.selection
     return sha256(repr(arguments + chosen).encode()).hexdigest()
 
 

@@ -1,9 +1,8 @@
 """How much memory and time `label_file` will take, from a few neighbouring blocks.
 
-Blocks are labelled as all of them will be, into a temporary folder: reading, labelling twice,
-uniting over faces and writing are in the time that they take. Time and files grow with the number
-of blocks; memory is that of the blocks that are worked on at once, and of tables of the components
-on faces of all blocks.
+These are labelled as all will be, into a temporary folder. Time and files grow with the number of
+blocks; memory is that of the blocks that are worked on at once, and of tables of the components on
+faces of all blocks.
 """
 
 from __future__ import annotations

@@ -61,15 +61,14 @@ class Sample:
 
 def window_of(volume: Volume) -> Window:
     """Return some blocks in the middle of a volume."""
-    begin, shape, sampled = [], [], 1
+    axes, sampled = [], 1
     for length, step in reversed(list(zip(volume.shape, block_shape(volume), strict=True))):
         count = -(-length // step)
         taken = min(count, SAMPLE if sampled < MOST_SAMPLED else 1)
         sampled *= taken
-        first = (count - taken) // 2
-        begin.append(first * step)
-        shape.append(min(taken * step, length - first * step))
-    return Window(volume, tuple(reversed(begin)), tuple(reversed(shape)))
+        begin = (count - taken) // 2 * step
+        axes.append((begin, min(taken * step, length - begin)))
+    return Window(volume, *zip(*reversed(axes), strict=True))
 
 
 def sampled(window: Window, dtype: np.dtype[Any], run: Run, suffix: str) -> Sample:

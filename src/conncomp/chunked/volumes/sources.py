@@ -1,8 +1,7 @@
 """Which reader opens a volume: Zarr, OME-Zarr, HDF5, TIFF, .npy, or a folder of slices.
 
-One may be read whole into memory, with the names and the scale of its axes. HDF5 tells these by
-scales of its dimensions, or by the attribute ``element_size_um``, as Fiji and ilastik write it;
-OME-Zarr by its axes and transformations.
+The scale of axes is in scales of dimensions of HDF5, or its attribute ``element_size_um``, as Fiji
+and ilastik write it; in OME-Zarr in axes and transformations.
 """
 
 from __future__ import annotations

@@ -32,21 +32,16 @@ from conncomp.chunked.volumes.volume import Place, Volume, block_shape, lengths_
 from conncomp.files.access import StrPath, check_space, naming
 
 # What others write images and volumes to: a folder of Zarr of such a name would mislead them.
-OTHER_KINDS = frozenset(
-    (
-        *(".btf", ".h5", ".hdf", ".hdf5", ".jpg", ".jpeg", ".mha", ".mhd", ".nii", ".npz", ".nrrd"),
-        *(".csv", ".gz", ".parquet", ".png", ".tif", ".tiff", ".zip"),
-    )
-)
+OTHER_KINDS = {
+    *(".btf", ".h5", ".hdf", ".hdf5", ".jpg", ".jpeg", ".mha", ".mhd", ".nii", ".npz", ".nrrd"),
+    *(".csv", ".gz", ".parquet", ".png", ".tif", ".tiff", ".zip"),
+}
 
 PIECE = 1 << 21  # labels that are written to the disk between two moments at which a call may end
 
 
 class Target:
     """Labels of a volume, in files under a temporary name, `path`, until they are all written."""
-
-    # How often labels are written again, in smaller ones.
-    coarser = 0
 
     def __init__(self, path: Path, volume: Volume, dtype: np.dtype[Any]) -> None:
         self.path, self._volume, self._dtype = path, volume, dtype
@@ -273,10 +268,9 @@ def check_free(path: StrPath) -> None:
 
 
 def rename_to_free(path: Path, name: Path) -> None:
-    """Rename a file or a folder to a name that nothing has.
+    """Rename a file or a folder to a name that nothing has, or an empty folder.
 
-    Of a file, a link is made first, which fails if there is something; a folder replaces none but
-    an empty one.
+    A file is linked first, which fails if there is something.
     """
     if os.path.lexists(name) and path.is_file() and os.path.samefile(path, name):
         path.unlink()  # a kill came after the link

@@ -75,9 +75,9 @@ class PartOfVolume:
 
 
 def block_shape(volume: Volume) -> tuple[int, ...]:
-    """Return the shape of blocks: chunks, as many of small ones as have `BLOCK` elements together.
+    """Return the shape of blocks: chunks, so many of small ones as have `BLOCK` elements.
 
-    They are as cubic as they can be; separate images are together only if they are small.
+    They are as cubic as can be; separate images are together only if they are small.
     """
     block = list(map(min, volume.chunks, volume.shape))
     separate = separate_axes(volume.axes)
@@ -152,13 +152,13 @@ def check_part(path: str, place: Place, values: NDArray[Any], dtype: np.dtype[An
 def identity_of(path: str, *facts: Any) -> str:
     """Return what name, size and time of a file, or of all files of a folder, make with facts."""
     folder, digest = Path(path), sha256()
-    parts: list[list[Any]] = []
     for name in sorted(folder.rglob("*")) if folder.is_dir() else [folder]:
         if name.is_file():
             state = name.stat()
-            parts.append([str(name.relative_to(path)), state.st_size, state.st_mtime_ns])
-    for part in (*parts, *([fact] for fact in facts)):
-        digest.update(json.dumps(part).encode())
+            part = [str(name.relative_to(path)), state.st_size, state.st_mtime_ns]
+            digest.update(json.dumps(part).encode())
+    for fact in facts:
+        digest.update(json.dumps([fact]).encode())
     return digest.hexdigest()
 
 

@@ -15,16 +15,15 @@ from conncomp._arguments import shown
 from conncomp.cli._errors import say
 from conncomp.cli._options import (
     ANY_PATH,
+    Common,
     argument,
     device_option,
     join_time_option,
-    json_option,
     memory_option,
     option,
     parsed,
     periodic_option,
     spacing_option,
-    threads_option,
     typed,
 )
 from conncomp.cli._output import is_within_zarr, output_file
@@ -86,7 +85,7 @@ def connectivity_option() -> Any:
 
 
 @dataclass(frozen=True)
-class Options:
+class Options(Common):
     """What the command is given."""
 
     input: Path = argument("IN", type=ANY_PATH)
@@ -160,8 +159,6 @@ class Options:
         "ADDRESS",
     )
     device: Literal["cpu", "cuda"] = device_option()
-    threads: int | None = threads_option()
-    as_json: bool = json_option()
 
     @property
     def is_whole(self) -> bool:

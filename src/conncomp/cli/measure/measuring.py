@@ -77,12 +77,11 @@ def measure_image(source: Source, options: Options, files: OpenFiles) -> Measure
 def doubt_of(sample: NDArray[Any], labels: NDArray[Any], elements: int) -> str | None:
     """Return why labels may be none, of which so many elements were measured."""
     count, highest = len(labels), int(labels.max(initial=0))
-    if not look_like_intensities(sample, elements, count, highest):
-        return None
-    return (
+    doubt = (
         f"looks like intensities, not labels: most neighbours differ, in {count:,} values up to "
         f"{highest:,}; give --threshold, such as otsu, to find objects"
     )
+    return doubt if look_like_intensities(sample, elements, count, highest) else None
 
 
 def _plain(threshold: Any) -> Any:

@@ -11,14 +11,13 @@ from typing import Any
 import click
 
 from conncomp.cli._options import (
+    Common,
     argument,
     join_time_option,
-    json_option,
     memory_option,
     option,
     parsed,
     spacing_option,
-    threads_option,
     typed,
 )
 from conncomp.cli._output import output_file
@@ -33,11 +32,9 @@ from conncomp.components.columns.properties import (
 from conncomp.files.images import KINDS, WRITTEN
 from conncomp.files.scales import METRES, unit_of
 
-# What a template has in the place of a part of the name of the image.
-FIELD = re.compile(r"\{([^{}]*)\}")
+FIELD = re.compile(r"\{([^{}]*)\}")  # in a template, in the place of a part of a name
 FIELDS = ("stem", "name", "parent", "series")
-# What leads to another folder, or to none.
-NO_NAMES = ("", ".", "..")
+NO_NAMES = ("", ".", "..")  # which lead to another folder, or to none
 # Endings of two parts, of which neither belongs to the stem.
 DOUBLE = (
     *(".nii.gz", ".npy.gz", ".ome.tif", ".ome.tiff", ".ome.btf", ".ome.zarr"),
@@ -95,7 +92,7 @@ def _parse_unit(text: str) -> str:
 
 
 @dataclass(frozen=True)
-class Options:
+class Options(Common):
     """What the command is given."""
 
     inputs: tuple[str, ...] = argument("IN...", nargs=-1, required=True)
@@ -171,8 +168,6 @@ class Options:
         "whatever it does."
     )
     resume: bool = option("Go on where the same command ended before all was done.")
-    threads: int | None = threads_option()
-    as_json: bool = json_option()
 
     @property
     def kept_folder(self) -> Path:

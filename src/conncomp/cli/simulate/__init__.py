@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from conncomp.cli._later import GroupOfLater, Later
+from conncomp.cli._command import GroupOfLater, Later
 
 
 @click.group(cls=GroupOfLater)

@@ -1,10 +1,8 @@
-"""OME-Zarr, versions 0.4 and 0.5: images in several resolutions, and label images as their equals.
+"""OME-Zarr, versions 0.4 and 0.5 (https://ngff.openmicroscopy.org): images and label images.
 
 An image is a group whose attributes name its axes, and its arrays from the finest to the coarsest.
-A label image has as many, of the same shapes, axes and scales; it belongs into a group ``labels``
-of the image, whose attributes list the label images in it.
-
-https://ngff.openmicroscopy.org/0.4, https://ngff.openmicroscopy.org/0.5
+A label image has as many, of the same shapes, axes and scales, in a group ``labels`` of the image,
+whose attributes list it.
 """
 
 from __future__ import annotations
@@ -100,25 +98,14 @@ def open_zarr(path: str, key: str | None, channel: int | None) -> ZarrVolume:
             shapes = [level.shape for level in levels]
             raise ValueError(f"has axes {multiscale.names}, but arrays of shapes {shapes}")
         _check_sizes(levels)
-        axes = multiscale.letters
-        return OmeImage(
-            path,
-            key,
-            levels[0],
-            inner_path(place, multiscale.datasets[0]["path"]),
-            axes,
-            None if channel is None else _channel(axes, levels[0].shape, channel),
-            multiscale,
-            owner=_owner(place, dict(node.attrs)),
-            levels=levels,
-        )
+        axes, finest = multiscale.letters, inner_path(place, multiscale.datasets[0]["path"])
+        chosen = None if channel is None else _channel(axes, levels[0].shape, channel)
+        known = path, key, levels[0], finest, axes, chosen, multiscale
+        return OmeImage(*known, owner=_owner(place, dict(node.attrs)), levels=levels)
 
 
 def _image_of(place: str, ndim: int) -> tuple[Multiscale | None, int]:
-    """Return what the image says that the array in a folder belongs to, and which one it is.
-
-    What it says in a way that is not read counts as nothing.
-    """
+    """Return what the image of an array says, if it can be read, and which array it is."""
     folder, path = os.path.split(os.path.abspath(place))
     for _ in range(DEEPEST):
         if is_zarr(folder):

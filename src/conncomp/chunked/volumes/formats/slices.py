@@ -14,13 +14,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conncomp.chunked.volumes.volume import (
-    SLAB,
-    Place,
-    check_part,
-    identity_of,
-    reading,
-)
+from conncomp.chunked.volumes.volume import SLAB, Place, check_part, identity_of, reading
 from conncomp.files.access import naming
 from conncomp.files.images import KINDS, SIGNATURE, kind_of, read_content, read_header
 from conncomp.files.parts import check_place

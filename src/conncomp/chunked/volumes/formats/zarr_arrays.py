@@ -110,7 +110,7 @@ def open_node(path: str, key: str | None) -> tuple[Any, str]:
 
 
 def check_metadata(path: str, place: str) -> None:
-    """Raise ValueError if what tells of an array, in some folder, is not there but linked."""
+    """Raise ValueError if what tells of an array in a folder is linked."""
     for name in (*METADATA, ".zattrs", ".zmetadata"):
         check_place(path, os.path.join(place, name))
 
@@ -134,8 +134,7 @@ def check_array(path: str, array: Any) -> None:
     metadata = array.metadata
     with naming(path):
         outer = codecs_of(metadata)
-        _check_names(outer)
-        check_codecs(outer)
+        _check_codecs(outer)
         if type(metadata.chunk_grid).__name__ != "RegularChunkGrid":
             raise ValueError("has chunks of several sizes, which are not read; rechunk it")
         if outer[-1:] and outer[-1].name == SHARDS:
@@ -145,10 +144,11 @@ def check_array(path: str, array: Any) -> None:
                 raise ValueError(f"says that it has shards of {inner} chunks; rechunk it")
 
 
-def _check_names(codecs: list[Codec]) -> None:
+def _check_codecs(codecs: list[Codec]) -> None:
     for codec in codecs:
         if codec.name not in CODECS:
             raise ValueError(f"is packed by {codec.name}, which is not read; pack it by zstd")
+    check_codecs(codecs)
 
 
 def _check_shards(sharding: Any) -> None:
@@ -156,8 +156,7 @@ def _check_shards(sharding: Any) -> None:
     inner, index = codecs_of(sharding), codecs_of(sharding.index_codecs)
     if any(codec.name == SHARDS for codec in inner):
         raise ValueError("has shards in shards, which are not read; rechunk it")
-    _check_names(inner)
-    check_codecs(inner)
+    _check_codecs(inner)
     names = [codec.name for codec in index]
     if names not in (["bytes"], ["bytes", CHECKSUM]):
         raise ValueError(f"has shards whose index is packed by {', '.join(names)}")
