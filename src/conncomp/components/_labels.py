@@ -115,6 +115,16 @@ class Items:
         """NumPy or CuPy, the library of `labels`."""
         return library_at(self.labels)
 
+    @property
+    def described(self) -> tuple[Labels, int, int, tuple[int, ...]]:
+        """What kernels for GPUs take of it."""
+        return self.labels, self.background, self.all_rows, self.shape
+
+    @property
+    def numbered(self) -> tuple[Labels, int, int, int]:
+        """Labels, their background, and how many numbers and items there are."""
+        return self.labels, self.background, self.all_rows, self.count
+
 
 def library_at(array: Any) -> Any:
     """Return NumPy or CuPy, whichever an array is of."""

@@ -94,9 +94,8 @@ def relabel_consecutive(
     >>> conncomp.relabel_consecutive([[7, 7, 0], [2**60, 0, -5]])
     array([[2, 2, 0],
            [3, 0, 1]], dtype=int32)
-    >>> numbers, old = conncomp.relabel_consecutive([[7, 7, 0, 4]], return_labels=True)
-    >>> old[numbers]
-    array([[7, 7, 0, 4]])
+    >>> conncomp.relabel_consecutive([[7, 7, 0, 4]], return_labels=True)
+    (array([[2, 2, 0, 1]], dtype=int32), array([0, 4, 7]))
     """
     wanted = as_bool("return_labels", return_labels)
     given, hidden = as_integers(labels)

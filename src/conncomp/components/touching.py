@@ -197,9 +197,7 @@ def _contacts(
     items, neighbourhood = check_touching(labels, connectivity, periodic, background, batch_axes)
     lengths = check_spacing(spacing, len(items.shape))
     steps = contact_steps(neighbourhood, items.shape)
-    pairs, kinds = count_contacts(
-        items.labels, items.background, items.all_rows, items.count, steps
-    )
+    pairs, kinds = count_contacts(*items.numbered, steps)
     face = [prod(lengths[:axis] + lengths[axis + 1 :]) for axis in steps.axes]
     counts, areas = _weighed(kinds, face, steps.times)
     batch, first = items_of_rows(items, pairs[:, 0])
@@ -241,7 +239,7 @@ def _arcs(
     """
     items, neighbourhood = check_touching(labels, connectivity, periodic, background, batch_axes)
     steps = contact_steps(neighbourhood, items.shape, one_kind=True)
-    pairs, _ = count_contacts(items.labels, items.background, items.all_rows, items.count, steps)
+    pairs, _ = count_contacts(*items.numbered, steps)
     arcs = library_at(pairs).concatenate([pairs, pairs[:, ::-1]]).astype(items.labels.dtype)
     src, dst = (items.xp.asarray(arcs[:, end].copy()) for end in (0, 1))
     return src, dst, items.xp.full(1, items.all_rows)
@@ -334,10 +332,9 @@ def count_contacts(
 ) -> tuple[Any, Any]:
     """Return pairs of labels that touch, ascending, and how often, for each kind of contact.
 
-    Labels are contiguous, int32 or int64, those of all items, of which no two share a number, and
-    below `rows`; the background is -1 if there is none. Pairs are of shape (n, 2), and counts of
-    (n, steps.kinds); few are in main memory, those of labels on a GPU, too. Raise ValueError if
-    labels are too large for keys, as they are beyond 2**31 or so.
+    Labels are as `Items` has them. Pairs are of shape (n, 2), and counts of (n, steps.kinds); few
+    are in main memory, those of labels on a GPU, too. Raise ValueError if labels are too large for
+    keys, as they are beyond 2**31 or so.
     """
     if rows * rows * steps.kinds > 1 << KEY_BITS:
         raise ValueError(

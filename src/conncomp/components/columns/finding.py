@@ -106,6 +106,5 @@ def faces_of(items: Items, rows: Any) -> Any:
             items.labels.reshape(-1), items.shape, items.background, rows, faces.reshape(-1)
         )
     else:
-        described = items.labels, items.background, items.all_rows, items.shape
-        count_faces(current_gpu(), *described, rows, faces)
+        count_faces(current_gpu(), *items.described, rows, faces)
     return faces

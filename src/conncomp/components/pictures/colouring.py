@@ -71,16 +71,13 @@ def colour_components(
     -------
     ndarray of uint8, shape ``(*labels.shape, 3)``
         Red, green and blue, in an array of the library of `labels`. The background is black, or as
-        it is in `image`. Each component has one colour, and those of components with elements at
-        most 2 apart along every axis differ.
+        it is in `image`. Components with elements at most 2 apart along every axis differ.
 
     Raises
     ------
     TypeError, ValueError, MemoryError
-        As for `component_sizes`; and if `labels` has no dimension or too many, `image` is not of
-        real numbers or does not fit `labels`, `alpha` is not from 0 to 1, `value_range` is not two
-        finite numbers that ascend or is given without an image, `boundaries` is not a bool, or more
-        than 3000 colours would be needed.
+        As for `component_sizes`; and if `labels` has no dimension or too many, another argument
+        does not fit, or more than 3000 colours would be needed.
 
     Notes
     -----
@@ -93,13 +90,8 @@ def colour_components(
     >>> import conncomp
     >>> labels = [[1, 0, 2, 2], [1, 0, 0, 0]]
     >>> picture = conncomp.colour_components(labels)
-    >>> picture.shape
-    (2, 4, 3)
-    >>> bool((picture[0, 0] == picture[0, 2]).all())
-    False
-
-    Over an image:
-
+    >>> picture.shape, bool((picture[0, 0] == picture[0, 2]).all())
+    ((2, 4, 3), False)
     >>> image = [[0.5, 1.0, 0.5, 0.5], [0.5, 0.0, 0.0, 0.0]]
     >>> conncomp.colour_components(labels, image, alpha=0.25)[:, 1]
     array([[255, 255, 255],
@@ -108,7 +100,10 @@ def colour_components(
     if on_gpu(labels):
         as_numpy(labels, "labels")  # which says what to do
     outlined = as_bool("boundaries", boundaries)
-    opacity = _check_opacity((1.0 if image is None else 0.4) if alpha is None else alpha)
+    share = as_number("alpha", (1.0 if image is None else 0.4) if alpha is None else alpha)
+    if not 0 <= share <= 1:
+        raise ValueError(f"alpha={shown(alpha)} must be from 0, transparent, to 1, opaque")
+    opacity = round(share * OPAQUE)
     image = laid_beside(labels, image, "image")
     values = check_value_range(value_range, image)
     items = check_items(labels, background, batch_axes)
@@ -132,14 +127,6 @@ def colour_components(
         picture.reshape((*items.batch, *items.shape, 3)), library_of(labels)
     )
     return painting
-
-
-def _check_opacity(alpha: Any) -> int:
-    """Return how many parts of `OPAQUE` a colour has; errors name the argument."""
-    number = as_number("alpha", alpha)
-    if not 0 <= number <= 1:
-        raise ValueError(f"alpha={shown(alpha)} must be from 0, transparent, to 1, opaque")
-    return round(number * OPAQUE)
 
 
 def _colours(items: Items, lengths: list[int]) -> tuple[Labels, NDArray[np.uint8]]:
@@ -222,7 +209,10 @@ def _choose(components: Labels, drawn: NDArray[np.int64]) -> NDArray[np.int64]:
     flat = margin.reshape(-1)
     strides = [stride // margin.itemsize for stride in margin.strides[1:]]
     close = _is_close(flat, strides, rows)
-    begins, places = _places(np.where(close, flat, flat.dtype.type(rows)), rows)
+    # Where the elements of each component are, one after another, and where they begin.
+    begins, places = native.members(
+        np.where(close, flat, flat.dtype.type(rows)), len(flat), rows, rows, True
+    )
     steps, leading = _steps(strides)
     sizes = np.diff(begins)
     order = np.empty(rows, np.int64)
@@ -238,12 +228,6 @@ def _choose(components: Labels, drawn: NDArray[np.int64]) -> NDArray[np.int64]:
         )
         order, first = order[:waiting], first + WORD
     return numbers
-
-
-def _places(components: Labels, rows: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return where the elements of each component are, one after another, and where they begin."""
-    begins, places = native.members(components, len(components), rows, rows, True)
-    return begins, places
 
 
 def _is_close(components: Labels, strides: list[int], rows: int) -> NDArray[np.bool_]:
