@@ -130,10 +130,7 @@ def _in_words(given: Any) -> Any:
 
 
 def _without_hidden(flat: Labels, hidden: NDArray[np.bool_], items: int) -> Labels:
-    """Return a copy in which what is hidden has a label of its item that is not.
-
-    Where all of an item is hidden, it is a label of another item, or any if there is none.
-    """
+    """Return a copy in which what is hidden has a label that its item, or else any, shows."""
     shown, places = flat.reshape(items, -1), hidden.reshape(items, -1)
     labels = shown[np.arange(items), places.argmin(axis=1)]
     labels[places.all(axis=1)] = flat[hidden.argmin()]

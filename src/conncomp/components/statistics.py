@@ -22,24 +22,11 @@ from conncomp.components._labels import (
     check_spacing,
     where_labels_lie,
 )
+from conncomp.components.columns import finding, measuring
 from conncomp.components.columns.accumulators import Accumulators, Channel
 from conncomp.components.columns.crops import LazyColumn
-from conncomp.components.columns.finding import (
-    faces_of,
-    items_and_runs,
-    items_at_start,
-    scale,
-    sums_wanted,
-)
 from conncomp.components.columns.formulas import principal_axes
 from conncomp.components.columns.intensities import Image, check_images
-from conncomp.components.columns.measuring import (
-    classes_of,
-    measure_batch_again,
-    measure_components,
-    measure_image,
-    no_rows,
-)
 from conncomp.components.columns.properties import Conditions, Property, check_properties
 from conncomp.kernels.cuda.components.measures import turn
 from conncomp.kernels.cuda.components.runs import ComponentRuns
@@ -377,7 +364,7 @@ def component_statistics(
     wanted = as_bool("moments", moments), as_bool("surfaces", surfaces), properties
     of_labels_alone = image is None and classes is None and properties is None
     if of_labels_alone and spacing is None and not wanted[1]:
-        again = measure_batch_again(labels, background, batch_axes, wanted[0])
+        again = measuring.measure_batch_again(labels, background, batch_axes, wanted[0])
         if again is not None:
             return ComponentStatistics(*(*again, (1.0,) * again[3].shape[1]))
     numbers = Numbers(background, batch_axes)
@@ -425,8 +412,8 @@ def _measure(
         if on_gpu(labels):
             turns.enter_context(turn)
         has_sums = on_gpu(labels) and classes is None
-        sums = sums_wanted(labels, image, properties) if has_sums else None
-        items, started = items_at_start(labels, background, batch_axes, largest, sums)
+        sums = finding.sums_wanted(labels, image, properties) if has_sums else None
+        items, started = finding.items_at_start(labels, background, batch_axes, largest, sums)
         if started is None:
             turns.close()  # no memory is kept for such labels
         ndim = len(items.shape)
@@ -445,9 +432,9 @@ def _measure(
         if started is None:
             return _columns(items, None, wanted)
         # While the GPU is at work; surfaces are looked for in labels, by what must be known.
-        measured = _columns(*items_and_runs(items, started, *given, not surfaces), wanted)
+        measured = _columns(*finding.items_and_runs(items, started, *given, not surfaces), wanted)
         if not started.holds():
-            measured = _columns(*items_and_runs(items, started, *given), wanted)
+            measured = _columns(*finding.items_and_runs(items, started, *given), wanted)
             started.holds()
         return measured
 
@@ -472,24 +459,24 @@ def _columns(items: Items, runs: ComponentRuns | None, wanted: _Wanted) -> tuple
     with_covariances = wanted.moments or (
         named is not None and any(entry.of_covariances for entry in named.values())
     )
-    known, places = measure_components(items, with_covariances, runs, first)
-    brightness = [measure_image(items, known, first)]
+    known, places = measuring.measure_components(items, with_covariances, runs, first)
+    brightness = [measuring.measure_image(items, known, first)]
     known = known._replace(table=None, values=None)  # which are those of the first one
-    brightness += [measure_image(items, known, channel) for channel in images[1:]]
-    faces = no_rows(items, len(items.shape), dtype=np.int64)
+    brightness += [measuring.measure_image(items, known, channel) for channel in images[1:]]
+    faces = measuring.no_rows(items, len(items.shape), dtype=np.int64)
     if wanted.surfaces:
-        faces = faces_of(items, known.rows)
+        faces = finding.faces_of(items, known.rows)
     if wanted.scales is not None:
-        scale(items.xp, wanted.scales, places, [columns for columns, _ in brightness])
+        finding.scale(items.xp, wanted.scales, places, [columns for columns, _ in brightness])
     merged = brightness[0][0]
     if wanted.has_channels and images:
         by_column = zip(*(columns for columns, _ in brightness), strict=True)
         merged = [items.xp.stack(columns, axis=-1) for columns in by_column]
     shapes = known.sizes, known.boxes, places.centroids
     covariances = places.covariances if wanted.moments else places.covariances[:0]
-    own_classes = no_rows(items, dtype=np.int64)
+    own_classes = measuring.no_rows(items, dtype=np.int64)
     if wanted.classes is not None:
-        own_classes = classes_of(items, known, wanted.classes)
+        own_classes = measuring.classes_of(items, known, wanted.classes)
     attributes = (
         *(places.labels, *shapes, covariances, places.batch),
         *(*merged, faces, own_classes),

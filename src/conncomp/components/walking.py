@@ -9,17 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from conncomp import _arrays
 from conncomp._arguments import named_elsewhere, shown
-from conncomp._arrays import (
-    as_cupy,
-    as_numpy,
-    as_numpy_and_mask,
-    caller_stream,
-    in_library,
-    library_of,
-    on_gpu,
-    on_host,
-)
 from conncomp._lazy import laid_beside
 from conncomp.components._labels import Background, check_place
 from conncomp.components.statistics import box_slices, component_statistics
@@ -32,17 +23,31 @@ class _Walk:
         measured = component_statistics(
             labels, moments=False, background=background, batch_axes=batch_axes
         )
-        self.given, self.on_gpu, self.library = labels, on_gpu(labels), library_of(labels)
-        held: Any = (as_cupy(labels), None) if self.on_gpu else as_numpy_and_mask(labels, "labels")
+        self.given, self.on_gpu, self.library = (
+            labels,
+            _arrays.on_gpu(labels),
+            _arrays.library_of(labels),
+        )
+        held: Any = (
+            (_arrays.as_cupy(labels), None)
+            if self.on_gpu
+            else _arrays.as_numpy_and_mask(labels, "labels")
+        )
         self.array, self.hidden = held
         self.labels, self.sizes, self.boxes, self.items = (
-            on_host(as_cupy(column)) if self.on_gpu else as_numpy(column, "a column")
+            _arrays.on_host(_arrays.as_cupy(column))
+            if self.on_gpu
+            else _arrays.as_numpy(column, "a column")
             for column in (measured.labels, measured.sizes, measured.bounding_boxes, measured.batch)
         )
 
     def stream(self) -> AbstractContextManager[object]:
         """Let CuPy work where the caller does."""
-        return caller_stream(self.library, self.array.device.id) if self.on_gpu else nullcontext()
+        return (
+            _arrays.caller_stream(self.library, self.array.device.id)
+            if self.on_gpu
+            else nullcontext()
+        )
 
 
 class Component:
@@ -86,7 +91,7 @@ class Component:
     def mask(self) -> NDArray[np.bool_]:
         """Where in its bounding box the component is, in the library of the labels."""
         with self._walk.stream():
-            inside: NDArray[np.bool_] = in_library(self._inside(), self._walk.library)
+            inside: NDArray[np.bool_] = _arrays.in_library(self._inside(), self._walk.library)
             return inside
 
     @property
@@ -127,7 +132,9 @@ class Component:
         image = laid_beside(walk.given, image, "image")
         with walk.stream():
             check_place(image, walk.on_gpu)
-            values: Any = as_cupy(image) if walk.on_gpu else as_numpy(image, "image")
+            values: Any = (
+                _arrays.as_cupy(image) if walk.on_gpu else _arrays.as_numpy(image, "image")
+            )
             shape = walk.array.shape
             if values.shape[: len(shape)] != shape:
                 raise ValueError(
@@ -140,7 +147,7 @@ class Component:
             except Exception as error:  # whatever a foreign class raises
                 kind = ValueError if isinstance(error, ValueError) else TypeError
                 raise kind(f"fill={shown(fill)} is no value of image, of {values.dtype}") from error
-            result: NDArray[Any] = in_library(cropped, library_of(image))
+            result: NDArray[Any] = _arrays.in_library(cropped, _arrays.library_of(image))
             return result
 
 

@@ -44,10 +44,7 @@ class Touching(NamedTuple):
 
 @dataclass(frozen=True)
 class Channel:
-    """An image, and what is known of its values in each component.
-
-    `reals` are standard deviations, minima and maxima, if they are known so.
-    """
+    """An image, and what is known of its values; `reals`: standard deviations, minima, maxima."""
 
     image: Image
     means: Any
@@ -213,10 +210,7 @@ class Accumulators:
 
     @cached_property
     def hulls(self) -> tuple[Any, ...]:
-        """Sizes of hulls, and largest Feret diameters; in two dimensions smallest ones, too.
-
-        They are found in main memory, of runs of a GPU, too, and go where components lie.
-        """
+        """Sizes of hulls, largest and, in two dimensions, smallest Feret diameters, by the CPU."""
         columns: tuple[NDArray[Any], ...]
         if self.ndim == 3:
             contents, rows = self.contents(), range(len(self.rows))
@@ -382,10 +376,7 @@ def normalized(central: Any, spacing: tuple[float, ...]) -> Any:
 
 
 def hu(moments: Any) -> Any:
-    """Return Hu's seven invariants of normalized moments.
-
-    As in M. K. Hu, "Visual pattern recognition by moment invariants", 1962.
-    """
+    """Return Hu's seven invariants (IRE Transactions on Information Theory, 1962) of moments."""
     a, b = moments[:, 3, 0] + moments[:, 1, 2], moments[:, 2, 1] + moments[:, 0, 3]
     c, d = moments[:, 3, 0] - 3 * moments[:, 1, 2], 3 * moments[:, 2, 1] - moments[:, 0, 3]
     both, total = moments[:, 1, 1], moments[:, 2, 0] + moments[:, 0, 2]

@@ -14,11 +14,10 @@ from conncomp.components.columns.solids import lines_of_hull
 
 @dataclass(frozen=True)
 class Contents:
-    """What entries are made of, none of which is the caller's, who may change labels and image.
+    """What entries are made of; none of it is the caller's, who may change labels and image.
 
-    The elements of each component are `runs` of native code; `boxes` are of shape (n, ndim, 2), and
-    `shape` is that of an item. `channels` are copies of the values, where entries are of these,
-    with their dtype as the user gave it; `has_channels` is whether there is an axis of these.
+    `runs` of native code have the elements, `boxes` are of shape (n, ndim, 2), and `channels` are
+    copies of the values, with their dtype as the user gave it.
     """
 
     runs: Any

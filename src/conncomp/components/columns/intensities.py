@@ -31,11 +31,10 @@ SUM_BITS, FEWEST_BITS, MOST_BITS = 126, 43, 84
 
 @dataclass(frozen=True)
 class Image:
-    """Values, and what is made of them.
+    """Values, contiguous and of a type that kernels know, and what is made of them.
 
-    `values` are contiguous, of NumPy or CuPy, and of a type that kernels know; `dtype` is that
-    which the user gave. Sums are of the types that kernels give, and that the user gets. The unit
-    of a sum is ``2**bits`` times smaller than the largest value.
+    `dtype` and `given_sums` are the user's types, `sums` that of kernels. The unit of a sum is
+    ``2**bits`` times smaller than the largest value.
     """
 
     values: Any
@@ -46,10 +45,7 @@ class Image:
 
 
 def check_images(image: Any, items: Items, may_have_channels: bool) -> tuple[list[Image], bool]:
-    """Return an image, or those of its channels, and whether it has an axis of channels.
-
-    That is one axis more than labels have, at the end.
-    """
+    """Return an image, or those of its channels, and whether its last axis is of channels."""
     if image is None:
         return [], False
     given, shape = _as_array(image, items, "image"), (*items.batch, *items.shape)
@@ -61,12 +57,7 @@ def check_images(image: Any, items: Items, may_have_channels: bool) -> tuple[lis
 
 
 def check_image(image: Any, items: Items, name: str = "image") -> Image:
-    """Check the image, or whatever the argument's name is, that lies beside labels.
-
-    Raise TypeError or ValueError if it is not of numbers as `KINDS` says, of 64 bits or fewer, lies
-    elsewhere than labels, is of another shape, has masked elements, or if sums may need more than
-    128 bits.
-    """
+    """Check the image, or whatever the argument's name is, that lies beside labels."""
     return _image_of(_as_array(image, items, name), image, items, name)
 
 

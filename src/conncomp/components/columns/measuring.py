@@ -22,8 +22,7 @@ from conncomp.kernels.cuda.launcher import COUNT, Gpu, current_gpu
 class Known(NamedTuple):
     """Which components there are: the row of each, its size and its box.
 
-    On a GPU its runs, and perhaps a table of the values of an image, and what is ahead there; or
-    what is known of the values already, as `measure_image` gives it.
+    On a GPU its runs, and perhaps a table of an image's values, or what `measure_image` gives.
     """
 
     rows: Any
@@ -51,8 +50,7 @@ def measure_components(
 ) -> tuple[Known, Places]:
     """Return which components there are, and where they lie, with moments, if wanted.
 
-    On a GPU by their runs, which are looked for if they are not given; with sums of the image, if
-    there is one whose values are small.
+    On a GPU by their runs, which may be given; with sums of an image whose values are small.
     """
     if items.xp is np:
         return _measure_on_cpu(items, moments)
@@ -112,10 +110,7 @@ def _measure_on_cpu(items: Items, moments: bool) -> tuple[Known, Places]:
 def measure_batch_again(
     labels: Any, background: Background, batch_axes: Any, moments: bool
 ) -> tuple[Any, ...] | None:
-    """Return the attributes of `ComponentStatistics`, but for the last, of a batch on a GPU.
-
-    None for the general way: of other arrays than CuPy's, and of kinds that are new.
-    """
+    """Return attributes of `ComponentStatistics` of a batch of CuPy's of a known kind, or None."""
     library = cuda_library_of(labels)
     gpu = current_gpu() if isinstance(library, CuPyArrays) else None
     if gpu is None or labels.data.device_id != gpu.device:
@@ -145,7 +140,7 @@ def _no_rows(gpu: Gpu | None, axes: tuple[int, ...], dtype: np.dtype[Any]) -> An
 def measure_image(items: Items, known: Known, image: Image | None) -> tuple[list[Any], Any]:
     """Return sums, means, minima, maxima and weighted centroids; empty ones of no image.
 
-    And, where they are known at once, standard deviations, minima and maxima as `Channel` has them.
+    And standard deviations, minima and maxima as `Channel` has them, if they are known at once.
     """
     if image is None:
         return [*(no_rows(items),) * 4, no_rows(items, len(items.shape))], None

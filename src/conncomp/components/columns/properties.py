@@ -37,12 +37,10 @@ MOST_UNEVEN = 1e5
 
 @dataclass(frozen=True)
 class Property:
-    """What a property is of, and how its values come: an array with a row each, or a `LazyColumn`.
+    """How a property's values come, as an array with a row each or a `LazyColumn`, and for what.
 
-    Items of so many `axes` have it, or all if there is none. It may be of values of an image, and
-    defined for equal lengths along all axes only, for lengths of 1, or for lengths none of which is
-    more than so many times as large as another. Lazy values are arrays of any shape, made when they
-    are asked for; others may follow from the covariances of coordinates.
+    Items of so many `axes` have it, or all; some need an image, equal lengths along all axes,
+    lengths of 1, or none more than so many times another. Others follow from covariances.
     """
 
     values: Callable[[Accumulators], Any]
@@ -84,12 +82,7 @@ class Conditions:
 
 
 def check_properties(properties: Iterable[str] | str, known: Conditions) -> dict[str, Property]:
-    """Return the properties that are asked for, by name, in the order given.
-
-    "all" are those of numbers that there are of such labels, image and spacing, where these lie.
-    Raise TypeError if `properties` is neither "all" nor a sequence of names, and ValueError if
-    there is no property of a name, or none of such labels, image and spacing.
-    """
+    """Return the properties that are asked for, by name, in order; "all" are those of numbers."""
     if isinstance(properties, str) and properties == "all":
         entries = PROPERTIES.items()
         properties = [

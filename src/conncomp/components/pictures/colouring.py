@@ -130,10 +130,7 @@ def colour_components(
 
 
 def _colours(items: Items, lengths: list[int]) -> tuple[Labels, NDArray[np.uint8]]:
-    """Return which row of a table each element has, and the table of colours.
-
-    The elements are of shape (items, *lengths). The last row, black, is that of the background.
-    """
+    """Return each element's row, (items, *lengths), of a table of colours; the last is black."""
     array = items.labels.reshape(items.count, *lengths)
     painted = array != items.background
     rows = items.all_rows
@@ -183,10 +180,9 @@ def _mix(picture: NDArray[np.uint8], shades: NDArray[np.uint8], shares: NDArray[
 
 
 def _draw(labels: Labels) -> NDArray[np.int64]:
-    """Return a random number of 32 bits for each label, which is always the same.
+    """Return a number of 32 bits for each label below 2**32, and the background: always the same.
 
-    Different labels below 2**32 get different numbers: each step of this, the last of MurmurHash3,
-    can be undone. One more follows, for the background.
+    Different labels have different ones: each step, the last of MurmurHash3, can be undone.
     """
     words = np.append(labels, 0).astype(np.uint32)
     for shift, factor in ((16, 0x85EBCA6B), (13, 0xC2B2AE35), (16, 1)):
@@ -196,11 +192,9 @@ def _draw(labels: Labels) -> NDArray[np.int64]:
 
 
 def _choose(components: Labels, drawn: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the number of a colour for each component, so that neighbours differ.
+    """Return the number of a colour for each component, so that neighbours within an item differ.
 
-    The first axis is that of items. The background is the component of the last row of `drawn`,
-    and has no neighbours. Of neighbours that prefer the same colour, the one with more elements
-    close to others has it.
+    The background is the component of the last row of `drawn`, and has no neighbours.
     """
     rows = len(drawn) - 1
     margin = np.pad(
@@ -231,10 +225,9 @@ def _choose(components: Labels, drawn: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def _is_close(components: Labels, strides: list[int], rows: int) -> NDArray[np.bool_]:
-    """Return which elements have one of another component close to them.
+    """Return which elements of the foreground have one of another component close to them.
 
-    These are those where the smallest component that is close, or the largest one, is another one;
-    both are found axis by axis. Of the background, which is component `rows`, none is.
+    There the smallest or the largest component that is close, found axis by axis, is another one.
     """
     foreground = components != rows
     smallest, largest = components, np.where(foreground, components, components.dtype.type(-1))
@@ -257,10 +250,7 @@ def _over_reach(function: np.ufunc, values: Labels, stride: int) -> Labels:
 
 
 def _steps(strides: list[int]) -> tuple[list[int], int]:
-    """Return how far apart in memory elements of an item are that are close to each other.
-
-    First come those that lead farthest along the last axis, and with them, how many they are.
-    """
+    """Return steps in memory to close elements, and how many, the first, lead farthest."""
     reach = range(-REACH, REACH + 1)
     offsets = [offset for offset in product(reach, repeat=len(strides)) if any(offset)]
     offsets.sort(key=lambda offset: offset[-1], reverse=True)
@@ -269,9 +259,7 @@ def _steps(strides: list[int]) -> tuple[list[int], int]:
 
 
 def palette(count: int) -> NDArray[np.uint8]:
-    """Return colours that are each as far as can be from those before it and from black.
-
-    They are uint8, of shape (count, 3). Raise ValueError if there are not so many.
+    """Return colours, uint8 of shape (count, 3), each as far as can be from those before and black.
 
     >>> palette(2)
     array([[225, 255,  75],
