@@ -31,16 +31,12 @@ class Algorithm:
     """An algorithm on a device.
 
     ``fill(gpu, problem, labels, workspace, consecutive, counted, **options)`` fills labels, by
-    roots or consecutive numbers, and returns the number of components of each item; where they are
-    neither numbered nor counted it may return None. On a GPU these are an array of int64 in the
-    workspace; on a CPU gpu and workspace are None.
-
-    ``waits(options)``, given a choice for each option, is whether it goes on until nothing changes:
-    so that labels must be memory of its own, and on a GPU it waits for that, and a CUDA graph
-    cannot capture it.
-
-    ``check(problem, **options)``, given a choice for each, raises ValueError where it does not take
-    a problem, or options that exclude each other; there is none where it takes all.
+    roots or consecutive numbers, and returns the number of components of each item, on a GPU as
+    int64 in the workspace; it may return None where they are neither numbered nor counted. On a CPU
+    gpu and workspace are None. ``waits(options)`` is whether it goes on until nothing changes: then
+    labels must be memory of its own, it waits for the GPU, and a CUDA graph cannot capture it.
+    ``check(problem, **options)``, if there is one, raises ValueError for what it does not take. All
+    are given a choice for each option.
     """
 
     name: str  # what the user calls it
@@ -65,10 +61,7 @@ class Algorithm:
         return self.device == "cuda" and not self.waits(self.defaults)
 
     def check_options(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return the choice for each option: of `options`, or the default.
-
-        Wrong names and types raise TypeError, other choices ValueError.
-        """
+        """Return the choice for each option, the default if none is given; check their names."""
         if not options:
             return self.defaults
         for name in options:

@@ -88,10 +88,7 @@ def check_dimensions(ndim: int, name: str = "labels") -> None:
 
 
 def as_sequence(name: str, value: Any, most: int = MOST_ENTRIES) -> Any:
-    """Return values that have an order, and a length; an error names the argument.
-
-    A sequence may say that it is longer than any memory: it is refused before anybody reads it.
-    """
+    """Return values that have an order, and a length of at most `most`; an error names them."""
     try:
         if isinstance(value, (str, bytes, Mapping, Set)):
             raise TypeError

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack, nullcontext
+from dataclasses import replace
 from functools import lru_cache
 from importlib import import_module
 from math import prod
@@ -34,10 +35,7 @@ PIECE_HERE = 1 << 24  # bytes that are converted at once in main memory
 
 
 def choose_device(device: Any, arrays_on_gpu: bool, name: str, workspace: Any = None) -> Device:
-    """Return where to work: where the data called `name` lies, or on the GPU it is to move to.
-
-    Only work on a GPU takes a workspace.
-    """
+    """Return where to work: where the data called `name` lies, or on the GPU it is to move to."""
     if device is not None:
         check_choice("device", device, (None, "cpu", "cuda"))
     if arrays_on_gpu and device == "cpu":
@@ -74,10 +72,7 @@ def _lies_on_gpu(kind: type) -> bool:
 
 
 def library_of(array: object) -> str:
-    """Return the name of the library that an array is of, such as ``"cupy"`` or ``"torch"``.
-
-    Of a class that inherits from one of a library which takes arrays of others, it is that library.
-    """
+    """Return the library of an array, or which its class inherits from and takes others' arrays."""
     if isinstance(array, np.ndarray):
         return "numpy"
     kind: Any = type(array)
@@ -95,10 +90,7 @@ def _libraries_of_class(kind: type) -> tuple[str, ...]:
 
 
 def _exchange_of(library: str) -> Any:
-    """Return the module that has the `from_dlpack` of a library; None if there is none.
-
-    Libraries are not imported for that: who gave us an array of one has imported it.
-    """
+    """Return the module that has the `from_dlpack` of a library, if it is imported and has one."""
     if library not in sys.modules:
         return None
     module = import_module("jax.dlpack") if library == "jax" else sys.modules[library]
@@ -131,13 +123,14 @@ def check_gpu(array: Any, name: str) -> None:
 
 
 def in_library(array: Any, library: str) -> Any:
-    """Return an array of NumPy or CuPy, or a tuple or dict of such, as those of `library`.
+    """Return an array, or a tuple, dict or dataclass of such, as those of `library`; others as is.
 
     Without a copy where that is possible; as they are if the library takes no arrays of others.
-    What is no array is returned as it is.
     """
     if library in ("numpy", "cupy"):
         return array
+    if hasattr(array, "__dataclass_fields__"):
+        return replace(array, **in_library(vars(array), library))
     if isinstance(array, tuple):
         return tuple(in_library(part, library) for part in array)
     if isinstance(array, dict):
@@ -158,10 +151,7 @@ def in_library(array: Any, library: str) -> Any:
 
 
 def apply_in_library(function: Callable[..., Any], *arrays: Any) -> Any:
-    """Apply a function of arrays of NumPy or CuPy to results of ours, which are of any one library.
-
-    What it returns becomes that library's.
-    """
+    """Apply a function of arrays of NumPy or CuPy to results of ours, and return that library's."""
     library = library_of(arrays[0])
     if not on_gpu(arrays[0]):
         return in_library(function(*(as_numpy(array, "a column") for array in arrays)), library)
@@ -183,8 +173,7 @@ class _ForeignStream:
 def caller_stream(library: str, device: int) -> AbstractContextManager[object]:
     """Let CuPy work on a device, and on the stream that is current in the caller's library.
 
-    PyTorch works on it, too: where it has used another one only, it has a device of its own that is
-    current, and exports no tensor of this one.
+    PyTorch works on that device, too: it exports no tensors of another one than its current one.
     """
     cupy = import_cupy()
     on_device = device == cupy.cuda.runtime.getDevice()
@@ -204,11 +193,7 @@ def caller_stream(library: str, device: int) -> AbstractContextManager[object]:
 
 
 def as_numpy(array: ArrayLike, name: str) -> NDArray[Any]:
-    """Return `array` as a NumPy array, without a copy where it is one; refuse GPU memory.
-
-    It is a view, whose shape the owner does not change. One with masked elements or nulls is
-    refused.
-    """
+    """Return `array` as a view of NumPy's; refuse GPU memory, masked elements and nulls."""
     values, mask = as_numpy_and_mask(array, name)
     if mask is not None:
         what = "nulls" if is_of(held_by_names(array), *TABLES) else "masked elements"
@@ -242,7 +227,7 @@ def as_numpy_and_mask(array: ArrayLike, name: str) -> tuple[NDArray[Any], NDArra
 def _made(make: Callable[[Any], Any], held: Any, name: str, given: object) -> Any:
     """Return what `make` makes of what is held of an argument; an error names that."""
     try:
-        array = make(held)
+        return make(held)
     except MemoryError:
         raise
     except Exception as error:  # whatever a foreign class raises
@@ -250,7 +235,6 @@ def _made(make: Callable[[Any], Any], held: Any, name: str, given: object) -> An
         raise kind(
             f"NumPy cannot make an array of {name}, a {type(given).__name__}: {error}"
         ) from error
-    return array
 
 
 # What `numpy.asarray` makes an array of without reading it element by element.
@@ -261,8 +245,7 @@ _MOST_NESTED = 64  # axes of an array of NumPy
 def _as_numpy_takes_it(given: Any, name: str, nested: int = 0) -> Any:
     """Return what `numpy.asarray` makes the right array of.
 
-    Of a sequence that is none of Python's own it would read element after element: those of an
-    image of SimpleITK, say, in one row. Such ones are refused.
+    It would read a sequence of another library in one row, such as an image of SimpleITK: refused.
     """
     if isinstance(given, (list, tuple)):
         if nested > _MOST_NESTED or NUMBERS.issuperset(map(type, given)):
@@ -273,14 +256,23 @@ def _as_numpy_takes_it(given: Any, name: str, nested: int = 0) -> Any:
     may_be_masked = isinstance(given, np.ndarray) or is_of(given, "xarray", *TABLES)
     if nested and (may_be_masked or on_gpu(given)):
         return as_numpy(given, f"an entry of {name}")
-    _refuse_what_is_no_array_yet(given, name)
+    for libraries, flaw in _NO_ARRAYS.items():
+        if is_of(given, *libraries):
+            what = f"{name} is a {type(given).__name__} of {library_of(given)}"
+            raise TypeError(f"{what}, which {flaw}")
     if isinstance(given, range):
         check_memory(f"{name}={given}", OBJECT_BYTES * len(as_sequence(name, given, sys.maxsize)))
     # PyTorch does not export what it may have to differentiate.
     if is_of(given, "torch"):
         return given.detach()
     if is_of(given, "SimpleITK") and hasattr(given, "GetPixelIDTypeAsString"):
-        return _pixels(given, name)
+        if "label" in given.GetPixelIDTypeAsString():  # SimpleITK would end the process
+            raise TypeError(
+                f"{name} is a label map of SimpleITK; make an image of it first, by "
+                "SimpleITK.LabelMapToLabel"
+            )
+        # A copy, as SimpleITK may free or change its own.
+        return _made(sys.modules["SimpleITK"].GetArrayFromImage, given, name, given)
     if any(hasattr(given, protocol) for protocol in _ARRAY_PROTOCOLS):
         return given
     if hasattr(given, "__dlpack__"):
@@ -306,25 +298,12 @@ def _is_sequence(given: object) -> bool:
     return False
 
 
-def _pixels(image: Any, name: str) -> NDArray[Any]:
-    """Return a copy of the pixels of an image of SimpleITK, which may free or change its own."""
-    if "label" in image.GetPixelIDTypeAsString():  # SimpleITK would end the process
-        raise TypeError(
-            f"{name} is a label map of SimpleITK; make an image of it first, by "
-            "SimpleITK.LabelMapToLabel"
-        )
-    return cast(NDArray[Any], _made(sys.modules["SimpleITK"].GetArrayFromImage, image, name, image))
-
-
-def _refuse_what_is_no_array_yet(array: object, name: str) -> None:
-    """Raise for objects of which NumPy would make an array of objects, or one that costs much."""
-    what = f"{name} is a {type(array).__name__} of {library_of(array)}"
-    if is_of(array, "scipy.sparse", "cupyx.scipy.sparse"):
-        raise TypeError(f"{what}, which is sparse; make it dense with its .toarray()")
-    if is_of(array, "sparse"):
-        raise TypeError(f"{what}, which is sparse; make it dense with its .todense()")
-    if is_of(array, "dask"):
-        raise TypeError(f"{what}, which is not computed yet; compute it with its .compute()")
+# Objects of which NumPy would make an array of objects, or one that costs much.
+_NO_ARRAYS = {
+    ("scipy.sparse", "cupyx.scipy.sparse"): "is sparse; make it dense with its .toarray()",
+    ("sparse",): "is sparse; make it dense with its .todense()",
+    ("dask",): "is not computed yet; compute it with its .compute()",
+}
 
 
 def check_kind(array: Any, kinds: str, given: object, name: str, wanted: str) -> None:
@@ -353,10 +332,7 @@ def contiguous(array: NDArray[Any], dtype: Any) -> NDArray[Any]:
 
 
 def converted(array: NDArray[Any], dtype: Any, out: Any = None) -> Any:
-    """Copy `array` to `out`, or to a new C-contiguous array of `dtype`.
-
-    In pieces along the first axis, between which Ctrl-C is heard.
-    """
+    """Copy `array` to `out`, or a new C-contiguous one of `dtype`, in pieces that Ctrl-C ends."""
     if out is None:
         size = array.size * np.dtype(dtype).itemsize
         check_memory(f"a copy of an array of shape {array.shape}", size)
@@ -371,10 +347,9 @@ def converted(array: NDArray[Any], dtype: Any, out: Any = None) -> Any:
 
 
 def move_to_gpu(xp: Any, array: NDArray[Any], wait: bool = True) -> Any:
-    """Return a copy of `array` on the GPU; `xp` is CuPy.
+    """Return a copy of `array` on the GPU, in strips that Ctrl-C ends; `xp` is CuPy.
 
-    It moves in strips, between which Ctrl-C is heard. Without `wait` the last one may still be on
-    its way, so that nobody may change `array` before the GPU has been waited for.
+    Without `wait` it may still be on its way, so nobody may change `array` before it has arrived.
     """
     if array.nbytes <= FEW_BYTES or not array.flags.c_contiguous:
         return xp.asarray(array)
@@ -445,16 +420,14 @@ def new_array(xp: Any, shape: tuple[int, ...], dtype: Any) -> Any:
 class Output:
     """Where labels go: what a kernel fills, and what the user gets.
 
-    They are one array, but for three cases, in which what the kernel fills is copied at the end:
-    the user wants another dtype than int32 or int64, and it must be known first that the labels
-    fit; or the kernel is led by what it has written there, and `out` is the user's, who may change
-    it meanwhile (`private`); or labels of small items are int32, and the kernel needs int64 for
-    indices in the array of all items, up to `largest_index`.
+    They are one array, contiguous and of int32 or int64, but for three cases, in which `labels` are
+    copied at the end: the user wants another dtype, and it must be known first that they fit; or
+    the kernel is led by what it has written there, and the user may change `out` meanwhile
+    (`private`); or labels of small items are int32, and the kernel needs int64 for indices in the
+    array of all items, up to `largest_index`.
 
     Labels are from `lowest`, 0 or -1, to `largest`. `dtype` may be "smallest", or None for int32
-    where every index fits and int64 beyond; `out` must not share memory with the inputs, of `xp`,
-    and on a GPU it may be of any library. `labels` is for a kernel to fill: contiguous int32 or
-    int64.
+    where every index fits; `out` must not share memory with the inputs, of `xp`.
     """
 
     def __init__(
@@ -491,12 +464,16 @@ class Output:
     def finish(self) -> Any:
         """Return the labels as the user wants them, once `labels` is filled."""
         dtype = self._dtype if self._dtype in INDEX_TYPES else self._type_that_fits()
-        if self._copy is None:
-            fits = self.labels.dtype == dtype
-            return self.labels if fits else self._fill(self._xp.empty(self.labels.shape, dtype))
-        if self._copy is not self.labels:
-            self._fill(self._copy)
-        return self._out
+        target = self._copy
+        if target is None and self.labels.dtype == dtype:
+            return self.labels
+        if target is None:
+            target = self._xp.empty(self.labels.shape, dtype)
+        if target is not self.labels and self._xp is np:
+            converted(self.labels, dtype, target)
+        elif target is not self.labels:
+            target[...] = self.labels
+        return target if self._out is None else self._out
 
     def _type_that_fits(self) -> np.dtype[Any]:
         """Return the type that is wanted, or the smallest; raise if the labels do not fit."""
@@ -505,13 +482,6 @@ class Output:
         wanted = smallest if self._dtype is None else self._dtype
         check_holds(wanted, largest, self._lowest, "dtype" if self._out is None else "out")
         return wanted
-
-    def _fill(self, out: Any) -> Any:
-        """Copy the labels to `out`, and return that."""
-        if self._xp is np:
-            return converted(self.labels, out.dtype, out)
-        out[...] = self.labels
-        return out
 
 
 def as_label_type(dtype: DTypeLike | None, largest: int, lowest: int) -> np.dtype[Any]:

@@ -30,15 +30,13 @@ def set_num_threads(n: int) -> None:
     Parameters
     ----------
     n : int
-        At least 1. Until this is called, ``OMP_NUM_THREADS`` or else the number of processors
+        From 1 to 4096. Until this is called, ``OMP_NUM_THREADS`` or else the number of processors
         decides.
 
     Raises
     ------
-    TypeError
-        If `n` is not an integer.
-    ValueError
-        If `n` is below 1 or above 4096.
+    TypeError, ValueError
+        If `n` is not an integer, or too small or too large.
 
     Examples
     --------
@@ -56,12 +54,7 @@ def set_num_threads(n: int) -> None:
 
 
 def get_num_threads() -> int:
-    """Return the number of threads that calls use.
-
-    Returns
-    -------
-    int
-        See `set_num_threads`.
+    """Return the number of threads that calls use, as an int.
 
     Examples
     --------
@@ -101,14 +94,12 @@ def _version(package: str) -> str | None:
 
 def _native_facts() -> dict[str, str]:
     """Return which build of the core is loaded, and why not another one."""
-    asked = os.environ.get("CONNCOMP_CPU")
-    loaded = "loaded, as CONNCOMP_CPU asks for it" if asked else "loaded, as the best one"
-    states = {
-        name: obstacle(name, native.supports, is_built) or "could be loaded" for name in BUILDS
-    } | {instruction_set: loaded}
+    asked = "as CONNCOMP_CPU asks for it" if os.environ.get("CONNCOMP_CPU") else "as the best one"
+    states = {name: obstacle(name, native.supports, is_built) for name in BUILDS}
     return {
         "instruction set": instruction_set,
-        **{f"build {name}": state for name, state in states.items()},
+        **{f"build {name}": flaw or "could be loaded" for name, flaw in states.items()},
+        f"build {instruction_set}": f"loaded, {asked}",
         "extension": Path(native.__file__).name,
         "compiler": native.compiler(),
     }

@@ -20,10 +20,7 @@ Values = tuple[Any, Any]  # an array, and where its values are null
 
 
 def is_of(value: object, *libraries: str) -> bool:
-    """Whether the class of `value`, or one that it inherits from, is of one of these modules.
-
-    The libraries need not be there, and are not imported.
-    """
+    """Whether a value's class, or one that it inherits from, is of one of these modules."""
     kind: Any = type(value)
     return _inherits_from(kind, libraries)
 
@@ -45,10 +42,7 @@ def held_by_names(array: Any) -> Any:
 
 
 def values_and_nulls(given: Any) -> Values | None:
-    """Return the values of a column or a table, 0 where they are null, and where that is.
-
-    Return None for a class that cannot hold nulls: NumPy converts it correctly.
-    """
+    """Return values of a column or table, 0 where null, and where; None if none can be null."""
     if is_of(given, "pandas"):
         return _of_pandas(given)
     if is_of(given, "polars"):
@@ -118,10 +112,9 @@ class AxisLengths(tuple[float, ...]):
 
 
 def spacing_of(*given: tuple[str, Any]) -> AxisLengths | None:
-    """Return the spacing of images of SimpleITK or ITK, along the axes of the arrays that they are.
+    """Return the spacing of the images of SimpleITK or ITK among named arguments, None without any.
 
-    Of names and arguments. None where no image is among these, and ValueError where two images
-    differ. A list of images has that of its images.
+    It is along the axes of arrays. A list has that of its images. ValueError where two differ.
     """
     known: list[tuple[str, AxisLengths]] = []
     for name, image in given:

@@ -15,11 +15,7 @@ ROOMS: dict[str, tuple[str, ...]] = {}
 
 
 def function_for(array: object, name: str) -> Any:
-    """Return what takes an array in place of the function of a name; None if that itself does.
-
-    That is for collections of Dask and objects of xarray, which are not imported to tell, and for
-    volumes in files.
-    """
+    """Return what takes an array of Dask, xarray or files in place of a function, or None."""
     kind: Any = type(array)
     if not _is_taken_elsewhere(kind):
         return None
@@ -30,10 +26,7 @@ def function_for(array: object, name: str) -> Any:
 
 
 def laid_beside(labels: Any, other: Any, name: str, of: str = "labels") -> Any:
-    """Return `other` with its axes in the order of those of `labels`, if both name their axes.
-
-    Errors name the arguments.
-    """
+    """Return `other` with its axes in the order of those of `labels`, if both name their axes."""
     lay = function_for(labels, "lay_beside")
     return other if lay is None else lay(labels, other, name, of)
 

@@ -30,8 +30,7 @@ def total_memory() -> int:
 def check_memory(what: str, num_bytes: int) -> None:
     """Raise MemoryError at once if something needs more bytes than the machine has.
 
-    An array that broadcasting has made costs nothing, until a copy of it or labels are asked for; a
-    pass over it before that would take hours.
+    A pass over an array that broadcasting has made for nothing would take hours before that.
     """
     if num_bytes > MANY_BYTES and 0 < total_memory() < num_bytes:
         raise MemoryError(
@@ -67,11 +66,7 @@ def peak_memory() -> int:
 
 @contextmanager
 def memory_limit(limit: int | None) -> Iterator[None]:
-    """Let allocations fail, by MemoryError, that would take this process beyond so many bytes.
-
-    The system counts what is allocated, whether it is used or not. Where it cannot, as only Linux
-    can, nothing is limited.
-    """
+    """Let allocations, used or not, raise MemoryError beyond so many bytes, on Linux."""
     data = _field("/proc/self/status", "VmData")
     if limit is None or data is None:
         yield

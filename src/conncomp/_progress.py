@@ -6,24 +6,16 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+import rich.progress
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    ProgressColumn,
-    SpinnerColumn,
-    TextColumn,
-    TimeRemainingColumn,
-)
 
 
-def progress_display(*columns: ProgressColumn) -> Progress:
+def progress_display(*columns: rich.progress.ProgressColumn) -> rich.progress.Progress:
     """Return a display of progress on standard error, which is silent but on a terminal."""
     silent = not sys.stderr.isatty()
-    return Progress(
-        SpinnerColumn(),
-        TextColumn("{task.description}"),
+    return rich.progress.Progress(
+        rich.progress.SpinnerColumn(),
+        rich.progress.TextColumn("{task.description}"),
         *columns,
         # Older versions of rich end even a disabled display with an empty line.
         console=Console(stderr=True, quiet=silent),
@@ -35,7 +27,11 @@ def progress_display(*columns: ProgressColumn) -> Progress:
 @contextmanager
 def counting(name: str) -> Iterator[Callable[[int, int], None]]:
     """Display how much of something is done; yields a function to tell that, and the total."""
-    columns = BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
+    columns = (
+        rich.progress.BarColumn(),
+        rich.progress.MofNCompleteColumn(),
+        rich.progress.TimeRemainingColumn(),
+    )
     with progress_display(*columns) as progress:
         task = progress.add_task(name, total=None)
         yield lambda done, total: progress.update(task, completed=done, total=total)

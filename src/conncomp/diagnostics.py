@@ -62,22 +62,13 @@ def path_lengths(graph: Any, *, init: int = 3, jump: int = 4) -> PathLengths:
 
     Raises
     ------
-    ImportError, RuntimeError
-        If CuPy is not installed, or there is no GPU.
-    TypeError, ValueError
-        As of `connected_components`.
-    MemoryError
-        If there is too little memory on the GPU.
-
-    See Also
-    --------
-    kernel_times : How long the kernels take.
+    TypeError, ValueError, ImportError, RuntimeError, MemoryError
+        As of `connected_components` on a GPU.
 
     Notes
     -----
     This is Table 4 of [1]_. The lengths depend on the order in which threads come to work, so they
-    vary from call to call, and counting changes that order a little. It also takes time: this is a
-    run of its own, not one to be timed.
+    vary from call to call, and counting changes it a little. It takes time: do not time this run.
 
     References
     ----------

@@ -18,12 +18,7 @@ class Columns:
         raise NotImplementedError
 
     def to_pandas(self) -> Any:
-        """Return `columns` as a DataFrame of pandas, in main memory.
-
-        Raises
-        ------
-        ImportError
-            If pandas is not installed.
+        """Return `columns` as a DataFrame of pandas, in main memory; ImportError without pandas.
 
         Examples
         --------
@@ -63,19 +58,7 @@ class Columns:
         return optional("pyarrow").table(columns)
 
     def to_polars(self) -> Any:
-        """Return `columns` as a DataFrame of Polars.
-
-        Raises
-        ------
-        ImportError
-            If Polars is not installed.
-
-        Examples
-        --------
-        >>> import conncomp
-        >>> conncomp.component_statistics([[1, 1, 0], [0, 0, 2]]).to_polars()["area"].to_list()
-        [2.0, 1.0]
-        """
+        """Return `columns` as a DataFrame of Polars; ImportError without Polars."""
         return optional("polars").DataFrame(self._columns_in_memory())
 
     def _columns_in_memory(self) -> dict[str, NDArray[Any]]:

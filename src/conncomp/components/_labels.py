@@ -56,11 +56,7 @@ TINY, HUGE = 1e-280, 1e280
 
 
 def where_labels_lie(function: _Function) -> _Function:
-    """Let a function of labels of NumPy or CuPy work for every library, on the CPU and on a GPU.
-
-    There it works on the stream that is current in the library of the labels. The arrays that it
-    returns, one or a tuple, become that library's.
-    """
+    """Let a function of labels of NumPy or CuPy work for every library, there and on its stream."""
 
     @wraps(function)
     def call(labels: Any, *arguments: Any, **options: Any) -> Any:
@@ -82,10 +78,8 @@ def where_labels_lie(function: _Function) -> _Function:
 class Items:
     """Labels of one array or of many, numbered so that one table has a row for each component.
 
-    Label k of item n is ``n * rows + k`` in `labels`, a contiguous array of int32 or int64 of shape
-    (*batch, *shape), where items follow each other; else it is `background`, or -1 if there is
-    none. The largest label of all needs so many `rows` of each item. Labels in results are of
-    `dtype`.
+    Label k of item n is ``n * rows + k`` in `labels`, contiguous, int32 or int64, of shape (*batch,
+    *shape); else it is `background`, or -1 if there is none. Labels in results are of `dtype`.
     """
 
     labels: Labels
@@ -115,6 +109,16 @@ class Items:
         """NumPy or CuPy, the library of `labels`."""
         return library_at(self.labels)
 
+    @property
+    def described(self) -> tuple[Labels, int, int, tuple[int, ...]]:
+        """What kernels for GPUs take of it."""
+        return self.labels, self.background, self.all_rows, self.shape
+
+    @property
+    def numbered(self) -> tuple[Labels, int, int, int]:
+        """Labels, their background, and how many numbers and items there are."""
+        return self.labels, self.background, self.all_rows, self.count
+
 
 def library_at(array: Any) -> Any:
     """Return NumPy or CuPy, whichever an array is of."""
@@ -122,10 +126,7 @@ def library_at(array: Any) -> Any:
 
 
 def check_spacing(spacing: Any, ndim: int) -> tuple[float, ...]:
-    """Return how far apart neighbouring elements of an item are along each of its axes.
-
-    One number is that of all axes, and 1 if it is None.
-    """
+    """Return how far apart elements of an item are along each axis: 1, or a number, along all."""
     if spacing is None:
         return (1.0,) * ndim
     if isinstance(spacing, AxisLengths) and len(spacing) > ndim:
@@ -174,11 +175,10 @@ def check_items(
     name: str = "labels",
     largest: int | None = None,
 ) -> Items:
-    """Check labels, and number the components of all items apart.
+    """Check labels, as `component_sizes` says, and number the components of all items apart.
 
     Masked labels become background. Labels on the GPU are CuPy's, and stay there; it waits for the
-    GPU, to learn the largest. Where that is given, labels are none below 0 and none above it. Raise
-    what `component_sizes` says, also if `background` has to be given and is not.
+    GPU, to learn the largest. Where that is given, labels are none below 0 and none above it.
     """
     placed = on_gpu(labels)
     given, mask = as_integers(labels, name)
@@ -208,10 +208,7 @@ def check_items(
 
 
 def check_place(image: Any, placed: bool, name: str = "image", labels: str = "labels") -> None:
-    """Raise if an image does not lie where labels do, on the current GPU if they are `placed`.
-
-    Messages have the names of both arguments.
-    """
+    """Raise if an image does not lie where labels do, on the current GPU if they are `placed`."""
     if on_gpu(image) != placed:
         places = "GPU memory", "main memory"
         raise TypeError(
@@ -223,10 +220,7 @@ def check_place(image: Any, placed: bool, name: str = "image", labels: str = "la
 
 
 def as_mask(labels: Any) -> Any:
-    """Return labels of bool as an array of NumPy or CuPy, or None if they are of another type.
-
-    Masked elements become False.
-    """
+    """Return labels of bool as an array, masked ones False; None if they are of another type."""
     if type(labels) is np.ndarray and labels.dtype.kind != "b":
         return None
     if on_gpu(labels):
@@ -287,26 +281,21 @@ def most_rows(elements: int) -> int:
 def _check_rows(high: int, batch: tuple[int, ...], elements: int, name: str) -> None:
     """Raise if tables with a row for each number up to the largest label were too large."""
     items = prod(batch)
-    if (high + 1) * items <= most_rows(elements):
-        return
-    if not batch:
+    if (high + 1) * items > most_rows(elements):
+        what, given = f"its {elements} elements; renumber it", name
+        if batch:
+            what = f"{items} items of {elements // items} elements; renumber them"
+            given = f"{name}, batch_axes={len(batch)}"
         raise ValueError(
-            f"{name} holds {high}, too large for its {elements} elements; renumber it first, "
-            f"with conncomp.relabel_consecutive({name})"
+            f"{name} holds {high}, too large for {what} first, with "
+            f"conncomp.relabel_consecutive({given})"
         )
-    raise ValueError(
-        f"{name} holds {high}, too large for {items} items of {elements // items} elements; "
-        f"renumber them first, with conncomp.relabel_consecutive({name}, batch_axes={len(batch)})"
-    )
 
 
 def check_background(
     background: Background, batch: tuple[int, ...], shape: tuple[int, ...]
 ) -> tuple[int, int]:
-    """Check the background.
-
-    Return it, -1 if there is none, and the lowest number that labels may be.
-    """
+    """Return the background, -1 if there is none, and the lowest number that labels may be."""
     if isinstance(background, str) and background == "auto":
         if len(shape) == 1:
             subject = "each item of labels" if batch else "labels"

@@ -45,12 +45,10 @@ def fill_holes(
     Parameters
     ----------
     labels : array_like of int or bool
-        A mask, or labels as for `component_sizes`; of one dimension or more, in main memory or on a
-        GPU.
+        A mask, or labels as for `component_sizes`, of one dimension or more.
     connectivity : int, optional
-        That of the objects: along how many axes neighbours may differ, from 1 to the number of axes
-        (the default). Holes have the complementary one, 1 unless that of the objects is 1, and
-        otherwise the number of axes, so that no hole leaks between elements that are connected.
+        Of the objects, as for `label`. Holes have the complementary one, 1 unless that of the
+        objects is 1, and otherwise the number of axes, so that no hole leaks between elements.
     max_size : int, optional
         The size of the largest hole to fill; by default all are filled.
     background, batch_axes
@@ -66,26 +64,17 @@ def fill_holes(
     ------
     TypeError, ValueError, MemoryError
         As for `component_sizes`, but that `labels` may be of bool; and if it has no dimension,
-        `connectivity` is not from 1 to the number of axes of an item, or `max_size` is no integer
-        or negative.
-
-    Notes
-    -----
-    For a mask this is `scipy.ndimage.binary_fill_holes`, and with ``connectivity=1`` the same with
-    ``structure=numpy.ones((3,) * ndim)``. ``skimage.morphology.remove_small_holes`` fills
-    background that is small at the border, too, which is no hole here.
+        `connectivity` does not fit, or `max_size` is no integer or negative.
 
     Examples
     --------
     >>> import conncomp
     >>> conncomp.fill_holes([[1, 1, 1, 2, 2, 2],
-    ...                      [1, 0, 1, 0, 0, 2],
+    ...                      [1, 0, 1, 2, 0, 0],
     ...                      [1, 1, 1, 2, 2, 2]])
     array([[1, 1, 1, 2, 2, 2],
-           [1, 1, 1, 0, 0, 2],
+           [1, 1, 1, 2, 0, 0],
            [1, 1, 1, 2, 2, 2]])
-    >>> conncomp.fill_holes([[True, True, True], [True, False, True], [True, True, True]]).all()
-    np.True_
     """
     largest = None if max_size is None else as_integer("max_size", max_size)
     if largest is not None and largest < 0:

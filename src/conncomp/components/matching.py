@@ -111,10 +111,8 @@ class Matches(Columns):
 
         Raises
         ------
-        TypeError
-            If `threshold` is not a number.
-        ValueError
-            If it is not from 0 to 1.
+        TypeError, ValueError
+            If `threshold` is not a number from 0 to 1.
 
         Examples
         --------
@@ -207,8 +205,6 @@ def match_labels(
            [2, 7]])
     >>> matches.intersections, matches.ious
     (array([2, 2]), array([0.33333333, 0.5       ]))
-    >>> matches.scores(threshold=0.5).recall
-    0.5
     """
     labels_b = laid_beside(labels_a, labels_b, "labels_b", "labels_a")
     if (other := function_for(labels_a, "match_labels")) is not None:
@@ -237,7 +233,10 @@ def _match(
         raise ValueError(
             f"labels_b has shape {shapes[1]}; it must have that of labels_a, {shapes[0]}"
         )
-    pairs, counts = count_contacts(*_layers(first, second), _step_between(first.length))
+    # From an element of the second layer to that of the first, so many before.
+    step = np.array([[-first.length, 2, 0, 0]], np.int64)
+    steps = ContactSteps((0, 1), (2, first.length), step, 0, (1,))
+    pairs, counts = count_contacts(*_layers(first, second), steps)
     sizes = [count_rows(side) for side in (first, second)]
     present = first.xp.stack([(size > 0).sum() for size in sizes])
     xp, intersections = library_at(pairs), counts[:, 0]
@@ -253,10 +252,7 @@ def _match(
 
 
 def _layers(first: Items, second: Items) -> tuple[Any, int, int, int]:
-    """Return what `count_contacts` takes: labels of both layers, one item after another.
-
-    Those of the second layer have numbers above those of the first.
-    """
+    """Return what `count_contacts` takes: labels of both layers, item by item, the second above."""
     xp, rows = first.xp, first.all_rows + second.all_rows
     dtype = np.dtype(np.int64 if rows > INT32_MAX else np.int32)
     layers = xp.empty((first.count, 2, first.length), dtype)
@@ -265,9 +261,3 @@ def _layers(first: Items, second: Items) -> tuple[Any, int, int, int]:
     xp.add(below, dtype.type(first.all_rows), out=layers[:, 1])
     layers[:, 1][below == second.background] = second.background
     return layers, first.background, rows, first.count
-
-
-def _step_between(length: int) -> ContactSteps:
-    """Return the step from an element of the second layer to that of the first, `length` before."""
-    step = np.array([[-length, 2, 0, 0]], np.int64)
-    return ContactSteps((0, 1), (2, length), step, 0, (1,))

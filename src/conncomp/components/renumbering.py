@@ -94,9 +94,8 @@ def relabel_consecutive(
     >>> conncomp.relabel_consecutive([[7, 7, 0], [2**60, 0, -5]])
     array([[2, 2, 0],
            [3, 0, 1]], dtype=int32)
-    >>> numbers, old = conncomp.relabel_consecutive([[7, 7, 0, 4]], return_labels=True)
-    >>> old[numbers]
-    array([[7, 7, 0, 4]])
+    >>> conncomp.relabel_consecutive([[7, 7, 0, 4]], return_labels=True)
+    (array([[2, 2, 0, 1]], dtype=int32), array([0, 4, 7]))
     """
     wanted = as_bool("return_labels", return_labels)
     given, hidden = as_integers(labels)
@@ -131,10 +130,7 @@ def _in_words(given: Any) -> Any:
 
 
 def _without_hidden(flat: Labels, hidden: NDArray[np.bool_], items: int) -> Labels:
-    """Return a copy in which what is hidden has a label of its item that is not.
-
-    Where all of an item is hidden, it is a label of another item, or any if there is none.
-    """
+    """Return a copy in which what is hidden has a label that its item, or else any, shows."""
     shown, places = flat.reshape(items, -1), hidden.reshape(items, -1)
     labels = shown[np.arange(items), places.argmin(axis=1)]
     labels[places.all(axis=1)] = flat[hidden.argmin()]

@@ -42,8 +42,7 @@ def largest_components(
     Parameters
     ----------
     labels : array_like of int or bool
-        Labels of an array or of a graph, of any shape, in main memory or on a GPU, as for
-        `component_sizes`; or a mask, whose components are found first.
+        As for `component_sizes`; or a mask, whose components are found first.
     k : int, optional
         How many to keep, 1 by default; of equally large ones those with the smallest label.
     by : array_like of bool or int, optional
@@ -65,8 +64,7 @@ def largest_components(
     TypeError, ValueError, MemoryError
         As for `component_sizes`, but that `labels` may be of bool; and if `k` is no integer or
         negative; if `by` is not of integers, does not lie where `labels` does, or is of another
-        shape, or a component has elements of several classes; or if `connectivity` is given with
-        labels, or is not from 1 to the number of axes of an item.
+        shape, or a component is of several classes; or if `connectivity` does not fit.
 
     Examples
     --------
@@ -78,10 +76,6 @@ def largest_components(
     >>> organs = [[7, 7, 0, 7, 0, 4, 4]]
     >>> conncomp.largest_components([[1, 1, 0, 2, 0, 3, 3]], 1, by=organs)
     array([[1, 1, 0, 0, 0, 3, 3]])
-    >>> rows = [[1, 1, 0, 2, 0], [0, 1, 0, 2, 2]]
-    >>> conncomp.largest_components(rows, 1, background=0, batch_axes=1)
-    array([[1, 1, 0, 0, 0],
-           [0, 0, 0, 2, 2]])
     """
     most = check_number_kept(k)
     items, of_mask = _items_of_labels_or_mask(labels, connectivity, background, batch_axes)
@@ -110,7 +104,7 @@ def remove_small_components(
 
     Parameters
     ----------
-    labels : array_like of int or bool
+    labels, connectivity, background, batch_axes
         As for `largest_components`.
     min_size : int, optional
         The size of the smallest component to keep. scikit-image's ``max_size`` is one less.
@@ -118,15 +112,11 @@ def remove_small_components(
         The size of the largest component to keep. One of both has to be given.
     invert : bool, optional
         Whether to keep the other components instead.
-    connectivity : int, optional
-        Of the components of a mask, as for `label`; not to be given with labels.
-    background, batch_axes
-        As for `largest_components`.
 
     Returns
     -------
     ndarray of int32 or int64, or of bool
-        As from `largest_components`; a mask if `labels` is one.
+        As from `largest_components`.
 
     Raises
     ------
@@ -138,10 +128,8 @@ def remove_small_components(
     >>> import conncomp
     >>> conncomp.remove_small_components([[1, 1, 0, 2, 0, 3, 3]], 2)
     array([[1, 1, 0, 0, 0, 3, 3]])
-    >>> conncomp.remove_small_components([[1, 1, 0, 2, 0, 3, 3]], max_size=1)
-    array([[0, 0, 0, 2, 0, 0, 0]])
-    >>> conncomp.remove_small_components([True, True, False, True], 2)
-    array([ True,  True, False, False])
+    >>> conncomp.remove_small_components([True, True, False, True], max_size=1)
+    array([False, False, False,  True])
     """
     least, most, inverted = check_sizes(min_size, max_size, invert)
     items, of_mask = _items_of_labels_or_mask(labels, connectivity, background, batch_axes)

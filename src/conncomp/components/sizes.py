@@ -34,16 +34,15 @@ def component_sizes(
     ----------
     labels : array_like of int
         Labels of an array or of a graph, of any shape, in main memory or on a GPU: arrays of NumPy,
-        CuPy, PyTorch and others with DLPack or ``__cuda_array_interface__``. Masked ones are
-        background, and so are the nulls of columns of Arrow, pandas and Polars.
+        CuPy, PyTorch and others with DLPack or ``__cuda_array_interface__``. Masked labels and
+        nulls are background.
     background : {"auto", 0, -1, None}, optional
         The label that is no component: 0 for `label`, -1 for its roots, None for
-        `connected_components`, where 0 is a component. By default 0, but labels of one axis can be
-        those of either, so that it has to be given.
+        `connected_components`, where 0 is a component. By default 0; of labels of one axis, which
+        may be those of either, it has to be given.
     batch_axes : int, optional
         How many axes ahead are those of a batch: each array along the other axes, of which there is
-        one at least, is an *item*, whose labels are numbers of its own. `background` is that of
-        each, and what is said of labels of one axis applies to items of one axis.
+        one at least, is an *item*, whose labels are numbers of its own.
 
     Returns
     -------
@@ -56,15 +55,15 @@ def component_sizes(
     TypeError
         If `labels` is not of integers, or `batch_axes` is not an integer.
     ValueError
-        If a label is negative, or far larger than the number of elements, or `labels` has one axis
-        and `background` is not given, or `batch_axes` leaves no axis to the items.
+        If a label is negative, or far larger than the number of elements, `background` has to be
+        given and is not, or `batch_axes` leaves no axis to the items.
     MemoryError
         If there is too little memory, on the GPU too.
 
     Notes
     -----
-    This and the other functions on labels work on a GPU on the stream that is current in the
-    library of `labels`. They wait for it, as the largest label says how long the result is.
+    On a GPU functions on labels work on the stream that is current in the library of `labels`, and
+    wait for it, as the largest label says how long the result is.
 
     Examples
     --------
@@ -73,10 +72,7 @@ def component_sizes(
     array([0, 2, 1])
     >>> conncomp.component_sizes([0, 0, 1], background=None)
     array([2, 1])
-
-    Two arrays of one row, of which the second has two components:
-
-    >>> conncomp.component_sizes([[[1, 1, 0]], [[1, 0, 2]]], batch_axes=1)
+    >>> conncomp.component_sizes([[1, 1, 0], [1, 0, 2]], background=0, batch_axes=1)
     array([[0, 2, 0],
            [0, 1, 1]])
     """
@@ -173,9 +169,8 @@ def component_members(
     -------
     indptr : ndarray of int64, shape ``(*batch, labels.max() + 2)``
     indices : ndarray of int32 or int64
-        ``indices[indptr[k]:indptr[k + 1]]`` are the flat C-order indices of label k, ascending. For
-        label k of an item, they are those between ``indptr[item][k]`` and ``indptr[item][k + 1]``,
-        counted within the item.
+        ``indices[indptr[k]:indptr[k + 1]]`` are the flat C-order indices of label k, ascending; of
+        an item those from ``indptr[item][k]`` on, counted within the item.
 
     Examples
     --------
@@ -225,8 +220,7 @@ def component_spans(
     Returns
     -------
     ndarray of bool, shape ``(*batch, labels.max() + 1, ndim)``
-        Indexed by label, for each item by the item first, then by axis of an item: whether the
-        label occurs among the first elements along the axis and among the last ones. False for the
+        Indexed by label, for each item by the item first, then by axis of an item. False for the
         background and for numbers that do not occur. Where `labels` lies, and of its library.
 
     Raises
@@ -242,10 +236,7 @@ def component_spans(
     Examples
     --------
     >>> import conncomp
-    >>> labels = [[1, 0, 2],
-    ...           [1, 0, 0],
-    ...           [1, 0, 3]]
-    >>> conncomp.component_spans(labels)
+    >>> conncomp.component_spans([[1, 0, 2], [1, 0, 0], [1, 0, 3]])
     array([[False, False],
            [ True, False],
            [False, False],

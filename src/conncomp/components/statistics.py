@@ -22,24 +22,11 @@ from conncomp.components._labels import (
     check_spacing,
     where_labels_lie,
 )
+from conncomp.components.columns import finding, measuring
 from conncomp.components.columns.accumulators import Accumulators, Channel
 from conncomp.components.columns.crops import LazyColumn
-from conncomp.components.columns.finding import (
-    faces_of,
-    items_and_runs,
-    items_at_start,
-    scale,
-    sums_wanted,
-)
 from conncomp.components.columns.formulas import principal_axes
 from conncomp.components.columns.intensities import Image, check_images
-from conncomp.components.columns.measuring import (
-    classes_of,
-    measure_batch_again,
-    measure_components,
-    measure_image,
-    no_rows,
-)
 from conncomp.components.columns.properties import Conditions, Property, check_properties
 from conncomp.kernels.cuda.components.measures import turn
 from conncomp.kernels.cuda.components.runs import ComponentRuns
@@ -50,8 +37,7 @@ class ComponentStatistics(Columns):
     """What `component_statistics` returns: a row for each of n components, in the order of labels.
 
     With batch axes, in the order of items first; ndim is the number of an item's axes. Columns that
-    were not asked for have no rows. Lengths are in elements, or in the units of `spacing` if that
-    was given.
+    were not asked for have no rows. Lengths are in elements, or in the units of `spacing`.
 
     Attributes
     ----------
@@ -123,9 +109,8 @@ class ComponentStatistics(Columns):
         Returns
         -------
         lengths : ndarray of float64, shape (n, ndim)
-            Whole lengths, 2 sqrt((ndim + 2) v) for a variance v along the axis: those of
-            scikit-image's ``axis_major_length`` and ``axis_minor_length`` in two and three
-            dimensions.
+            Whole lengths, 2 sqrt((ndim + 2) v) for a variance v along the axis, as scikit-image's
+            ``axis_major_length`` and ``axis_minor_length``.
         directions : ndarray of float64, shape (n, ndim, ndim)
             ``directions[row, k]`` is the unit vector along axis k of the component, the largest
             of whose coordinates is positive. Of axes of equal lengths any that are at right angles.
@@ -144,9 +129,8 @@ class ComponentStatistics(Columns):
     def columns(self) -> dict[str, Any]:
         """Return a table: arrays of one axis, a row each component, by the names of the columns.
 
-        By the names of scikit-image's ``regionprops_table`` where it has such columns, those of
-        ``moments``, which are covariances, ``intensity_sum``, ``faces`` and ``surface_area`` beside
-        them. Columns that were not asked for are left out. The arrays lie where `labels` does.
+        By the names of scikit-image's ``regionprops_table`` where it has such columns, and without
+        those that were not asked for. The arrays lie where `labels` does.
 
         Examples
         --------
@@ -184,16 +168,13 @@ class ComponentTable(ComponentStatistics):
     labels, sizes, bounding_boxes, centroids, moments, batch, faces, classes, spacing
         As `ComponentStatistics` has them.
     sums, means, minima, maxima, weighted_centroids
-        As `ComponentStatistics` has them, with one more axis, the last, for the channels if the
-        image has such; without rows if no property is of its values.
+        As `ComponentStatistics` has them, with one more axis, the last, for channels if the image
+        has such; without rows if no property is of its values.
     properties : dict of str to ndarray
-        The values of each property, with a row for each component: of shape (n,) for numbers, or
-        (n, ndim), (n, 4, 4), ... for vectors and matrices, with one more axis for channels;
-        `classes`, where these were given, as ``class``. Of
+        The values of each property, of shape (n,) for numbers, or (n, ndim), (n, 4, 4), ... for
+        vectors and matrices, with one more axis for channels; `classes`, if given, as ``class``. Of
         properties that are arrays of any shape, as ``image``, a sequence that makes an entry when
-        it is asked for. Where elements are, and the values that ``image_intensity`` shows, was
-        copied by then, so that entries are of labels and image as these were when they were
-        measured, whatever becomes of them. Pickles hold these copies, and no entries.
+        it is asked for, of labels and image as they were measured. Pickles hold no entries.
     """
 
     properties: dict[str, Any]
@@ -287,22 +268,21 @@ def component_statistics(
     Parameters
     ----------
     labels : array_like of int
-        One dimension or more, in main memory or on a GPU, as for `component_sizes`.
+        One dimension or more, as for `component_sizes`.
     image : array_like of bool, int or float, optional
         Of the shape of `labels`, where these lie: what to measure the intensities of. Integers and
         floating-point numbers have 64 bits or fewer.
     properties : sequence of str or "all", optional
-        Columns by the names of scikit-image's ``regionprops_table``, with its values; "all" are
-        those of numbers that there are of such labels, image and spacing, where these lie. See the
-        notes. An image may then have one axis more, the last, of channels, and is measured only if
-        a property is of its values.
+        Columns by the names of scikit-image's ``regionprops_table``, with its values, and more:
+        docs/columns.rst lists them, and how many axes each is for. "all" are those of numbers that
+        there are of such labels, image and spacing. An image may then have one axis more, the last,
+        of channels, and is measured only if a property is of its values.
     moments : bool, optional
         Whether to measure second moments, which takes longer on the CPU.
     surfaces : bool, optional
         Whether to count ``faces``: those of elements whose neighbour across the face has another
-        label, or lies outside the item, at periodic axes too. It is the surface of elements as
-        boxes; scikit-image's ``perimeter`` and ``mesh_surface_area`` are those of smoother shapes,
-        and `contacts` has faces between two components, without those to the background.
+        label, or lies outside the item, at periodic axes too. `contacts` has those between two
+        components.
     classes : array_like of bool or int, optional
         Of the shape of `labels`, where these lie: the class of each element, as of a segmentation
         whose components `label` has found. There is a column of them.
@@ -316,11 +296,9 @@ def component_statistics(
     Returns
     -------
     ComponentStatistics or ComponentTable
-        The latter if there are `properties`.
-        A row for each label that occurs, in arrays of the library of `labels`, where that lies.
-        Sums are made in integers, so they are exact, and the same for any number of threads and
-        on a GPU. A component that wraps around a periodic axis is measured where its elements are
-        stored.
+        The latter if there are `properties`. A row for each label that occurs, in arrays of the
+        library of `labels`, where that lies. A component that wraps around a periodic axis is
+        measured where its elements are stored.
 
     Raises
     ------
@@ -339,40 +317,12 @@ def component_statistics(
     an error; without them axes go by place. `spacing` does not come from coordinates. The origin
     and the direction of images of SimpleITK and ITK are ignored: axes are z, y, x.
 
-    Values that are floating-point numbers are rounded to multiples of a unit at least 2^63 times
-    smaller than the largest magnitude in the component (2^80 for up to 2^46 / L elements and a
-    longest axis L), and multiples are summed exactly. So sums, too, depend neither on threads nor
-    on the device, and are closer to the exact ones than any sum of float64 that rounds. A sum too
-    large for float64 is infinite, but the mean of finite values is always finite. A component with
-    NaN has the sum, mean and extremes NaN, and one with infinities those that NumPy gives; the
-    weighted centroids of both are NaN. Where values add up to 0, a weighted centroid is NaN or
-    infinite.
-
-    Properties are, of components of any number of axes, ``num_pixels``, ``area``, ``area_bbox``,
-    ``axis_major_length``, ``axis_minor_length``, ``bbox``, ``centroid``, ``centroid_local``,
-    ``equivalent_diameter_area``, ``extent``, ``inertia_tensor``, ``inertia_tensor_eigvals``; up to
-    ten axes ``area_filled``; up to four ``moments``, ``moments_central``, ``moments_normalized``;
-    in two and three dimensions ``area_convex``, ``euler_number``, ``feret_diameter_max``,
-    ``solidity``; in two ``eccentricity``, ``moments_hu``, ``orientation``, ``perimeter`` and
-    ``perimeter_crofton``. Of an image ``intensity_max``, ``intensity_mean``, ``intensity_median``,
-    ``intensity_min``, ``intensity_std``, ``centroid_weighted``, ``centroid_weighted_local``, and
-    ``moments_weighted`` with its four kinds. Of arrays, made when an entry is asked for, ``slice``,
-    ``coords``, ``coords_scaled``, ``image``, ``image_convex``, ``image_filled`` and
-    ``image_intensity``: of the labels and the image as they were measured, of which the table has
-    copies of its own. scikit-image does not have ``euler_number_1`` to ``euler_number_3``, for each
-    connectivity, ``feret_diameter_min``, ``surface_area_crofton`` and ``sphericity`` in three
-    dimensions, ``num_touching``, ``contacts`` and ``contact_area``, which are sums of what
-    `contacts` returns, and ``intensity_quantile-0.25`` for any fraction, between two values as
-    NumPy's ``quantile``. Of labels on a GPU hulls, with ``solidity`` and the diameters of Feret,
-    ``area_filled``, and arrays are made in main memory of the runs that the GPU has listed, and
-    the entries of columns of arrays are NumPy arrays. Sums of integers are the same there; roots
-    and powers of them, as in ``moments_normalized``, and variances along three axes, as in
-    ``axis_major_length``, may differ in the last digits, and sums of values times coordinates, and
-    of squares for ``intensity_std``, do so from call to call.
-
-    Surfaces by Crofton's formula come from the numbers of lines in 13 directions that leave the
-    component: of balls of a radius of 10 voxels to 40 that were tried, with middles at voxels and
-    between them, they are 2 % off, or less, and of smaller ones up to 14 %.
+    Sums are made in integers, so they are exact, and the same for any number of threads and on a
+    GPU. Floating-point values are rounded to multiples of a unit at least 2^63 times smaller than
+    the largest magnitude in the component (2^80 for up to 2^46 / L elements and a longest axis L)
+    first. A sum too large for float64 is infinite, but the mean of finite values is finite. A
+    component with NaN has the sum, mean and extremes NaN, and one with infinities those that NumPy
+    gives; the weighted centroids of both are NaN, and where values add up to 0 NaN or infinite.
 
     Examples
     --------
@@ -384,9 +334,6 @@ def component_statistics(
     >>> statistics.centroids
     array([[0. , 0.5],
            [1.5, 2. ]])
-    >>> statistics.bounding_boxes[1]
-    array([[1, 3],
-           [2, 3]])
 
     With the values of an image, and of pixels that are 2 high and 0.5 wide:
 
@@ -394,32 +341,15 @@ def component_statistics(
     >>> bright = conncomp.component_statistics(labels, image, surfaces=True, spacing=(2, 0.5))
     >>> bright.sums, bright.means, bright.maxima
     (array([40, 12]), array([20.,  6.]), array([30,  7]))
-    >>> bright.weighted_centroids[0], bright.centroids[0]
-    (array([0.   , 0.375]), array([0.  , 0.25]))
     >>> bright.volumes, bright.faces, bright.surface_areas
     (array([2., 2.]), array([[4, 2],
            [2, 4]]), array([6., 9.]))
-
-    With the classes of a segmentation:
-
-    >>> segmentation = [[5, 5, 0], [0, 0, 3], [0, 0, 3]]
-    >>> conncomp.component_statistics(conncomp.label(segmentation), classes=segmentation).classes
-    array([5, 3])
 
     Columns by name:
 
     >>> shapes = conncomp.component_statistics(labels, properties=["area", "orientation"])
     >>> shapes.columns()["orientation"]
     array([1.57079633, 0.        ])
-    >>> shapes["area"], shapes.sizes
-    (array([2., 2.]), array([2, 2]))
-
-    The rows of a matrix as arrays of their own:
-
-    >>> items = [[1, 1, 0], [0, 1, 2]]
-    >>> statistics = conncomp.component_statistics(items, background=0, batch_axes=1)
-    >>> statistics.batch[:, 0], statistics.labels
-    (array([0, 1, 1]), array([1, 1, 2]))
     """
     if spacing is None:
         spacing = spacing_of(("labels", labels), ("image", image), ("classes", classes))
@@ -434,7 +364,7 @@ def component_statistics(
     wanted = as_bool("moments", moments), as_bool("surfaces", surfaces), properties
     of_labels_alone = image is None and classes is None and properties is None
     if of_labels_alone and spacing is None and not wanted[1]:
-        again = measure_batch_again(labels, background, batch_axes, wanted[0])
+        again = measuring.measure_batch_again(labels, background, batch_axes, wanted[0])
         if again is not None:
             return ComponentStatistics(*(*again, (1.0,) * again[3].shape[1]))
     numbers = Numbers(background, batch_axes)
@@ -481,10 +411,9 @@ def _measure(
     with ExitStack() as turns:
         if on_gpu(labels):
             turns.enter_context(turn)
-        sums = None
-        if on_gpu(labels) and classes is None:
-            sums = sums_wanted(labels, image, properties)
-        items, started = items_at_start(labels, background, batch_axes, largest, sums)
+        has_sums = on_gpu(labels) and classes is None
+        sums = finding.sums_wanted(labels, image, properties) if has_sums else None
+        items, started = finding.items_at_start(labels, background, batch_axes, largest, sums)
         if started is None:
             turns.close()  # no memory is kept for such labels
         ndim = len(items.shape)
@@ -503,9 +432,9 @@ def _measure(
         if started is None:
             return _columns(items, None, wanted)
         # While the GPU is at work; surfaces are looked for in labels, by what must be known.
-        measured = _columns(*items_and_runs(items, started, *given, not surfaces), wanted)
+        measured = _columns(*finding.items_and_runs(items, started, *given, not surfaces), wanted)
         if not started.holds():
-            measured = _columns(*items_and_runs(items, started, *given), wanted)
+            measured = _columns(*finding.items_and_runs(items, started, *given), wanted)
             started.holds()
         return measured
 
@@ -530,24 +459,24 @@ def _columns(items: Items, runs: ComponentRuns | None, wanted: _Wanted) -> tuple
     with_covariances = wanted.moments or (
         named is not None and any(entry.of_covariances for entry in named.values())
     )
-    known, places = measure_components(items, with_covariances, runs, first)
-    brightness = [measure_image(items, known, first)]
+    known, places = measuring.measure_components(items, with_covariances, runs, first)
+    brightness = [measuring.measure_image(items, known, first)]
     known = known._replace(table=None, values=None)  # which are those of the first one
-    brightness += [measure_image(items, known, channel) for channel in images[1:]]
-    faces = no_rows(items, len(items.shape), dtype=np.int64)
+    brightness += [measuring.measure_image(items, known, channel) for channel in images[1:]]
+    faces = measuring.no_rows(items, len(items.shape), dtype=np.int64)
     if wanted.surfaces:
-        faces = faces_of(items, known.rows)
+        faces = finding.faces_of(items, known.rows)
     if wanted.scales is not None:
-        scale(items.xp, wanted.scales, places, [columns for columns, _ in brightness])
+        finding.scale(items.xp, wanted.scales, places, [columns for columns, _ in brightness])
     merged = brightness[0][0]
     if wanted.has_channels and images:
         by_column = zip(*(columns for columns, _ in brightness), strict=True)
         merged = [items.xp.stack(columns, axis=-1) for columns in by_column]
     shapes = known.sizes, known.boxes, places.centroids
     covariances = places.covariances if wanted.moments else places.covariances[:0]
-    own_classes = no_rows(items, dtype=np.int64)
+    own_classes = measuring.no_rows(items, dtype=np.int64)
     if wanted.classes is not None:
-        own_classes = classes_of(items, known, wanted.classes)
+        own_classes = measuring.classes_of(items, known, wanted.classes)
     attributes = (
         *(places.labels, *shapes, covariances, places.batch),
         *(*merged, faces, own_classes),

@@ -15,7 +15,6 @@ from conncomp._arguments import check_dimensions
 from conncomp._arrays import few_on_host, new_array
 from conncomp._containers import spacing_of
 from conncomp._core import native
-from conncomp._lazy import function_for
 from conncomp.components._labels import (
     Background,
     Items,
@@ -63,6 +62,7 @@ class Contacts:
     batch: NDArray[np.int64]
 
 
+@where_labels_lie
 def contacts(
     labels: ArrayLike,
     *,
@@ -129,12 +129,16 @@ def contacts(
     array([2, 4, 4])
     """
     spacing = spacing_of(("labels", labels)) if spacing is None else spacing
-    if (other := function_for(labels, "contacts")) is not None:
-        given: dict[str, Any] = {"connectivity": connectivity, "spacing": spacing}
-        given |= {"periodic": periodic, "background": background, "batch_axes": batch_axes}
-        lazy: Contacts = other(labels, **given)
-        return lazy
-    return Contacts(*_contacts(labels, connectivity, spacing, periodic, background, batch_axes))
+    items, neighbourhood = check_touching(labels, connectivity, periodic, background, batch_axes)
+    lengths = check_spacing(spacing, len(items.shape))
+    steps = contact_steps(neighbourhood, items.shape)
+    pairs, kinds = count_contacts(*items.numbered, steps)
+    face = [prod(lengths[:axis] + lengths[axis + 1 :]) for axis in steps.axes]
+    counts, areas = _weighed(kinds, face, steps.times)
+    batch, first = items_of_rows(items, pairs[:, 0])
+    if items.batch:
+        pairs = pairs - (pairs[:, 0] - first)[:, None]  # without the rows of the items before
+    return Contacts(*map(items.xp.asarray, (pairs, counts, areas, batch)))
 
 
 def region_adjacency(
@@ -184,36 +188,8 @@ def region_adjacency(
     return Graph.from_edges(src, dst, int(vertices[0]))
 
 
-@where_labels_lie
-def _contacts(
-    labels: ArrayLike,
-    connectivity: float | None,
-    spacing: float | Sequence[float] | None,
-    periodic: bool | Sequence[bool],
-    background: Background,
-    batch_axes: int,
-) -> tuple[Any, ...]:
-    """Return the attributes of `Contacts`."""
-    items, neighbourhood = check_touching(labels, connectivity, periodic, background, batch_axes)
-    lengths = check_spacing(spacing, len(items.shape))
-    steps = contact_steps(neighbourhood, items.shape)
-    pairs, kinds = count_contacts(
-        items.labels, items.background, items.all_rows, items.count, steps
-    )
-    face = [prod(lengths[:axis] + lengths[axis + 1 :]) for axis in steps.axes]
-    counts, areas = _weighed(kinds, face, steps.times)
-    batch, first = items_of_rows(items, pairs[:, 0])
-    if items.batch:
-        pairs = pairs - (pairs[:, 0] - first)[:, None]  # without the rows of the items before
-    columns = pairs, counts, areas, batch
-    return tuple(items.xp.asarray(column) for column in columns)
-
-
 def _weighed(kinds: Any, face: list[float], times: tuple[int, ...]) -> tuple[Any, Any]:
-    """Return how many contacts and how large an area the contacts of all kinds of each pair are.
-
-    The first kinds are faces, which have an area.
-    """
+    """Return counts and areas of the contacts of all kinds of each pair; the first are faces."""
     xp, length = library_at(kinds), len(kinds)
     if xp is np:
         counts, areas = new_array(np, (length,), np.int64), new_array(np, (length,), np.float64)
@@ -228,20 +204,11 @@ def _weighed(kinds: Any, face: list[float], times: tuple[int, ...]) -> tuple[Any
 
 
 @where_labels_lie
-def _arcs(
-    labels: ArrayLike,
-    connectivity: float | None,
-    periodic: bool | Sequence[bool],
-    background: Background,
-    batch_axes: int,
-) -> tuple[Any, Any, Any]:
-    """Return sources and targets of the arcs of `region_adjacency`, and how many vertices it has.
-
-    That is an array of one number, as all of them are.
-    """
-    items, neighbourhood = check_touching(labels, connectivity, periodic, background, batch_axes)
+def _arcs(labels: ArrayLike, *asked: Any) -> tuple[Any, Any, Any]:
+    """Return sources and targets of arcs, and, as an array of one number, how many vertices."""
+    items, neighbourhood = check_touching(labels, *asked)
     steps = contact_steps(neighbourhood, items.shape, one_kind=True)
-    pairs, _ = count_contacts(items.labels, items.background, items.all_rows, items.count, steps)
+    pairs, _ = count_contacts(*items.numbered, steps)
     arcs = library_at(pairs).concatenate([pairs, pairs[:, ::-1]]).astype(items.labels.dtype)
     src, dst = (items.xp.asarray(arcs[:, end].copy()) for end in (0, 1))
     return src, dst, items.xp.full(1, items.all_rows)
@@ -316,10 +283,7 @@ def contact_steps(
 
 
 def _repetitions(neighbourhood: Neighbourhood, shape: tuple[int, ...], moves: int) -> int:
-    """Return how many steps of a neighbourhood do what one does that moves along `moves` axes.
-
-    They also move along periodic axes of length 1, which leads nowhere.
-    """
+    """Return how many steps do what one along `moves` axes does, by periodic axes of length 1."""
     reach = neighbourhood.connectivity
     assert reach is not None
     around = sum(
@@ -334,10 +298,9 @@ def count_contacts(
 ) -> tuple[Any, Any]:
     """Return pairs of labels that touch, ascending, and how often, for each kind of contact.
 
-    Labels are contiguous, int32 or int64, those of all items, of which no two share a number, and
-    below `rows`; the background is -1 if there is none. Pairs are of shape (n, 2), and counts of
-    (n, steps.kinds); few are in main memory, those of labels on a GPU, too. Raise ValueError if
-    labels are too large for keys, as they are beyond 2**31 or so.
+    Labels are as `Items` has them. Pairs are of shape (n, 2), and counts of (n, steps.kinds); few
+    are in main memory, those of labels on a GPU, too. Raise ValueError if labels are too large for
+    keys, as they are beyond 2**31 or so.
     """
     if rows * rows * steps.kinds > 1 << KEY_BITS:
         raise ValueError(

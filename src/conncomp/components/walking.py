@@ -9,17 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from conncomp import _arrays
 from conncomp._arguments import named_elsewhere, shown
-from conncomp._arrays import (
-    as_cupy,
-    as_numpy,
-    as_numpy_and_mask,
-    caller_stream,
-    in_library,
-    library_of,
-    on_gpu,
-    on_host,
-)
 from conncomp._lazy import laid_beside
 from conncomp.components._labels import Background, check_place
 from conncomp.components.statistics import box_slices, component_statistics
@@ -32,52 +23,31 @@ class _Walk:
         measured = component_statistics(
             labels, moments=False, background=background, batch_axes=batch_axes
         )
-        self.given, self.on_gpu, self.library = labels, on_gpu(labels), library_of(labels)
-        held: Any = (as_cupy(labels), None) if self.on_gpu else as_numpy_and_mask(labels, "labels")
+        self.given, self.on_gpu, self.library = (
+            labels,
+            _arrays.on_gpu(labels),
+            _arrays.library_of(labels),
+        )
+        held: Any = (
+            (_arrays.as_cupy(labels), None)
+            if self.on_gpu
+            else _arrays.as_numpy_and_mask(labels, "labels")
+        )
         self.array, self.hidden = held
         self.labels, self.sizes, self.boxes, self.items = (
-            on_host(as_cupy(column)) if self.on_gpu else as_numpy(column, "a column")
+            _arrays.on_host(_arrays.as_cupy(column))
+            if self.on_gpu
+            else _arrays.as_numpy(column, "a column")
             for column in (measured.labels, measured.sizes, measured.bounding_boxes, measured.batch)
         )
 
-    def _stream(self) -> AbstractContextManager[object]:
-        return caller_stream(self.library, self.array.device.id) if self.on_gpu else nullcontext()
-
-    def mask(self, row: int, box: tuple[Any, ...]) -> Any:
-        """Return where in a box a component is."""
-        with self._stream():
-            return in_library(self._inside(row, box), self.library)
-
-    def _inside(self, row: int, box: tuple[Any, ...]) -> Any:
-        inside = self.array[box] == int(self.labels[row])
-        return inside if self.hidden is None else inside & ~self.hidden[box]
-
-    def crop(self, row: int, box: tuple[Any, ...], image: Any, fill: Any) -> Any:
-        """Return a box of an image, with `fill` where the component is not."""
-        image = laid_beside(self.given, image, "image")
-        with self._stream():
-            check_place(image, self.on_gpu)
-            values: Any = as_cupy(image) if self.on_gpu else as_numpy(image, "image")
-            self._check_shape(values)
-            cropped = self._filled(values[box], self._inside(row, box), fill)
-            return in_library(cropped, library_of(image))
-
-    def _check_shape(self, image: Any) -> None:
-        ndim = self.array.ndim
-        if image.shape[:ndim] != self.array.shape:
-            raise ValueError(
-                f"image has shape {image.shape}; it must have that of labels, {self.array.shape}, "
-                "or further axes after these"
-            )
-
-    def _filled(self, values: Any, inside: Any, fill: Any) -> Any:
-        cropped = values.copy()
-        try:
-            cropped[~inside] = fill
-        except Exception as error:  # whatever a foreign class raises
-            kind = ValueError if isinstance(error, ValueError) else TypeError
-            raise kind(f"fill={shown(fill)} is no value of image, of {values.dtype}") from error
-        return cropped
+    def stream(self) -> AbstractContextManager[object]:
+        """Let CuPy work where the caller does."""
+        return (
+            _arrays.caller_stream(self.library, self.array.device.id)
+            if self.on_gpu
+            else nullcontext()
+        )
 
 
 class Component:
@@ -120,8 +90,18 @@ class Component:
     @property
     def mask(self) -> NDArray[np.bool_]:
         """Where in its bounding box the component is, in the library of the labels."""
-        inside: NDArray[np.bool_] = self._walk.mask(self._row, (*self.batch, *self.slices))
-        return inside
+        with self._walk.stream():
+            inside: NDArray[np.bool_] = _arrays.in_library(self._inside(), self._walk.library)
+            return inside
+
+    @property
+    def _box(self) -> tuple[Any, ...]:
+        return *self.batch, *self.slices
+
+    def _inside(self) -> Any:
+        walk, box = self._walk, self._box
+        inside = walk.array[box] == self.label
+        return inside if walk.hidden is None else inside & ~walk.hidden[box]
 
     def crop(self, image: ArrayLike, fill: Any = 0) -> NDArray[Any]:
         """Return a copy of the bounding box of an image, with ``fill`` outside the component.
@@ -143,15 +123,32 @@ class Component:
         Examples
         --------
         >>> import conncomp
-        >>> labels = [[0, 1, 1], [2, 1, 0]]
-        >>> [first, second] = conncomp.iterate_components(labels)
+        >>> [first, second] = conncomp.iterate_components([[0, 1, 1], [2, 1, 0]])
         >>> first.crop([[5, 6, 7], [8, 9, 10]])
         array([[6, 7],
                [9, 0]])
         """
-        box: tuple[Any, ...] = (*self.batch, *self.slices)
-        cropped: NDArray[Any] = self._walk.crop(self._row, box, image, fill)
-        return cropped
+        walk = self._walk
+        image = laid_beside(walk.given, image, "image")
+        with walk.stream():
+            check_place(image, walk.on_gpu)
+            values: Any = (
+                _arrays.as_cupy(image) if walk.on_gpu else _arrays.as_numpy(image, "image")
+            )
+            shape = walk.array.shape
+            if values.shape[: len(shape)] != shape:
+                raise ValueError(
+                    f"image has shape {values.shape}; it must have that of labels, {shape}, or "
+                    "further axes after these"
+                )
+            cropped = values[self._box].copy()
+            try:
+                cropped[~self._inside()] = fill
+            except Exception as error:  # whatever a foreign class raises
+                kind = ValueError if isinstance(error, ValueError) else TypeError
+                raise kind(f"fill={shown(fill)} is no value of image, of {values.dtype}") from error
+            result: NDArray[Any] = _arrays.in_library(cropped, _arrays.library_of(image))
+            return result
 
 
 @named_elsewhere(intensity_image="the .crop() of each component takes an image")
@@ -163,8 +160,8 @@ def iterate_components(
     Parameters
     ----------
     labels : array_like of int
-        One dimension or more, in main memory or on a GPU, as for `component_sizes`. Masks and crops
-        are read from it when they are asked for.
+        One dimension or more, as for `component_sizes`. Masks and crops are read from it when they
+        are asked for.
     background, batch_axes
         As for `component_sizes`. The components of the first item come first.
 

@@ -14,10 +14,7 @@ BITS = 8  # of a byte
 
 
 def lattice_of(bonds: Any, batch_axes: int, given: object = None) -> tuple[tuple[int, ...], int]:
-    """Return the shape of a lattice, and its number of batch axes.
-
-    `bonds` has a shape and a dtype, and is made of what the user gave.
-    """
+    """Return the shape of a lattice of bonds, and its number of batch axes."""
     wanted = "of bool, with a plane for each axis of the lattice, or of uint8, with a bit for each"
     check_kind(bonds, "bu", given, "bonds", wanted)
     if bonds.dtype.itemsize > 1:

@@ -6,10 +6,7 @@ from typing import Any
 
 
 def at_both_faces(xp: Any, labels: Any, axis: int, rows: int, background: int) -> Any:
-    """Return for each number below `rows` whether it is a label on both faces along an axis.
-
-    `xp` is NumPy or CuPy, the library of `labels`. The background is on none.
-    """
+    """Return for each number below `rows` whether it is a label on both faces along an axis."""
     first, last = (_occurring(xp, labels.take(k, axis), rows, background) for k in (0, -1))
     return first & last
 

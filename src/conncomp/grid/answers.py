@@ -84,11 +84,7 @@ def read(question: Question, values: Any) -> Array:
 
 
 def array_of(question: Question, given: Given, *, even_items: bool = False) -> Array:
-    """Return an array as a question is asked of it.
-
-    `even_items` says whether lattices of bonds must lie at equal distances in memory, as they must
-    on a GPU.
-    """
+    """Return an array as a question is asked of it; items of bonds are even if they must be."""
     batch, values, on_cpu = question.batch_axes, given.array, question.device == "cpu"
     if question.of_bonds:
         if even_items or not on_cpu:

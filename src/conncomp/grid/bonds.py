@@ -72,15 +72,11 @@ def label_bonds(
         ``shape``: bit ``k``, of value ``1 << k``, is that bond. The bonds of the last sites along
         an axis count only if it is periodic. With any strides. A Dask array is labelled when its
         labels are computed, as by `label`.
-    return_num : bool, optional
-        Whether to return the number of clusters too.
-    periodic : bool or sequence of bool, optional
-        Which axes of the lattice close on themselves: one answer for all, or one for each axis.
     batch_axes : int, optional
         How many axes of the lattice, the first ones, hold separate lattices; 0 by default. Sites
         have no bonds along them: bonds of bool are of shape ``(ndim of a lattice, *batch shape,
         *shape)``.
-    numbering, algorithm, dtype, out, device, workspace, **options
+    return_num, periodic, numbering, algorithm, dtype, out, device, workspace, **options
         As of `label`.
 
     Returns
@@ -93,13 +89,9 @@ def label_bonds(
 
     Raises
     ------
-    TypeError
-        If `bonds` is of another dtype, or `options` has a name that the algorithm does not know.
-    ValueError
-        If the shape of `bonds` is not that of the bonds of a lattice, the lattice has more than 6
-        axes that are longer than 1, or bits for them are missing; or as `label`.
-    ImportError, RuntimeError, MemoryError
-        As `label`.
+    TypeError, ValueError, ImportError, RuntimeError, MemoryError
+        As `label`; and if `bonds` is of another dtype, or its shape is not that of the bonds of a
+        lattice of up to 6 axes that are longer than 1, or bits for them are missing.
 
     See Also
     --------
@@ -109,7 +101,7 @@ def label_bonds(
     Examples
     --------
     Three rows of four sites; bonds go down from two sites of the first row, and to the right from
-    two of the second:
+    two of the second. As bits they are an array of uint8:
 
     >>> import conncomp
     >>> import numpy as np
@@ -120,9 +112,6 @@ def label_bonds(
     (array([[1, 2, 3, 4],
            [1, 2, 2, 2],
            [5, 6, 7, 8]], dtype=int32), 8)
-
-    The same bonds as bits:
-
     >>> packed = bonds[0] | bonds[1].astype(np.uint8) << 1
     >>> conncomp.label_bonds(packed, numbering="roots")
     array([[ 0,  1,  2,  3],

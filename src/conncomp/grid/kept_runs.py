@@ -19,22 +19,9 @@ LARGEST = np.iinfo(np.int32).max
 class KeptRuns:
     """The components of an array that is one item of up to 2**31 - 1 elements, and not empty.
 
-    They are numbered from 1, in the order of their first elements.
-
-    Parameters
-    ----------
-    array : Array
-        In main memory.
-
-    Attributes
-    ----------
-    shape : tuple of int
-    roots : ndarray of int32
-        The index of the first element of each component.
-    nbytes : int
-        Of memory.
-    one_value : bool
-        Whether all foreground is known to be of one value.
+    They are numbered from 1, in the order of their first elements, whose indices are the `roots`.
+    The runs take so many bytes of memory; `one_value` is whether all foreground is known to be of
+    one value.
     """
 
     def __init__(self, array: Array) -> None:
@@ -59,15 +46,7 @@ class KeptRuns:
     def write(
         self, table: NDArray[np.int32], out: NDArray[np.int32] | None = None
     ) -> NDArray[np.int32]:
-        """Return an array with an entry of a table for the number of each element.
-
-        Parameters
-        ----------
-        table : ndarray of int32
-            For the background and each component.
-        out : ndarray of int32, optional
-            What is returned, such as a part of a larger array.
-        """
+        """Return an array, or a part of one, with an entry of `table` for each element's number."""
         if out is None:
             out = new_array(np, self.shape, np.int32)
         self._runs.write(*self._placed(table, out))
@@ -92,10 +71,7 @@ class Placed(NamedTuple):
 
 
 def write_together(parts: Sequence[Placed]) -> None:
-    """Write labels of several parts of an array, in about the order in which they lie there.
-
-    This takes half of the time of one part after the other, as memory goes.
-    """
+    """Write labels of several parts of an array as they lie in memory, in half of the time."""
     native.write_runs_together(
         [(part.runs._runs, *part.runs._placed(part.table, part.out)) for part in parts]
     )

@@ -86,11 +86,7 @@ class Labeller:
         self.dtype: np.dtype[Any] = example.dtype
         self.label_dtype: np.dtype[Any] = INDEX_TYPES[example.size > INT32_MAX]
         asked = background, connectivity, structure, tolerance, periodic, batch_axes
-        wanted: dict[str, Any] = {
-            "numbering": numbering,
-            "return_num": False,
-            "dtype": self.label_dtype,
-        }
+        wanted: Any = {"numbering": numbering, "return_num": False, "dtype": self.label_dtype}
         self._question = question_of_image(example, example, *asked, device="cuda", **wanted)
         self(example)
 
@@ -128,10 +124,8 @@ class Labeller:
 
         Raises
         ------
-        TypeError
-            If an array lies in main memory, or is of another dtype.
-        ValueError
-            If an array is of another shape, or `out` does not fit.
+        TypeError, ValueError
+            If an array lies in main memory, or is of another dtype or shape, or `out` does not fit.
 
         Notes
         -----
@@ -154,7 +148,11 @@ class Labeller:
         self, label_image: Any, out: Any, kind: Hashable, library: CudaLibrary | None
     ) -> Any:
         """Do what a call does that checks all, and record the launches of a kind."""
-        self._check_place(label_image)
+        if not on_gpu(label_image):
+            raise TypeError(
+                f"label_image is a {type(label_image).__name__} in main memory; move it to the "
+                "GPU, or label it by conncomp.label"
+            )
         given = read_array(label_image)
         self._check_kind(given.array)
         question, gpu, memory = self._question, self._gpu, self._workspace
@@ -170,13 +168,6 @@ class Labeller:
             self._counts = counts.reshape(array.batch_shape), array.library
             labels = output.finish()
             return in_library(labels, array.library) if out is None else labels
-
-    def _check_place(self, label_image: Any) -> None:
-        if not on_gpu(label_image):
-            raise TypeError(
-                f"label_image is a {type(label_image).__name__} in main memory; move it to the "
-                "GPU, or label it by conncomp.label"
-            )
 
     def _check_kind(self, given: Any) -> None:
         """Raise unless an array is of the kind that was said."""

@@ -291,10 +291,7 @@ def ask(question: Question, values: Any) -> Any:
 def _is_plain(
     tolerance: Any, algorithm: Any, device: Any, here: str, options_of_kind: tuple[Any, ...]
 ) -> bool:
-    """Whether the work depends on the kind of the array, and on arguments that tell calls apart.
-
-    What is equal to one of these and of another type may be refused. The array lies `here`.
-    """
+    """Whether the kind of the array, which lies `here`, and the options tell calls apart."""
     background, return_num, connectivity, periodic, batch_axes, numbering = options_of_kind
     return (
         type(tolerance) is int

@@ -61,9 +61,7 @@ def percolates(
     ...          [0, 0, 1]]
     >>> conncomp.percolates(image, 0), conncomp.percolates(image, 1)
     (True, False)
-    >>> conncomp.percolates(image, 0, periodic=True)  # the ends do not meet at corners, but ...
-    True
-    >>> conncomp.percolates(image, 0, connectivity=1, periodic=True)
+    >>> conncomp.percolates(image, 0, connectivity=1, periodic=True)  # the ends do not meet
     False
     """
     number = as_integer("axis", axis)

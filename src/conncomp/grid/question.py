@@ -73,10 +73,7 @@ def question_of_image(
     batch_axes: int = 0,
     **wanted: Any,
 ) -> Question:
-    """Check the arguments of `label`.
-
-    `image` has the shape and the dtype of ``label_image``, which the user gave as `given`.
-    """
+    """Check the arguments of `label`, by the shape and dtype of what the user gave as `given`."""
     answer = _checked(**wanted)
     check_kind(image, "biuf", given, "label_image", OF_VALUES)
     batch = as_batch_axes(batch_axes, len(image.shape), "label_image", scalars=False)

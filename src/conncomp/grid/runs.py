@@ -43,10 +43,7 @@ def fill_with(
     seconds: float = inf,
     *options: int,
 ) -> NDArray[np.int64]:
-    """Do what `fill_labels` does, with any native kernel that takes what ``label_by_runs`` takes.
-
-    It ends with TimeoutError after so many seconds.
-    """
+    """Do what `fill_labels` does, by a native kernel; TimeoutError ends it after `seconds`."""
     counts = np.zeros(prod(array.batch_shape), np.int64)
     if array.values.size:
         data, links, grid, _ = described(array)
@@ -55,10 +52,7 @@ def fill_with(
 
 
 def described(array: Array) -> tuple[int, Any, Any, tuple[int, ...]]:
-    """Return what kernels on the CPU are told of an array that is not empty.
-
-    That is its address, its link rule, and what `describe_axes` returns.
-    """
+    """Return the address, the link rule, and what `describe_axes` does, of an array not empty."""
     values, links = array.values, array.links
     grid, order = describe_axes(
         values.shape, values.strides, values.itemsize, array.neighbourhood, array.batch_axes

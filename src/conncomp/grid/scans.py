@@ -54,10 +54,7 @@ def fill_by_tiles(
     merge: str = MERGE[0],
     tile: int | None = None,
 ) -> NDArray[np.int64]:
-    """Do what `runs.fill_labels` does, by tiles, which are labelled locally and then merged.
-
-    A tile has so many elements along each side: by default 16, in three dimensions 8.
-    """
+    """Do what `runs.fill_labels` does, by tiles; a side is 16 by default, 8 for three axes."""
     volume = _longer_axes(array) == MOST_TILED_AXES
     side = tile or (DEFAULT_TILE_OF_VOLUMES if volume else DEFAULT_TILE)
     way = LOCAL.index(local), MERGE.index(merge), side

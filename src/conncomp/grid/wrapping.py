@@ -43,12 +43,11 @@ class ComponentWrapping:
 
     A path through a component that comes back to where it began may have gone around periodic
     axes on its way. How often along each axis, with a sign for the direction, is its winding
-    vector, and those of all such paths are a lattice: sums of any two are among them. A basis of
-    the lattice is given in Hermite normal form: the first number other than 0 of each row is
-    positive, it lies right of that of the row before, and the numbers above it are smaller and
-    not negative. Equal lattices have equal bases. On a torus of two axes a component of rank 1 is
-    a band, along an axis or, if its winding vector has two numbers other than 0, a helix; one of
-    rank 2 is a cross.
+    vector, and those of all such paths are a lattice: sums of any two are among them. Its basis is
+    given in Hermite normal form, so that equal lattices have equal bases: the first number other
+    than 0 of each row is positive, it lies right of that of the row before, and the numbers above
+    it are smaller and not negative. On a torus of two axes a component of rank 1 is a band, along
+    an axis or as a helix, with two numbers other than 0; one of rank 2 is a cross.
 
     Attributes
     ----------
@@ -142,25 +141,13 @@ def component_wrapping(
 
     References
     ----------
-    .. [1] J. Machta et al., "Invaded cluster algorithm for Potts models", Physical Review E 54,
-       1996.
+    .. [1] J. Machta et al., "Invaded cluster algorithm for Potts models", Phys. Rev. E 54, 1996.
 
     Examples
     --------
-    A ring, which closes along the last axis, and a component that does not wrap:
-
-    >>> import conncomp
-    >>> image = [[1, 1, 1, 1],
-    ...          [0, 0, 0, 0],
-    ...          [0, 1, 1, 0],
-    ...          [0, 0, 0, 0]]
-    >>> wrapping = conncomp.component_wrapping(image)
-    >>> wrapping.axes
-    array([[False,  True],
-           [False, False]])
-
     A helix goes around both axes at once:
 
+    >>> import conncomp
     >>> helix = [[1, 1, 0, 0],
     ...          [0, 1, 1, 0],
     ...          [0, 0, 1, 1],

@@ -1,12 +1,9 @@
 """`write_view`: one HTML page, which needs no other file, to look at labels with.
 
-What: labels, and an image if there is one, as a volume to scroll through, and a table of the
-components that it shows.
-How: elements hold the row of their component in the table, 0 for the background, in as few bytes as
-that takes. Each row of the volume becomes its difference to the one before, mostly zeros, which
-DEFLATE packs; base64 makes text of it. The template beside this file has the style and the script,
-which undo that by what browsers have, `DecompressionStream`, and ask no server for anything.
-Cost: a pass over the labels to measure components and two to pack them, about a second for each 20
+Elements hold the row of their component in a table, 0 for the background, in as few bytes as that
+takes. Each row of the volume becomes its difference to the one before, mostly zeros, which DEFLATE
+packs; base64 makes text of it. The template beside this file has the style and the script, which
+undo that by `DecompressionStream`, and ask no server for anything. About a second for each 20
 million elements.
 """
 
@@ -72,7 +69,7 @@ def write_view(
         Of the page, which appears only when it is complete.
     labels : array_like of int
         In main memory. Masked labels are background.
-    image : array_like of bool, int or float, optional
+    image, value_range
         What lies below the colours, as for `colour_components`.
     part : sequence of slice, optional
         What to show of each axis, with steps above 0, as ``numpy.s_[:, ::2, ::2]``. Up to three
@@ -80,25 +77,17 @@ def write_view(
         those there.
     title : str, optional
         Default: the name of the file.
-    value_range : tuple of float, optional
-        The values of `image` that are black and white, as for `colour_components`.
-    background : {0, -1, None}, optional
-        The label that is no component, as for `component_sizes`.
+    background, batch_axes
+        As for `component_sizes`.
     spacing : number or sequence of numbers, optional
         The distance of neighbouring elements along each axis, so that slices are shown in their
         true proportions. By default that of an image of SimpleITK or ITK, and else 1.
-    batch_axes : int, optional
-        How many axes ahead hold separate images, such as the frames of a film, whose components are
-        measured apart: as for `component_sizes`.
 
     Raises
     ------
-    TypeError
-        If `labels` is not of integers, `image` not of real numbers, `part` not of slices,
-        `title` no string, `spacing` not of numbers, or `batch_axes` not an integer.
-    ValueError
-        If `labels` is of a kind that `component_statistics` refuses, `image` or `spacing` does
-        not fit it, `part` leaves nothing to show or more than three axes, or the page would be
+    TypeError, ValueError
+        As `component_statistics` and `colour_components`; if `part` is not of slices, or leaves
+        nothing to show or more than three axes; if `title` is no string; or if the page would be
         larger than 50 MB, or take more than 512 MiB in a browser.
     OSError
         If the file cannot be written.
@@ -177,15 +166,13 @@ def _check_part(part: Any, shape: tuple[int, ...]) -> tuple[slice, ...]:
         raise TypeError(f"part={shown(part)} must have {wanted}")
     if len(part) != len(shape):
         raise ValueError(f"part={shown(part)} must have {wanted}, and not {len(part)}")
-    slices = []
-    for cut, length in zip(part, shape, strict=True):
+    for cut in part:
         for bound in (cut.start, cut.stop, cut.step):
             if bound is not None:
                 as_integer("part", bound)
         if cut.step is not None and cut.step < 1:
             raise ValueError(f"part={shown(part)} has the step {cut.step}; it must be 1 or more")
-        slices.append(slice(*cut.indices(length)))
-    return tuple(slices)
+    return tuple(slice(*cut.indices(n)) for cut, n in zip(part, shape, strict=True))
 
 
 def _shown_shape(axes: list[dict[str, int]]) -> tuple[int, ...]:
@@ -205,13 +192,10 @@ def _shown_shape(axes: list[dict[str, int]]) -> tuple[int, ...]:
 
 def _proportions(axes: list[dict[str, int]], spacing: Sequence[float]) -> list[float]:
     """Return the distances of what is shown along its three axes, over the smallest of them."""
-    shown = [
-        length * axis["step"]
-        for axis, length in zip(axes, spacing, strict=True)
-        if axis["length"] > 1
-    ]
-    least = min(shown, default=1.0)
-    return [1.0] * (MOST_AXES - len(shown)) + [length / least for length in shown]
+    pairs = zip(axes, spacing, strict=True)
+    longer = [length * axis["step"] for axis, length in pairs if axis["length"] > 1]
+    least = min(longer, default=1.0)
+    return [1.0] * (MOST_AXES - len(longer)) + [length / least for length in longer]
 
 
 def _rows(
@@ -235,10 +219,7 @@ def _bytes_for(number: int) -> int:
 def _columns(
     statistics: ComponentStatistics, visible: NDArray[np.int64], rows: NDArray[Any], of_item: int
 ) -> dict[str, bytes]:
-    """Return, packed, what is known of the components that are shown, in the order of labels.
-
-    Those of the next item are called `of_item` more.
-    """
+    """Return, packed, what is known of the visible components; items have `of_item` labels each."""
     at = np.searchsorted(statistics.labels, visible)
     colours = np.zeros((len(visible) + 1, 3), np.uint8)
     colours[rows] = colour_components(rows, background=0)
@@ -282,7 +263,7 @@ def _page(about: dict[str, Any], data: dict[str, bytes]) -> bytes:
     body, _, end = after.partition(b"<!-- data -->")
     # In a script, nothing but "<" can begin what ends it.
     text = json.dumps(about).replace("<", "\\u003c").encode("ascii")
-    blocks = [b'<script type="application/json" id="about">', text, b"</script>\n"]
-    for name, packed in data.items():
-        blocks += [b'<script type="text/plain" id="', name.encode(), b'">', packed, b"</script>\n"]
+    block = b'<script type="%b" id="%b">%b</script>\n'
+    blocks = [block % (b"application/json", b"about", text)]
+    blocks += [block % (b"text/plain", name.encode(), packed) for name, packed in data.items()]
     return b"".join([head, html.escape(about["title"]).encode(), body, *blocks, end])

@@ -8,14 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from conncomp import components
 from conncomp._arrays import move_to_gpu, native_layout, on_host
 from conncomp._optional import optional
-from conncomp.components import (
-    component_statistics,
-    contacts,
-    largest_components,
-    remove_small_components,
-)
 from conncomp.components import fill_holes as filled
 from conncomp.components.columns.properties import USUAL, USUAL_OF_IMAGE
 from conncomp.files.thresholds import foreground
@@ -77,14 +72,14 @@ def label(
     labels: Any = labelled(on_device(mask, device), connectivity=connectivity)
     if min_size > 1:
         least = min(min_size, labels.size + 1)
-        labels = remove_small_components(labels, least, background=0)
+        labels = components.remove_small_components(labels, least, background=0)
     return labels_layer(image, "components", on_host(labels))
 
 
 def keep_largest(labels: Any, count: int = 1, *, device: str = "cpu") -> LayerData:
     """Keep so many of the largest components of a layer of labels, as the data of another."""
     data: Any = on_device(grey_values(labels), device)
-    kept = largest_components(data, min(count, data.size), background=0)
+    kept = components.largest_components(data, min(count, data.size), background=0)
     return labels_layer(labels, "largest", on_host(kept))
 
 
@@ -100,7 +95,7 @@ def contacts_table(labels: Any, *, device: str = "cpu") -> dict[str, NDArray[Any
     These are ``label`` and ``other``, how many ``faces`` they share, and the ``area`` of these in
     the units of the layer's scale. The device is "cpu" or "cuda".
     """
-    touching = contacts(
+    touching = components.contacts(
         on_device(grey_values(labels), device),
         connectivity=1,
         background=0,
@@ -124,7 +119,7 @@ def measure(
     """
     values = None if image is None else on_device(grey_values(image), device)
     names = tuple(properties) or USUAL + (() if image is None else USUAL_OF_IMAGE)
-    statistics = component_statistics(
+    statistics = components.component_statistics(
         on_device(grey_values(labels), device),
         values,
         properties=names,

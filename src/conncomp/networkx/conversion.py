@@ -25,11 +25,7 @@ LARGEST_BLOCK = 1 << 12
 
 @contextmanager
 def paused_collector() -> Iterator[None]:
-    """Let the garbage collector wait, unless it is switched off anyway.
-
-    It looks for cycles, and there are none; but in a large graph, which is millions of
-    dictionaries, it would take ten times as long as to make the objects.
-    """
+    """Let the garbage collector wait: it would take ten times as long as to make the objects."""
     if not gc.isenabled():
         yield
         return
@@ -60,11 +56,10 @@ class Components(NamedTuple):
 
 
 class ConvertedGraph:
-    """A graph of NetworkX as it was when it was converted, as far as anybody has asked.
+    """A graph of NetworkX as it was when it was converted: vertex i is node i of `nodes`.
 
-    It refers to the graph's dictionaries, not to the graph, and reads them when a result is first
-    asked for; so it is of use only until the graph is changed. NetworkX forgets it then. Node i of
-    `nodes` is vertex i; `rows` has the neighbours of each, along arcs in a directed graph.
+    It reads the graph's dictionaries when a result is first asked for; NetworkX forgets it when the
+    graph is changed. `rows` has the neighbours of each, along arcs in a directed graph.
     """
 
     __networkx_backend__ = "conncomp"

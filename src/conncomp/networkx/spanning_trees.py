@@ -7,7 +7,7 @@ order of its edges.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import chain, compress
 from typing import Any, NamedTuple
 
@@ -48,10 +48,7 @@ def list_edges(graph: ConvertedGraph) -> Edges:
 
 
 def weights_of(edges: Edges, weight: Any) -> NDArray[Any]:
-    """Return the weights of edges, 1 where there is none, as integers or floats.
-
-    What these do not hold exactly, or is no real number of Python or NumPy, is not implemented.
-    """
+    """Return weights, 1 by default, as integers or floats; what is not exact is not implemented."""
     weights = [data.get(weight, 1) for data in edges.data]
     kinds = set(map(type, weights))
     if not all(issubclass(kind, int | float | np.integer | np.floating) for kind in kinds):
@@ -68,21 +65,6 @@ def weights_of(edges: Edges, weight: Any) -> NDArray[Any]:
     if array.dtype.kind not in "biuf" or array.dtype.itemsize > 8:
         raise NotImplementedError("integers must be of 64 bits")
     return array.astype(np.uint8) if array.dtype.kind == "b" else array
-
-
-def _spanning_edges(
-    graph: ConvertedGraph,
-    minimum: bool,
-    weight: Any,
-    keys: bool = True,
-    data: bool = True,
-    ignore_nan: bool = False,
-) -> Iterator[tuple[Any, ...]]:
-    if graph.is_directed():
-        raise nx.NetworkXNotImplemented("not implemented for directed type")
-    edges = list_edges(graph)
-    weights = weights_of(edges, weight)  # what it refuses is refused before anything is generated
-    return _generate(graph, edges, weights, minimum, keys, data, ignore_nan)
 
 
 def _generate(
@@ -123,55 +105,41 @@ def _tuples(
     return zip(*columns, strict=True)
 
 
-def _spanning_tree(graph: ConvertedGraph, minimum: bool, weight: Any, ignore_nan: bool) -> Any:
-    edges = _spanning_edges(graph, minimum, weight, ignore_nan=ignore_nan)
-    tree = graph.kind()
-    tree.graph.update(graph.attributes)
-    with paused_collector():
-        tree.add_nodes_from(graph.node_attributes.items())
-        tree.add_edges_from(edges)
-    return tree
+def _spanning_functions(minimum: bool) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """Return the functions for the edges, and the tree, of least or greatest weight."""
+
+    def spanning_edges(
+        G: ConvertedGraph,
+        algorithm: str = "kruskal",
+        weight: Any = "weight",
+        keys: bool = True,
+        data: bool = True,
+        ignore_nan: bool = False,
+    ) -> Iterator[tuple[Any, ...]]:
+        """Generate the edges of a forest; `algorithm` is "kruskal"."""
+        if G.is_directed():
+            raise nx.NetworkXNotImplemented("not implemented for directed type")
+        edges = list_edges(G)
+        weights = weights_of(edges, weight)  # refused before anything is generated
+        return _generate(G, edges, weights, minimum, keys, data, ignore_nan)
+
+    def spanning_tree(
+        G: ConvertedGraph,
+        weight: Any = "weight",
+        algorithm: str = "kruskal",
+        ignore_nan: bool = False,
+    ) -> Any:
+        """Return a forest as a graph; `algorithm` is "kruskal"."""
+        edges = spanning_edges(G, weight=weight, ignore_nan=ignore_nan)
+        tree = G.kind()
+        tree.graph.update(G.attributes)
+        with paused_collector():
+            tree.add_nodes_from(G.node_attributes.items())
+            tree.add_edges_from(edges)
+        return tree
+
+    return spanning_edges, spanning_tree
 
 
-def minimum_spanning_edges(
-    G: ConvertedGraph,
-    algorithm: str = "kruskal",
-    weight: Any = "weight",
-    keys: bool = True,
-    data: bool = True,
-    ignore_nan: bool = False,
-) -> Iterator[tuple[Any, ...]]:
-    """Generate the edges of a forest of least weight; `algorithm` is "kruskal"."""
-    return _spanning_edges(G, True, weight, keys, data, ignore_nan)
-
-
-def maximum_spanning_edges(
-    G: ConvertedGraph,
-    algorithm: str = "kruskal",
-    weight: Any = "weight",
-    keys: bool = True,
-    data: bool = True,
-    ignore_nan: bool = False,
-) -> Iterator[tuple[Any, ...]]:
-    """Generate the edges of a forest of greatest weight; `algorithm` is "kruskal"."""
-    return _spanning_edges(G, False, weight, keys, data, ignore_nan)
-
-
-def minimum_spanning_tree(
-    G: ConvertedGraph,
-    weight: Any = "weight",
-    algorithm: str = "kruskal",
-    ignore_nan: bool = False,
-) -> Any:
-    """Return a forest of least weight as a graph; `algorithm` is "kruskal"."""
-    return _spanning_tree(G, True, weight, ignore_nan)
-
-
-def maximum_spanning_tree(
-    G: ConvertedGraph,
-    weight: Any = "weight",
-    algorithm: str = "kruskal",
-    ignore_nan: bool = False,
-) -> Any:
-    """Return a forest of greatest weight as a graph; `algorithm` is "kruskal"."""
-    return _spanning_tree(G, False, weight, ignore_nan)
+minimum_spanning_edges, minimum_spanning_tree = _spanning_functions(minimum=True)
+maximum_spanning_edges, maximum_spanning_tree = _spanning_functions(minimum=False)

@@ -26,7 +26,8 @@ def label(masks: torch.Tensor, connectivity: int | None = None) -> torch.Tensor:
     -------
     Tensor of int32
         Of the shape of `masks`, and where it lies: 0 for background, and in each mask 1, 2, ... in
-        the order in which a scan in C order meets the components. It has no gradient.
+        the order in which a scan in C order meets the components. It has no gradient. Nothing waits
+        for the GPU; ``labels.flatten(2).amax(2)`` is how many components each mask has.
 
     Raises
     ------
@@ -44,26 +45,18 @@ def label(masks: torch.Tensor, connectivity: int | None = None) -> torch.Tensor:
         If `masks` has negative values or fractions, as logits and probabilities have, which are
         foreground, too. On a GPU, where looking at values would wait, if it is of a floating dtype.
 
-    Notes
-    -----
-    Nothing waits for the GPU. How many components each mask has is
-    ``labels.flatten(2).amax(2)``, and stays there, too.
-
     Examples
     --------
     >>> import conncomp.torch
     >>> import torch
     >>> masks = torch.tensor([[[[1, 0, 0],
-    ...                         [0, 1, 0],
-    ...                         [0, 0, 0]]]])
+    ...                         [0, 1, 0]]]])
     >>> conncomp.torch.label(masks)[0, 0]
     tensor([[1, 0, 0],
-            [0, 1, 0],
-            [0, 0, 0]], dtype=torch.int32)
+            [0, 1, 0]], dtype=torch.int32)
     >>> conncomp.torch.label(masks, connectivity=1)[0, 0]
     tensor([[1, 0, 0],
-            [0, 2, 0],
-            [0, 0, 0]], dtype=torch.int32)
+            [0, 2, 0]], dtype=torch.int32)
     """
     labels: torch.Tensor = label_items(as_masks(masks), reach_of(masks, connectivity))
     return labels
@@ -114,13 +107,11 @@ def largest_components(
 
     Parameters
     ----------
-    masks : Tensor
+    masks, connectivity
         As for `label`.
     k : int, optional
         How many to keep, 1 by default; of equally large ones those that a scan in C order meets
         first. Where there are fewer, all are kept.
-    connectivity : int, optional
-        As for `label`.
 
     Returns
     -------
@@ -140,8 +131,6 @@ def largest_components(
     >>> masks = torch.tensor([[[[1, 1, 0, 1, 0, 1, 1, 1]]]])
     >>> conncomp.torch.largest_components(masks).int()
     tensor([[[[0, 0, 0, 0, 0, 1, 1, 1]]]], dtype=torch.int32)
-    >>> conncomp.torch.largest_components(masks, 2).int()
-    tensor([[[[1, 1, 0, 0, 0, 1, 1, 1]]]], dtype=torch.int32)
     """
     most = as_integer("k", k)
     if most < 0:
@@ -164,12 +153,10 @@ def remove_small_components(
 
     Parameters
     ----------
-    masks : Tensor
+    masks, connectivity
         As for `label`.
     min_size : int
         The area of the smallest component to keep.
-    connectivity : int, optional
-        As for `label`.
 
     Returns
     -------
@@ -203,13 +190,13 @@ def fill_holes(
 
     Parameters
     ----------
-    masks : Tensor
+    masks
         As for `label`.
     max_size : int, optional
         The area of the largest hole to fill; by default all are filled.
     connectivity : int, optional
-        That of the objects, as for `label`. Holes have the complementary one, as for
-        `conncomp.fill_holes`: 1, unless that of the objects is 1, and otherwise all axes.
+        That of the objects, as for `label`; holes have the complementary one, as for
+        `conncomp.fill_holes`.
 
     Returns
     -------
@@ -225,13 +212,13 @@ def fill_holes(
     --------
     >>> import conncomp.torch
     >>> import torch
-    >>> masks = torch.tensor([[[[1, 1, 1, 0, 1],
-    ...                         [1, 0, 1, 0, 0],
-    ...                         [1, 1, 1, 0, 1]]]])
+    >>> masks = torch.tensor([[[[1, 1, 1, 0],
+    ...                         [1, 0, 1, 0],
+    ...                         [1, 1, 1, 0]]]])
     >>> conncomp.torch.fill_holes(masks)[0, 0].int()
-    tensor([[1, 1, 1, 0, 1],
-            [1, 1, 1, 0, 0],
-            [1, 1, 1, 0, 1]], dtype=torch.int32)
+    tensor([[1, 1, 1, 0],
+            [1, 1, 1, 0],
+            [1, 1, 1, 0]], dtype=torch.int32)
     """
     largest = None if max_size is None else as_integer("max_size", max_size)
     if largest is not None and largest < 0:
@@ -290,38 +277,27 @@ def reach_of(masks: torch.Tensor, connectivity: int | None) -> int:
 
 def _areas_of(labels: torch.Tensor, connectivity: int) -> tuple[torch.Tensor, torch.Tensor]:
     """Return the area of each label of each mask, (masks, rows), and each element's row there."""
-    rows = _rows_of(labels, connectivity)
-    index = _index_in_table(labels, rows)
-    return _areas_by_row(index, prod(labels.shape[:BATCH_AXES]), rows), index
+    rows, masks = _rows_of(labels, connectivity), prod(labels.shape[:BATCH_AXES])
+    # The row of each element's label in one table for all masks.
+    dtype = torch.int32 if masks * rows <= INT32_MAX else torch.int64
+    first = torch.arange(masks, dtype=dtype, device=labels.device) * rows
+    index = (labels.flatten(0, 1).flatten(1) + first.unsqueeze(1)).flatten()
+    areas = torch.zeros(masks * rows, dtype=torch.int32, device=index.device)
+    one = torch.ones((), dtype=torch.int32, device=index.device)
+    by_mask = areas.index_add(0, index, one.expand_as(index)).reshape(masks, rows)
+    by_mask[:, 0] = 0  # of the background
+    return by_mask, index
 
 
 def _rows_of(labels: torch.Tensor, connectivity: int) -> int:
-    """Return how many rows a table has that is large enough whatever the components of a mask are.
+    """Return how many rows a table has that is large enough for any components of a mask.
 
-    No two components have neighbouring elements. So where corners connect, a square of two by two
-    has elements of one component only, and otherwise a domino.
+    Where corners connect, a square of 2 x 2 has elements of one only, and otherwise a domino.
     """
     shape = labels.shape[BATCH_AXES:]
     halves = [(length + 1) // 2 for length in shape]
     most: int = prod(halves) if connectivity == len(shape) else (prod(shape) + 1) // 2
     return most + 1
-
-
-def _index_in_table(labels: torch.Tensor, rows: int) -> torch.Tensor:
-    """Return the row of each element's label in one table for all masks, each with `rows`."""
-    masks = prod(labels.shape[:BATCH_AXES])
-    dtype = torch.int32 if masks * rows <= INT32_MAX else torch.int64
-    first = torch.arange(masks, dtype=dtype, device=labels.device) * rows
-    return (labels.flatten(0, 1).flatten(1) + first.unsqueeze(1)).flatten()
-
-
-def _areas_by_row(index: torch.Tensor, masks: int, rows: int) -> torch.Tensor:
-    """Count the elements of each label of each mask, but for the background: (masks, rows)."""
-    areas = torch.zeros(masks * rows, dtype=torch.int32, device=index.device)
-    one = torch.ones((), dtype=torch.int32, device=index.device)
-    by_mask = areas.index_add(0, index, one.expand_as(index)).reshape(masks, rows)
-    by_mask[:, 0] = 0
-    return by_mask
 
 
 def _looked_up(table: torch.Tensor, index: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from math import prod
 from typing import Any
 
@@ -37,10 +37,8 @@ def _label(masks: torch.Tensor, connectivity: int) -> torch.Tensor:
     # CUDA graphs of PyTorch's compiler refuse results that lie in memory of CuPy.
     labels = torch.empty(inside.shape, dtype=torch.int32, device=inside.device)
     options: dict[str, Any] = {"connectivity": connectivity, "batch_axes": BATCH_AXES}
-    if inside.is_cuda and torch.cuda.is_current_stream_capturing():
-        with _memory_of_torch(inside.device):
-            label(inside, out=labels, **options)
-    else:
+    captured = inside.is_cuda and torch.cuda.is_current_stream_capturing()
+    with _memory_of_torch(inside.device) if captured else nullcontext():
         label(inside, out=labels, **options)
     return labels
 
@@ -66,10 +64,7 @@ def _label_of_fake(masks: torch.Tensor, connectivity: int) -> torch.Tensor:
 
 @contextmanager
 def _memory_of_torch(device: torch.device) -> Iterator[None]:
-    """Let CuPy take memory from PyTorch, which keeps for a CUDA graph what is taken in its capture.
-
-    CuPy's own pool would give the same memory to others while the graph still uses it.
-    """
+    """Let CuPy take memory from PyTorch, which keeps what a capture takes for the CUDA graph."""
     memory = import_cupy().cuda
 
     def allocate(num_bytes: int) -> Any:

@@ -44,10 +44,7 @@ class Touching(NamedTuple):
 
 @dataclass(frozen=True)
 class Channel:
-    """An image, and what is known of its values in each component.
-
-    `reals` are standard deviations, minima and maxima, if they are known so.
-    """
+    """An image, and what is known of its values; `reals`: standard deviations, minima, maxima."""
 
     image: Image
     means: Any
@@ -56,12 +53,13 @@ class Channel:
     reals: Any = None
 
 
-@dataclass(frozen=True)
+@dataclass
 class Accumulators:
     """Components, what is known of them, and what columns ask for.
 
     Centroids and covariances are those of `ComponentStatistics`, in units of `spacing`. If the
-    image has an axis of channels, `has_channels`, so have columns of its values.
+    image has an axis of channels, `has_channels`, so have columns of its values. The `volume` is
+    that of an element; `rows`, `sizes` and `boxes` are those of `known`.
     """
 
     items: Items
@@ -72,35 +70,10 @@ class Accumulators:
     has_channels: bool
     spacing: tuple[float, ...]
 
-    @property
-    def rows(self) -> Any:
-        """The row of each component."""
-        return self.known.rows
-
-    @property
-    def sizes(self) -> Any:
-        """Numbers of elements."""
-        return self.known.sizes
-
-    @property
-    def boxes(self) -> Any:
-        """The first coordinates along each axis, and those after the last."""
-        return self.known.boxes
-
-    @property
-    def xp(self) -> Any:
-        """NumPy or CuPy."""
-        return self.items.xp
-
-    @property
-    def ndim(self) -> int:
-        """The number of axes of an item."""
-        return len(self.items.shape)
-
-    @property
-    def volume(self) -> float:
-        """That of an element; its area in two dimensions."""
-        return prod(self.spacing)
+    def __post_init__(self) -> None:
+        self.rows, self.sizes, self.boxes = self.known[:3]
+        self.xp, self.ndim = self.items.xp, len(self.items.shape)
+        self.volume = prod(self.spacing)
 
     @cached_property
     def first_corners(self) -> Any:
@@ -218,9 +191,7 @@ class Accumulators:
         items, xp = self.items, self.xp
         neighbourhood = check_neighbourhood(None, None, False, items.shape, "labels")
         steps = contact_steps(neighbourhood, items.shape)
-        pairs, kinds = count_contacts(
-            items.labels, items.background, items.all_rows, items.count, steps
-        )
+        pairs, kinds = count_contacts(*items.numbered, steps)
         ends = xp.searchsorted(self.rows, xp.asarray(pairs).T.reshape(-1))
         both = xp.concatenate([xp.asarray(kinds)] * 2)
         count = len(self.rows)
@@ -239,25 +210,21 @@ class Accumulators:
 
     @cached_property
     def hulls(self) -> tuple[Any, ...]:
-        """Sizes of hulls, and largest Feret diameters; in two dimensions smallest ones, too.
-
-        In main memory, of runs of a GPU, too, where what is measured then goes.
-        """
-        return tuple(placed(self.xp, column) for column in self._hulls_in_memory())
-
-    def _hulls_in_memory(self) -> tuple[NDArray[Any], ...]:
+        """Sizes of hulls, largest and, in two dimensions, smallest Feret diameters, by the CPU."""
+        columns: tuple[NDArray[Any], ...]
         if self.ndim == 3:
             contents, rows = self.contents(), range(len(self.rows))
-            return measure_solids((contents.line_ends(row) for row in rows), self.spacing)
-        if max(self.items.shape) > LONGEST:
+            columns = measure_solids(map(contents.line_ends, rows), self.spacing)
+        elif max(self.items.shape) > LONGEST:
             raise ValueError(
                 f"labels has an axis of {max(self.items.shape)} elements, more than {LONGEST}, of "
                 "which there are hulls; measure parts of it"
             )
-        sizes = new_array(np, (len(self.rows),), np.int64)
-        largest, smallest = (new_array(np, sizes.shape, np.float64) for _ in range(2))
-        self.runs.hulls(self.spacing, sizes, largest, smallest)
-        return sizes, largest, smallest
+        else:
+            types = np.int64, np.float64, np.float64
+            columns = tuple(new_array(np, (len(self.rows),), dtype) for dtype in types)
+            self.runs.hulls(self.spacing, *columns)
+        return tuple(placed(self.xp, column) for column in columns)
 
     def contents(self, values: bool = False) -> Contents:
         """Return what entries of lazy columns are made of, with copies of values if wanted."""
@@ -293,13 +260,10 @@ class Accumulators:
     def quantiles(self, channel: Channel, fraction: float) -> Any:
         """Return the values below which a fraction of each component's values lie."""
         quantiles = self._new(())
-        if self._placed is not None:
-            return (
-                self._sorted_values[id(channel)].quantiles(fraction)
-                if len(self.rows)
-                else quantiles
-            )
-        self.runs.quantiles(channel.image.values.reshape(-1), [fraction], quantiles)
+        if self._placed is None:
+            self.runs.quantiles(channel.image.values.reshape(-1), [fraction], quantiles)
+        elif len(self.rows):
+            return self._sorted_values[id(channel)].quantiles(fraction)
         return quantiles
 
     @cached_property
@@ -313,12 +277,10 @@ class Accumulators:
     @cached_property
     def _placed(self) -> LabelledComponents | None:
         """Labels and components as kernels for GPUs take them, if they lie on one."""
-        items = self.items
         if self.xp is np:
             return None
-        described = items.labels, items.background, items.all_rows, items.shape
         assert self.known.runs is not None
-        return LabelledComponents(*described, self.known.runs)
+        return LabelledComponents(*self.items.described, self.known.runs)
 
     def _check_room(self) -> None:
         """Raise if moments may not fit into integers of 128 bits, the only ones on a GPU."""
@@ -387,10 +349,10 @@ def centroids_of(moments: Any) -> Any:
     """Return the centroids, as first moments over those of order 0."""
     units = np.eye(moments.ndim - 1, dtype=int).tolist()
     first = library_at(moments).stack([moments[(slice(None), *unit)] for unit in units], axis=1)
-    return first / sizes_of(moments)[:, None]
+    return first / _sizes_of(moments)[:, None]
 
 
-def sizes_of(moments: Any) -> Any:
+def _sizes_of(moments: Any) -> Any:
     """Return the moments of order 0."""
     return moments[(slice(None), *(0,) * (moments.ndim - 1))]
 
@@ -399,7 +361,7 @@ def normalized(central: Any, spacing: tuple[float, ...]) -> Any:
     """Return central moments over powers of the size, NaN those of order below 2."""
     xp, ndim, powers = library_at(central), len(spacing), central.shape[-1]
     orders = np.indices((powers,) * ndim).sum(axis=0)
-    sizes = sizes_of(central)
+    sizes = _sizes_of(central)
     with np.errstate(divide="ignore", invalid="ignore"):
         root = sizes ** (1 / ndim)
         # Whole powers of negative sizes, as weights may make, are numbers.
@@ -414,10 +376,7 @@ def normalized(central: Any, spacing: tuple[float, ...]) -> Any:
 
 
 def hu(moments: Any) -> Any:
-    """Return Hu's seven invariants of normalized moments.
-
-    As in M. K. Hu, "Visual pattern recognition by moment invariants", 1962.
-    """
+    """Return Hu's seven invariants (IRE Transactions on Information Theory, 1962) of moments."""
     a, b = moments[:, 3, 0] + moments[:, 1, 2], moments[:, 2, 1] + moments[:, 0, 3]
     c, d = moments[:, 3, 0] - 3 * moments[:, 1, 2], 3 * moments[:, 2, 1] - moments[:, 0, 3]
     both, total = moments[:, 1, 1], moments[:, 2, 0] + moments[:, 0, 2]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, overload
 
@@ -14,11 +14,10 @@ from conncomp.components.columns.solids import lines_of_hull
 
 @dataclass(frozen=True)
 class Contents:
-    """What entries are made of, none of which is the caller's, who may change labels and image.
+    """What entries are made of; none of it is the caller's, who may change labels and image.
 
-    The elements of each component are `runs` of native code; `boxes` are of shape (n, ndim, 2), and
-    `shape` is that of an item. `channels` are copies of the values, where entries are of these,
-    with their dtype as the user gave it; `has_channels` is whether there is an axis of these.
+    `runs` of native code have the elements, `boxes` are of shape (n, ndim, 2), and `channels` are
+    copies of the values, with their dtype as the user gave it.
     """
 
     runs: Any
@@ -45,11 +44,7 @@ class Contents:
 
 
 class LazyColumn(Sequence[Any]):
-    """A column whose entries are made when one of them is asked for.
-
-    What they are made of was copied before, so that they are of labels and image as these were
-    measured. As an array, by ``numpy.asarray``, it is one of objects, all of which are made.
-    """
+    """A column whose entries are made when one of them is asked for, all by ``numpy.asarray``."""
 
     def __init__(self, contents: Contents, make: Callable[[Contents, int], Any]) -> None:
         self._contents, self._make = contents, make
@@ -65,9 +60,6 @@ class LazyColumn(Sequence[Any]):
         if isinstance(row, slice):
             return [self[k] for k in range(*row.indices(len(self)))]
         return self._make(self._contents, range(len(self))[row])
-
-    def __iter__(self) -> Iterator[Any]:
-        return (self[row] for row in range(len(self)))
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         objects = np.empty(len(self), object)
@@ -98,9 +90,8 @@ def filled_image(contents: Contents, row: int) -> NDArray[np.bool_]:
     """Return which elements of the box are of the component, or enclosed by it."""
     from scipy.ndimage import binary_fill_holes
 
-    filled: NDArray[np.bool_] = binary_fill_holes(
-        image(contents, row), np.ones((3,) * len(contents.shape))
-    )
+    corners = np.ones((3,) * len(contents.shape))
+    filled: NDArray[np.bool_] = binary_fill_holes(image(contents, row), corners)
     return filled
 
 

@@ -29,10 +29,7 @@ def items_at_start(
     largest: int | None,
     sums: Sums | None = None,
 ) -> tuple[Items, RepeatedRuns | None]:
-    """Return the items of labels, and what has started to find their runs on a GPU, if anything.
-
-    Or to add them up, if `sums` are all that is wanted. Nobody knows yet how many rows there are.
-    """
+    """Return items, without rows yet, and what has started to find runs or `sums` on a GPU."""
     started = None
     if on_gpu(labels):
         allowed = partial(check_background, background)
@@ -44,10 +41,7 @@ def items_at_start(
 
 
 def sums_wanted(labels: Any, image: Any, properties: Any) -> Sums | None:
-    """Return what is to be added up of labels on a GPU, if that is all that properties ask for.
-
-    Arguments are those of the user, who hears elsewhere what is wrong with them.
-    """
+    """Return what is to be added up of labels on a GPU, if properties ask for no more than that."""
     if properties is not None:
         if not isinstance(properties, (list, tuple)):
             return None
@@ -75,10 +69,7 @@ def items_and_runs(
     batch_axes: int,
     presuming: bool = False,
 ) -> tuple[Items, ComponentRuns | None]:
-    """Return items of as many rows as there are, and their runs, if these are found already.
-
-    Or, if `presuming` is allowed, of as many as in the last calls; `started` knows if that holds.
-    """
+    """Return items with their rows, `presuming` as many as in the last calls, and their runs."""
     if started is None:
         return items, None
     finished = started.finish(labels, presuming)
@@ -106,6 +97,5 @@ def faces_of(items: Items, rows: Any) -> Any:
             items.labels.reshape(-1), items.shape, items.background, rows, faces.reshape(-1)
         )
     else:
-        described = items.labels, items.background, items.all_rows, items.shape
-        count_faces(current_gpu(), *described, rows, faces)
+        count_faces(current_gpu(), *items.described, rows, faces)
     return faces

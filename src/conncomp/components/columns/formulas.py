@@ -81,8 +81,7 @@ def _weighted_sums(counts: Any, weights: Iterable[float]) -> Any:
 def crofton_weights(spacing: tuple[float, ...]) -> NDArray[np.float64]:
     """Return what an intercept adds, for each of the `directions`.
 
-    That is the length, or area, that lines in the direction have for themselves, times the part
-    of all directions that is nearer to it than to others.
+    It is the length, or area, per line, times the part of all directions that is nearest to it.
     """
     steps = directions(len(spacing)) * np.array(spacing)
     lengths = np.linalg.norm(steps, axis=1)

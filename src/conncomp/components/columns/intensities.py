@@ -31,11 +31,10 @@ SUM_BITS, FEWEST_BITS, MOST_BITS = 126, 43, 84
 
 @dataclass(frozen=True)
 class Image:
-    """Values, and what is made of them.
+    """Values, contiguous and of a type that kernels know, and what is made of them.
 
-    `values` are contiguous, of NumPy or CuPy, and of a type that kernels know; `dtype` is that
-    which the user gave. Sums are of the types that kernels give, and that the user gets. The unit
-    of a sum is ``2**bits`` times smaller than the largest value.
+    `dtype` and `given_sums` are the user's types, `sums` that of kernels. The unit of a sum is
+    ``2**bits`` times smaller than the largest value.
     """
 
     values: Any
@@ -45,26 +44,20 @@ class Image:
     bits: int
 
 
-def check_channels(image: Any, items: Items) -> tuple[list[Image], bool]:
-    """Check an image that may have one axis more than labels, of channels, at the end.
-
-    Return the images of the channels, and whether there is such an axis. Errors are those of
-    `check_image`.
-    """
-    given, shape = _as_array(image, items), (*items.batch, *items.shape)
-    if given.ndim == len(shape) + 1 and given.shape[:-1] == shape and given.shape[-1] > 0:
+def check_images(image: Any, items: Items, may_have_channels: bool) -> tuple[list[Image], bool]:
+    """Return an image, or those of its channels, and whether its last axis is of channels."""
+    if image is None:
+        return [], False
+    given, shape = _as_array(image, items, "image"), (*items.batch, *items.shape)
+    has_channels = given.ndim == len(shape) + 1 and given.shape[:-1] == shape
+    if may_have_channels and has_channels and given.shape[-1] > 0:
         channels = range(given.shape[-1])
         return [check_image(given[..., channel], items) for channel in channels], True
     return [_image_of(given, image, items, "image")], False
 
 
 def check_image(image: Any, items: Items, name: str = "image") -> Image:
-    """Check the image, or whatever the argument's name is, that lies beside labels.
-
-    Raise TypeError or ValueError if it is not of numbers as `KINDS` says, of 64 bits or fewer, lies
-    elsewhere than labels, is of another shape, has masked elements, or if sums may need more than
-    128 bits.
-    """
+    """Check the image, or whatever the argument's name is, that lies beside labels."""
     return _image_of(_as_array(image, items, name), image, items, name)
 
 
@@ -80,22 +73,17 @@ def _image_of(given: Any, image: Any, items: Items, name: str) -> Image:
     room = room_of(items.shape)
     dtype = given.dtype.newbyteorder("=")
     values = _as_values(given, dtype, room)
-    kernel_type = values.dtype
-    if kernel_type.kind != "f" and 8 * kernel_type.itemsize + room > SUM_BITS:
+    kind = values.dtype.kind
+    if kind != "f" and 8 * values.dtype.itemsize + room > SUM_BITS:
         raise ValueError(
             f"{name} is of {dtype} and an item has {items.length} elements, too many for exact "
             f"sums of so large numbers; pass {name}.astype({REMEDIES[kinds]})"
         )
-    return Image(
-        values,
-        dtype,
-        _type_of_sums(kernel_type.kind),
-        _type_of_sums(dtype.kind),
-        max(FEWEST_BITS, min(MOST_BITS, SUM_BITS - room)),
-    )
+    bits = max(FEWEST_BITS, min(MOST_BITS, SUM_BITS - room))
+    return Image(values, dtype, _type_of_sums(kind), _type_of_sums(dtype.kind), bits)
 
 
-def _as_array(image: Any, items: Items, name: str = "image") -> Any:
+def _as_array(image: Any, items: Items, name: str) -> Any:
     """Return an array of the library of the labels."""
     placed = items.xp is not np
     check_place(image, placed, name)
@@ -112,12 +100,15 @@ def _as_array(image: Any, items: Items, name: str = "image") -> Any:
 
 
 def _as_values(given: Any, dtype: np.dtype[Any], room: int) -> Any:
-    """Return values as kernels take them, of a type that they know."""
-    if dtype.kind == "b":
-        values = _contiguous(given, dtype).view(np.uint8)
+    """Return values as kernels take them: contiguous, of a type that they know."""
+    name = f"{dtype.kind}{dtype.itemsize}"
+    wanted = dtype if dtype.kind == "b" else np.dtype(WIDER.get(name, name))
+    if isinstance(given, np.ndarray):
+        values = contiguous(given, wanted)
     else:
-        name = f"{dtype.kind}{dtype.itemsize}"
-        values = _contiguous(given, np.dtype(WIDER.get(name, name)))
+        values = given.astype(wanted, order="C", copy=False)
+    if dtype.kind == "b":
+        values = values.view(np.uint8)
     narrow = f"{values.dtype.kind}{values.dtype.itemsize}" in NARROW
     return values if is_narrow(values.dtype, room) or not narrow else values.astype(np.int32)
 
@@ -132,23 +123,7 @@ def is_narrow(dtype: np.dtype[Any], room: int) -> bool:
     return f"{dtype.kind}{dtype.itemsize}" in NARROW and 8 * dtype.itemsize + room <= 62
 
 
-def _contiguous(array: Any, dtype: np.dtype[Any]) -> Any:
-    if isinstance(array, np.ndarray):
-        return contiguous(array, dtype)
-    is_itself = array.dtype == dtype and array.flags.c_contiguous
-    return array if is_itself else array.astype(dtype, order="C")
-
-
 @cache
 def _type_of_sums(kind: str) -> np.dtype[Any]:
     """Return that which NumPy gives for integers; float64 for all floating-point numbers."""
     return np.dtype({"f": np.float64, "u": np.uint64}.get(kind, np.int64))
-
-
-def check_images(image: Any, items: Items, may_have_channels: bool) -> tuple[list[Image], bool]:
-    """Return an image, or those of its channels, and whether it has an axis of channels."""
-    if image is None:
-        return [], False
-    return (
-        check_channels(image, items) if may_have_channels else ([check_image(image, items)], False)
-    )

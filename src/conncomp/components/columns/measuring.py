@@ -22,8 +22,7 @@ from conncomp.kernels.cuda.launcher import COUNT, Gpu, current_gpu
 class Known(NamedTuple):
     """Which components there are: the row of each, its size and its box.
 
-    On a GPU its runs, and perhaps a table of the values of an image, and what is ahead there; or
-    what is known of the values already, as `measure_image` gives it.
+    On a GPU its runs, and perhaps a table of an image's values, or what `measure_image` gives.
     """
 
     rows: Any
@@ -51,8 +50,7 @@ def measure_components(
 ) -> tuple[Known, Places]:
     """Return which components there are, and where they lie, with moments, if wanted.
 
-    On a GPU by their runs, which are looked for if they are not given; with sums of the image, if
-    there is one whose values are small.
+    On a GPU by their runs, which may be given; with sums of an image whose values are small.
     """
     if items.xp is np:
         return _measure_on_cpu(items, moments)
@@ -60,26 +58,23 @@ def measure_components(
     if runs is None:
         described = items.background, items.all_rows, shape[-1], items.count
         runs = find_runs(gpu, items.labels, *described)
+    sums, filled = None, None
     if runs.sums is not None:
         shapes, columns, reals = runs.sums.write(runs, items.labels.dtype, moments)
-        sums = (columns, reals) if columns else None
-        known = Known(shapes.labels, shapes.sizes, shapes.boxes, runs, values=sums)
-        return known, Places(shapes.labels, shapes.batch, shapes.centroids, shapes.moments)
-    values = None
-    if image is not None and are_few(shape) and are_small(image.values.dtype, shape):
-        values = image.values
-    shapes, table = measure_shapes(gpu, runs, shape, moments, items.batch, values)
-    rows = runs.components if items.batch else shapes.labels
-    filled = None if values is None else (table, words_of(len(shape)))
-    known = Known(rows, shapes.sizes, shapes.boxes, runs, filled)
+        rows, sums = shapes.labels, (columns, reals) if columns else None
+    else:
+        values = None
+        if image is not None and are_few(shape) and are_small(image.values.dtype, shape):
+            values = image.values
+        shapes, table = measure_shapes(gpu, runs, shape, moments, items.batch, values)
+        rows = runs.components if items.batch else shapes.labels
+        filled = None if values is None else (table, words_of(len(shape)))
+    known = Known(rows, shapes.sizes, shapes.boxes, runs, filled, sums)
     return known, Places(shapes.labels, shapes.batch, shapes.centroids, shapes.moments)
 
 
 def classes_of(items: Items, known: Known, classes: Any, name: str = "classes") -> Any:
-    """Return the class of each component., of `classes` of elements.
-
-    Raise ValueError if a component has elements of several, and what `check_image` does.
-    """
+    """Return the class of each component; raise ValueError if it has elements of several."""
     image = check_image(classes, items, name)
     columns, *_ = _sums_of_image(items, known, image)
     lowest, highest = columns[2:4]
@@ -101,15 +96,11 @@ def _measure_on_cpu(items: Items, moments: bool) -> tuple[Known, Places]:
     )
     count = measured.components
     matrices = count if moments and not measured.are_points else 0
-    columns = (
-        new_array(np, (count,), np.int64),
-        new_array(np, (count,), np.int64),
-        new_array(np, (count, ndim, 2), np.int64),
-        new_array(np, (count, ndim), np.float64),
-        new_array(np, (matrices, ndim, ndim), np.float64),
-    )
+    rows, sizes, boxes = (new_array(np, (count, *more), np.int64) for more in ((), (), (ndim, 2)))
+    centroids = new_array(np, (count, ndim), np.float64)
+    covariances = new_array(np, (matrices, ndim, ndim), np.float64)
+    columns = rows, sizes, boxes, centroids, covariances
     measured.write(*(column.reshape(-1) for column in columns))
-    rows, sizes, boxes, centroids, covariances = columns
     if moments and measured.are_points:  # zeros, which new memory holds: nobody writes it
         covariances = np.zeros((count, ndim, ndim))
     batch, labels = items_of_rows(items, rows)
@@ -119,10 +110,7 @@ def _measure_on_cpu(items: Items, moments: bool) -> tuple[Known, Places]:
 def measure_batch_again(
     labels: Any, background: Background, batch_axes: Any, moments: bool
 ) -> tuple[Any, ...] | None:
-    """Return the attributes of `ComponentStatistics`, but for the last, of a batch on a GPU.
-
-    None for the general way: of other arrays than CuPy's, and of kinds that are new.
-    """
+    """Return attributes of `ComponentStatistics` of a batch of CuPy's of a known kind, or None."""
     library = cuda_library_of(labels)
     gpu = current_gpu() if isinstance(library, CuPyArrays) else None
     if gpu is None or labels.data.device_id != gpu.device:
@@ -152,7 +140,7 @@ def _no_rows(gpu: Gpu | None, axes: tuple[int, ...], dtype: np.dtype[Any]) -> An
 def measure_image(items: Items, known: Known, image: Image | None) -> tuple[list[Any], Any]:
     """Return sums, means, minima, maxima and weighted centroids; empty ones of no image.
 
-    And, where they are known at once, standard deviations, minima and maxima as `Channel` has them.
+    And standard deviations, minima and maxima as `Channel` has them, if they are known at once.
     """
     if image is None:
         return [*(no_rows(items),) * 4, no_rows(items, len(items.shape))], None
@@ -172,34 +160,24 @@ def measure_image(items: Items, known: Known, image: Image | None) -> tuple[list
     ], reals
 
 
-def _sums_of_image(items: Items, known: Known, image: Image | None) -> tuple[list[Any], bool, Any]:
+def _sums_of_image(items: Items, known: Known, image: Image) -> tuple[list[Any], bool, Any]:
     """Return the columns of `measure_image`, of the types of kernels, and whether sums fit."""
     if known.values is not None:
         columns, reals = known.values
         return columns, True, reals
-    xp, ndim = items.xp, len(items.shape)
-    count = 0 if image is None else len(known.rows)
-    sums_type, value_type = (np.float64,) * 2 if image is None else (image.sums, image.values.dtype)
-    columns = [
-        new_array(xp, (count,), sums_type),
-        new_array(xp, (count,), np.float64),
-        new_array(xp, (count,), value_type),
-        new_array(xp, (count,), value_type),
-        new_array(xp, (count, ndim), np.float64),
-    ]
-    if image is None or not count:
+    xp, count, value_type = items.xp, len(known.rows), image.values.dtype
+    types = image.sums, np.dtype(np.float64), value_type, value_type
+    columns = [new_array(xp, (count,), dtype) for dtype in types]
+    columns.append(new_array(xp, (count, len(items.shape)), np.float64))
+    if not count:
         return columns, True, None
     if xp is np:
-        return columns, _measure_image_on_cpu(items, known, image, columns), None
+        described = items.labels.reshape(-1), items.shape, items.background
+        flat = (column.reshape(-1) for column in (*known[:3], *columns))
+        values = image.values.reshape(-1)
+        return columns, native.measure_intensities(*described, values, image.bits, *flat), None
     assert known.runs is not None
-    described = items.shape, image.values, image.bits, known.sizes, known.boxes
-    given = current_gpu(), known.runs, *described, *columns
-    return columns, *measure_intensities(*given, table=known.table)
-
-
-def _measure_image_on_cpu(items: Items, known: Known, image: Image, columns: list[Any]) -> bool:
-    """Fill the columns; return whether the sums fit."""
-    described = items.labels.reshape(-1), items.shape, items.background
-    flat = (column.reshape(-1) for column in (*known[:3], *columns))
-    fit: bool = native.measure_intensities(*described, image.values.reshape(-1), image.bits, *flat)
-    return fit
+    given = items.shape, image.values, image.bits, known.sizes, known.boxes
+    return columns, *measure_intensities(
+        current_gpu(), known.runs, *given, *columns, table=known.table
+    )

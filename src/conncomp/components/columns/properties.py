@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import lru_cache, partial
@@ -25,25 +25,11 @@ PLANE, SOLID, SHAPE = (2,), (3,), (2, 3)
 MOMENTS = (1, 2, 3, 4)  # of which there are 4 to the power of so many
 FILLED = tuple(range(1, 11))  # as each line has 3 to the power of so many beside it
 # What follows from sums of coordinates and extremes, and of an image from those of its values.
-OF_PLACES = frozenset(
-    [
-        "label",
-        "num_pixels",
-        "area",
-        "area_bbox",
-        "axis_major_length",
-        "axis_minor_length",
-        "bbox",
-        "centroid",
-        "centroid_local",
-        "eccentricity",
-        "equivalent_diameter_area",
-        "extent",
-        "inertia_tensor",
-        "inertia_tensor_eigvals",
-        "orientation",
-    ]
-)
+OF_PLACES = {
+    *("label", "num_pixels", "area", "area_bbox", "axis_major_length", "axis_minor_length"),
+    *("bbox", "centroid", "centroid_local", "eccentricity", "equivalent_diameter_area"),
+    *("extent", "inertia_tensor", "inertia_tensor_eigvals", "orientation"),
+}
 OF_SUMS = OF_PLACES | {"intensity_max", "intensity_mean", "intensity_min", "intensity_std"}
 # Lines of Crofton's formula are told apart up to this ratio of the longest spacing to the shortest.
 MOST_UNEVEN = 1e5
@@ -51,12 +37,10 @@ MOST_UNEVEN = 1e5
 
 @dataclass(frozen=True)
 class Property:
-    """What a property is of, and how its values come: an array with a row each, or a `LazyColumn`.
+    """How a property's values come, as an array with a row each or a `LazyColumn`, and for what.
 
-    Items of so many `axes` have it, or all if there is none. It may be of values of an image, and
-    defined for equal lengths along all axes only, for lengths of 1, or for lengths none of which is
-    more than so many times as large as another. Lazy values are arrays of any shape, made when they
-    are asked for; others may follow from the covariances of coordinates.
+    Items of so many `axes` have it, or all; some need an image, equal lengths along all axes,
+    lengths of 1, or none more than so many times another. Others follow from covariances.
     """
 
     values: Callable[[Accumulators], Any]
@@ -98,19 +82,12 @@ class Conditions:
 
 
 def check_properties(properties: Iterable[str] | str, known: Conditions) -> dict[str, Property]:
-    """Return the properties that are asked for, by name, in the order given.
-
-    "all" are those of numbers that there are of such labels, image and spacing, where these lie.
-    Raise TypeError if `properties` is neither "all" nor a sequence of names, and ValueError if
-    there is no property of a name, or none of such labels, image and spacing.
-    """
+    """Return the properties that are asked for, by name, in order; "all" are those of numbers."""
     if isinstance(properties, str) and properties == "all":
-        names = [
-            name
-            for name, entry in PROPERTIES.items()
-            if not entry.is_lazy and not entry.obstacle(known)
+        entries = PROPERTIES.items()
+        properties = [
+            name for name, each in entries if not each.is_lazy and not each.obstacle(known)
         ]
-        return check_properties(names, known)
     try:
         wanted = None if isinstance(properties, (str, bytes)) else tuple(properties)
     except Exception:  # of many types
@@ -160,21 +137,14 @@ def _quantile(name: str) -> Property:
         raise ValueError(
             f"properties has {shown(name)}; it must end with a number of 0 to 1, as {QUANTILE}0.25"
         )
-    return Property(
-        _of_channels(lambda measured, channel: measured.quantiles(channel, fraction)), image=True
+    return _of_channels(lambda measured, channel: measured.quantiles(channel, fraction))
+
+
+def _of_channels(values: Callable[[Accumulators, Channel], Any]) -> Property:
+    """Return the property of the values of the channel, or of all with one more axis."""
+    return _weighted(
+        lambda measured: [values(measured, channel) for channel in measured.channels], axes=()
     )
-
-
-def _of_channels(values: Callable[[Accumulators, Channel], Any]) -> Callable[[Accumulators], Any]:
-    """Return what gives the values of the channel, or of all with one more axis."""
-    return lambda measured: _stacked(
-        measured, [values(measured, channel) for channel in measured.channels]
-    )
-
-
-def _stacked(measured: Accumulators, channels: Sequence[Any]) -> Any:
-    """Return what is known of each channel as one array."""
-    return measured.xp.stack(channels, axis=-1) if measured.has_channels else channels[0]
 
 
 def _extremes(channel: Channel, largest: bool) -> Any:
@@ -188,13 +158,13 @@ def _weighted(
     axes: tuple[int, ...] = MOMENTS,
     no_spacing: bool = False,
 ) -> Property:
-    """Return the property of moments, or what follows from them, of each channel."""
-    return Property(
-        lambda measured: _stacked(measured, values(measured)),
-        axes=axes,
-        image=True,
-        no_spacing=no_spacing,
-    )
+    """Return the property of what is known of each channel, such as moments."""
+
+    def stacked(measured: Accumulators) -> Any:
+        channels = values(measured)
+        return measured.xp.stack(channels, axis=-1) if measured.has_channels else channels[0]
+
+    return Property(stacked, axes, image=True, no_spacing=no_spacing)
 
 
 def _lazy(make: Callable[[Contents, int], Any], image: bool = False, **options: Any) -> Property:
@@ -218,26 +188,19 @@ def _euler_number(connectivity: int) -> Property:
 
 # Of scikit-image before 0.19, which still takes them.
 EARLIER_NAMES = {
-    "bbox_area": "area_bbox",
-    "convex_area": "area_convex",
-    "convex_image": "image_convex",
     "equivalent_diameter": "equivalent_diameter_area",
-    "filled_area": "area_filled",
-    "filled_image": "image_filled",
     "intensity_image": "image_intensity",
     "local_centroid": "centroid_local",
-    "major_axis_length": "axis_major_length",
-    "max_intensity": "intensity_max",
-    "mean_intensity": "intensity_mean",
-    "min_intensity": "intensity_min",
-    "minor_axis_length": "axis_minor_length",
-    "std_intensity": "intensity_std",
-    "weighted_centroid": "centroid_weighted",
     "weighted_local_centroid": "centroid_weighted_local",
-    "weighted_moments": "moments_weighted",
-    "weighted_moments_central": "moments_weighted_central",
-    "weighted_moments_hu": "moments_weighted_hu",
-    "weighted_moments_normalized": "moments_weighted_normalized",
+    **{f"weighted_{name}": f"{name}_weighted" for name in ("centroid", "moments")},
+    **{
+        f"weighted_moments_{kind}": f"moments_weighted_{kind}"
+        for kind in ("central", "hu", "normalized")
+    },
+    **{f"{kind}_axis_length": f"axis_{kind}_length" for kind in ("major", "minor")},
+    **{f"{kind}_area": f"area_{kind}" for kind in ("bbox", "convex", "filled")},
+    **{f"{kind}_image": f"image_{kind}" for kind in ("convex", "filled")},
+    **{f"{kind}_intensity": f"intensity_{kind}" for kind in ("max", "mean", "min", "std")},
 }
 
 PROPERTIES: dict[str, Property] = {
@@ -247,8 +210,7 @@ PROPERTIES: dict[str, Property] = {
     "area_bbox": Property(formulas.bounding_box_areas),
     "area_convex": Property(lambda measured: measured.hulls[0] * measured.volume, SHAPE),
     "area_filled": Property(
-        lambda measured: (measured.sizes + measured.enclosed) * measured.volume,
-        FILLED,
+        lambda measured: (measured.sizes + measured.enclosed) * measured.volume, FILLED
     ),
     "axis_major_length": _ellipse(partial(formulas.axis_length, axis=0)),
     "axis_minor_length": _ellipse(partial(formulas.axis_length, axis=-1)),
@@ -263,7 +225,7 @@ PROPERTIES: dict[str, Property] = {
     "euler_number": Property(lambda measured: measured.configurations[:, measured.ndim - 1], SHAPE),
     **{f"euler_number_{k}": _euler_number(k) for k in (1, 2, 3)},
     "extent": Property(
-        lambda measured: measured.sizes * measured.volume / formulas.bounding_box_areas(measured),
+        lambda measured: measured.sizes * measured.volume / formulas.bounding_box_areas(measured)
     ),
     "feret_diameter_max": Property(lambda measured: measured.hulls[1], SHAPE),
     "feret_diameter_min": Property(lambda measured: measured.hulls[2], PLANE),
@@ -281,17 +243,11 @@ PROPERTIES: dict[str, Property] = {
     "solidity": Property(lambda measured: measured.sizes / measured.hulls[0], SHAPE),
     "sphericity": Property(formulas.sphericity, SOLID, most_uneven=MOST_UNEVEN),
     "surface_area_crofton": Property(formulas.crofton, SOLID, most_uneven=MOST_UNEVEN),
-    "intensity_max": Property(
-        _of_channels(lambda _, channel: _extremes(channel, largest=True)), image=True
-    ),
-    "intensity_mean": Property(_of_channels(lambda _, channel: channel.means), image=True),
-    "intensity_median": Property(
-        _of_channels(lambda measured, channel: measured.quantiles(channel, 0.5)), image=True
-    ),
-    "intensity_min": Property(
-        _of_channels(lambda _, channel: _extremes(channel, largest=False)), image=True
-    ),
-    "intensity_std": Property(_of_channels(Accumulators.deviations), image=True),
+    "intensity_max": _of_channels(lambda _, channel: _extremes(channel, largest=True)),
+    "intensity_mean": _of_channels(lambda _, channel: channel.means),
+    "intensity_median": _of_channels(lambda measured, channel: measured.quantiles(channel, 0.5)),
+    "intensity_min": _of_channels(lambda _, channel: _extremes(channel, largest=False)),
+    "intensity_std": _of_channels(Accumulators.deviations),
     "centroid_weighted": _weighted(
         lambda measured: [measured.first_corners + local for local in measured.weighted_centroids]
     ),

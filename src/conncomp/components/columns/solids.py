@@ -26,10 +26,7 @@ MIDPOINTS = np.concatenate([np.eye(3), -np.eye(3)]) / 2
 def measure_solids(
     components: Iterable[Corners], spacing: tuple[float, ...]
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Return how many elements the hulls hold, and the largest Feret diameters.
-
-    Components are arrays of the coordinates of the first and the last element of each line.
-    """
+    """Return how many elements hulls hold, and largest Feret diameters, by ends of lines."""
     sizes, diameters = [], []
     for ends in components:
         firsts, lasts = lines_of_hull(ends)
@@ -40,10 +37,7 @@ def measure_solids(
 
 
 def lines_of_hull(ends: Corners) -> tuple[Corners, Corners]:
-    """Return the first and the last element of each line that a component's hull has.
-
-    `ends` are those of the lines of the component.
-    """
+    """Return the first and the last element of each line that a component's hull has."""
     _, planes = _hull(ends)
     low, high = ends.min(axis=0), ends.max(axis=0)
     lines = np.stack(
@@ -86,8 +80,7 @@ def _outermost(elements: Corners) -> Corners:
 def _largest_distance(points: NDArray[np.float64]) -> float:
     """Return the largest distance of two points: of those farthest out first, a block at a time.
 
-    Whoever is too near to the middle to be an end is not looked at. Memory is that of `BLOCK`
-    distances; time, of points that are all as far out, their number squared.
+    Memory is that of `BLOCK` distances; time, of points all as far out, their number squared.
     """
     from scipy.spatial.distance import cdist  # which takes a while to import
 

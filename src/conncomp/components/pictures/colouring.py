@@ -71,16 +71,13 @@ def colour_components(
     -------
     ndarray of uint8, shape ``(*labels.shape, 3)``
         Red, green and blue, in an array of the library of `labels`. The background is black, or as
-        it is in `image`. Each component has one colour, and those of components with elements at
-        most 2 apart along every axis differ.
+        it is in `image`. Components with elements at most 2 apart along every axis differ.
 
     Raises
     ------
     TypeError, ValueError, MemoryError
-        As for `component_sizes`; and if `labels` has no dimension or too many, `image` is not of
-        real numbers or does not fit `labels`, `alpha` is not from 0 to 1, `value_range` is not two
-        finite numbers that ascend or is given without an image, `boundaries` is not a bool, or more
-        than 3000 colours would be needed.
+        As for `component_sizes`; and if `labels` has no dimension or too many, another argument
+        does not fit, or more than 3000 colours would be needed.
 
     Notes
     -----
@@ -93,13 +90,8 @@ def colour_components(
     >>> import conncomp
     >>> labels = [[1, 0, 2, 2], [1, 0, 0, 0]]
     >>> picture = conncomp.colour_components(labels)
-    >>> picture.shape
-    (2, 4, 3)
-    >>> bool((picture[0, 0] == picture[0, 2]).all())
-    False
-
-    Over an image:
-
+    >>> picture.shape, bool((picture[0, 0] == picture[0, 2]).all())
+    ((2, 4, 3), False)
     >>> image = [[0.5, 1.0, 0.5, 0.5], [0.5, 0.0, 0.0, 0.0]]
     >>> conncomp.colour_components(labels, image, alpha=0.25)[:, 1]
     array([[255, 255, 255],
@@ -108,7 +100,10 @@ def colour_components(
     if on_gpu(labels):
         as_numpy(labels, "labels")  # which says what to do
     outlined = as_bool("boundaries", boundaries)
-    opacity = _check_opacity((1.0 if image is None else 0.4) if alpha is None else alpha)
+    share = as_number("alpha", (1.0 if image is None else 0.4) if alpha is None else alpha)
+    if not 0 <= share <= 1:
+        raise ValueError(f"alpha={shown(alpha)} must be from 0, transparent, to 1, opaque")
+    opacity = round(share * OPAQUE)
     image = laid_beside(labels, image, "image")
     values = check_value_range(value_range, image)
     items = check_items(labels, background, batch_axes)
@@ -134,19 +129,8 @@ def colour_components(
     return painting
 
 
-def _check_opacity(alpha: Any) -> int:
-    """Return how many parts of `OPAQUE` a colour has; errors name the argument."""
-    number = as_number("alpha", alpha)
-    if not 0 <= number <= 1:
-        raise ValueError(f"alpha={shown(alpha)} must be from 0, transparent, to 1, opaque")
-    return round(number * OPAQUE)
-
-
 def _colours(items: Items, lengths: list[int]) -> tuple[Labels, NDArray[np.uint8]]:
-    """Return which row of a table each element has, and the table of colours.
-
-    The elements are of shape (items, *lengths). The last row, black, is that of the background.
-    """
+    """Return each element's row, (items, *lengths), of a table of colours; the last is black."""
     array = items.labels.reshape(items.count, *lengths)
     painted = array != items.background
     rows = items.all_rows
@@ -196,10 +180,9 @@ def _mix(picture: NDArray[np.uint8], shades: NDArray[np.uint8], shares: NDArray[
 
 
 def _draw(labels: Labels) -> NDArray[np.int64]:
-    """Return a random number of 32 bits for each label, which is always the same.
+    """Return a number of 32 bits for each label below 2**32, and the background: always the same.
 
-    Different labels below 2**32 get different numbers: each step of this, the last of MurmurHash3,
-    can be undone. One more follows, for the background.
+    Different labels have different ones: each step, the last of MurmurHash3, can be undone.
     """
     words = np.append(labels, 0).astype(np.uint32)
     for shift, factor in ((16, 0x85EBCA6B), (13, 0xC2B2AE35), (16, 1)):
@@ -209,11 +192,9 @@ def _draw(labels: Labels) -> NDArray[np.int64]:
 
 
 def _choose(components: Labels, drawn: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the number of a colour for each component, so that neighbours differ.
+    """Return the number of a colour for each component, so that neighbours within an item differ.
 
-    The first axis is that of items. The background is the component of the last row of `drawn`,
-    and has no neighbours. Of neighbours that prefer the same colour, the one with more elements
-    close to others has it.
+    The background is the component of the last row of `drawn`, and has no neighbours.
     """
     rows = len(drawn) - 1
     margin = np.pad(
@@ -222,7 +203,10 @@ def _choose(components: Labels, drawn: NDArray[np.int64]) -> NDArray[np.int64]:
     flat = margin.reshape(-1)
     strides = [stride // margin.itemsize for stride in margin.strides[1:]]
     close = _is_close(flat, strides, rows)
-    begins, places = _places(np.where(close, flat, flat.dtype.type(rows)), rows)
+    # Where the elements of each component are, one after another, and where they begin.
+    begins, places = native.members(
+        np.where(close, flat, flat.dtype.type(rows)), len(flat), rows, rows, True
+    )
     steps, leading = _steps(strides)
     sizes = np.diff(begins)
     order = np.empty(rows, np.int64)
@@ -240,17 +224,10 @@ def _choose(components: Labels, drawn: NDArray[np.int64]) -> NDArray[np.int64]:
     return numbers
 
 
-def _places(components: Labels, rows: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return where the elements of each component are, one after another, and where they begin."""
-    begins, places = native.members(components, len(components), rows, rows, True)
-    return begins, places
-
-
 def _is_close(components: Labels, strides: list[int], rows: int) -> NDArray[np.bool_]:
-    """Return which elements have one of another component close to them.
+    """Return which elements of the foreground have one of another component close to them.
 
-    These are those where the smallest component that is close, or the largest one, is another one;
-    both are found axis by axis. Of the background, which is component `rows`, none is.
+    There the smallest or the largest component that is close, found axis by axis, is another one.
     """
     foreground = components != rows
     smallest, largest = components, np.where(foreground, components, components.dtype.type(-1))
@@ -273,10 +250,7 @@ def _over_reach(function: np.ufunc, values: Labels, stride: int) -> Labels:
 
 
 def _steps(strides: list[int]) -> tuple[list[int], int]:
-    """Return how far apart in memory elements of an item are that are close to each other.
-
-    First come those that lead farthest along the last axis, and with them, how many they are.
-    """
+    """Return steps in memory to close elements, and how many, the first, lead farthest."""
     reach = range(-REACH, REACH + 1)
     offsets = [offset for offset in product(reach, repeat=len(strides)) if any(offset)]
     offsets.sort(key=lambda offset: offset[-1], reverse=True)
@@ -285,9 +259,7 @@ def _steps(strides: list[int]) -> tuple[list[int], int]:
 
 
 def palette(count: int) -> NDArray[np.uint8]:
-    """Return colours that are each as far as can be from those before it and from black.
-
-    They are uint8, of shape (count, 3). Raise ValueError if there are not so many.
+    """Return colours, uint8 of shape (count, 3), each as far as can be from those before and black.
 
     >>> palette(2)
     array([[225, 255,  75],

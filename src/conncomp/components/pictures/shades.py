@@ -51,10 +51,7 @@ def check_value_range(value_range: Any, image: Any) -> ValueRange:
 
 
 def as_shades(image: NDArray[Any], value_range: ValueRange) -> NDArray[np.uint8]:
-    """Return an image as bytes: 0, black, to 255, white; not a number is black.
-
-    Without a range of values, from the smallest to the largest finite one.
-    """
+    """Return an image as bytes, from black, or NaN, to white; by default by its finite range."""
     if image.dtype == np.bool_:
         image = image.view(np.uint8)
     if value_range is None:
