@@ -7,9 +7,8 @@ import pytest
 
 from conncomp import Graph, Workspace, _arrays, minimum_spanning_forest, spanning_forest
 from conncomp.graph import forests, graph, repeated
-from conncomp.kernels.cuda.graph import boruvka
 from conncomp.kernels.cuda.graph.boruvka import ForestTask
-from conncomp.kernels.cuda.launcher import time_limit
+from conncomp.kernels.cuda.launcher import kept_launches, time_limit
 from conncomp.kernels.cuda.workspace import OwnWorkspaces
 from forest_reference import forest_by_kruskal
 from host_cuda.host_gpu import AVAILABLE
@@ -78,14 +77,6 @@ def test_later_calls_make_the_launches_of_the_first(cupy, tasks, own_workspace):
 @pytest.mark.parametrize("is_sorted", [True, False])
 def test_that_rows_are_sorted_is_looked_up_once(cupy, monkeypatch, is_sorted):
     """Of graphs whose launches are not kept, too."""
-    launched = []
-
-    def noted(kernel, *arguments, **options):
-        launched.append(kernel.name)
-        return launch(kernel, *arguments, **options)
-
-    launch = boruvka.launch
-    monkeypatch.setattr(boruvka, "launch", noted)
     monkeypatch.setattr(repeated, "MOST_ENTRIES", 0)
     here, there, _ = both_ways()
     if is_sorted:
@@ -93,9 +84,11 @@ def test_that_rows_are_sorted_is_looked_up_once(cupy, monkeypatch, is_sorted):
         here = Graph.from_csr(here.indptr, here.indices[order])
         there = Graph.from_csr(Array(here.indptr), Array(here.indices))
         there._symmetric = True
-    for _ in range(3):
-        check(here, there)
-    assert launched.count("count_descents") == (1 if is_sorted else 3)
+    with kept_launches() as launches:
+        for _ in range(3):
+            check(here, there)
+    names = [launch.kernel.name for launch in launches]
+    assert names.count("count_descents") == (1 if is_sorted else 3)
 
 
 def test_kinds_of_weights_are_kept_apart(cupy, tasks):

@@ -7,7 +7,9 @@ from math import log
 
 import numpy as np
 
+from conncomp import Graph
 from conncomp.generate.random import philox
+from models.devices import on_host
 from models.potts_reference import CHOSEN_SITE, COIN, WORD, below
 
 CLUSTER, METROPOLIS, MIRROR, EDGE_BOND, GHOST_BOND = 3, 5, 32, 40, 41
@@ -181,11 +183,6 @@ class ReferenceTwoStates(ReferenceStates):
             self.spins[cluster] = [other.get(state, state) for state in self.spins[cluster]]
 
 
-def on_host(array):
-    """Return an array of whichever device in main memory."""
-    return array.get() if hasattr(array, "get") else array
-
-
 def check_updates(model, references, measured):
     """Hold three updates of two replicas, and what is measured of clusters, against references."""
     for wolff in (False, False, True):
@@ -204,3 +201,21 @@ def check_updates(model, references, measured):
             assert series.largest_cluster[0].tolist() == [sizes[-1] for _, sizes in expected]
             squares = [sum(n * n for n in sizes) / model.sites**2 for _, sizes in expected]
             np.testing.assert_allclose(series.improved_squared_magnetisation[0], squares)
+
+
+def small_world(vertices, shortcuts, seed):
+    """Return a ring with bonds to the next two vertices, and shortcuts."""
+    ring, rng = np.arange(vertices), np.random.default_rng(seed)
+    ends = rng.permutation(vertices)[: 2 * shortcuts].reshape(2, -1)
+    u, v = (np.concatenate([ring, ring, ends[k]]) for k in (0, 1))
+    v[:vertices], v[vertices : 2 * vertices] = (ring + 1) % vertices, (ring + 2) % vertices
+    return Graph.from_edges(u, v, vertices)
+
+
+def random_regular(vertices, degree, seed):
+    """Return a graph of `degree` random rings through all vertices, half of that each."""
+    rng = np.random.default_rng(seed)
+    rings = [rng.permutation(vertices) for _ in range(degree // 2)]
+    return Graph.from_edges(
+        np.concatenate(rings), np.concatenate([np.roll(ring, 1) for ring in rings]), vertices
+    )

@@ -13,16 +13,12 @@ from conncomp.kernels.lattice import Lattice
 from conncomp.models import Potts, summarise
 from conncomp.models.observables import windings
 from models import alarms
+from models.devices import DEVICES, on_host
 from models.percolation_reference import Torus, all_configurations
 from models.torus import wrapping_at_criticality
 
 SIGMAS = 4
-DEVICES = ["cpu", "cuda"]
 pytestmark = pytest.mark.usefixtures("restore_threads")
-
-
-def on_host(array):
-    return array.get() if hasattr(array, "get") else array
 
 
 def check_as_wrapping_tells(measured, wrapping):
