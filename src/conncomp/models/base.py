@@ -235,10 +235,10 @@ class Simulated(ABC, Generic[Measured]):
         """Make the update of this number; whatever ends it leaves state and `updates` before it."""
         raise NotImplementedError
 
-    def _new_engine(self, *arguments: Any, folder: str | None = None) -> Any:
-        """Return the ``Engine`` of ``cpu.py`` or ``cuda.py`` of a folder, or of the model's."""
+    def _new_engine(self, *arguments: Any, name: str = "Engine") -> Any:
+        """Return the engine of this name in ``cpu.py`` or ``cuda.py`` of the model's folder."""
         drawn = Drawn(self.replicas, self.first_replica, self.seed)
-        return import_module(f"{folder or self._folder}.{self.device}").Engine(drawn, *arguments)
+        return getattr(import_module(f"{self._folder}.{self.device}"), name)(drawn, *arguments)
 
     def _next_updates(self, name: str, count: Any) -> range:
         """Return the numbers of so many updates, which an argument of this name asks for."""

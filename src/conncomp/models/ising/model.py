@@ -115,7 +115,7 @@ class Ising(ClusterModel):
     -7.75
     """
 
-    _name, _folder, _edge_kind = "Ising", __package__, UP_DOWN
+    _name, _edge_kind = "Ising", UP_DOWN
     _of_words, _of_edges = IsingMeasurements, WeightedMeasurements
     _labels_by_axis = False
 
@@ -242,9 +242,8 @@ class Ising(ClusterModel):
 
     def _lattice_engine(self) -> Any:
         if self._is_potts:
-            potts = "conncomp.models.potts"
-            return self._new_engine(self._words_lattice, "auto", {}, folder=potts)
-        return self._new_engine(self._cells)
+            return self._new_engine(self._words_lattice, "auto", {}, name="WordEngine")
+        return self._new_engine(self._cells, name="CellEngine")
 
     def _given_states(self, start: ArrayLike) -> Any:
         given = check_start(start, "i", "of integers", self.replicas, self._place.shape)

@@ -12,7 +12,7 @@ from conncomp.components import component_sizes
 from conncomp.grid import cluster_wrapping, component_wrapping, label, label_bonds
 from conncomp.kernels.lattice import Lattice, unpack_planes
 from conncomp.models.observables.clusters import label_on_edges
-from conncomp.models.observables.windings import add_wrapping
+from conncomp.models.observables.series import add_wrapping
 from conncomp.models.percolation import measurements as fields
 from conncomp.models.percolation.lattices import Geometry
 from conncomp.models.percolation.measurements import AXES

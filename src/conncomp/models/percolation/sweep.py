@@ -13,7 +13,7 @@ from conncomp._arguments import as_number, check_choice, shown
 from conncomp._arrays import as_numpy
 from conncomp.kernels.cells import CellLattice
 from conncomp.kernels.lattice import Lattice
-from conncomp.models.observables.windings import EVENTS
+from conncomp.models.observables.series import EVENTS
 from conncomp.models.percolation.lattices import BALANCE, SQUARE, crossing_at_threshold
 from conncomp.models.statistics.estimates import Estimate
 

@@ -107,7 +107,7 @@ class Potts(ClusterModel):
     200
     """
 
-    _name, _folder, _edge_gain, _updates = "Potts", __package__, 1.0, UPDATES
+    _name, _edge_gain, _updates = "Potts", 1.0, UPDATES
     _of_words, _of_edges, _edge_kind = Measurements, EdgeMeasurements, STATES
 
     def __init__(
@@ -320,7 +320,7 @@ class Potts(ClusterModel):
             )
 
     def _lattice_engine(self) -> Any:
-        return self._new_engine(self.lattice, self.labelling, self.options)
+        return self._new_engine(self.lattice, self.labelling, self.options, name="WordEngine")
 
     def _given_states(self, start: ArrayLike) -> Any:
         states = self.lattice.states

@@ -14,12 +14,11 @@ from conncomp._arrays import on_host
 from conncomp.grid import label_bonds
 from conncomp.kernels.edges import UNIT_BITS, EdgeBonds, SpinKind
 from conncomp.kernels.lattice import Lattice, unpack_planes
-from conncomp.models import on_edges
 from conncomp.models._probabilities import CERTAIN, temperature_factors
 from conncomp.models.base import Thermal
 from conncomp.models.observables.clusters import label_on_edges
 from conncomp.models.observables.observing import observing
-from conncomp.models.observables.windings import check_wrapping
+from conncomp.models.observables.series import check_wrapping
 from conncomp.models.places import InGraph, OnLattice, digest_of
 from conncomp.models.protocol import Measured, ModelUpdate, make_updates
 from conncomp.models.spins.updates import (
@@ -41,6 +40,7 @@ class SpinModel(Thermal[Measured]):
     Words of bits are of the rows of `_words_lattice`.
     """
 
+    _folder = __package__
     _changing, _memory = ("_betas", "_spins"), ("_new_spins", "_local", "_strong")
     _updates: ClassVar[tuple[str, ...]] = ON_EDGES
     _edge_gain: ClassVar[float] = 2.0
@@ -332,7 +332,7 @@ class SpinModel(Thermal[Measured]):
         return self._series(records, False)
 
     def _edge_engine(self, bonds: EdgeBonds) -> Any:
-        return self._new_engine(bonds, self._edge_kind, folder=on_edges.__name__)
+        return self._new_engine(bonds, self._edge_kind, name="EdgeEngine")
 
     def _local_engine(self, rule: str) -> tuple[Any, Any]:
         """Return the engine of local updates, which is one of edges, and temperatures for it."""
