@@ -103,7 +103,8 @@ class CahnHilliard(Simulated[DomainMeasurements]):
         The first field instead of a random one, of the lattice's shape or with an axis for the
         replicas before; it is rounded to `dtype`. An array on a GPU puts the model there.
     replicas, seed, first_replica, device : optional
-        As of `Percolation`. Fields are a function of seed, replica and parameters alone.
+        As of `Percolation`, with its errors. Fields are a function of seed, replica and parameters
+        alone. Fields that do not fit the memory raise MemoryError.
 
     Attributes
     ----------
@@ -114,11 +115,6 @@ class CahnHilliard(Simulated[DomainMeasurements]):
     descent_limit : float
         As long as phi is nowhere beyond ± this, no step without noise makes the energy larger, but
         for rounding.
-
-    Raises
-    ------
-    TypeError, ValueError, MemoryError
-        As of `Ising`.
 
     Notes
     -----

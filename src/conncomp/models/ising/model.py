@@ -17,8 +17,8 @@ from conncomp.models._arguments import as_many_as, check_start
 from conncomp.models.lattices import CRITICAL, UnitCell
 from conncomp.models.places import HYPERCUBIC, OnLattice
 from conncomp.models.potts.measurements import IsingMeasurements, WeightedMeasurements
+from conncomp.models.spins.model import ClusterModel
 from conncomp.models.spins.updates import LOCAL
-from conncomp.models.spins.words import ClusterModel
 
 
 class Ising(ClusterModel):

@@ -82,17 +82,13 @@ class Kawasaki(Simulated[KawasakiMeasurements]):
         before. By default all places of the spins that are up are equally probable. An array on a
         GPU puts the model there.
     replicas, first_replica, seed, device
-        As of `Ising`; by default there are as many replicas as temperatures or fractions.
+        As of `Ising`, with its errors; by default there are as many replicas as temperatures or
+        fractions.
 
     Attributes
     ----------
     updates : int
         How many sweeps were made.
-
-    Raises
-    ------
-    TypeError, ValueError, MemoryError
-        As of `Ising`.
 
     References
     ----------

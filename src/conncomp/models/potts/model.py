@@ -21,8 +21,8 @@ from conncomp.models.lattices import UnitCell
 from conncomp.models.places import HYPERCUBIC, OnLattice
 from conncomp.models.potts.measurements import EdgeMeasurements, Measurements
 from conncomp.models.protocol import ModelUpdate
+from conncomp.models.spins.model import ClusterModel
 from conncomp.models.spins.updates import ON_EDGES, UPDATES
-from conncomp.models.spins.words import ClusterModel
 
 MOST_STATES = 255
 CRITICAL = "triangular", "honeycomb"  # besides hypercubic ones, of critical points that are known
@@ -63,7 +63,7 @@ class Potts(ClusterModel):
         The first spins: random ones, all of state 0, or these, of the lattice's shape or with an
         axis for the replicas before. An array on a GPU puts the model there.
     periodic, replicas, seed, first_replica, device
-        As of `Ising`.
+        As of `Ising`, with its errors.
     labelling : {"auto", "serial", "tiles", "wave-front"}, optional
         How clusters are found, on hypercubic lattices with one coupling and no field: "serial" is
         breadth-first search that flips as it grows (CPU), "tiles" Weigel's algorithms (GPU, two or
@@ -79,11 +79,6 @@ class Potts(ClusterModel):
     ----------
     updates : int
         How many updates were made.
-
-    Raises
-    ------
-    TypeError, ValueError, MemoryError
-        As of `Ising`.
 
     References
     ----------

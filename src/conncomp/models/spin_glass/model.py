@@ -91,18 +91,13 @@ class SpinGlass(Thermal[GlassMeasurements]):
         The first spins: random ones, all up, or these, of ±1, of the lattice's shape or with an
         axis for the replicas before. An array on a GPU puts the model there.
     first_replica, seed, device
-        As of `Ising`.
+        As of `Ising`, with its errors.
 
     Attributes
     ----------
     updates : int
         How many sweeps were made.
     samples, copies : int
-
-    Raises
-    ------
-    TypeError, ValueError, MemoryError
-        As of `Ising`.
 
     References
     ----------
