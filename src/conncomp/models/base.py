@@ -66,10 +66,7 @@ class Simulated(ABC, Generic[Measured]):
         }
 
     def state(self) -> ModelState:
-        """Return a copy of all that updates change, in main memory, a `ModelState`.
-
-        `restore` takes it, of this model or of one with the same parameters on any device.
-        """
+        """Return a copy of all that updates change, in main memory, which `restore` takes."""
         return ModelState(
             self.updates, tuple(host_copy(getattr(self, name)) for name in self._changing)
         )
@@ -267,10 +264,7 @@ class Simulated(ABC, Generic[Measured]):
 
 
 class Step(Generic[Measured]):
-    """An update that measures the state which it finds, and then makes a model advance.
-
-    `measures` and `makes` are arguments of either, as JSON has them.
-    """
+    """An update that measures the state, then makes a model advance, with arguments of JSON."""
 
     def __init__(self, model: Simulated[Measured], measures: Any = None, makes: Any = None) -> None:
         self._model, self._measures, self._makes = model, measures or {}, makes or {}
@@ -288,10 +282,7 @@ class Step(Generic[Measured]):
 
 
 class Thermal(Simulated[Measured]):
-    """A model that holds `_betas`, an inverse temperature for each replica.
-
-    It says `_critical_beta`, and what beta times `_strength` has to stay below, `_most`.
-    """
+    """A model with `_betas`, one of each replica, which times `_strength` are below `_most`."""
 
     _most: ClassVar[float] = inf
 

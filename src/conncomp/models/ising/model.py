@@ -164,12 +164,7 @@ class Ising(ClusterModel):
         ----------
         lattice : str, optional
             "square" [1]_, "triangular", "honeycomb" [2]_ and "kagome" [3]_ are exact; "cubic" [4]_;
-            "bcc" [5]_.
-
-        Raises
-        ------
-        ValueError
-            For other lattices, of which none is kept here.
+            "bcc" [5]_. Others raise ValueError.
 
         References
         ----------

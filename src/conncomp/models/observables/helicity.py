@@ -84,10 +84,7 @@ class Helicity:
 
 @dataclass(frozen=True)
 class Twists:
-    """Reads helicity moduli, given how far bonds of each class lead, (classes, ndim).
-
-    `scale` is what a coupling of 1 in the sums is worth.
-    """
+    """Reads helicity moduli: how far bonds of classes lead, and what a coupling of 1 is worth."""
 
     displacements: NDArray[np.float64]
     volume: float

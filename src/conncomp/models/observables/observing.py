@@ -86,10 +86,7 @@ def observing(
     clusters: bool = False,
     wrapping: bool = False,
 ) -> ModelUpdate[Any]:
-    """Return an update that measures observables, too, if any are asked for.
-
-    With `clusters` there are improved estimators; `wrapping` is for updates that do not measure it.
-    """
+    """Return an update that measures observables, and wrapping where it does not do so itself."""
     given = (observe,) if isinstance(observe, str) else as_sequence("observe", observe)
     names = []
     for name in given:

@@ -134,10 +134,7 @@ def wrapped_axes(bits: NDArray[np.int64], ndim: int) -> NDArray[np.bool_]:
 
 
 def happens(event: str, wraps: NDArray[np.bool_], rank: NDArray[np.int64]) -> NDArray[Any]:
-    """Return whether an event happens in configurations; of "axis", along which share of the axes.
-
-    `wraps` is (..., ndim), and `rank` the highest of a cluster's windings, (...).
-    """
+    """Return whether an event happens; of "axis", along which share of the axes."""
     events: dict[str, Callable[[], Any]] = {
         "axis": lambda: wraps.mean(axis=-1),
         "any": lambda: wraps.any(axis=-1),
@@ -161,10 +158,7 @@ def check_wrapping(lattice: Lattice, replicas: int) -> None:
 
 
 def add_wrapping(xp: Any, wrapping: Any, record: Any, field: int) -> None:
-    """Record along which axes an item's components wrap, and in the next field the highest rank.
-
-    `wrapping` is of a batch, an item for each replica; both fields are 0 before.
-    """
+    """Record along which axes a replica's components wrap and, in the next field, the rank."""
     wraps = wrapping.wrapping
     replica = xp.searchsorted(xp.cumsum(wrapping.counts), wraps, side="right")
     rank = (wrapping.bases != 0).any(2).sum(1)

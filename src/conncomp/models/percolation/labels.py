@@ -68,10 +68,7 @@ def label_by_search(
 def measure_by_labels(
     xp: Any, lattice: Lattice, geometry: Geometry, words: Any, record: Any
 ) -> None:
-    """Fill a record, (replicas, fields), but for how many sites or bonds are there.
-
-    It labels twice, once to find windings: for lattices that have no way of their own.
-    """
+    """Fill a record but for how many elements are there: it labels twice, once for windings."""
     options = {**who_is_linked(lattice, geometry), "batch_axes": 1}
     there = unpack_planes(xp, lattice, words)
     if geometry.of_bonds:

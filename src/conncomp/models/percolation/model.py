@@ -135,7 +135,7 @@ class Percolation(Simulated[PercolationMeasurements]):
 
     @staticmethod
     def critical_p(kind: str = "site", ndim: int | None = None, lattice: str = "square") -> float:
-        """Return the percolation threshold of the infinite lattice.
+        """Return the percolation threshold of the infinite lattice; ValueError if it is not known.
 
         Parameters
         ----------
@@ -144,11 +144,6 @@ class Percolation(Simulated[PercolationMeasurements]):
             1 to 4; by default 2 of "square".
         lattice : str, optional
             One that has a name.
-
-        Raises
-        ------
-        ValueError
-            Where no value is known.
 
         Notes
         -----
@@ -258,10 +253,7 @@ class Percolation(Simulated[PercolationMeasurements]):
         return self._read(self._present(p))
 
     def updater(self) -> ModelUpdate[PercolationMeasurements]:
-        """Return a `ModelUpdate`, which measures the configuration that it finds.
-
-        Lattices too large for that raise ValueError.
-        """
+        """Return a `ModelUpdate`; lattices too large to be measured raise ValueError."""
         self._engine.check_measured()
         return super().updater()
 

@@ -155,6 +155,8 @@ class Potts(ClusterModel):
     def critical_beta(q: int, ndim: int = 2, *, lattice: str | None = None) -> float:
         """Return the inverse critical temperature of the infinite lattice, for a coupling of 1.
 
+        Where no value is known, a ValueError says so.
+
         Parameters
         ----------
         q : int
@@ -165,11 +167,6 @@ class Potts(ClusterModel):
         lattice : str, optional
             "triangular" or "honeycomb" [3]_ instead: with v = exp(beta) - 1, v^3 + 3 v^2 = q and
             v^3 - 3 q v = q^2.
-
-        Raises
-        ------
-        ValueError
-            Where no value is known.
 
         References
         ----------
@@ -268,11 +265,6 @@ class Potts(ClusterModel):
             Of "few-cluster", as `few_cluster` takes them.
         clusters, wrapping, observe
             As of `Ising.updater`; `observe` is "structure".
-
-        Raises
-        ------
-        TypeError, ValueError
-            If an argument is of the wrong kind, out of its range, or not for these updates.
 
         Examples
         --------

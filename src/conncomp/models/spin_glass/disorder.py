@@ -70,16 +70,10 @@ def summarise_overlaps(measured: Sequence[Overlaps], shape: Sequence[int]) -> li
     Parameters
     ----------
     measured : sequence of Overlaps
-        Of one model, in equilibrium, as `SpinGlass.overlaps` returned them; of one sample as
-        `Overlaps.of_sample` has it.
+        Of one model, in equilibrium, as `SpinGlass.overlaps` returned them, with all temperatures
+        of each sample; of one sample as `Overlaps.of_sample` has it.
     shape : sequence of int
         Of the model.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is of the wrong kind; if nothing was measured, or samples have pairs at
-        different temperatures.
 
     References
     ----------

@@ -202,12 +202,7 @@ class SpinGlass(Thermal[GlassMeasurements]):
         return described
 
     def overlaps(self) -> Overlaps:
-        """Return how pairs of replicas of one sample and temperature overlap at present.
-
-        Raises
-        ------
-        ValueError
-            If there are no such pairs.
+        """Return how pairs of replicas of one sample and temperature overlap; without, ValueError.
 
         Examples
         --------
@@ -240,7 +235,8 @@ class SpinGlass(Thermal[GlassMeasurements]):
         """Return a kind of updates, a `ModelUpdate`: `conncomp.models.simulate` makes many.
 
         It measures the state that it finds, makes a sweep, moves clusters, and lets temperatures
-        exchange.
+        exchange. Moves and overlaps need two replicas of a sample at one temperature; exchanges,
+        the same temperatures in all samples, each once.
 
         Parameters
         ----------
@@ -255,12 +251,6 @@ class SpinGlass(Thermal[GlassMeasurements]):
         tempering : bool, optional
             Whether replicas of a sample and copy exchange temperatures after each sweep, as by
             `conncomp.models.parallel_tempering`. The series is likewise by temperature.
-
-        Raises
-        ------
-        ValueError
-            If no two replicas have one sample and temperature, for moves and overlaps; if
-            replicas have one temperature twice, or other ones than those of another sample.
 
         References
         ----------

@@ -26,10 +26,7 @@ OF_A_GPU = frozenset(("activation", "local", "merge", "paths", "sites", "tile", 
 
 
 class NativeSpins:
-    """An engine of the core for the spins of replicas, whose arrays it takes flat.
-
-    `bonds_shape` and `bonds_dtype` are those of the bonds that an update draws.
-    """
+    """An engine of the core, which takes flat arrays; bonds have a shape and a dtype."""
 
     xp, winds, sweeps = np, False, None
     rules: tuple[str, ...] = ()

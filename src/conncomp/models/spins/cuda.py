@@ -78,10 +78,7 @@ class CellEngine:
 
 
 class VectorEngine:
-    """Spins that are vectors; clusters are those of Potts' updates of two states: reflected or not.
-
-    `sweeps` makes many updates at once of small lattices, and is None of others.
-    """
+    """Spins that are vectors, by the clusters of words of two states: reflected or not."""
 
     winds = False
     rules: tuple[str, ...] = ()

@@ -188,7 +188,7 @@ class SpinModel(Thermal[Measured]):
     ) -> ModelUpdate[Measured]:
         """Return a kind of updates, a `ModelUpdate`: `conncomp.models.simulate` makes many.
 
-        All that it measures besides takes longer.
+        All that it measures besides takes longer; what is not for these updates raises ValueError.
 
         Parameters
         ----------
@@ -208,11 +208,6 @@ class SpinModel(Thermal[Measured]):
             "helicity_modulus" of `XY` and `Heisenberg` on any lattice, and "vortices" of `XY` on
             those in the plane whose bonds do not cross. The latter two are always measured of one
             coupling on hypercubic lattices without antiperiodic axes.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If an argument is of the wrong kind, or not for these updates.
 
         Examples
         --------

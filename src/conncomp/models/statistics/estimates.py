@@ -158,10 +158,7 @@ def _integrated_time(chains: list[NDArray[np.float64]]) -> float:
 
 
 def _autocorrelations(chains: list[NDArray[np.float64]], lags: int) -> NDArray[np.float64]:
-    """Return rho(0), rho(1), ... of so many lags, averaged over chains.
-
-    By Fourier transforms of pieces that are short enough for Ctrl-C to be seen between them.
-    """
+    """Return rho(0), rho(1), ..., averaged over chains, by Fourier transforms of short pieces."""
     rows = len(chains[0])
     length = 1 << (min(rows, max(PIECE, 3 * lags)) + lags - 2).bit_length()
     piece = length - lags + 1  # so that nothing correlates around the end
@@ -313,10 +310,6 @@ def logarithmic_bins(series: ArrayLike, *, agreeing: int = LEAST_AGREEING) -> Lo
         from other first spins, or samples of disorder.
     agreeing : int, optional
         How many bins at the end must agree; these need ``2**(agreeing - 1)`` rows.
-
-    Returns
-    -------
-    LogarithmicBins
 
     References
     ----------

@@ -46,10 +46,7 @@ CRITICAL: dict[tuple[str, int], dict[str, float]] = {
 
 
 class VectorModel(SpinModel[VectorMeasurements]):
-    """What `XY`, `Heisenberg`, `Clock` and `ON` share.
-
-    Spins are held as `_kind`, if words of sites have kernels, and as `_edge_kind` on any edges.
-    """
+    """What vectors share: held as `_kind` where words have kernels, and as `_edge_kind`."""
 
     _most, _reflects = MOST_STRENGTH, True
     _updates = OF_VECTORS
