@@ -11,7 +11,7 @@ from PIL import Image
 from cli.test_command import check_failure, snapshot
 from cli.test_simulate import as_json, asked, check_painted, planes_of
 from conncomp.models import Ising, simulate
-from conncomp.models.ising import cuda
+from conncomp.models.spins import cuda
 from conncomp.models.lattices import LATTICES
 from host_cuda.host_gpu import AVAILABLE, HostGpu
 

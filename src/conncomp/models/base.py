@@ -66,10 +66,7 @@ class Simulated(ABC, Generic[Measured]):
         }
 
     def state(self) -> ModelState:
-        """Return a copy of all that updates change, in main memory, a `ModelState`.
-
-        `restore` takes it, of this model or of one with the same parameters on any device.
-        """
+        """Return a copy of all that updates change, in main memory, which `restore` takes."""
         return ModelState(
             self.updates, tuple(host_copy(getattr(self, name)) for name in self._changing)
         )
@@ -235,10 +232,10 @@ class Simulated(ABC, Generic[Measured]):
         """Make the update of this number; whatever ends it leaves state and `updates` before it."""
         raise NotImplementedError
 
-    def _new_engine(self, *arguments: Any, folder: str | None = None) -> Any:
-        """Return the ``Engine`` of ``cpu.py`` or ``cuda.py`` of a folder, or of the model's."""
+    def _new_engine(self, *arguments: Any, name: str = "Engine") -> Any:
+        """Return the engine of this name in ``cpu.py`` or ``cuda.py`` of the model's folder."""
         drawn = Drawn(self.replicas, self.first_replica, self.seed)
-        return import_module(f"{folder or self._folder}.{self.device}").Engine(drawn, *arguments)
+        return getattr(import_module(f"{self._folder}.{self.device}"), name)(drawn, *arguments)
 
     def _next_updates(self, name: str, count: Any) -> range:
         """Return the numbers of so many updates, which an argument of this name asks for."""
@@ -267,10 +264,7 @@ class Simulated(ABC, Generic[Measured]):
 
 
 class Step(Generic[Measured]):
-    """An update that measures the state which it finds, and then makes a model advance.
-
-    `measures` and `makes` are arguments of either, as JSON has them.
-    """
+    """An update that measures the state, then makes a model advance, with arguments of JSON."""
 
     def __init__(self, model: Simulated[Measured], measures: Any = None, makes: Any = None) -> None:
         self._model, self._measures, self._makes = model, measures or {}, makes or {}
@@ -288,10 +282,7 @@ class Step(Generic[Measured]):
 
 
 class Thermal(Simulated[Measured]):
-    """A model that holds `_betas`, an inverse temperature for each replica.
-
-    It says `_critical_beta`, and what beta times `_strength` has to stay below, `_most`.
-    """
+    """A model with `_betas`, one of each replica, which times `_strength` are below `_most`."""
 
     _most: ClassVar[float] = inf
 

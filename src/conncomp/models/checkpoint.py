@@ -30,10 +30,7 @@ DIGEST = hashlib.sha256
 
 
 def write_checkpoint(path: StrPath, facts: dict[str, Any], arrays: Sequence[NDArray[Any]]) -> None:
-    """Write a checkpoint; after any failure, the one that was there is untouched.
-
-    `facts` are what JSON has; arrays are C-contiguous.
-    """
+    """Write facts and C-contiguous arrays; after a failure, the checkpoint before is untouched."""
     digest = DIGEST()
     size = sum(array.nbytes for array in arrays)
     with atomic_path(path, size) as temporary, temporary.open("wb") as file:
@@ -57,10 +54,7 @@ class OtherSimulationError(ValueError):
 
 
 class Checkpoint:
-    """A checkpoint that is there, whole and of this format; a context that holds its file open.
-
-    OSError is raised if the file cannot be read, ValueError if it is no such checkpoint.
-    """
+    """A checkpoint that is whole and of this format, as an open file; else OSError, ValueError."""
 
     def __init__(self, path: StrPath) -> None:
         self.path = os.fspath(path)

@@ -79,11 +79,6 @@ def random_couplings(
     dilution : float, optional
         With which probability a number is 0, 0 or more and below 1.
 
-    Raises
-    ------
-    TypeError, ValueError, MemoryError
-        If an argument is of the wrong kind, or out of its range, or there is no room for so many.
-
     Examples
     --------
     An Ising model on a diluted triangular lattice:
@@ -112,7 +107,7 @@ def random_fields(
         How many, or the shape of an array of them, such as that of a model's spins.
     kind : {"gaussian", "pm"}, optional
     seed, sample : int, optional
-        As of `random_couplings`, with its errors.
+        As of `random_couplings`.
 
     Examples
     --------

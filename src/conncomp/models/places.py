@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 from contextlib import AbstractContextManager
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._arguments import as_sequence, check_choice, shown
+from conncomp._core import native
 from conncomp.graph import Graph
 from conncomp.graph.inputs.conversions import is_sparse
 from conncomp.graph.inputs.parts import check_one_each
@@ -25,7 +26,6 @@ from conncomp.models._arguments import (
     room_on_host,
 )
 from conncomp.models.lattices import LATTICES, UnitCell, lattice_in_words
-from conncomp.models.on_edges import grouped
 
 HYPERCUBIC = ("chain", "square", "cubic", "hypercubic")
 BORDERS = {True: "periodic", False: "open", "antiperiodic": "antiperiodic"}
@@ -290,6 +290,51 @@ def in_words(
     if place.name not in HYPERCUBIC or any(cells.antiperiodic):
         return None
     return Lattice(cells.shape, cells.periodic, states)
+
+
+class Classes(NamedTuple):
+    """The arcs of sites, and sites in classes no two of which are neighbours.
+
+    `arcs` are where those of each site begin, their ends, and their couplings or None, without
+    bonds of a site to itself. `order` has the sites class by class, and at last bits that are no
+    sites; `bounds`, where classes begin, and the end.
+    """
+
+    arcs: tuple[Any, ...]
+    order: NDArray[np.int32]
+    bounds: list[int]
+
+
+def classes_of(edges: EdgeBonds) -> Classes:
+    """Return the classes of all sites, as of ``kernels/cpu/models/edge_spins.h``."""
+    begins, targets, couplings = arcs_of(edges)
+    class_of = np.empty(edges.sites, np.int32)
+    count = native.classify_vertices(begins, targets, class_of)
+    beyond = edges.beyond
+    if beyond is not None:
+        class_of[beyond] = count
+    bounds, order = grouped(class_of, count + 1)
+    return Classes((begins, targets, couplings), order, bounds[: count + 1].tolist())
+
+
+def arcs_of(edges: EdgeBonds) -> tuple[Any, ...]:
+    """Return the arcs of `Classes`, those of a site in the order of bonds."""
+    ends, couplings = edges.ends, edges.couplings
+    apart = ends[0] != ends[1]
+    if not apart.all():
+        ends, couplings = ends[:, apart], None if couplings is None else couplings[apart]
+    begins, order = grouped(ends.reshape(-1), edges.sites)
+    both = None if couplings is None else np.tile(couplings, 2).take(order)
+    return begins, ends[::-1].reshape(-1).take(order), both
+
+
+def grouped(keys: NDArray[Any], groups: int) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    """Return where groups begin, and the places of keys by group: a stable sort; Ctrl-C ends it."""
+    index = np.dtype(np.int32 if len(keys) < 1 << 31 else np.int64)
+    begins, order = np.empty(groups + 1, np.int64), np.empty(len(keys), index)
+    places = np.arange(len(keys), dtype=index)
+    native.csr_of_arcs(keys.astype(index, copy=False), places, begins, order)
+    return begins, order
 
 
 def digest_of(edges: EdgeBonds) -> str:

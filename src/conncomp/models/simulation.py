@@ -176,7 +176,7 @@ def simulate(
     watch: Callable[[Any], object] | None = None,
     **options: Any,
 ) -> Simulation[Measured]:
-    """Update a model many times and measure, with a file for the series and one to go on from.
+    """Update a model many times and measure, and return the `Simulation`.
 
     If there is a checkpoint already, the simulation goes on from there, and all that it returns and
     writes is what it would have been without the interruption, bit for bit. Make the model anew
@@ -208,10 +208,6 @@ def simulate(
         not change the model.
     **options
         Those of the model's ``updater``, such as ``update`` of `Potts.updater`.
-
-    Returns
-    -------
-    Simulation
 
     Raises
     ------
@@ -297,10 +293,7 @@ def _updater(model: Model[Measured], options: dict[str, Any]) -> ModelUpdate[Mea
 
 
 class _Run:
-    """A simulation as it runs: the model and the records so far, which a checkpoint holds.
-
-    Of `records`, (rows, replicas, ...), those up to `_measured` are there.
-    """
+    """A simulation as it runs: the model, and records, which are there up to `_measured`."""
 
     def __init__(
         self, model: Model[Any], schedule: _Schedule, update: ModelUpdate[Any], watch: Any

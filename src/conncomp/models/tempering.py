@@ -57,7 +57,7 @@ def parallel_tempering(
     watch: Callable[[Any], object] | None = None,
     **options: Any,
 ) -> Tempering:
-    """Update replicas, and exchange the temperatures of neighbouring ones now and then.
+    """Update replicas, and exchange the temperatures of neighbours now and then: a `Tempering`.
 
     A round is `sweeps_between` updates, a measurement of the spins after them, and then exchanges:
     of the temperatures 0 and 1, 2 and 3, ... in one round and 1 and 2, 3 and 4, ... in the next,
@@ -84,10 +84,6 @@ def parallel_tempering(
     **options
         Those of the model's ``updater``, such as ``update`` or ``houdayer``. Sizes of clusters are
         not measured.
-
-    Returns
-    -------
-    Tempering
 
     References
     ----------

@@ -205,10 +205,7 @@ def run_model(
     options: Mapping[str, Any],
     cell: int = 1,
 ) -> Finished[Measured]:
-    """Build the model and simulate it, with what is to be written of it but for the plot.
-
-    The settings were checked. Pictures have the `cell` sites of each element side by side.
-    """
+    """Build a model, simulate it, and write all but the plot; `cell` sites are painted in a row."""
     stage = Stages()
     timed = stages_on(settings.device, stage)
     with timed("starting"):

@@ -41,11 +41,7 @@ def film_every(shape: Sequence[int], measurements: int, every: int | None) -> in
 
 
 class Film:
-    """The frames of a film of the first lattice; it is called with a model for each measurement.
-
-    Colours follow from the first element of a component where its neighbours let them, so that one
-    that stays keeps its colour. Of `every` calls the first one adds a frame.
-    """
+    """The frames of a film of the first lattice; components that stay keep their colours."""
 
     def __init__(self, shape: Sequence[int], every: int) -> None:
         self._image = optional("PIL.Image")

@@ -13,7 +13,6 @@ from conncomp.cli._options import closed_axes, option, periodic_option
 from conncomp.cli._report import Row
 from conncomp.cli._rules import command, excludes, no_effect
 from conncomp.cli.simulate import _common as common
-from conncomp.cli.simulate._common import SIZES, Finished, SettingsOfSizes, arguments_of, run_model
 from conncomp.cli.simulate._exact import ENERGY_OF_BOND, known_of_glass
 from conncomp.cli.simulate._places import Range, range_option, temperatures_of
 from conncomp.cli.simulate._sizes import Curves, run_sizes, show_sizes, size_of
@@ -36,7 +35,7 @@ DRAWN = "correlation_ratio", "binder_ratio"
 
 
 @dataclass(frozen=True)
-class Settings(SettingsOfSizes):
+class Settings(common.SettingsOfSizes):
     """What the user chose of spin glasses."""
 
     couplings: str = option(type=click.Choice(KINDS), default="pm")
@@ -63,7 +62,7 @@ class Settings(SettingsOfSizes):
 
 @command(
     Settings,
-    *SIZES,
+    *common.SIZES,
     excludes("--temperatures", "--temperature"),
     no_effect(
         "is for several --temperatures; leave it out",
@@ -85,15 +84,15 @@ def glass(settings: Settings) -> None:
     options = {"houdayer": settings.houdayer, "overlaps": True, "tempering": exchanges}
     given: dict[str, Any] = {"beta": betas, "temperature": None}
     given |= {"copies": settings.replicas or PAIR, "replicas": None}
-    arguments = arguments_of(SpinGlass, settings, **given)
+    arguments = common.arguments_of(SpinGlass, settings, **given)
 
-    def run(own: common.Settings) -> Finished[Any]:
+    def run(own: common.Settings) -> common.Finished[Any]:
         closed = closed_axes(settings.periodic, len(own.shape), "lattice")
 
         def build() -> SpinGlass:
             return SpinGlass(own.shape, periodic=closed, **arguments)
 
-        return run_model(own, build, options)
+        return common.run_model(own, build, options)
 
     finished = run_sizes(settings, run)
     parameters = finished[-1].run.parameters
@@ -133,7 +132,7 @@ def _observables(summaries: list[OverlapSummary]) -> dict[str, list[Any]]:
     return {name: [getattr(each, key) for each in summaries] for key, name in names.items()}
 
 
-def _energies(finished: list[Finished[GlassSeries]]) -> Curves:
+def _energies(finished: list[common.Finished[GlassSeries]]) -> Curves:
     """Return mean energies a bond, with the errors that samples have, by size and temperature."""
     of_sizes = {}
     for each in finished:

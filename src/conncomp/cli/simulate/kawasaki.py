@@ -12,17 +12,6 @@ from conncomp.cli._picture import plot_scan
 from conncomp.cli._report import Row
 from conncomp.cli._rules import command, excludes
 from conncomp.cli.simulate import _common as common
-from conncomp.cli.simulate._common import (
-    ONE_SIZE,
-    Finished,
-    arguments_of,
-    as_plain,
-    as_table,
-    number_or_critical_option,
-    plot_observables,
-    run_model,
-    shown,
-)
 from conncomp.cli.simulate._places import MOST_POINTS, Range, range_option, values_of
 from conncomp.models import Kawasaki, jackknife
 from conncomp.models.results import Estimate, KawasakiMeasurements, Simulation
@@ -54,7 +43,7 @@ class Settings(common.Settings):
         "bcc is body-centred cubic: --shape counts sites along its primitive vectors.",
         default="bcc",
     )
-    temperature: str | float | None = number_or_critical_option(
+    temperature: str | float | None = common.number_or_critical_option(
         "kT in units of J, in the Ising convention. Default: the critical one of --fraction 0.5.",
         "T|critical",
     )
@@ -69,7 +58,7 @@ class Settings(common.Settings):
 
 @command(
     Settings,
-    *ONE_SIZE,
+    *common.ONE_SIZE,
     excludes("--beta", "--temperature", "--temperatures"),
     excludes("--fraction", "--fractions"),
 )
@@ -103,9 +92,9 @@ def kawasaki(settings: Settings) -> None:
         if settings.temperatures is not None or settings.fractions is not None:
             one, named["replicas"] = np.repeat(along, len(across) * each), count * each
         named["temperature" if beta is None else "beta"] = one
-        return Kawasaki(settings.shape, **arguments_of(Kawasaki, settings, **named))
+        return Kawasaki(settings.shape, **common.arguments_of(Kawasaki, settings, **named))
 
-    finished = run_model(settings, build, {})
+    finished = common.run_model(settings, build, {})
     with finished.stage("statistics"):
         points = _summarise(finished, count)
     parameters = finished.run.parameters
@@ -118,10 +107,10 @@ def kawasaki(settings: Settings) -> None:
     columns = {
         "temperature": [f"{point.temperature:.6g}" for point in points],
         "fraction": [f"{point.fraction:.6g}" for point in points],
-        **{name: [shown(getattr(p, key)) for p in points] for key, name in NAMES.items()},
+        **{name: [common.shown(getattr(p, key)) for p in points] for key, name in NAMES.items()},
     }
     facts = [finished.speed_row("spins")]
-    finished.show(model, list(map(as_plain, points)), as_table(columns), facts=facts)
+    finished.show(model, list(map(common.as_plain, points)), common.as_table(columns), facts=facts)
 
 
 def _series(run: Simulation[KawasakiMeasurements]) -> dict[str, Any]:
@@ -131,7 +120,7 @@ def _series(run: Simulation[KawasakiMeasurements]) -> dict[str, Any]:
     return series
 
 
-def _summarise(finished: Finished[KawasakiMeasurements], points: int) -> list[Point]:
+def _summarise(finished: common.Finished[KawasakiMeasurements], points: int) -> list[Point]:
     """Return a `Point` for each, whose replicas are side by side."""
     run = finished.run
     shape = len(run.updates), points, -1
@@ -147,7 +136,7 @@ def _summarise(finished: Finished[KawasakiMeasurements], points: int) -> list[Po
     ]
 
 
-def _draw(finished: Finished[KawasakiMeasurements], points: list[Point], model: Row) -> None:
+def _draw(finished: common.Finished[KawasakiMeasurements], points: list[Point], model: Row) -> None:
     assert finished.settings.plot is not None
     at = [point.temperature for point in points]
     if len(points) > 1 and len(set(at)) == len(points):
@@ -155,4 +144,4 @@ def _draw(finished: Finished[KawasakiMeasurements], points: list[Point], model: 
         plot_scan(finished.settings.plot, at, observables, model[1])
         return
     series = {NAMES[key]: values for key, values in _series(finished.run).items()}
-    plot_observables(finished, model, series)
+    common.plot_observables(finished, model, series)

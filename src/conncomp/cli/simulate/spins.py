@@ -17,18 +17,6 @@ from conncomp.cli._report import Row
 from conncomp.cli._rules import Command, command, excludes, needs
 from conncomp.cli.simulate import SUMMARIES
 from conncomp.cli.simulate import _common as common
-from conncomp.cli.simulate._common import (
-    SIZES,
-    Finished,
-    arguments_of,
-    as_plain,
-    as_table,
-    doubt_rows,
-    number_or_critical_option,
-    plot_observables,
-    run_model,
-    shown,
-)
 from conncomp.cli.simulate._exact import known_of
 from conncomp.cli.simulate._places import (
     Range,
@@ -121,7 +109,7 @@ class PottsSettings(Settings):
     """What the user chose of the Potts model."""
 
     q: int = option("How many states.", "Q", default=2)
-    beta: str | float | None = number_or_critical_option(
+    beta: str | float | None = common.number_or_critical_option(
         "The inverse temperature. Default: the critical one.", "B|critical"
     )
     temperatures: Range | None = range_option(
@@ -151,7 +139,7 @@ class TurningSettings(Settings):
         "none",
         rank=1,
     )
-    temperature: str | float | None = number_or_critical_option(
+    temperature: str | float | None = common.number_or_critical_option(
         "kT in units of J. Default: the critical one, where it is known.", "T|critical"
     )
     temperatures: Range | None = range_option(
@@ -201,7 +189,7 @@ class OnSettings(VectorSettings):
 
 @command(
     PottsSettings,
-    *SIZES,
+    *common.SIZES,
     excludes("--beta", "--temperatures"),
     needs("--tile --p-flip", "--update few-cluster"),
 )
@@ -217,7 +205,10 @@ def potts(settings: PottsSettings) -> None:
     _run(Potts, settings, others, tile=settings.tile, p_flip=settings.p_flip)
 
 
-@command(IsingSettings, *SIZES, excludes("--temperature", "--temperatures", "--beta", "--betas"))
+ONE_SCALE = excludes("--temperature", "--temperatures", "--beta", "--betas")
+
+
+@command(IsingSettings, *common.SIZES, ONE_SCALE)
 def ising(settings: IsingSettings) -> None:
     """Simulate the Ising model on lattices such as the triangular, honeycomb or diamond one.
 
@@ -255,7 +246,8 @@ def _of_vectors(model: type[Model[Any]], settings: Any = VectorSettings) -> Comm
     It prints means with their errors, from bins and by jackknife, and integrated autocorrelation
     times in updates. Components are the clusters that the next update draws.
     """
-    return command(settings, *SIZES, excludes("--temperature", "--temperatures"), name=name)(run)
+    rules = *common.SIZES, excludes("--temperature", "--temperatures")
+    return command(settings, *rules, name=name)(run)
 
 
 clock, on = _of_vectors(Clock, ClockSettings), _of_vectors(ON, OnSettings)
@@ -269,16 +261,13 @@ def _side_by_side(settings: Settings, name: str, values: ArrayLike) -> dict[str,
 
 
 def _run(model: Any, settings: Settings, others: dict[str, Any], **updates: Any) -> None:
-    """Simulate a model of each size, made of the settings and others, and print the report.
-
-    `updates` are further options of updates.
-    """
+    """Simulate a model of each size, with further options of updates, and print the report."""
     lattice, antiperiodic = settings.lattice, getattr(settings, "antiperiodic", False)
     chosen = ("update", "clusters", "wrapping", "observe")
     updates |= {name: getattr(settings, name) for name in chosen}
-    arguments = arguments_of(model, settings, **others)
+    arguments = common.arguments_of(model, settings, **others)
 
-    def run(own: common.Settings) -> Finished[Any]:
+    def run(own: common.Settings) -> common.Finished[Any]:
         axes = len(own.shape) if lattice is None else len(LATTICES[lattice].vectors)
 
         def build() -> Model[Any]:
@@ -286,7 +275,7 @@ def _run(model: Any, settings: Settings, others: dict[str, Any], **updates: Any)
             built: Model[Any] = model(own.shape, periodic=borders, **arguments)
             return built
 
-        return run_model(own, build, updates, sites_of_cell(lattice))
+        return common.run_model(own, build, updates, sites_of_cell(lattice))
 
     finished = run_sizes(settings, run)
     parameters = finished[0].run.parameters
@@ -302,21 +291,22 @@ def _run(model: Any, settings: Settings, others: dict[str, Any], **updates: Any)
     facts: list[Row] = []
     if parameters["update"] not in ("wolff", "few-cluster"):
         facts.append(one.speed_row("spins"))
-    facts += doubt_rows({"": summaries})
+    facts += common.doubt_rows({"": summaries})
     # A line for each temperature or, of one temperature, a line for each observable.
     columns = {"temperature": [temperature_in_words(summary.beta) for summary in summaries]}
     if not _are_vectors(one):
         columns["beta"] = [f"{summary.beta:.6g}" for summary in summaries]
-    columns |= {name: list(map(shown, each)) for name, each in _observables(summaries).items()}
-    plain = list(map(as_plain, summaries))
-    one.show(_model_row(parameters), plain, as_table(columns), facts=facts)
+    for name, each in _observables(summaries).items():
+        columns[name] = list(map(common.shown, each))
+    plain = list(map(common.as_plain, summaries))
+    one.show(_model_row(parameters), plain, common.as_table(columns), facts=facts)
 
 
-def _are_vectors(finished: Finished[Any]) -> bool:
+def _are_vectors(finished: common.Finished[Any]) -> bool:
     return finished.run.parameters["model"] not in ("Ising", "Potts")
 
 
-def _draw(finished: Finished[Any], summaries: list[Summary]) -> None:
+def _draw(finished: common.Finished[Any], summaries: list[Summary]) -> None:
     run, path = finished.run, finished.settings.plot
     assert path is not None
     known, model = known_of(run.parameters), _model_row(run.parameters)
@@ -330,7 +320,7 @@ def _draw(finished: Finished[Any], summaries: list[Summary]) -> None:
     )
     energy = measured.energy / measured.lattice.sites
     series = {NAMES["energy"]: energy, NAMES["magnetisation"]: length}
-    plot_observables(finished, model, series, known)
+    common.plot_observables(finished, model, series, known)
 
 
 def _observables(summaries: list[Summary]) -> dict[str, list[Estimate]]:

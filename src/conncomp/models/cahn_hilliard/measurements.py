@@ -94,10 +94,7 @@ class DomainMeasurements:
 
     @property
     def size_histogram(self) -> NDArray[np.int64]:
-        """How many components of each phase have sizes from 2^k to 2^(k + 1) - 1.
-
-        Of shape ``(*shape of the others, 2, bins)``.
-        """
+        """How many components of each phase have 2^k to 2^(k + 1) - 1 cells, (..., 2, bins)."""
         shape = *self.records.shape[:-1], of.PHASES, self.lattice.bins
         return self.records[..., of.HISTOGRAM :].reshape(shape)
 

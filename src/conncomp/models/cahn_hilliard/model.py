@@ -103,7 +103,8 @@ class CahnHilliard(Simulated[DomainMeasurements]):
         The first field instead of a random one, of the lattice's shape or with an axis for the
         replicas before; it is rounded to `dtype`. An array on a GPU puts the model there.
     replicas, seed, first_replica, device : optional
-        As of `Percolation`. Fields are a function of seed, replica and parameters alone.
+        As of `Percolation`, with its errors. Fields are a function of seed, replica and parameters
+        alone. Fields that do not fit the memory raise MemoryError.
 
     Attributes
     ----------
@@ -114,11 +115,6 @@ class CahnHilliard(Simulated[DomainMeasurements]):
     descent_limit : float
         As long as phi is nowhere beyond ± this, no step without noise makes the energy larger, but
         for rounding.
-
-    Raises
-    ------
-    TypeError, ValueError, MemoryError
-        As of `Ising`.
 
     Notes
     -----
@@ -214,6 +210,8 @@ class CahnHilliard(Simulated[DomainMeasurements]):
     ) -> float:
         """Return the longest time step that is stable: see the notes on the class.
 
+        Where no time step that numbers can express is stable, a ValueError says so.
+
         Parameters
         ----------
         ndim : int
@@ -222,12 +220,6 @@ class CahnHilliard(Simulated[DomainMeasurements]):
             As of the model.
         largest : float, optional
             The magnitude of phi, if it is more than that of the phases, sqrt(b/u).
-
-        Raises
-        ------
-        TypeError, ValueError
-            If an argument is of the wrong kind, or out of its range, or if no time step that
-            numbers can express is stable.
 
         Examples
         --------
@@ -279,15 +271,12 @@ class CahnHilliard(Simulated[DomainMeasurements]):
     def measure(self, *, threshold: float = 0.0) -> DomainMeasurements:
         """Measure the present field and the domains of both phases.
 
+        A field that has left all bounds raises FloatingPointError.
+
         Parameters
         ----------
         threshold : float, optional
             Cells above it are one phase, all others the other one; both have the same energy at 0.
-
-        Raises
-        ------
-        FloatingPointError
-            If the field has left all bounds.
         """
         return self._read(self._present(threshold))
 

@@ -17,8 +17,8 @@ from conncomp.models._arguments import as_many_as, check_start
 from conncomp.models.lattices import CRITICAL, UnitCell
 from conncomp.models.places import HYPERCUBIC, OnLattice
 from conncomp.models.potts.measurements import IsingMeasurements, WeightedMeasurements
+from conncomp.models.spins.model import ClusterModel
 from conncomp.models.spins.updates import LOCAL
-from conncomp.models.spins.words import ClusterModel
 
 
 class Ising(ClusterModel):
@@ -115,7 +115,7 @@ class Ising(ClusterModel):
     -7.75
     """
 
-    _name, _folder, _edge_kind = "Ising", __package__, UP_DOWN
+    _name, _edge_kind = "Ising", UP_DOWN
     _of_words, _of_edges = IsingMeasurements, WeightedMeasurements
     _labels_by_axis = False
 
@@ -164,12 +164,7 @@ class Ising(ClusterModel):
         ----------
         lattice : str, optional
             "square" [1]_, "triangular", "honeycomb" [2]_ and "kagome" [3]_ are exact; "cubic" [4]_;
-            "bcc" [5]_.
-
-        Raises
-        ------
-        ValueError
-            For other lattices, of which none is kept here.
+            "bcc" [5]_. Others raise ValueError.
 
         References
         ----------
@@ -242,9 +237,8 @@ class Ising(ClusterModel):
 
     def _lattice_engine(self) -> Any:
         if self._is_potts:
-            potts = "conncomp.models.potts"
-            return self._new_engine(self._words_lattice, "auto", {}, folder=potts)
-        return self._new_engine(self._cells)
+            return self._new_engine(self._words_lattice, "auto", {}, name="WordEngine")
+        return self._new_engine(self._cells, name="CellEngine")
 
     def _given_states(self, start: ArrayLike) -> Any:
         given = check_start(start, "i", "of integers", self.replicas, self._place.shape)

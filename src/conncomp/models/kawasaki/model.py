@@ -34,14 +34,14 @@ from conncomp.models.kawasaki.measurements import (
     SATISFIED,
     KawasakiMeasurements,
 )
+from conncomp.models.lattices import CRITICAL as OF_ISING
 
 MOST_SITES = (1 << 31) - 1
 # Lattices of so many sites are labelled at once, so that labels take little memory.
 LABELLED_SITES = 1 << 26
 
-# The critical temperatures at fraction 1/2, for a coupling of 1: L. Onsager 1944; A. M. Ferrenberg,
-# J. Xu, D. P. Landau 2018; P. Butera, M. Comi 2000.
-CRITICAL = {"square": 2.269185314213022, "sc": 1 / 0.221654626, "bcc": 1 / 0.1573725}
+# The critical temperatures at fraction 1/2, for a coupling of 1.
+CRITICAL = {"square": OF_ISING["square"], "sc": OF_ISING["cubic"], "bcc": OF_ISING["bcc"]}
 
 
 class Kawasaki(Simulated[KawasakiMeasurements]):
@@ -82,17 +82,13 @@ class Kawasaki(Simulated[KawasakiMeasurements]):
         before. By default all places of the spins that are up are equally probable. An array on a
         GPU puts the model there.
     replicas, first_replica, seed, device
-        As of `Ising`; by default there are as many replicas as temperatures or fractions.
+        As of `Ising`, with its errors; by default there are as many replicas as temperatures or
+        fractions.
 
     Attributes
     ----------
     updates : int
         How many sweeps were made.
-
-    Raises
-    ------
-    TypeError, ValueError, MemoryError
-        As of `Ising`.
 
     References
     ----------
@@ -146,19 +142,7 @@ class Kawasaki(Simulated[KawasakiMeasurements]):
         Parameters
         ----------
         lattice : {"bcc", "sc", "square"}, optional
-            2 / ln(1 + sqrt(2)) for the square one [1]_, 4.5115 for the simple cubic [2]_, 6.3543
-            for the body-centred one [3]_.
-
-        Raises
-        ------
-        ValueError
-            If there is no such lattice.
-
-        References
-        ----------
-        .. [1] L. Onsager, Phys. Rev. 65, 117 (1944).
-        .. [2] A. M. Ferrenberg, J. Xu, D. P. Landau, Phys. Rev. E 97, 043301 (2018).
-        .. [3] P. Butera, M. Comi, Phys. Rev. B 62, 14837 (2000).
+            6.3543, 4.5115 or 2.2692: those of `Ising.critical_temperature`.
 
         Examples
         --------

@@ -22,10 +22,7 @@ from conncomp.models.places import OnLattice
 def label_on_edges(
     xp: Any, edges: Any, bonds: Any, sites: int, *, numbering: str, return_num: bool
 ) -> tuple[Any, NDArray[np.int64] | None]:
-    """Return labels, (replicas, sites), and how many there are in each replica, if that is wanted.
-
-    `edges` are (bonds, 2) sites, and `bonds`, (replicas, bonds), says which of them are active.
-    """
+    """Return labels by those of the edges, (bonds, 2), that replicas have, and counts if wanted."""
     check_choice("numbering", numbering, ("consecutive", "roots"))
     ends, counted = xp.asarray(edges), as_bool("return_num", return_num)
     labelled: Any = connected_components

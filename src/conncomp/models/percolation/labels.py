@@ -12,7 +12,7 @@ from conncomp.components import component_sizes
 from conncomp.grid import cluster_wrapping, component_wrapping, label, label_bonds
 from conncomp.kernels.lattice import Lattice, unpack_planes
 from conncomp.models.observables.clusters import label_on_edges
-from conncomp.models.observables.windings import add_wrapping
+from conncomp.models.observables.series import add_wrapping
 from conncomp.models.percolation import measurements as fields
 from conncomp.models.percolation.lattices import Geometry
 from conncomp.models.percolation.measurements import AXES
@@ -68,10 +68,7 @@ def label_by_search(
 def measure_by_labels(
     xp: Any, lattice: Lattice, geometry: Geometry, words: Any, record: Any
 ) -> None:
-    """Fill a record, (replicas, fields), but for how many sites or bonds are there.
-
-    It labels twice, once to find windings: for lattices that have no way of their own.
-    """
+    """Fill a record but for how many elements are there: it labels twice, once for windings."""
     options = {**who_is_linked(lattice, geometry), "batch_axes": 1}
     there = unpack_planes(xp, lattice, words)
     if geometry.of_bonds:

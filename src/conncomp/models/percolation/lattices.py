@@ -123,10 +123,7 @@ class Geometry:
         return element
 
     def edges(self, periodic: tuple[bool, ...]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-        """Return the sites of each kind and cell's bond, and which lead over an open end.
-
-        Of shapes (kinds, cells, 2) and (kinds, cells).
-        """
+        """Return the sites of bonds, (kinds, cells, 2), and which lead over an open end."""
         cells, count = np.indices(self.shape).reshape(len(self.shape), -1), self.sites_of_cell
         lengths, is_open = np.array(self.shape)[:, None], ~np.array(periodic)
         ends, leaving = [], []

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from conncomp._arguments import check_choice
 from conncomp.kernels.cells import CellLattice
 from conncomp.kernels.lattice import Lattice
-from conncomp.models.observables.windings import EVENTS, happens, wrapped_axes
+from conncomp.models.observables.series import EVENTS, happens, wrapped_axes
 from conncomp.models.percolation.lattices import BALANCE, SQUARE, crossing_at_threshold
 from conncomp.models.statistics.estimates import Estimate
 

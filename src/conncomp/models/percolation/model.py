@@ -70,7 +70,7 @@ class Percolation(Simulated[PercolationMeasurements]):
         How many independent lattices there are side by side; None, the default, is one, without an
         axis for replicas in what is returned.
     first_replica, seed
-        As of `Ising`. Configurations and runs do not depend on threads or device.
+        As of `Ising`, with its errors. Configurations and runs do not depend on threads or device.
     device : {None, "cpu", "cuda"}, optional
         Where configurations are; None is the CPU. A GPU has no sweeps, and of lattices other than
         "square" only the sites of those whose cells have one. It is at its fastest where hypercubic
@@ -81,11 +81,6 @@ class Percolation(Simulated[PercolationMeasurements]):
     p : float
     updates : int
         The number of the present configuration.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As of `Ising`.
 
     References
     ----------
@@ -140,7 +135,7 @@ class Percolation(Simulated[PercolationMeasurements]):
 
     @staticmethod
     def critical_p(kind: str = "site", ndim: int | None = None, lattice: str = "square") -> float:
-        """Return the percolation threshold of the infinite lattice.
+        """Return the percolation threshold of the infinite lattice; ValueError if it is not known.
 
         Parameters
         ----------
@@ -149,11 +144,6 @@ class Percolation(Simulated[PercolationMeasurements]):
             1 to 4; by default 2 of "square".
         lattice : str, optional
             One that has a name.
-
-        Raises
-        ------
-        ValueError
-            Where no value is known.
 
         Notes
         -----
@@ -186,10 +176,7 @@ class Percolation(Simulated[PercolationMeasurements]):
     def occupied(self, p: float | None = None) -> Any:
         """Return which sites are there in the present configuration, of a model of sites.
 
-        Parameters
-        ----------
-        p : float, optional
-            Another probability than that of the model.
+        A `p` takes the place of the model's own.
 
         Returns
         -------
@@ -206,10 +193,7 @@ class Percolation(Simulated[PercolationMeasurements]):
     def bonds(self, p: float | None = None) -> Any:
         """Return which bonds are there in the present configuration, of a model of bonds.
 
-        Parameters
-        ----------
-        p : float, optional
-            Another probability than that of the model.
+        A `p` takes the place of the model's own.
 
         Returns
         -------
@@ -230,7 +214,7 @@ class Percolation(Simulated[PercolationMeasurements]):
         Parameters
         ----------
         p : float, optional
-            Another probability than that of the model.
+            In place of the model's own.
         numbering, return_num
             As of `conncomp.label`.
 
@@ -256,12 +240,7 @@ class Percolation(Simulated[PercolationMeasurements]):
         return shaped, int(counts[0]) if self._single else counts
 
     def measure(self, p: float | None = None) -> PercolationMeasurements:
-        """Measure the present configuration.
-
-        Parameters
-        ----------
-        p : float, optional
-            Another probability than that of the model.
+        """Measure the present configuration; a `p` takes the place of the model's own.
 
         Examples
         --------
@@ -274,10 +253,7 @@ class Percolation(Simulated[PercolationMeasurements]):
         return self._read(self._present(p))
 
     def updater(self) -> ModelUpdate[PercolationMeasurements]:
-        """Return a `ModelUpdate`, which measures the configuration that it finds.
-
-        Lattices too large for that raise ValueError.
-        """
+        """Return a `ModelUpdate`; lattices too large to be measured raise ValueError."""
         self._engine.check_measured()
         return super().updater()
 

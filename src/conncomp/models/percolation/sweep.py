@@ -13,7 +13,7 @@ from conncomp._arguments import as_number, check_choice, shown
 from conncomp._arrays import as_numpy
 from conncomp.kernels.cells import CellLattice
 from conncomp.kernels.lattice import Lattice
-from conncomp.models.observables.windings import EVENTS
+from conncomp.models.observables.series import EVENTS
 from conncomp.models.percolation.lattices import BALANCE, SQUARE, crossing_at_threshold
 from conncomp.models.statistics.estimates import Estimate
 
@@ -245,10 +245,7 @@ class PercolationSweep:
         return float(each.mean()), float(error)
 
     def _slope(self, first: NDArray[np.int64], p: float) -> float:
-        """Return by how much the wrapping probability rises with p.
-
-        That of the probability of n elements of N or more is N times that of n - 1 of N - 1.
-        """
+        """Return by how much it rises with p: N P(n of N or more)' is N P(n - 1 of N - 1)."""
         begin, weights = binomial(self.elements - 1, p)
         padded = np.concatenate([[0.0], weights, [0.0]])
         each = padded[np.clip(first - begin, 0, len(weights) + 1)]
@@ -289,10 +286,7 @@ TAIL, LEAST_TAIL = 12, 80
 
 
 def binomial(count: int, p: float) -> tuple[int, NDArray[np.float64]]:
-    """Return the binomial distribution where it is above 1e-30: the first number, probabilities.
-
-    By ratios of neighbours from the largest one, which neither overflow nor cancel.
-    """
+    """Return the first number and binomial probabilities above 1e-30, by ratios of neighbours."""
     if p in (0.0, 1.0):
         return int(count * p), np.ones(1)
     mode = min(int((count + 1) * p), count)

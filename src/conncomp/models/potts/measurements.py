@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from conncomp.kernels.edges import WHOLE
 from conncomp.kernels.lattice import Lattice
-from conncomp.models.observables.series import ACTIVE, Observed, ObservedSeries
-from conncomp.models.observables.windings import wrapped_axes
+from conncomp.models.observables.series import ACTIVE, Observed, ObservedSeries, wrapped_axes
 from conncomp.models.statistics.summaries import Told
 
 # The fields of a record, of int64: see `Measurements`. Sums of powers of sizes are limbs of 32

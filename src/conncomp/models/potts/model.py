@@ -21,8 +21,8 @@ from conncomp.models.lattices import UnitCell
 from conncomp.models.places import HYPERCUBIC, OnLattice
 from conncomp.models.potts.measurements import EdgeMeasurements, Measurements
 from conncomp.models.protocol import ModelUpdate
+from conncomp.models.spins.model import ClusterModel
 from conncomp.models.spins.updates import ON_EDGES, UPDATES
-from conncomp.models.spins.words import ClusterModel
 
 MOST_STATES = 255
 CRITICAL = "triangular", "honeycomb"  # besides hypercubic ones, of critical points that are known
@@ -63,7 +63,7 @@ class Potts(ClusterModel):
         The first spins: random ones, all of state 0, or these, of the lattice's shape or with an
         axis for the replicas before. An array on a GPU puts the model there.
     periodic, replicas, seed, first_replica, device
-        As of `Ising`.
+        As of `Ising`, with its errors.
     labelling : {"auto", "serial", "tiles", "wave-front"}, optional
         How clusters are found, on hypercubic lattices with one coupling and no field: "serial" is
         breadth-first search that flips as it grows (CPU), "tiles" Weigel's algorithms (GPU, two or
@@ -79,11 +79,6 @@ class Potts(ClusterModel):
     ----------
     updates : int
         How many updates were made.
-
-    Raises
-    ------
-    TypeError, ValueError, MemoryError
-        As of `Ising`.
 
     References
     ----------
@@ -107,7 +102,7 @@ class Potts(ClusterModel):
     200
     """
 
-    _name, _folder, _edge_gain, _updates = "Potts", __package__, 1.0, UPDATES
+    _name, _edge_gain, _updates = "Potts", 1.0, UPDATES
     _of_words, _of_edges, _edge_kind = Measurements, EdgeMeasurements, STATES
 
     def __init__(
@@ -160,6 +155,8 @@ class Potts(ClusterModel):
     def critical_beta(q: int, ndim: int = 2, *, lattice: str | None = None) -> float:
         """Return the inverse critical temperature of the infinite lattice, for a coupling of 1.
 
+        Where no value is known, a ValueError says so.
+
         Parameters
         ----------
         q : int
@@ -170,11 +167,6 @@ class Potts(ClusterModel):
         lattice : str, optional
             "triangular" or "honeycomb" [3]_ instead: with v = exp(beta) - 1, v^3 + 3 v^2 = q and
             v^3 - 3 q v = q^2.
-
-        Raises
-        ------
-        ValueError
-            Where no value is known.
 
         References
         ----------
@@ -274,11 +266,6 @@ class Potts(ClusterModel):
         clusters, wrapping, observe
             As of `Ising.updater`; `observe` is "structure".
 
-        Raises
-        ------
-        TypeError, ValueError
-            If an argument is of the wrong kind, out of its range, or not for these updates.
-
         Examples
         --------
         >>> from conncomp.models import Potts
@@ -320,7 +307,7 @@ class Potts(ClusterModel):
             )
 
     def _lattice_engine(self) -> Any:
-        return self._new_engine(self.lattice, self.labelling, self.options)
+        return self._new_engine(self.lattice, self.labelling, self.options, name="WordEngine")
 
     def _given_states(self, start: ArrayLike) -> Any:
         states = self.lattice.states

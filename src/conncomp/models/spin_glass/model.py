@@ -20,7 +20,6 @@ from conncomp.models._arguments import (
     as_reals,
     check_shape,
     check_start,
-    check_states,
     room_for,
 )
 from conncomp.models.base import Step, Thermal
@@ -92,18 +91,13 @@ class SpinGlass(Thermal[GlassMeasurements]):
         The first spins: random ones, all up, or these, of ±1, of the lattice's shape or with an
         axis for the replicas before. An array on a GPU puts the model there.
     first_replica, seed, device
-        As of `Ising`.
+        As of `Ising`, with its errors.
 
     Attributes
     ----------
     updates : int
         How many sweeps were made.
     samples, copies : int
-
-    Raises
-    ------
-    TypeError, ValueError, MemoryError
-        As of `Ising`.
 
     References
     ----------
@@ -155,15 +149,17 @@ class SpinGlass(Thermal[GlassMeasurements]):
         is_drawn = couplings is None or isinstance(couplings, str)
         given = None if is_drawn else as_reals("couplings", couplings, "biuf")
         betas = _betas_of(beta, temperature)
-        self.samples = _count_samples(samples, given, self.lattice)
+        held = 1 if given is None or given.ndim != self.lattice.ndim + 2 else len(given)
+        wanted = held if samples is None else samples
+        self.samples = check_range("samples", wanted, 1, MOST_REPLICAS)
         self.copies = 1 if copies is None else check_range("copies", copies, 1, MOST_REPLICAS)
         all_one = samples is None and copies is None and betas.ndim == 0 and self.samples == 1
-        count = _count_replicas(replicas, betas, self.samples, self.copies)
-        many = None if replicas is None and all_one else count
+        spread = _spread(betas, replicas, self.samples, self.copies)
+        many = None if replicas is None and all_one else len(spread)
         super().__init__(many, first_replica, seed, device, start)
         beyond = MOST_REPLICAS - self.samples
         self.first_sample = check_range("first_sample", first_sample, 0, beyond)
-        self._betas = self._given_betas = _spread(betas, count, self.samples, self.copies)
+        self._betas = self._given_betas = spread
         self._drawn = None
         if isinstance(couplings, str):
             self._drawn = check_distribution("couplings", couplings, positive, dilution)
@@ -206,12 +202,7 @@ class SpinGlass(Thermal[GlassMeasurements]):
         return described
 
     def overlaps(self) -> Overlaps:
-        """Return how pairs of replicas of one sample and temperature overlap at present.
-
-        Raises
-        ------
-        ValueError
-            If there are no such pairs.
+        """Return how pairs of replicas of one sample and temperature overlap; without, ValueError.
 
         Examples
         --------
@@ -244,7 +235,8 @@ class SpinGlass(Thermal[GlassMeasurements]):
         """Return a kind of updates, a `ModelUpdate`: `conncomp.models.simulate` makes many.
 
         It measures the state that it finds, makes a sweep, moves clusters, and lets temperatures
-        exchange.
+        exchange. Moves and overlaps need two replicas of a sample at one temperature; exchanges,
+        the same temperatures in all samples, each once.
 
         Parameters
         ----------
@@ -259,12 +251,6 @@ class SpinGlass(Thermal[GlassMeasurements]):
         tempering : bool, optional
             Whether replicas of a sample and copy exchange temperatures after each sweep, as by
             `conncomp.models.parallel_tempering`. The series is likewise by temperature.
-
-        Raises
-        ------
-        ValueError
-            If no two replicas have one sample and temperature, for moves and overlaps; if
-            replicas have one temperature twice, or other ones than those of another sample.
 
         References
         ----------
@@ -406,69 +392,59 @@ class SpinGlass(Thermal[GlassMeasurements]):
 
     def _first_words(self, start: str | ArrayLike) -> Any:
         xp, lattice = self._engine.xp, self.lattice
-        if not isinstance(start, str):
+        up: Any = np.ones((), "u1")
+        if isinstance(start, str):
+            check_choice("start", start, ("hot", "cold"))
+            if start == "hot":
+                words = xp.zeros_like(self._new_words)
+                self._engine.start(words)
+                return words
+        else:
             given = check_start(start, "i", "of integers", self.replicas, lattice.shape)
             if not ((given == 1) | (given == -1)).all():
                 raise ValueError("start has spins other than 1 and -1")
-            up = check_states((given + 1) // 2, "spins", 2, "1 or -1")
-            spins = xp.broadcast_to(xp.asarray(up), (self.replicas, *lattice.shape))
-            return pack(xp, self._replicas_of, spins.reshape(self.replicas, -1))
-        check_choice("start", start, ("hot", "cold"))
-        words = xp.zeros_like(self._new_words)
-        if start == "hot":
-            self._engine.start(words)
-            return words
-        ones = xp.ones((1, lattice.sites), "u1")
-        return pack(xp, self._replicas_of, xp.broadcast_to(ones, (self.replicas, lattice.sites)))
+            up = (given > 0).astype("u1")
+        spins = xp.broadcast_to(xp.asarray(up), (self.replicas, *lattice.shape))
+        return pack(xp, self._replicas_of, spins.reshape(self.replicas, -1))
 
 
 def _betas_of(beta: Any, temperature: Any) -> NDArray[np.float64]:
     """Return inverse temperatures: an array without axes if there is one for all."""
     if (beta is None) == (temperature is None):
         raise ValueError("beta or temperature must be given, and not both")
-    name, given = ("beta", beta) if temperature is None else ("temperature", temperature)
-    numbers = as_numbers(name, given)
-    least = numbers >= 0 if temperature is None else numbers > 0
-    if numbers.ndim != 1 or not numbers.size or not (least & np.isfinite(numbers)).all():
-        wanted = "not negative" if temperature is None else "above 0"
+    is_beta = temperature is None
+    name, given = ("beta", beta) if is_beta else ("temperature", temperature)
+    betas = as_numbers(name, given)
+    allowed = np.isfinite(betas) & (betas >= 0 if is_beta else betas > 0)
+    if betas.ndim != 1 or not betas.size or not allowed.all():
+        wanted = "not negative" if is_beta else "above 0"
         raise ValueError(f"{name}={shown(given)} must be finite, and {wanted}")
-    with np.errstate(over="ignore", divide="ignore"):
-        betas = numbers if temperature is None else 1 / numbers
+    if not is_beta:
+        with np.errstate(over="ignore", divide="ignore"):
+            betas = 1 / betas
     if not np.isfinite(betas).all():
         raise ValueError(f"temperature={shown(given)} is too near to 0")
     return betas[0] if np.ndim(given) == 0 else betas
 
 
-def _count_samples(samples: Any, given: Any, lattice: Lattice) -> int:
-    stored = int(np.shape(given)[0]) if np.ndim(given) == lattice.ndim + 2 else 1
-    return check_range("samples", stored if samples is None else samples, 1, MOST_REPLICAS)
-
-
-def _count_replicas(replicas: Any, betas: NDArray[np.float64], samples: int, copies: int) -> int:
+def _spread(
+    betas: NDArray[np.float64], replicas: Any, samples: int, copies: int
+) -> NDArray[np.float64]:
+    """Return an inverse temperature for each replica."""
     made = samples * copies * betas.size
-    if replicas is None:
-        return check_range("replicas", made, 1, MOST_REPLICAS)
-    count = check_range("replicas", replicas, 1, MOST_REPLICAS)
+    wanted = made if replicas is None else replicas
+    count = check_range("replicas", wanted, 1, MOST_REPLICAS)
     if count % (samples * copies):
         raise ValueError(
             f"replicas={count} must be a multiple of samples={samples} times copies={copies}"
         )
-    if betas.size not in (1, count) and made != count:
+    if betas.size in (1, count):
+        return np.broadcast_to(betas.reshape(-1), count).copy()
+    if made != count:
         raise ValueError(
             f"there are {betas.size} temperatures; there must be one, one for each of "
             f"replicas={count}, or as many as make them with samples={samples}, copies={copies}"
         )
-    return count
-
-
-def _spread(
-    betas: NDArray[np.float64], count: int, samples: int, copies: int
-) -> NDArray[np.float64]:
-    """Return an inverse temperature for each replica."""
-    if betas.size == count:
-        return betas.reshape(-1).copy()
-    if betas.size == 1:
-        return np.full(count, betas.reshape(-1)[0])
     return np.tile(np.repeat(betas, copies), samples)
 
 

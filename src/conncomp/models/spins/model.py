@@ -4,23 +4,31 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
+from functools import cached_property
+from math import prod
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from conncomp._arguments import as_bool, check_choice
-from conncomp._arrays import on_host
+from conncomp._arrays import on_host, placed
 from conncomp.grid import label_bonds
-from conncomp.kernels.edges import UNIT_BITS, EdgeBonds, SpinKind
-from conncomp.kernels.lattice import Lattice, unpack_planes
-from conncomp.models import on_edges
-from conncomp.models._probabilities import CERTAIN, temperature_factors
+from conncomp.kernels.edges import STATES, UNIT_BITS, WHOLE, EdgeBonds, SpinKind
+from conncomp.kernels.lattice import BITS, Lattice, check_words, pack, unpack_planes
+from conncomp.models._arguments import room_for
+from conncomp.models._probabilities import (
+    CERTAIN,
+    acceptances,
+    bond_probabilities,
+    temperature_factors,
+)
 from conncomp.models.base import Thermal
 from conncomp.models.observables.clusters import label_on_edges
 from conncomp.models.observables.observing import observing
-from conncomp.models.observables.windings import check_wrapping
+from conncomp.models.observables.series import check_wrapping
 from conncomp.models.places import InGraph, OnLattice, digest_of
+from conncomp.models.potts.measurements import COUNTS, Measurements, WeightedBonds
 from conncomp.models.protocol import Measured, ModelUpdate, make_updates
 from conncomp.models.spins.updates import (
     LOCAL,
@@ -41,6 +49,7 @@ class SpinModel(Thermal[Measured]):
     Words of bits are of the rows of `_words_lattice`.
     """
 
+    _folder = __package__
     _changing, _memory = ("_betas", "_spins"), ("_new_spins", "_local", "_strong")
     _updates: ClassVar[tuple[str, ...]] = ON_EDGES
     _edge_gain: ClassVar[float] = 2.0
@@ -179,7 +188,7 @@ class SpinModel(Thermal[Measured]):
     ) -> ModelUpdate[Measured]:
         """Return a kind of updates, a `ModelUpdate`: `conncomp.models.simulate` makes many.
 
-        All that it measures besides takes longer.
+        All that it measures besides takes longer; what is not for these updates raises ValueError.
 
         Parameters
         ----------
@@ -199,11 +208,6 @@ class SpinModel(Thermal[Measured]):
             "helicity_modulus" of `XY` and `Heisenberg` on any lattice, and "vortices" of `XY` on
             those in the plane whose bonds do not cross. The latter two are always measured of one
             coupling on hypercubic lattices without antiperiodic axes.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If an argument is of the wrong kind, or not for these updates.
 
         Examples
         --------
@@ -332,7 +336,7 @@ class SpinModel(Thermal[Measured]):
         return self._series(records, False)
 
     def _edge_engine(self, bonds: EdgeBonds) -> Any:
-        return self._new_engine(bonds, self._edge_kind, folder=on_edges.__name__)
+        return self._new_engine(bonds, self._edge_kind, name="EdgeEngine")
 
     def _local_engine(self, rule: str) -> tuple[Any, Any]:
         """Return the engine of local updates, which is one of edges, and temperatures for it."""
@@ -364,3 +368,119 @@ class SpinModel(Thermal[Measured]):
         """Return which bonds the next update makes active, by planes of words: bool."""
         words = self._engine.bonds(self._spins, self.updates + 1, self._strengths())
         return unpack_planes(self._engine.xp, self._words_lattice, words)
+
+
+class ClusterModel(SpinModel[Measurements]):
+    """A model whose spins are words of states; it reads records as `_of_words` or `_of_edges`."""
+
+    _of_words: ClassVar[type[Measurements]]
+    _of_edges: ClassVar[type[WeightedBonds]]
+
+    def wolff(
+        self,
+        updates: int = 1,
+        *,
+        measure: bool = True,
+        clusters: bool = False,
+        wrapping: bool = False,
+        observe: str | Sequence[str] = (),
+    ) -> Measurements | None:
+        """Flip the cluster of one chosen site; the new state is any but the old one.
+
+        Two states at beta = 0 have clusters of single sites, so that the number of sites in a state
+        is even and odd in turn: means over a series are right, those of every second update not.
+
+        Parameters
+        ----------
+        updates : int, optional
+            How many clusters. Each takes as long as a sweep of `swendsen_wang` but on hypercubic
+            lattices with one coupling and no field.
+        measure, clusters, wrapping, observe, returns
+            As of `swendsen_wang`; all clusters are measured then, which takes longer on a CPU.
+        """
+        return self._repeat("updates", updates, measure, "wolff", clusters, wrapping, observe)
+
+    def heat_bath(
+        self, sweeps: int = 1, *, measure: bool = True, observe: str | Sequence[str] = ()
+    ) -> Measurements | None:
+        """Give each site in turn a state with the probability that it has, given its neighbours.
+
+        Sites change as of `metropolis`. Each probability is right to 2**-25.
+
+        Parameters
+        ----------
+        sweeps, measure, observe, returns
+            As of `metropolis`.
+        """
+        return self._repeat("sweeps", sweeps, measure, "heat-bath", observe=observe)
+
+    @cached_property
+    def _record_length(self) -> int:
+        return COUNTS + self._words_lattice.states
+
+    def _checked(self, arrays: tuple[NDArray[Any], ...]) -> tuple[Any, ...]:
+        betas, words = arrays
+        checked = self._check_betas("the state's beta", betas)
+        check_words(self._words_lattice, self._new_spins.shape, words)
+        return checked, placed(self._engine.xp, words.copy())
+
+    def _series(self, records: NDArray[np.int64], *measured: bool) -> Measurements:
+        if self._edges is not None:
+            return self._of_edges(records, self._edges, self._edges.scale, *measured)
+        return self._of_words(records, self.lattice, float(self.coupling), *measured)
+
+    def _energy_unit(self) -> float:
+        return -self._gain
+
+    def _held_spins(self) -> tuple[Any, SpinKind, Lattice]:
+        return self._spins, STATES, self._words_lattice
+
+    @property
+    def _gain(self) -> float:
+        """How much lower the energy of a satisfied bond is; with `_edges` of one of `WHOLE`."""
+        if self._edges is not None:
+            return self._edge_gain * self._edges.scale / WHOLE
+        return self._edge_gain * abs(float(self.coupling))
+
+    def _all_bonds(self) -> EdgeBonds:
+        lattice = self._words_lattice
+        bonds = self._place.bonds(self.coupling, None, lattice.states)
+        return bonds.in_words_of(lattice)
+
+    def _new_strengths(self) -> Any:
+        return self._engine.xp.asarray(bond_probabilities(self._betas, self._gain))
+
+    def _local_engine(self, rule: str) -> tuple[Any, Any]:
+        engine = self._engine
+        if self._edges is None and rule in engine.rules:  # by words, 64 sites at once
+            return engine, engine.xp.asarray(acceptances(self._betas, self._gain, self.lattice))
+        return super()._local_engine(rule)
+
+    def _no_spins(self) -> Any:
+        lattice = self._words_lattice
+        shape = self.replicas, lattice.planes, lattice.rows, lattice.columns
+        what = f"{self._described_spins()} and {self.replicas} replicas, before and after an update"
+        with room_for(what, 2 * BITS.itemsize * prod(shape)):
+            return self._engine.xp.zeros(shape, BITS)
+
+    def _first_spins(self, start: str | ArrayLike) -> Any:
+        xp, lattice = self._engine.xp, self._words_lattice
+        if isinstance(start, str):
+            check_choice("start", start, ("hot", "cold"))
+            words = self._no_spins()
+            if start == "hot":
+                self._engine.start(words)
+            return words
+        states = self._given_states(start)
+        batch = states.shape[: states.ndim - len(self._place.shape)]
+        spins = xp.asarray(states).reshape(*batch, *lattice.shape)
+        spins = xp.broadcast_to(spins, (self.replicas, *lattice.shape))
+        return pack(xp, lattice, xp.ascontiguousarray(spins))
+
+    @abstractmethod
+    def _described_spins(self) -> str:
+        """Return what errors call the spins of a replica."""
+
+    @abstractmethod
+    def _given_states(self, start: ArrayLike) -> Any:
+        """Return the states that a user gave, of the shape of one replica's spins or of all."""

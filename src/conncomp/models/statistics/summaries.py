@@ -11,8 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from conncomp._arguments import check_range, shown
 from conncomp.models._arguments import as_numbers, distinct
-from conncomp.models.observables.series import ObservedSeries
-from conncomp.models.observables.windings import EVENTS, happens
+from conncomp.models.observables.series import EVENTS, ObservedSeries, happens
 from conncomp.models.protocol import MOST_UPDATES
 from conncomp.models.statistics.estimates import (
     Estimate,

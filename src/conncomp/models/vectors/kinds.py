@@ -47,17 +47,12 @@ class XY(VectorModel):
         The first spins: random ones, all along the first axis, or these: vectors of any length but
         0, of the shape of `spins` of one replica or of all. An array on a GPU puts the model there.
     beta, coupling, periodic, replicas, seed, first_replica, device
-        As of `Ising`.
+        As of `Ising`, with its errors.
 
     Attributes
     ----------
     updates : int
         How many updates were made.
-
-    Raises
-    ------
-    TypeError, ValueError, MemoryError
-        As of `Ising`.
 
     References
     ----------

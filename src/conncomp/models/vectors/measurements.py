@@ -147,10 +147,7 @@ class VectorMeasurements(ObservedSeries):
 
 @dataclass(frozen=True)
 class EdgeMeasurements(VectorMeasurements):
-    """The same on any edges, where currents and vortices are measured if they are asked for.
-
-    `coupling` is that of the strongest bond.
-    """
+    """The same on any edges: currents and vortices if asked for; the coupling is the strongest."""
 
     lattice: Any
     kind: Any

@@ -46,12 +46,9 @@ CRITICAL: dict[tuple[str, int], dict[str, float]] = {
 
 
 class VectorModel(SpinModel[VectorMeasurements]):
-    """What `XY`, `Heisenberg`, `Clock` and `ON` share.
+    """What vectors share: held as `_kind` where words have kernels, and as `_edge_kind`."""
 
-    Spins are held as `_kind`, if words of sites have kernels, and as `_edge_kind` on any edges.
-    """
-
-    _folder, _most, _reflects = __package__, MOST_STRENGTH, True
+    _most, _reflects = MOST_STRENGTH, True
     _updates = OF_VECTORS
     _kind: ClassVar[Kind | None] = None
     _states = 2  # of each spin: see `EdgeBonds`
@@ -115,7 +112,7 @@ class VectorModel(SpinModel[VectorMeasurements]):
         return self._repeat("updates", updates, measure, "wolff", observe=observe)
 
     def _lattice_engine(self) -> Any:
-        return self._new_engine(self.lattice, self._kind, self.coupling < 0)
+        return self._new_engine(self.lattice, self._kind, self.coupling < 0, name="VectorEngine")
 
     def _checked(self, arrays: tuple[NDArray[Any], ...]) -> tuple[Any, ...]:
         betas, spins = arrays

@@ -79,10 +79,6 @@ def reweight(
         How many bins each run is cut into, for errors, each many autocorrelation times long. Rows
         at the beginning that do not fill a bin are in none.
 
-    Returns
-    -------
-    Reweighted
-
     References
     ----------
     A. M. Ferrenberg, R. H. Swendsen, Phys. Rev. Lett. 61, 2635 (1988) and 63, 1195 (1989).
@@ -173,10 +169,7 @@ def _pymbar() -> Any:
 def _near_free_energies(
     energies: NDArray[np.float64], betas: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return what `_free_energies` does, each from the run and those at lower inverse temperatures.
-
-    With it, as many measurements are of the run, by their probabilities, as it has rows.
-    """
+    """Return free energies by which each run and those below have as many measurements as rows."""
     from scipy.optimize import brentq
     from scipy.special import expit
 

@@ -143,10 +143,10 @@ def collapse(
     exponent: float | None = None,
     degree: int = 4,
 ) -> Collapse:
-    """Fit y = L**b f((x - x_c) L**(1/nu)) to curves of all sizes L, f a polynomial.
+    """Return the best `Collapse`, y = L**b f((x - x_c) L**(1/nu)), of curves of all sizes L.
 
-    The coefficients of f are those of least squares for each x_c, nu and b, which are varied. Take
-    points near the critical point, and sizes that are large enough: no corrections are fitted.
+    The coefficients of f, a polynomial, are those of least squares for each x_c, nu and b, which
+    are varied. Take points near the critical point, and large sizes: no corrections are fitted.
 
     Parameters
     ----------
@@ -158,10 +158,6 @@ def collapse(
         From where b is varied; None, the default, keeps it 0, as it is of ratios without dimension.
     degree : int, optional
         Of f.
-
-    Returns
-    -------
-    Collapse
 
     References
     ----------
@@ -243,10 +239,7 @@ def _residuals(curves: Curves, values: NDArray[np.float64], order: int) -> NDArr
 
 
 def _errors(derivatives: NDArray[np.float64], signal: float) -> NDArray[np.float64]:
-    """Return errors of parameters, given derivatives of residuals, and the norm of what is fitted.
-
-    They are infinite of parameters that can be varied, alone or together, while residuals stay.
-    """
+    """Return errors of parameters; infinite of those that can vary while residuals stay."""
     _, singular, directions = np.linalg.svd(derivatives, full_matrices=False)
     vain = singular <= NEGLIGIBLE * max(float(singular[0]), signal)
     known = directions[~vain] / singular[~vain, None]
@@ -301,10 +294,7 @@ def _roots(
 def _fits(
     points: NDArray[np.float64], low: float, high: float, order: int, rng: np.random.Generator
 ) -> NDArray[np.float64]:
-    """Return the coefficients of a curve, and those of curves that are drawn anew, a row each.
-
-    They are of Chebyshev polynomials on [low, high].
-    """
+    """Return Chebyshev coefficients on [low, high] of a curve and of curves drawn anew, in rows."""
     x, y, errors = points.T
     basis = chebyshev.chebvander((2 * x - low - high) / (high - low), order)
     of_values = np.linalg.pinv(basis / errors[:, None]) / errors
@@ -316,10 +306,7 @@ Curves = dict[float, NDArray[np.float64]]
 
 
 def as_curves(curves: Any, least: int) -> Curves:
-    """Return curves by size, ascending, each with rows of x, y and error in order of x.
-
-    ValueError is raised unless there are two sizes or more, with at least so many points each.
-    """
+    """Return curves by size, ascending, in order of x; two or more, of at least so many points."""
     if not isinstance(curves, Mapping):
         raise TypeError(f"curves={shown(curves)} must be a dict: of each size an array of points")
     if len(curves) < 2:
