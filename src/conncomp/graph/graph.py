@@ -19,20 +19,8 @@ from numpy.typing import ArrayLike
 from conncomp import _arrays
 from conncomp._arguments import as_bool, as_sequence, check_choice, check_progress, shown
 from conncomp._core import native
-from conncomp.graph.inputs import conversions
-from conncomp.graph.inputs.parts import (
-    Ids,
-    Indices,
-    as_arcs,
-    as_rows,
-    check_arcs,
-    check_csr,
-    check_num_vertices,
-    check_one_each,
-    check_square,
-    refuse_excess,
-    sources_of_rows,
-)
+from conncomp.graph.inputs import conversions, parts
+from conncomp.graph.inputs.parts import Ids, Indices
 from conncomp.kernels.cuda.graph.edges import check_rows, rows_of_arcs
 from conncomp.kernels.cuda.launcher import current_gpu
 
@@ -120,7 +108,7 @@ class Graph:
     ) -> None:
         if (arcs is None) == (csr is None):
             raise TypeError("Graph needs either arcs=(src, dst) or csr=(indptr, indices)")
-        count = check_num_vertices(num_vertices)
+        count = parts.check_num_vertices(num_vertices)
         if arcs is not None:
             made = self._of_arcs(*_two("arcs", arcs), count)
         else:
@@ -155,10 +143,10 @@ class Graph:
     def _of_arcs(cls, src: ArrayLike, dst: ArrayLike, num_vertices: int | None) -> Graph:
         """Make a graph of arcs, once checked; by default vertices end with the largest there."""
         with _where_they_lie(src=src, dst=dst) as library:
-            arcs = as_arcs(src, dst)
-            count = check_arcs(arcs, num_vertices)
+            arcs = parts.as_arcs(src, dst)
+            count = parts.check_arcs(arcs, num_vertices)
             if num_vertices is None:
-                refuse_excess(arcs, count)
+                parts.refuse_excess(arcs, count)
             return cls._of_checked(count, arcs=arcs, library=library)
 
     @classmethod
@@ -167,7 +155,7 @@ class Graph:
     ) -> Graph:
         """Make a graph of rows, once checked; by default there is a vertex for each row."""
         with _where_they_lie(indptr=indptr, indices=indices) as library:
-            rows = as_rows(indptr, indices)
+            rows = parts.as_rows(indptr, indices)
             count = len(rows[0]) - 1
             if num_vertices not in (None, count):
                 needed = f"{num_vertices} vertices need {num_vertices + 1}"
@@ -180,12 +168,12 @@ class Graph:
         """Raise unless the rows are a graph; on a GPU, find out whether it is symmetric."""
         assert self._csr is not None
         if self.device == "cpu":
-            check_csr(*self._csr)
+            parts.check_csr(*self._csr)
             return
         check = check_rows(current_gpu(), *self._csr)
         self._symmetric = check.symmetric
         if check.wrong:
-            check_csr(*self._csr)  # which says what is wrong
+            parts.check_csr(*self._csr)  # which says what is wrong
 
     def __repr__(self) -> str:
         return f"Graph(num_vertices={self.num_vertices}, num_arcs={self.num_arcs})"
@@ -218,7 +206,7 @@ class Graph:
         Graph(num_vertices=4, num_arcs=2)
         """
         return cls._of_arcs(
-            src, dst, None if num_vertices is None else check_num_vertices(num_vertices)
+            src, dst, None if num_vertices is None else parts.check_num_vertices(num_vertices)
         )
 
     @classmethod
@@ -262,7 +250,7 @@ class Graph:
         """
         if not conversions.is_sparse(matrix):
             raise TypeError(f"matrix is a {type(matrix).__name__}, not a sparse matrix")
-        check_square(matrix.shape, "matrix")
+        parts.check_square(matrix.shape, "matrix")
         stored = conversions.as_arcs_or_rows(matrix)
         if stored.format == "coo":
             return cls(matrix.shape[0], arcs=(stored.row, stored.col))
@@ -450,7 +438,7 @@ class Graph:
         moved = self._moved(partial(_arrays.move_to_gpu, current_gpu().xp), "cupy")
         # The arrays here may have changed since they were checked.
         if moved._arcs is not None:
-            check_arcs(moved._arcs, moved.num_vertices)
+            parts.check_arcs(moved._arcs, moved.num_vertices)
         if moved._csr is not None:
             moved._check_rows()
         return moved
@@ -545,7 +533,7 @@ class Graph:
                 if _arrays.on_gpu(values)
                 else _arrays.as_numpy(values, "values")
             )
-            check_one_each("values", array.shape, self.num_arcs)
+            parts.check_one_each("values", array.shape, self.num_arcs)
             if _arrays.on_gpu(values):
                 order = _arrays.move_to_gpu(current_gpu().xp, order)
             placed = array.copy()
@@ -558,7 +546,7 @@ class Graph:
             return self._arcs
         indptr, indices = self._rows()
         if self.device == "cpu":
-            return sources_of_rows(indptr, indices), indices
+            return parts.sources_of_rows(indptr, indices), indices
         with self._stream():
             xp = current_gpu().xp
             places = xp.arange(len(indices), dtype=indptr.dtype)
@@ -617,7 +605,7 @@ class Graph:
         elif self._symmetric is None:
             # Copies, which nobody else changes.
             rows = [_arrays.converted(array, array.dtype) for array in self._rows()]
-            check_csr(*rows)
+            parts.check_csr(*rows)
             # Where multiplicities match, too, as they mostly do, one pass is enough.
             if native.csr_is_mirrored(*rows, secrets.randbits(64)):
                 self._symmetric = True
@@ -664,8 +652,8 @@ def read_graph(
     """Read a graph and its vertices' names, if any; `remedy` is how one asks for `compact_ids`."""
     from conncomp.graph.inputs.reading import read_parts
 
-    parts, names = read_parts(path, asked, format, progress, remedy)
-    return Graph._of_checked(**parts._asdict()), names
+    read, names = read_parts(path, asked, format, progress, remedy)
+    return Graph._of_checked(**read._asdict()), names
 
 
 def count_without_arcs(graph: Graph) -> int:

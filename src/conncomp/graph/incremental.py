@@ -14,14 +14,7 @@ from conncomp import _arrays
 from conncomp._arguments import INT32_MAX, as_bool, as_integer, check_choice, shown
 from conncomp._core import native
 from conncomp.gpu import Workspace
-from conncomp.graph.inputs.parts import (
-    as_indices,
-    as_one_dtype,
-    check_lengths,
-    check_num_vertices,
-    check_range,
-    no_vertex,
-)
+from conncomp.graph.inputs import parts
 from conncomp.kernels.cuda.core.numbering import number_roots
 from conncomp.kernels.cuda.graph.incremental import REFUSAL, GrowingForest
 from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, current_gpu, first_entry
@@ -108,7 +101,7 @@ class IncrementalComponents:
     def __init__(
         self, num_vertices: int, *, device: str | None = None, dtype: DTypeLike | None = None
     ) -> None:
-        vertices = check_num_vertices(num_vertices)
+        vertices = parts.check_num_vertices(num_vertices)
         index = _index_type(dtype, vertices)
         where = _arrays.choose_device(device, False, "num_vertices")
         self._num_vertices = vertices
@@ -328,11 +321,11 @@ class _InMemory:
                     f"{name} lies in GPU memory, but the components in main memory; copy it to a "
                     "NumPy array, or keep the components there by device='cuda'"
                 )
-        vertices = [as_indices(array, name) for name, array in arrays.items()]
-        check_lengths(arrays, vertices)
+        vertices = [parts.as_indices(array, name) for name, array in arrays.items()]
+        parts.check_lengths(arrays, vertices)
         for name, array in zip(arrays, vertices, strict=True):
-            check_range(array, name, len(self.parent))
-        return as_one_dtype(vertices)
+            parts.check_range(array, name, len(self.parent))
+        return parts.as_one_dtype(vertices)
 
 
 class _OnGpu:
@@ -425,8 +418,8 @@ class _OnGpu:
             # uint64 of 2^63 and more becomes negative, and is no vertex either.
             dtype = array.dtype if array.dtype in INDEX_TYPES else np.dtype(np.int64)
             vertices.append(array.astype(dtype, order="C", copy=False))
-        check_lengths(arrays, vertices)
-        return as_one_dtype(vertices)
+        parts.check_lengths(arrays, vertices)
+        return parts.as_one_dtype(vertices)
 
     def _raise_refusal(self, wait: bool = True) -> None:
         """Raise the error of the first call that was refused, if we are to wait for it."""
@@ -439,7 +432,7 @@ class _OnGpu:
         refusal.fill(0)
         name = ARGUMENTS[argument]
         left_out = "; the batch is left out" if name in ("src", "dst") else ""
-        raise ValueError(f"{no_vertex(name, place, value, len(self.parent))}{left_out}")
+        raise ValueError(f"{parts.no_vertex(name, place, value, len(self.parent))}{left_out}")
 
 
 def _library_of(arrays: Named) -> str:

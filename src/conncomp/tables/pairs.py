@@ -10,10 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._arguments import INT32_MAX, as_integer, check_choice, shown
-from conncomp._arrays import library_of
 from conncomp._core import native
 from conncomp._lazy import function_for
-from conncomp.tables.columns import Table, as_compared, as_weights
+from conncomp.tables.columns import (
+    Table,
+    as_compared,
+    as_weights,
+    library_of_side,
+    library_of_table,
+)
 from conncomp.tables.growing import ClusterPairs
 
 
@@ -247,18 +252,8 @@ def columns_of(pairs: Any, left: Any, right: Any, weights: Any) -> tuple[Any, An
             raise TypeError("right is missing: the name of the other column of the table")
         if isinstance(weights, str):
             raise TypeError(f"weights={weights!r} is a name, but there is no table; give a column")
-        return (
-            pairs,
-            left,
-            weights,
-            library_of(pairs[0] if isinstance(pairs, tuple) and pairs else pairs),
-        )
+        return pairs, left, weights, library_of_side(pairs)
     table = Table(pairs, "pairs")
-
     weighed = table.column(weights, "weights") if isinstance(weights, str) else weights
-    library = library_of(pairs)
     columns = table.columns(left, "left"), table.columns(right, "right")
-    if library == "builtins":  # a dict of columns
-        first = columns[0][0] if isinstance(columns[0], tuple) else columns[0]
-        library = library_of(first)
-    return *columns, weighed, library
+    return *columns, weighed, library_of_table(pairs, columns[0])
