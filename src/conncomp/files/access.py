@@ -33,19 +33,15 @@ Progress = Callable[[int, int], object]
 
 # Temporary files have this in their names.
 TEMPORARY = "conncomp"
-
 # A line that is read in Python, a header or a comment, is cut here.
 LONGEST_LINE = 1 << 16
 LINE_END = re.compile(rb"\r\n?|\n")
-
 # Bytes of a packed file that are read at once, and of the text where single lines of it are read.
 PACKED_BLOCK, BUFFER = 1 << 16, 1 << 13
 LONGEST_MAGIC = 10
-
 # What a packed file may hold for each of its bytes, beyond what takes no time: as much as gzip can
 # pack into one. Of bzip2 and xz, a few bytes could hold blanks for days.
 EXPANSION, FREE_EXPANSION = 1032, 1 << 26
-
 # What unpacking may need; `xz -9` takes 65 MiB.
 XZ_MEMORY = 1 << 27
 

@@ -49,16 +49,12 @@ OF_SERIES = ("TIFF", OME_XML)
 
 TIFF = (".tif", ".tiff", ".btf", ".lsm", ".stk")
 WRITTEN = (".npy", ".npz", ".tif", ".tiff", ".btf", ".png")
-
 # The header of a .npy file is shorter than this.
 NPY_HEADER = 1 << 16
-
 # Classic TIFF holds 4 GiB, and compression may make data larger.
 CLASSIC_TIFF = 1 << 31
-
 # What is no regular file, such as a pipe, is read up to here.
 MOST_FROM_PIPE = 1 << 32
-
 # So many keys of an archive are named in an error.
 KEYS_SHOWN = 8
 
@@ -92,13 +88,12 @@ def read_image(path: StrPath, *, key: str | None = None, mmap: bool = False) -> 
 
     Raises
     ------
-    ImportError
-        If the format needs a package that is not installed.
     ValueError
         If the content is damaged, of Python objects or of no kind that is read, or claims to be
         larger than the file can hold, or if the name, `key` or `mmap` does not fit the content.
-    OSError
-        If the file cannot be opened or read: `FileNotFoundError`, `IsADirectoryError`, ...
+    ImportError, OSError
+        If the format needs a package that is not installed; if the file cannot be opened or read:
+        `FileNotFoundError`, `IsADirectoryError`, ...
 
     Examples
     --------
@@ -228,12 +223,10 @@ def write_image(path: StrPath, image: ArrayLike, *, axes: str = "") -> None:
 
     Raises
     ------
-    ImportError
-        If the format needs a package that is not installed.
     TypeError, ValueError
         If `image` is not of numbers, the format cannot hold it, or `axes` does not fit it.
-    OSError
-        If the file cannot be written.
+    ImportError, OSError
+        If the format needs a package that is not installed; if the file cannot be written.
 
     Examples
     --------

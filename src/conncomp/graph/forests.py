@@ -57,10 +57,6 @@ def spanning_forest(
     TypeError, ValueError, ImportError, RuntimeError, MemoryError
         As `connected_components` does for the graph and the device.
 
-    See Also
-    --------
-    minimum_spanning_forest : The same for arcs that have weights.
-
     Notes
     -----
     :doc:`/algorithms/forests` tells how it works. On the CPU it takes the memory of two numbers a
@@ -116,11 +112,9 @@ def minimum_spanning_forest(
 
     Raises
     ------
-    TypeError
-        If `weights` are not real numbers of at most 64 bits, do not lie where the graph does, or
-        are left out and the graph is no matrix.
-    ValueError
-        If a weight is NaN, or there is not one for each arc.
+    TypeError, ValueError
+        If `weights` are not real numbers of at most 64 bits, one for each arc and none of them NaN;
+        do not lie where the graph does; or are left out and the graph is no matrix.
     ImportError, RuntimeError, MemoryError
         As `connected_components` does.
 

@@ -77,10 +77,9 @@ class Graph:
 
     Raises
     ------
-    ValueError
-        If the arrays are not as `from_edges` or `from_csr` wants them.
-    TypeError
-        If they are not of integers, or if `arcs` and `csr` are both given or both missing.
+    TypeError, ValueError
+        If the arrays are not as `from_edges` or `from_csr` wants them, or `arcs` and `csr` are both
+        given or both missing.
 
     Examples
     --------
@@ -194,11 +193,10 @@ class Graph:
 
         Raises
         ------
-        ValueError
-            If the arrays differ in length, a vertex is negative or not below `num_vertices`, or so
-            many vertices have no arc that they must be meant by `num_vertices`.
-        TypeError
-            If they are not of integers.
+        TypeError, ValueError
+            If the arrays are not of integers or differ in length, a vertex is negative or not below
+            `num_vertices`, or so many vertices have no arc that they must be meant by
+            `num_vertices`.
 
         Examples
         --------

@@ -52,12 +52,10 @@ class IncrementalComponents:
 
     Raises
     ------
-    TypeError, ValueError
-        If an argument does not fit.
+    TypeError, ValueError, MemoryError
+        If an argument does not fit, or there is too little memory.
     ImportError, RuntimeError
         If the GPU is to be used, and CuPy is not installed or there is none.
-    MemoryError
-        If there is too little memory.
 
     See Also
     --------
@@ -168,11 +166,10 @@ class IncrementalComponents:
 
         Raises
         ------
-        ValueError
-            If the arrays differ in length, or hold what is no vertex; then no edge is added. On a
-            GPU, unless `wait`, the latter is raised by a later call that waits.
-        TypeError
-            If they are not of integers, or lie elsewhere than the components.
+        TypeError, ValueError
+            If the arrays are not of integers, lie elsewhere than the components, differ in length,
+            or hold what is no vertex; then no edge is added. On a GPU, unless `wait`, the last is
+            raised by a later call that waits.
         """
         self._kept.add_edges({"src": src, "dst": dst}, as_bool("wait", wait))
 
@@ -260,11 +257,9 @@ class IncrementalComponents:
 
         Raises
         ------
-        ValueError
-            If an argument does not fit, or the labels do not fit `dtype` or `out`; on a GPU also as
-            of `check`, unless `numbering` is "roots".
-        TypeError
-            If `dtype` or `out` is not of integers, or `out` lies elsewhere than the components.
+        TypeError, ValueError
+            If an argument does not fit, `out` lies elsewhere than the components, or the labels do
+            not fit `dtype` or `out`; on a GPU also as of `check`, unless `numbering` is "roots".
         """
         check_choice("numbering", numbering, ("consecutive", "roots"))
         dtype = self.dtype if dtype is None and out is None else dtype

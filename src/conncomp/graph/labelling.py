@@ -131,12 +131,10 @@ def connected_components(
 
     Raises
     ------
-    TypeError
-        If `csgraph` is of none of the kinds above, or complex or of objects, or `options` has a
-        name that the algorithm does not know.
-    ValueError
-        If it is not square or refers to vertices that it does not have, or another argument does
-        not fit, or `dtype` or `out` is too small for the labels.
+    TypeError, ValueError
+        If `csgraph` is of none of the kinds above, complex or of objects, not square, or refers to
+        vertices that it does not have; if another argument does not fit, `options` has a name that
+        the algorithm does not know, or `dtype` or `out` is too small for the labels.
     ImportError, RuntimeError
         If the GPU is to be used, and CuPy is not installed or there is none. RuntimeError where
         "soman" with ``jump="end"`` and a ``hook=`` of its papers comes to no end.
@@ -384,8 +382,7 @@ def condensation(
     Returns
     -------
     Condensation
-        The graph, the labels and the number of components. Arrays lie where those of `csgraph` do,
-        the labels as an array of the same library.
+        Arrays lie where those of `csgraph` do, the labels as an array of the same library.
 
     Raises
     ------

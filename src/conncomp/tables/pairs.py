@@ -87,15 +87,9 @@ def cluster_pairs(
         of another kind than the other column.
     ValueError
         If columns differ in length, an id is null or fits no type, or an argument does not fit.
-    MemoryError
-        If a sequence says that it has more entries than the machine's memory holds.
-    ImportError
-        If a column is not of NumPy, and pyarrow is not installed.
-
-    See Also
-    --------
-    ClusterPairs : For pairs that come in batches.
-    cluster_quality : Which clusters to look at again.
+    MemoryError, ImportError
+        If a sequence says that it has more entries than the machine's memory holds; if a column is
+        not of NumPy, and pyarrow is not installed.
 
     Notes
     -----

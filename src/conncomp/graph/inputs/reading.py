@@ -32,17 +32,13 @@ from conncomp.kernels.cuda.launcher import INDEX_TYPES
 Names = NDArray[np.str_]
 
 INT64_MAX = np.iinfo(np.int64).max
-
 # Bytes of text that are parsed at once: few enough that they and their numbers stay in a cache.
 CHUNK = 1 << 18
-
 # Words of text that are read, and names of vertices, are shorter; and rows with names.
 LONGEST_WORD: int = native.longest_word
 LONGEST_ROW: int = native.longest_row
-
 # A line before the header is read in Python; more of them are no file of ours.
 LINES_BEFORE_HEADER = 1 << 16
-
 # What a file is told by.
 HEAD = 1 << 12
 FIRST_LINE = re.compile(rb"[\r\n]*([^\r\n]*)")
@@ -57,7 +53,6 @@ UTF_16 = re.compile(
 
 # What names may take as an array, for each of their characters and beyond what any machine has.
 BYTES_PER_CHARACTER, FREE_NAMES = 64, 1 << 26
-
 # What XML in UTF-16 begins with.
 UTF_16_HEADS = {
     b"\xff\xfe": "utf-16",
@@ -69,14 +64,11 @@ UTF_16_HEADS = {
 # A parser of XML keeps a comment, or another piece that has begun, and reads it from its beginning
 # with each block: of longer ones time would grow with the square of their length.
 LONGEST_PIECE = 1 << 20
-
 # What a parser of XML sees instead of plain elements.
 PLAIN_ELEMENT = b"<a/>"
-
 # What the words of a banner of Matrix Market may be.
 KINDS_OF_ENTRIES = "pattern real integer unsigned-integer"
 MATRIX_MARKET = "matrix", "coordinate", KINDS_OF_ENTRIES, "general symmetric skew-symmetric"
-
 # The arrays of an .npz file that tell where a matrix has entries.
 LAYOUTS = {
     "csr": ("indptr", "indices"),

@@ -82,19 +82,12 @@ def label_edge_files(
     ------
     FileNotFoundError
         If a file is missing, or no file is of a pattern.
-    ValueError
-        If a file is damaged or lacks a column, a row has a null, an end is negative or not below
-        `num_vertices`, or so much larger than the number of edges that it is hardly meant.
-    TypeError
-        If a column is not of integers.
+    TypeError, ValueError
+        If a file is damaged or lacks a column, a column is not of integers, a row has a null, an
+        end is negative or not below `num_vertices`, or so much larger than the number of edges that
+        it is hardly meant.
     ImportError, MemoryError
         If pyarrow is not installed, or there is too little memory.
-
-    See Also
-    --------
-    connected_components : Of a graph in memory.
-    spanning_forest_of_files : Edges that connect the same vertices.
-    cluster_pairs : Of pairs of any ids.
 
     Examples
     --------

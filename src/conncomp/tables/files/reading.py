@@ -36,7 +36,6 @@ from conncomp.tables.id_space import common_family
 from conncomp.tables.values import buffers_of
 
 PURPOSE = "a file of pairs"
-
 # What a name ends in, before a packing of CSV.
 SUFFIXES = {
     "parquet": (".parquet", ".pq", ".parq"),
@@ -53,7 +52,6 @@ CSV_BLOCK = 1 << 22
 # Bytes that are read of a column of Parquet at once, where a row group has more than the second.
 # Columns of others are read as a whole: so a page's forged length asks for no memory.
 BUFFER, LARGE_GROUP = 1 << 20, 1 << 27
-
 # More readers decode more than any machine clusters.
 MOST_READERS = 8
 
