@@ -16,7 +16,7 @@ import stat
 import sys
 import tempfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path, PurePath
 from typing import Any
@@ -55,9 +55,7 @@ def as_path(path: Any, name: str = "path") -> str:
     if not isinstance(text, str):
         raise TypeError(f"{name}={shown(path)} must be a str, or path-like")
     if "\0" in text:
-        raise ValueError(
-            f"{name}={shown(path)} has a null character, and no file has it in its name"
-        )
+        raise ValueError(f"{name}={shown(path)} has a null character, as no name of a file has")
     return text
 
 
@@ -252,6 +250,11 @@ def naming(path: StrPath) -> Iterator[None]:
             raise
         reason = printable(str(error)) or type(error).__name__
         raise ValueError(f"{os.fspath(path)}: {reason}") from error
+
+
+def too_large(shape: Sequence[int], dtype: np.dtype[Any], size: int) -> ValueError:
+    """Return the error of a file of so many bytes that cannot hold what it says."""
+    return ValueError(f"says that it has shape {shape} and dtype {dtype}, but is of {size} bytes")
 
 
 class Stream(io.RawIOBase):

@@ -36,7 +36,7 @@ from conncomp.files._volumes import (
     read_nrrd,
     read_packed_nifti,
 )
-from conncomp.files.access import StrPath, as_path, atomic_path, naming
+from conncomp.files.access import StrPath, as_path, atomic_path, naming, too_large
 from conncomp.files.scales import Content
 from conncomp.files.tiff.ome_sets import OmeSet, open_companion, read_companion
 from conncomp.files.tiff.series import OpenTiff, read_tiff
@@ -295,9 +295,7 @@ def read_header(file: IO[bytes], size: int) -> tuple[tuple[int, ...], bool, np.d
     if dtype.kind not in "biufc":
         raise ValueError(f"holds values of dtype {dtype}, not numbers")
     if min(shape, default=0) < 0 or head.tell() + math.prod(shape) * dtype.itemsize > size:
-        raise ValueError(
-            f"says that it has shape {shape} and dtype {dtype}, but is of {size} bytes"
-        )
+        raise too_large(shape, dtype, size)
     return shape, fortran_order, dtype, head.tell()
 
 
@@ -394,10 +392,8 @@ def _as_png(image: Image, path: StrPath) -> Image:
     """Return `image` in a dtype that PNG has, with the same values."""
     remedy = "write .tif or .npy"
     if image.ndim == 3 and image.dtype != np.uint8:
-        raise ValueError(
-            f"{path}: PNG cannot hold colours, of shape {image.shape}, of dtype {image.dtype}; "
-            f"{remedy}"
-        )
+        held = f"colours of dtype {image.dtype}, in shape {image.shape}"
+        raise ValueError(f"{path}: PNG cannot hold {held}; {remedy}")
     if image.dtype in (np.dtype(np.bool_), np.dtype(np.uint8), np.dtype(np.uint16)):
         return image
     if image.dtype.kind not in "iu":

@@ -153,8 +153,7 @@ class ClusterPairs:
         assert self._space is not None
         if links is not None and self._space.clusters.on_gpu:
             raise ValueError(
-                "max_size divides clusters in main memory only; copy the columns there, or leave "
-                "device out"
+                "max_size is for clusters in main memory; copy the columns there, or omit device"
             )
         columns = [*sides[0], *sides[1], *([weighed] if weighed else [])]
         for begin, rows in self._row_ranges(columns):
@@ -181,9 +180,7 @@ class ClusterPairs:
         if weights is not None:
             kind = weight_type(weights)
             if self._weight_type not in (None, kind) and self._given_thresholds:
-                raise TypeError(
-                    f"weights are {kind}, but those before {self._weight_type}; cast them"
-                )
+                raise TypeError(f"weights are {kind}, and were {self._weight_type}; cast them")
             self._weight_type = kind
         parts = list(zip(*sides, strict=True))
         self._check_places([*chain.from_iterable(sides), *([weights] if weights else [])])
@@ -223,10 +220,8 @@ class ClusterPairs:
                 )
         for column in columns:
             if column.on_gpu and gpu_of(column) != gpu:
-                raise ValueError(
-                    f"{column.name} lies on GPU {gpu_of(column)}, but {other} on GPU {gpu}; copy "
-                    "it there"
-                )
+                where = f"{column.name} lies on GPU {gpu_of(column)}"
+                raise ValueError(f"{where}, but {other} on GPU {gpu}; copy it there")
 
     def _stream(self) -> AbstractContextManager[object]:
         """Work where the clusters are, on the stream that is current in the library of results."""
@@ -358,9 +353,7 @@ class ClusterPairs:
         except (OSError, MemoryError):
             raise
         except Exception as error:  # of what is no archive, or another one
-            raise ValueError(
-                f"{os.fspath(path)} is no file of ClusterPairs.save: {error}"
-            ) from error
+            raise ValueError(f"{path} is no file of ClusterPairs.save: {error}") from error
 
 
 def as_thresholds(given: Any) -> list[float] | None:

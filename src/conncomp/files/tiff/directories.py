@@ -70,9 +70,7 @@ def check_directories(file: IO[bytes], size: int) -> None:
         if place == 0 or (place >= size and not in_chain):
             continue
         if place in seen:
-            raise ValueError(
-                f"its directories form a circle: there are two ways to that at {place}"
-            )
+            raise ValueError(f"its directories form a circle: two ways lead to that at {place}")
         seen.add(place)
         file.seek(place)
         (count,) = read(number)

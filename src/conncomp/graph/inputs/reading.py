@@ -156,9 +156,7 @@ def _find_format(source: Source, asked: Asked) -> str:
     if head.startswith(b"PK\3\4"):
         return "npz"
     if head.startswith(b"\x93NUMPY"):
-        raise source.error(
-            "is an array of NumPy; scipy.sparse.save_npz writes matrices that can be read"
-        )
+        raise source.error("is an array of NumPy; scipy.sparse.save_npz saves matrices")
     if b"\0" in head and not UTF_16.fullmatch(head[: len(head) // 2 * 2]):
         if _is_ecl(source):
             return "ecl"
@@ -282,9 +280,7 @@ def _read_ecl(source: Source) -> Parts:
         raise source.error(str(error)) from None
     weights = source.read_bytes(4 * arcs + 1)
     if len(weights) not in (0, 4 * arcs):
-        raise source.error(
-            f"{len(weights)} bytes or more follow the arcs; weights would be {4 * arcs}"
-        )
+        raise source.error(f"{len(weights)} bytes or more follow arcs; weights are {4 * arcs}")
     return _mirrored(indptr, indices)
 
 

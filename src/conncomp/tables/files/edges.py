@@ -238,8 +238,7 @@ def _refuse_what_is_for_files(**given: Any) -> None:
     for name, value in given.items():
         if value is not None:
             raise ValueError(
-                f"{name}={shown(value)} is for files, but files is a DataFrame of Dask; leave it "
-                "out"
+                f"{name}={shown(value)} is for files, and files is a DataFrame; leave it out"
             )
 
 

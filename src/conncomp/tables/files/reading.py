@@ -211,9 +211,7 @@ def _reading(path: str) -> Iterator[None]:
             yield
     except MemoryError as error:  # of Arrow, which asks for what a header says
         reason = printable(str(error))
-        raise ValueError(
-            f"{path}: it is damaged, or has rows that are too long: {reason}"
-        ) from error
+        raise ValueError(f"{path}: damaged, or of rows that are too long: {reason}") from error
 
 
 class _Bytes(io.FileIO):
@@ -610,9 +608,7 @@ def check_types(files: Iterable[PairFile]) -> None:
             weighed.setdefault(kind, file.path)
             if len(weighed) > 1:
                 (one, path), (other, place) = weighed.items()
-                raise TypeError(
-                    f"weights are {one} in {path}, but {other} in {place}; cast those of one file"
-                )
+                raise TypeError(f"weights are {one} in {path}, but {other} in {place}; cast one")
 
 
 def _side(given: Iterable[tuple[str, Any]]) -> list[Column]:
