@@ -188,7 +188,7 @@ def _bits_of_weights(weights: Any, graph: Graph, there: bool) -> WeightBits:
         array = array.astype(np.float64)
     _arrays.check_kind(array, "biuf", weights, "weights", "of real numbers")
     if array.dtype.itemsize > 8:
-        raise TypeError(f"weights is of dtype {array.dtype}; give weights.astype(float)")
+        raise TypeError(f"weights is of dtype {array.dtype}; use float64 instead")
     check_one_each("weights", array.shape, graph.num_arcs)
     wide = array.dtype.itemsize > 4
     kind = {"b": "u", "u": "u", "i": "i", "f": "f"}[array.dtype.kind]
