@@ -47,12 +47,11 @@ class Reading(TypedDict, total=False):
 class Graph:
     """A directed graph with vertices 0, 1, ..., as an array of arcs.
 
-    Made of arcs or rows here, or by `read` or one of the ``from_...`` methods. Arrays in main
-    memory are kept without a copy where they are of int32 or int64; what changes in them later may
-    lead to wrong answers. Arrays on a GPU, of CuPy or any library that shares them by DLPack or
-    ``__cuda_array_interface__``, are copied there. Labels are of the library of these arrays. The
-    other form is made when it is asked for. An undirected edge is two arcs; multiple arcs and loops
-    are kept.
+    It is made of arcs or rows here, or by `read` or a ``from_...`` method; the other form is made
+    when it is asked for. Arrays of int32 or int64 in main memory are kept, not copied: later
+    changes in them may lead to wrong answers. Arrays on a GPU, of CuPy or any library that shares
+    them by DLPack or ``__cuda_array_interface__``, are copied there. Labels are of the library of
+    these arrays. An undirected edge is two arcs; multiple arcs and loops are kept.
 
     Parameters
     ----------
@@ -64,12 +63,11 @@ class Graph:
 
     Attributes
     ----------
-    num_vertices : int
-    num_arcs : int
+    num_vertices, num_arcs : int
     device : {"cpu", "cuda"}
         Where the arrays lie.
     arcs : tuple of two ndarray of int32 or int64, shape (num_arcs,)
-        Sources and targets. Weights, couplings and the numbers of arcs have this order: that of the
+        Sources and targets. Weights, couplings and numbers of arcs have this order: that of the
         list that the graph was made of, or else of `indices`.
     indptr, indices : ndarray of int32 or int64
         Compressed sparse rows: the arcs of v lead to ``indices[indptr[v]:indptr[v + 1]]``. Copies
@@ -347,41 +345,38 @@ class Graph:
             Whether to drop the vertices that have no arcs, renumber the others, and return their
             ids.
         integers : bool, optional
-            Whether the ids in an edge list or a CSV file are integers. An entry that is not written
-            as an integer is printed, such as 007, +7, 1.0 or one with a blank, is then an error. By
-            default the ids that `compact_ids` returns are text as it stands in the file, so that
-            02139 and 2139 differ.
+            Whether the ids in an edge list or a CSV file are integers, so that 007, +7, 1.0 or a
+            blank beside a number is an error. By default the ids that `compact_ids` returns are
+            text as in the file: 02139 and 2139 differ.
         header : bool, optional
-            Whether the first row of a CSV file has the names of columns. By default the rows tell:
-            a first row that looks like those below it is data. A guess is a warning.
+            Whether the first row of a CSV file names the columns. By default the rows tell: a first
+            row that looks like those below it is data. A guess is a warning.
         format : str, optional
             "edge-list", "csv", "matrix-market", "dimacs", "metis", "graphml", "ecl" or "npz", which
-            :doc:`/graphs` describes. By default found from the name or else the content; METIS, and
-            CSV with a header, are told by their names only.
+            :doc:`/graphs` describes. By default the name or else the content tells; METIS, and CSV
+            with a header, only the name.
         progress : callable, optional
-            Called now and then with the number of bytes of the file that have been read, and the
-            number of all.
+            Called now and then with the bytes of the file that have been read, and those of all.
 
         Returns
         -------
         graph : Graph
-            With arcs as they are written; weights are not looked at.
+            With arcs as they are written, and without weights.
         ids : ndarray of str, or of int64 with `integers` and in formats that number the vertices
             The name of each vertex in the file; only with `compact_ids`. Names have the order in
             which they first appear, and numbers the ascending one. Edge lists, CSV and GraphML have
-            names, and the other formats have numbers from 0.
+            names, the others numbers from 0.
 
         Raises
         ------
         ValueError
-            If the content is not as its format wants it, is cut short or contradicts its header. It
-            names the file and the line. Also where a small file could ask for hours or for all
-            memory: if only a number tells of more vertices than 64 for each arc and 4,194,304
-            besides (`compact_ids` keeps those that have arcs), or if a packed file holds more than
-            1032 times its size and 64 MiB besides. Counts in a file never make us allocate memory.
+            If the content is not as its format wants it, is cut short or contradicts its header; it
+            names the file and the line. Also where a small file could ask for hours or all memory:
+            if only a number tells of more vertices than 64 for each arc and 4,194,304 besides
+            (`compact_ids` keeps those with arcs), or a packed file holds more than 1032 times its
+            size and 64 MiB besides.
         OSError
-            If the file cannot be opened or read: `FileNotFoundError`, `IsADirectoryError`,
-            `PermissionError`, ...
+            If the file cannot be opened or read: `FileNotFoundError`, `IsADirectoryError`, ...
 
         Examples
         --------

@@ -29,16 +29,16 @@ ARGUMENTS = ("src", "dst", "u", "v", "vertices")
 class IncrementalComponents:
     """The connected components of a graph that grows: edges are added, and none is taken away.
 
-    A batch of edges costs its edges, whatever the number of vertices. Components can be asked for
-    at any time. Vertices are 0, 1, ..., `num_vertices` - 1; at first each is a component.
+    Vertices are 0, 1, ..., `num_vertices` - 1; at first each is a component. A batch of edges takes
+    the time of its edges, however many vertices there are.
 
     Parameters
     ----------
     num_vertices : int
     device : {None, "cpu", "cuda"}, optional
         Where the components are kept: in main memory by default, or on the current CUDA device.
-        Arrays are given, and returned, where they are kept: NumPy's, or of CuPy or any library that
-        shares them by DLPack or ``__cuda_array_interface__``.
+        Arrays are given, and returned, there: NumPy's, or of CuPy or any library that shares them
+        by DLPack or ``__cuda_array_interface__``.
     dtype : {None, int32, int64}, optional
         Of the vertices that are kept; by default int32 if they fit.
 
@@ -63,22 +63,22 @@ class IncrementalComponents:
 
     Notes
     -----
-    Trees of a union-find grow by a batch at a time; :doc:`/algorithms/forests` tells how. They take
-    4 bytes a vertex, or 8 with int64; on a GPU a batch takes a bit an edge besides. On the CPU
-    large batches are the work of all threads (`set_num_threads`).
+    Trees of a union-find grow by a batch at a time (:doc:`/algorithms/forests`). They take 4 bytes
+    a vertex, or 8 with int64; on a GPU a batch takes a bit an edge besides. On the CPU large
+    batches use all threads (`set_num_threads`).
 
-    On a GPU only `count`, `check`, ``labels("consecutive")``, answers to integers and what has
-    ``wait=True`` wait. So a vertex that does not exist is not reported at once: the GPU finds it
-    and leaves out its batch as a whole, and the next of these calls raises the error. Kernels run
-    on the stream that is current in the library of the arrays; calls on several streams are for the
-    caller to order, where an answer is to know of a batch. `add_edges` with no more edges than
-    before, and ``labels("roots", out=...)``, do not allocate, and can be captured in a CUDA graph.
+    On a GPU only `count`, `check`, ``labels("consecutive")``, answers to integers and calls with
+    ``wait=True`` wait. So a vertex that does not exist is not reported at once: the GPU leaves out
+    its whole batch, and the next of these calls raises the error. Kernels run on the stream that is
+    current in the library of the arrays; the caller orders calls on several streams. `add_edges`
+    with no more edges than before, and ``labels("roots", out=...)``, do not allocate, and can be
+    captured in a CUDA graph.
 
-    All methods may be called by several threads at once; an answer has all edges of the calls that
-    ended before, and some of those under way. Other threads may write to the arrays meanwhile: then
-    answers may be wrong, no more. A signal whose handler raises, such as Ctrl-C, ends a call; some
-    edges of its batch may then be in. Copies and pickles keep the components, not the trees, and on
-    a GPU go through main memory.
+    Several threads may call at once; an answer has all edges of the calls that ended before, and
+    some of those under way. Other threads may write to the arrays meanwhile: then answers may be
+    wrong, no more. A signal whose handler raises, such as Ctrl-C, ends a call; some edges of its
+    batch may then be in. Copies and pickles keep the components, not the trees, and on a GPU go
+    through main memory.
 
     Examples
     --------

@@ -66,17 +66,16 @@ def cluster_quality(
         ``cluster``, ``size``
             Its name and how many nodes it has.
         ``pairs``, ``density``
-            How many different pairs it has, and their part of all that there could be; 1 for a
-            cluster of one.
+            How many different pairs it has, and their part of all possible ones; 1 for a cluster of
+            one.
         ``bridges``
             How many of its pairs are bridges, each of which alone holds two parts together.
         ``cut_off``, ``bridge_left``, ``bridge_right``
             Of the bridge that divides most evenly: the size of the smaller part, and its ends. 0
-            and null where there is no bridge.
+            and null without a bridge.
         ``weakest``, ``weakest_left``, ``weakest_right``
-            With `weights`: the weight of the weakest link, which is the lightest of the maximum
-            spanning tree, and its ends; NaN and null for a cluster of one. Above that weight the
-            cluster falls apart.
+            With `weights`: the weight of the lightest link of the maximum spanning tree, above
+            which the cluster falls apart, and its ends; NaN and null for a cluster of one.
 
     Raises
     ------
@@ -87,10 +86,9 @@ def cluster_quality(
     Notes
     -----
     A large cluster of a low density with a bridge whose smaller part is large is likely to be two
-    that one wrong pair has united. Bridges are found by a depth-first search in linear time (R. E.
-    Tarjan, "A note on finding the bridges of a graph", Information Processing Letters 2, 1974).
-    ``numpy.unique(quality["size"], return_counts=True)`` tells how many clusters there are of each
-    size.
+    that one wrong pair has united. Bridges are found in linear time (R. E. Tarjan, "A note on
+    finding the bridges of a graph", Information Processing Letters 2, 1974).
+    ``numpy.unique(quality["size"], return_counts=True)`` counts the clusters of each size.
 
     Examples
     --------
