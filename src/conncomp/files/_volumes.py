@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._optional import optional
+from conncomp.files.access import too_large
 from conncomp.files.scales import Content, Scale, scale_of
 
 # A header that is longer is damaged.
@@ -250,9 +251,7 @@ def _read_values(
     size = os.fstat(file.fileno()).st_size
     needed = math.prod(shape) * dtype.itemsize
     if min(shape, default=0) < 1 or needed > (size - begin) * (DEFLATE if packed else 1):
-        raise ValueError(
-            f"says that it has shape {shape} and dtype {dtype}, but is of {size} bytes"
-        )
+        raise too_large(shape, dtype, size)
     file.seek(begin)
     if not packed:
         return np.fromfile(file, dtype, math.prod(shape)).reshape(shape)

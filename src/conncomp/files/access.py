@@ -16,7 +16,7 @@ import stat
 import sys
 import tempfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path, PurePath
 from typing import Any
@@ -33,19 +33,15 @@ Progress = Callable[[int, int], object]
 
 # Temporary files have this in their names.
 TEMPORARY = "conncomp"
-
 # A line that is read in Python, a header or a comment, is cut here.
 LONGEST_LINE = 1 << 16
 LINE_END = re.compile(rb"\r\n?|\n")
-
 # Bytes of a packed file that are read at once, and of the text where single lines of it are read.
 PACKED_BLOCK, BUFFER = 1 << 16, 1 << 13
 LONGEST_MAGIC = 10
-
 # What a packed file may hold for each of its bytes, beyond what takes no time: as much as gzip can
 # pack into one. Of bzip2 and xz, a few bytes could hold blanks for days.
 EXPANSION, FREE_EXPANSION = 1032, 1 << 26
-
 # What unpacking may need; `xz -9` takes 65 MiB.
 XZ_MEMORY = 1 << 27
 
@@ -59,9 +55,7 @@ def as_path(path: Any, name: str = "path") -> str:
     if not isinstance(text, str):
         raise TypeError(f"{name}={shown(path)} must be a str, or path-like")
     if "\0" in text:
-        raise ValueError(
-            f"{name}={shown(path)} has a null character, and no file has it in its name"
-        )
+        raise ValueError(f"{name}={shown(path)} has a null character, as no name of a file has")
     return text
 
 
@@ -256,6 +250,11 @@ def naming(path: StrPath) -> Iterator[None]:
             raise
         reason = printable(str(error)) or type(error).__name__
         raise ValueError(f"{os.fspath(path)}: {reason}") from error
+
+
+def too_large(shape: Sequence[int], dtype: np.dtype[Any], size: int) -> ValueError:
+    """Return the error of a file of so many bytes that cannot hold what it says."""
+    return ValueError(f"says that it has shape {shape} and dtype {dtype}, but is of {size} bytes")
 
 
 class Stream(io.RawIOBase):

@@ -13,7 +13,6 @@ from conncomp._arguments import shown
 
 # The columns that edges begin and end in, if they are not the first two.
 ENDS = (("source", "target"), ("src", "dst"), ("from", "to"))
-
 # Bytes and rows of a file that are looked at: two rows at least, as a row has 65,536 bytes at most.
 SAMPLE, ROWS = 1 << 17, 200
 

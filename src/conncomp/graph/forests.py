@@ -29,9 +29,8 @@ def spanning_forest(
 ) -> Arcs:
     """Find a spanning forest of a graph: one tree for each component.
 
-    It is the forest of the least arc numbers, as Kruskal's algorithm finds it if it takes the arcs
-    in their order: those that connect what no arc before them connects. So it is the same on every
-    device, whatever the number of threads.
+    It is the forest of the least arc numbers: those that connect what no arc before them connects.
+    So it is the same on every device, whatever the number of threads.
 
     Parameters
     ----------
@@ -46,27 +45,23 @@ def spanning_forest(
     Returns
     -------
     ndarray of int32 or int64, shape (num_vertices - n_components,)
-        The numbers of the arcs, in ascending order: where they are in `Graph.arcs`, the list that
-        the graph was made of. Those of a sparse matrix are where its entries are stored, of layouts
-        lil and dia in the order of rows, and of a dense one its entries in the order of rows.
-        Entries that are no arcs, such as the zeros in blocks of bsr, are not counted. int32 unless
-        there are 2³¹ arcs. Of the library that the graph's arrays are of.
+        The numbers of the arcs, ascending: where they are in `Graph.arcs`, the list that the graph
+        was made of. Of a sparse matrix, where its entries are stored, in lil and dia in the order
+        of rows; of a dense one, its entries in the order of rows. Entries that are no arcs, such as
+        the zeros in blocks of bsr, are not counted. int32 unless there are 2³¹ arcs. Of the library
+        of the graph's arrays.
 
     Raises
     ------
     TypeError, ValueError, ImportError, RuntimeError, MemoryError
         As `connected_components` does for the graph and the device.
 
-    See Also
-    --------
-    minimum_spanning_forest : The same for arcs that have weights.
-
     Notes
     -----
-    :doc:`/algorithms/forests` tells how it works. On the CPU it takes the memory of two numbers a
-    vertex and, on several threads, half a number a vertex and a bit an arc. On a GPU, where there
-    are many arcs a vertex, it waits and takes 24 bytes or more for each arc. Other threads may
-    write to the arrays of `graph` meanwhile: the arcs may then be wrong, no more.
+    :doc:`/algorithms/forests` tells how it works. The CPU takes the memory of two numbers a vertex
+    and, on several threads, half a number a vertex and a bit an arc. A GPU, where there are many
+    arcs a vertex, waits and takes 24 bytes or more an arc. Other threads may write to the arrays of
+    `graph` meanwhile: the arcs may then be wrong, no more.
 
     Examples
     --------
@@ -90,9 +85,8 @@ def minimum_spanning_forest(
 ) -> Arcs:
     """Find the spanning forest of the least weight: a minimum spanning tree for each component.
 
-    Of arcs of equal weight the one of the lower number is preferred, so that the forest is the same
-    on every device, whatever the number of threads. Unlike in SciPy, an arc of weight zero is an
-    arc. Other threads may write to `graph` and `weights` as for `spanning_forest`.
+    Of arcs of equal weight the lower number is preferred, so that the forest is the same on every
+    device, whatever the number of threads. Unlike in SciPy, an arc of weight zero is an arc.
 
     Parameters
     ----------
@@ -101,26 +95,22 @@ def minimum_spanning_forest(
         lighter one counts.
     weights : array_like of real numbers, shape (num_arcs,), optional
         The weight of each arc, where the graph lies, in the order of `Graph.arcs`: that of the list
-        of edges, or of a matrix's stored entries. `Graph.in_arc_order` takes what is in the order
-        of `Graph.indices`. Negative weights and infinities are allowed: an arc of weight infinity
-        is heavier than all others, but an arc. May be left out if `graph` is a matrix: its entries
-        are the weights.
+        of edges, or of a matrix's stored entries. `Graph.in_arc_order` takes the order of
+        `Graph.indices`. Weights may be negative or infinite: an arc of weight infinity is the
+        heaviest, but an arc. By default the entries, if `graph` is a matrix.
     device, workspace
-        As for `spanning_forest`. A GPU waits now and then, and takes 32 bytes or more for each arc.
+        As for `spanning_forest`. A GPU waits now and then, and takes 32 bytes or more an arc.
 
     Returns
     -------
     ndarray of int32 or int64, shape (num_vertices - n_components,)
-        The numbers of the arcs, in ascending order, as of `spanning_forest`. The weight of the
-        forest is ``weights[arcs].sum()``.
+        The numbers of the arcs, as of `spanning_forest`. ``weights[arcs].sum()`` is their weight.
 
     Raises
     ------
-    TypeError
-        If `weights` are not real numbers of at most 64 bits, do not lie where the graph does, or
-        are left out and the graph is no matrix.
-    ValueError
-        If a weight is NaN, or there is not one for each arc.
+    TypeError, ValueError
+        If `weights` are not real numbers of at most 64 bits, one for each arc and none of them NaN;
+        do not lie where the graph does; or are left out and the graph is no matrix.
     ImportError, RuntimeError, MemoryError
         As `connected_components` does.
 
@@ -194,9 +184,7 @@ def _bits_of_weights(weights: Any, graph: Graph, there: bool) -> WeightBits:
         array = array.astype(np.float64)
     _arrays.check_kind(array, "biuf", weights, "weights", "of real numbers")
     if array.dtype.itemsize > 8:
-        raise TypeError(
-            f"weights is of dtype {array.dtype}; use float64, which its .astype() makes"
-        )
+        raise TypeError(f"weights is of dtype {array.dtype}; use float64 instead")
     check_one_each("weights", array.shape, graph.num_arcs)
     wide = array.dtype.itemsize > 4
     kind = {"b": "u", "u": "u", "i": "i", "f": "f"}[array.dtype.kind]

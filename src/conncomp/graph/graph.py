@@ -19,20 +19,8 @@ from numpy.typing import ArrayLike
 from conncomp import _arrays
 from conncomp._arguments import as_bool, as_sequence, check_choice, check_progress, shown
 from conncomp._core import native
-from conncomp.graph.inputs import conversions
-from conncomp.graph.inputs.parts import (
-    Ids,
-    Indices,
-    as_arcs,
-    as_rows,
-    check_arcs,
-    check_csr,
-    check_num_vertices,
-    check_one_each,
-    check_square,
-    refuse_excess,
-    sources_of_rows,
-)
+from conncomp.graph.inputs import conversions, parts
+from conncomp.graph.inputs.parts import Ids, Indices
 from conncomp.kernels.cuda.graph.edges import check_rows, rows_of_arcs
 from conncomp.kernels.cuda.launcher import current_gpu
 
@@ -59,12 +47,11 @@ class Reading(TypedDict, total=False):
 class Graph:
     """A directed graph with vertices 0, 1, ..., as an array of arcs.
 
-    Made of arcs or rows here, or by `read` or one of the ``from_...`` methods. Arrays in main
-    memory are kept without a copy where they are of int32 or int64; what changes in them later may
-    lead to wrong answers. Arrays on a GPU, of CuPy or any library that shares them by DLPack or
-    ``__cuda_array_interface__``, are copied there. Labels are of the library of these arrays. The
-    other form is made when it is asked for. An undirected edge is two arcs; multiple arcs and loops
-    are kept.
+    It is made of arcs or rows here, or by `read` or a ``from_...`` method; the other form is made
+    when it is asked for. Arrays of int32 or int64 in main memory are kept, not copied: later
+    changes in them may lead to wrong answers. Arrays on a GPU, of CuPy or any library that shares
+    them by DLPack or ``__cuda_array_interface__``, are copied there. Labels are of the library of
+    these arrays. An undirected edge is two arcs; multiple arcs and loops are kept.
 
     Parameters
     ----------
@@ -76,12 +63,11 @@ class Graph:
 
     Attributes
     ----------
-    num_vertices : int
-    num_arcs : int
+    num_vertices, num_arcs : int
     device : {"cpu", "cuda"}
         Where the arrays lie.
     arcs : tuple of two ndarray of int32 or int64, shape (num_arcs,)
-        Sources and targets. Weights, couplings and the numbers of arcs have this order: that of the
+        Sources and targets. Weights, couplings and numbers of arcs have this order: that of the
         list that the graph was made of, or else of `indices`.
     indptr, indices : ndarray of int32 or int64
         Compressed sparse rows: the arcs of v lead to ``indices[indptr[v]:indptr[v + 1]]``. Copies
@@ -89,10 +75,9 @@ class Graph:
 
     Raises
     ------
-    ValueError
-        If the arrays are not as `from_edges` or `from_csr` wants them.
-    TypeError
-        If they are not of integers, or if `arcs` and `csr` are both given or both missing.
+    TypeError, ValueError
+        If the arrays are not as `from_edges` or `from_csr` wants them, or `arcs` and `csr` are both
+        given or both missing.
 
     Examples
     --------
@@ -120,7 +105,7 @@ class Graph:
     ) -> None:
         if (arcs is None) == (csr is None):
             raise TypeError("Graph needs either arcs=(src, dst) or csr=(indptr, indices)")
-        count = check_num_vertices(num_vertices)
+        count = parts.check_num_vertices(num_vertices)
         if arcs is not None:
             made = self._of_arcs(*_two("arcs", arcs), count)
         else:
@@ -155,10 +140,10 @@ class Graph:
     def _of_arcs(cls, src: ArrayLike, dst: ArrayLike, num_vertices: int | None) -> Graph:
         """Make a graph of arcs, once checked; by default vertices end with the largest there."""
         with _where_they_lie(src=src, dst=dst) as library:
-            arcs = as_arcs(src, dst)
-            count = check_arcs(arcs, num_vertices)
+            arcs = parts.as_arcs(src, dst)
+            count = parts.check_arcs(arcs, num_vertices)
             if num_vertices is None:
-                refuse_excess(arcs, count)
+                parts.refuse_excess(arcs, count)
             return cls._of_checked(count, arcs=arcs, library=library)
 
     @classmethod
@@ -167,7 +152,7 @@ class Graph:
     ) -> Graph:
         """Make a graph of rows, once checked; by default there is a vertex for each row."""
         with _where_they_lie(indptr=indptr, indices=indices) as library:
-            rows = as_rows(indptr, indices)
+            rows = parts.as_rows(indptr, indices)
             count = len(rows[0]) - 1
             if num_vertices not in (None, count):
                 needed = f"{num_vertices} vertices need {num_vertices + 1}"
@@ -180,12 +165,12 @@ class Graph:
         """Raise unless the rows are a graph; on a GPU, find out whether it is symmetric."""
         assert self._csr is not None
         if self.device == "cpu":
-            check_csr(*self._csr)
+            parts.check_csr(*self._csr)
             return
         check = check_rows(current_gpu(), *self._csr)
         self._symmetric = check.symmetric
         if check.wrong:
-            check_csr(*self._csr)  # which says what is wrong
+            parts.check_csr(*self._csr)  # which says what is wrong
 
     def __repr__(self) -> str:
         return f"Graph(num_vertices={self.num_vertices}, num_arcs={self.num_arcs})"
@@ -206,11 +191,10 @@ class Graph:
 
         Raises
         ------
-        ValueError
-            If the arrays differ in length, a vertex is negative or not below `num_vertices`, or so
-            many vertices have no arc that they must be meant by `num_vertices`.
-        TypeError
-            If they are not of integers.
+        TypeError, ValueError
+            If the arrays are not of integers or differ in length, a vertex is negative or not below
+            `num_vertices`, or so many vertices have no arc that they must be meant by
+            `num_vertices`.
 
         Examples
         --------
@@ -218,7 +202,7 @@ class Graph:
         Graph(num_vertices=4, num_arcs=2)
         """
         return cls._of_arcs(
-            src, dst, None if num_vertices is None else check_num_vertices(num_vertices)
+            src, dst, None if num_vertices is None else parts.check_num_vertices(num_vertices)
         )
 
     @classmethod
@@ -262,7 +246,7 @@ class Graph:
         """
         if not conversions.is_sparse(matrix):
             raise TypeError(f"matrix is a {type(matrix).__name__}, not a sparse matrix")
-        check_square(matrix.shape, "matrix")
+        parts.check_square(matrix.shape, "matrix")
         stored = conversions.as_arcs_or_rows(matrix)
         if stored.format == "coo":
             return cls(matrix.shape[0], arcs=(stored.row, stored.col))
@@ -361,41 +345,38 @@ class Graph:
             Whether to drop the vertices that have no arcs, renumber the others, and return their
             ids.
         integers : bool, optional
-            Whether the ids in an edge list or a CSV file are integers. An entry that is not written
-            as an integer is printed, such as 007, +7, 1.0 or one with a blank, is then an error. By
-            default the ids that `compact_ids` returns are text as it stands in the file, so that
-            02139 and 2139 differ.
+            Whether the ids in an edge list or a CSV file are integers, so that 007, +7, 1.0 or a
+            blank beside a number is an error. By default the ids that `compact_ids` returns are
+            text as in the file: 02139 and 2139 differ.
         header : bool, optional
-            Whether the first row of a CSV file has the names of columns. By default the rows tell:
-            a first row that looks like those below it is data. A guess is a warning.
+            Whether the first row of a CSV file names the columns. By default the rows tell: a first
+            row that looks like those below it is data. A guess is a warning.
         format : str, optional
             "edge-list", "csv", "matrix-market", "dimacs", "metis", "graphml", "ecl" or "npz", which
-            :doc:`/graphs` describes. By default found from the name or else the content; METIS, and
-            CSV with a header, are told by their names only.
+            :doc:`/graphs` describes. By default the name or else the content tells; METIS, and CSV
+            with a header, only the name.
         progress : callable, optional
-            Called now and then with the number of bytes of the file that have been read, and the
-            number of all.
+            Called now and then with the bytes of the file that have been read, and those of all.
 
         Returns
         -------
         graph : Graph
-            With arcs as they are written; weights are not looked at.
+            With arcs as they are written, and without weights.
         ids : ndarray of str, or of int64 with `integers` and in formats that number the vertices
             The name of each vertex in the file; only with `compact_ids`. Names have the order in
             which they first appear, and numbers the ascending one. Edge lists, CSV and GraphML have
-            names, and the other formats have numbers from 0.
+            names, the others numbers from 0.
 
         Raises
         ------
         ValueError
-            If the content is not as its format wants it, is cut short or contradicts its header. It
-            names the file and the line. Also where a small file could ask for hours or for all
-            memory: if only a number tells of more vertices than 64 for each arc and 4,194,304
-            besides (`compact_ids` keeps those that have arcs), or if a packed file holds more than
-            1032 times its size and 64 MiB besides. Counts in a file never make us allocate memory.
+            If the content is not as its format wants it, is cut short or contradicts its header; it
+            names the file and the line. Also where a small file could ask for hours or all memory:
+            if only a number tells of more vertices than 64 for each arc and 4,194,304 besides
+            (`compact_ids` keeps those with arcs), or a packed file holds more than 1032 times its
+            size and 64 MiB besides.
         OSError
-            If the file cannot be opened or read: `FileNotFoundError`, `IsADirectoryError`,
-            `PermissionError`, ...
+            If the file cannot be opened or read: `FileNotFoundError`, `IsADirectoryError`, ...
 
         Examples
         --------
@@ -450,7 +431,7 @@ class Graph:
         moved = self._moved(partial(_arrays.move_to_gpu, current_gpu().xp), "cupy")
         # The arrays here may have changed since they were checked.
         if moved._arcs is not None:
-            check_arcs(moved._arcs, moved.num_vertices)
+            parts.check_arcs(moved._arcs, moved.num_vertices)
         if moved._csr is not None:
             moved._check_rows()
         return moved
@@ -545,7 +526,7 @@ class Graph:
                 if _arrays.on_gpu(values)
                 else _arrays.as_numpy(values, "values")
             )
-            check_one_each("values", array.shape, self.num_arcs)
+            parts.check_one_each("values", array.shape, self.num_arcs)
             if _arrays.on_gpu(values):
                 order = _arrays.move_to_gpu(current_gpu().xp, order)
             placed = array.copy()
@@ -558,7 +539,7 @@ class Graph:
             return self._arcs
         indptr, indices = self._rows()
         if self.device == "cpu":
-            return sources_of_rows(indptr, indices), indices
+            return parts.sources_of_rows(indptr, indices), indices
         with self._stream():
             xp = current_gpu().xp
             places = xp.arange(len(indices), dtype=indptr.dtype)
@@ -617,7 +598,7 @@ class Graph:
         elif self._symmetric is None:
             # Copies, which nobody else changes.
             rows = [_arrays.converted(array, array.dtype) for array in self._rows()]
-            check_csr(*rows)
+            parts.check_csr(*rows)
             # Where multiplicities match, too, as they mostly do, one pass is enough.
             if native.csr_is_mirrored(*rows, secrets.randbits(64)):
                 self._symmetric = True
@@ -664,8 +645,8 @@ def read_graph(
     """Read a graph and its vertices' names, if any; `remedy` is how one asks for `compact_ids`."""
     from conncomp.graph.inputs.reading import read_parts
 
-    parts, names = read_parts(path, asked, format, progress, remedy)
-    return Graph._of_checked(**parts._asdict()), names
+    read, names = read_parts(path, asked, format, progress, remedy)
+    return Graph._of_checked(**read._asdict()), names
 
 
 def count_without_arcs(graph: Graph) -> int:

@@ -14,14 +14,7 @@ from conncomp import _arrays
 from conncomp._arguments import INT32_MAX, as_bool, as_integer, check_choice, shown
 from conncomp._core import native
 from conncomp.gpu import Workspace
-from conncomp.graph.inputs.parts import (
-    as_indices,
-    as_one_dtype,
-    check_lengths,
-    check_num_vertices,
-    check_range,
-    no_vertex,
-)
+from conncomp.graph.inputs import parts
 from conncomp.kernels.cuda.core.numbering import number_roots
 from conncomp.kernels.cuda.graph.incremental import REFUSAL, GrowingForest
 from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, current_gpu, first_entry
@@ -36,16 +29,16 @@ ARGUMENTS = ("src", "dst", "u", "v", "vertices")
 class IncrementalComponents:
     """The connected components of a graph that grows: edges are added, and none is taken away.
 
-    A batch of edges costs its edges, whatever the number of vertices. Components can be asked for
-    at any time. Vertices are 0, 1, ..., `num_vertices` - 1; at first each is a component.
+    Vertices are 0, 1, ..., `num_vertices` - 1; at first each is a component. A batch of edges takes
+    the time of its edges, however many vertices there are.
 
     Parameters
     ----------
     num_vertices : int
     device : {None, "cpu", "cuda"}, optional
         Where the components are kept: in main memory by default, or on the current CUDA device.
-        Arrays are given, and returned, where they are kept: NumPy's, or of CuPy or any library that
-        shares them by DLPack or ``__cuda_array_interface__``.
+        Arrays are given, and returned, there: NumPy's, or of CuPy or any library that shares them
+        by DLPack or ``__cuda_array_interface__``.
     dtype : {None, int32, int64}, optional
         Of the vertices that are kept; by default int32 if they fit.
 
@@ -59,12 +52,10 @@ class IncrementalComponents:
 
     Raises
     ------
-    TypeError, ValueError
-        If an argument does not fit.
+    TypeError, ValueError, MemoryError
+        If an argument does not fit, or there is too little memory.
     ImportError, RuntimeError
         If the GPU is to be used, and CuPy is not installed or there is none.
-    MemoryError
-        If there is too little memory.
 
     See Also
     --------
@@ -72,22 +63,22 @@ class IncrementalComponents:
 
     Notes
     -----
-    Trees of a union-find grow by a batch at a time; :doc:`/algorithms/forests` tells how. They take
-    4 bytes a vertex, or 8 with int64; on a GPU a batch takes a bit an edge besides. On the CPU
-    large batches are the work of all threads (`set_num_threads`).
+    Trees of a union-find grow by a batch at a time (:doc:`/algorithms/forests`). They take 4 bytes
+    a vertex, or 8 with int64; on a GPU a batch takes a bit an edge besides. On the CPU large
+    batches use all threads (`set_num_threads`).
 
-    On a GPU only `count`, `check`, ``labels("consecutive")``, answers to integers and what has
-    ``wait=True`` wait. So a vertex that does not exist is not reported at once: the GPU finds it
-    and leaves out its batch as a whole, and the next of these calls raises the error. Kernels run
-    on the stream that is current in the library of the arrays; calls on several streams are for the
-    caller to order, where an answer is to know of a batch. `add_edges` with no more edges than
-    before, and ``labels("roots", out=...)``, do not allocate, and can be captured in a CUDA graph.
+    On a GPU only `count`, `check`, ``labels("consecutive")``, answers to integers and calls with
+    ``wait=True`` wait. So a vertex that does not exist is not reported at once: the GPU leaves out
+    its whole batch, and the next of these calls raises the error. Kernels run on the stream that is
+    current in the library of the arrays; the caller orders calls on several streams. `add_edges`
+    with no more edges than before, and ``labels("roots", out=...)``, do not allocate, and can be
+    captured in a CUDA graph.
 
-    All methods may be called by several threads at once; an answer has all edges of the calls that
-    ended before, and some of those under way. Other threads may write to the arrays meanwhile: then
-    answers may be wrong, no more. A signal whose handler raises, such as Ctrl-C, ends a call; some
-    edges of its batch may then be in. Copies and pickles keep the components, not the trees, and on
-    a GPU go through main memory.
+    Several threads may call at once; an answer has all edges of the calls that ended before, and
+    some of those under way. Other threads may write to the arrays meanwhile: then answers may be
+    wrong, no more. A signal whose handler raises, such as Ctrl-C, ends a call; some edges of its
+    batch may then be in. Copies and pickles keep the components, not the trees, and on a GPU go
+    through main memory.
 
     Examples
     --------
@@ -108,7 +99,7 @@ class IncrementalComponents:
     def __init__(
         self, num_vertices: int, *, device: str | None = None, dtype: DTypeLike | None = None
     ) -> None:
-        vertices = check_num_vertices(num_vertices)
+        vertices = parts.check_num_vertices(num_vertices)
         index = _index_type(dtype, vertices)
         where = _arrays.choose_device(device, False, "num_vertices")
         self._num_vertices = vertices
@@ -175,11 +166,10 @@ class IncrementalComponents:
 
         Raises
         ------
-        ValueError
-            If the arrays differ in length, or hold what is no vertex; then no edge is added. On a
-            GPU, unless `wait`, the latter is raised by a later call that waits.
-        TypeError
-            If they are not of integers, or lie elsewhere than the components.
+        TypeError, ValueError
+            If the arrays are not of integers, lie elsewhere than the components, differ in length,
+            or hold what is no vertex; then no edge is added. On a GPU, unless `wait`, the last is
+            raised by a later call that waits.
         """
         self._kept.add_edges({"src": src, "dst": dst}, as_bool("wait", wait))
 
@@ -267,11 +257,9 @@ class IncrementalComponents:
 
         Raises
         ------
-        ValueError
-            If an argument does not fit, or the labels do not fit `dtype` or `out`; on a GPU also as
-            of `check`, unless `numbering` is "roots".
-        TypeError
-            If `dtype` or `out` is not of integers, or `out` lies elsewhere than the components.
+        TypeError, ValueError
+            If an argument does not fit, `out` lies elsewhere than the components, or the labels do
+            not fit `dtype` or `out`; on a GPU also as of `check`, unless `numbering` is "roots".
         """
         check_choice("numbering", numbering, ("consecutive", "roots"))
         dtype = self.dtype if dtype is None and out is None else dtype
@@ -328,11 +316,11 @@ class _InMemory:
                     f"{name} lies in GPU memory, but the components in main memory; copy it to a "
                     "NumPy array, or keep the components there by device='cuda'"
                 )
-        vertices = [as_indices(array, name) for name, array in arrays.items()]
-        check_lengths(arrays, vertices)
+        vertices = [parts.as_indices(array, name) for name, array in arrays.items()]
+        parts.check_lengths(arrays, vertices)
         for name, array in zip(arrays, vertices, strict=True):
-            check_range(array, name, len(self.parent))
-        return as_one_dtype(vertices)
+            parts.check_range(array, name, len(self.parent))
+        return parts.as_one_dtype(vertices)
 
 
 class _OnGpu:
@@ -425,8 +413,8 @@ class _OnGpu:
             # uint64 of 2^63 and more becomes negative, and is no vertex either.
             dtype = array.dtype if array.dtype in INDEX_TYPES else np.dtype(np.int64)
             vertices.append(array.astype(dtype, order="C", copy=False))
-        check_lengths(arrays, vertices)
-        return as_one_dtype(vertices)
+        parts.check_lengths(arrays, vertices)
+        return parts.as_one_dtype(vertices)
 
     def _raise_refusal(self, wait: bool = True) -> None:
         """Raise the error of the first call that was refused, if we are to wait for it."""
@@ -439,7 +427,7 @@ class _OnGpu:
         refusal.fill(0)
         name = ARGUMENTS[argument]
         left_out = "; the batch is left out" if name in ("src", "dst") else ""
-        raise ValueError(f"{no_vertex(name, place, value, len(self.parent))}{left_out}")
+        raise ValueError(f"{parts.no_vertex(name, place, value, len(self.parent))}{left_out}")
 
 
 def _library_of(arrays: Named) -> str:

@@ -77,38 +77,37 @@ def connected_components(
     """Find the connected components of a graph.
 
     The first four arguments and the result are those of
-    `scipy.sparse.csgraph.connected_components`, but for the order in which strong components are
-    numbered, which changes with SciPy's version.
+    `scipy.sparse.csgraph.connected_components`; only the order of strong components is another, as
+    SciPy's changes with its version.
 
     Parameters
     ----------
     csgraph : Graph, matrix, or graph of another library
-        A sparse matrix or array of SciPy, CuPy or PyData's sparse: all stored entries are arcs,
-        zeros too, except in the layouts bsr and dia, which are padded with zeros. A dense matrix:
-        entries other than 0, NaN and infinity are arcs, and in a masked one all that are not
-        masked. It need not be symmetric. A graph of NetworkX, igraph or rustworkx: its nodes are
-        numbered in their order. The keyword ``graph`` works, too.
+        A sparse matrix or array of SciPy, CuPy or PyData's sparse: stored entries are arcs, zeros
+        too, but for the padding of bsr and dia. A dense matrix: entries other than 0, NaN and
+        infinity are arcs, and in a masked one all that are not masked. It need not be symmetric. A
+        graph of NetworkX, igraph or rustworkx: nodes are numbered in their order. The keyword
+        ``graph`` works, too.
     directed : bool, optional
         If False, arcs count in both directions, and `connection` means nothing.
     connection : {"weak", "strong"}, optional
-        Of a directed graph: whether a component's vertices are connected once the directions of its
-        arcs are ignored, or reach each other along them.
+        Of a directed graph: whether the vertices of a component are connected if directions of arcs
+        are ignored, or reach each other along them.
     return_labels : bool, optional
         Whether to return the labels too.
     numbering : {"consecutive", "roots", "topological"}, optional
         "consecutive": labels 0, 1, ... in the order of the components' smallest vertices. "roots":
         the smallest vertex of the component. "topological", for strong components: labels 0, 1, ...
-        so that no arc leads from a smaller label to a larger one, in the order of the longest path
-        that leads away from a component, in arcs between components, and of the smallest vertex
-        where these are equal.
+        so that arcs never lead to larger labels, in the order of the longest path that leads away
+        from a component, in arcs between components, and then of the smallest vertex.
     algorithm : str, optional
         All give the same labels. On the CPU "auto", "afforest", "ecl", "bfs" or "recolouring", and
         for strong components "auto" or "tarjan"; on a GPU "auto" or others.
         :doc:`/algorithms/graph_options` has them all, with their options and memory.
     dtype : dtype or "smallest", optional
-        Of the labels; by default int32 where every vertex number fits. Other types of integers,
-        signed or not, of 8 bits to 64, if the labels fit; "smallest" is the narrowest unsigned one
-        that they fit into. Labels of other types than int32 and int64 are copied from one of these.
+        Of the labels: integers of 8 to 64 bits if the labels fit, by default int32 where every
+        vertex number fits; "smallest" is the narrowest unsigned one that they fit into. Types other
+        than int32 and int64 cost a copy.
     out : ndarray, optional
         A C-contiguous array of integers, of shape (num_vertices,), to write the labels to, where
         the graph is. On the CPU it needs as much memory again as the labels.
@@ -116,27 +115,24 @@ def connected_components(
         Where to work: by default where the graph lies. "cuda" moves a graph in main memory to the
         current GPU, and the labels back.
     workspace : Workspace, optional
-        Memory on the GPU to use again. Of no use on a CPU, so an error there.
+        Memory on the GPU to use again; an error on a CPU.
     **options
         Of the algorithm, as the same page lists them.
 
     Returns
     -------
     n_components : int
-        For a graph on a GPU and ``numbering="roots"`` an array without axes on the GPU, so that the
-        call does not wait for the result; it lies in `workspace`, until that is used again.
+        For a graph on a GPU and ``numbering="roots"`` a GPU array without axes, so that the call
+        does not wait; it lies in `workspace`, until that is used again.
     labels : ndarray of int32 or int64, or of `dtype`, shape (num_vertices,)
-        Only if `return_labels`; `out` if that was given. Of the library that the graph's arrays are
-        of.
+        Only if `return_labels`; `out` if that was given. Of the library of the graph's arrays.
 
     Raises
     ------
-    TypeError
-        If `csgraph` is of none of the kinds above, or complex or of objects, or `options` has a
-        name that the algorithm does not know.
-    ValueError
-        If it is not square or refers to vertices that it does not have, or another argument does
-        not fit, or `dtype` or `out` is too small for the labels.
+    TypeError, ValueError
+        If `csgraph` is none of the kinds above, complex or of objects, not square, or refers to
+        vertices that it does not have; if another argument does not fit, the algorithm has no such
+        option, or `dtype` or `out` is too small for the labels.
     ImportError, RuntimeError
         If the GPU is to be used, and CuPy is not installed or there is none. RuntimeError where
         "soman" with ``jump="end"`` and a ``hook=`` of its papers comes to no end.
@@ -150,16 +146,14 @@ def connected_components(
 
     Notes
     -----
-    On the CPU "auto" samples a few arcs of each vertex before all others, and finds strong
-    components by one depth-first search where its parallel steps do not help. On a GPU calls run on
-    the stream that is current in the library of the graph's arrays. With ``numbering="roots"``,
-    `out` and a `workspace` that was used for as large a graph before, "auto" and "ecl" neither
-    allocate nor wait, and can be captured in a CUDA graph. The other algorithms wait for the GPU
-    now and then.
+    Calls on a GPU run on the stream that is current in the library of the graph's arrays. With
+    ``numbering="roots"``, `out` and a `workspace` that was used for as large a graph before, "auto"
+    and "ecl" neither allocate nor wait, and can be captured in a CUDA graph. The other algorithms
+    wait for the GPU now and then.
 
     Other threads may write to the arrays of `csgraph` and to `out` meanwhile: the labels may then
-    be wrong, no more. A signal whose handler raises, such as Ctrl-C, ends the call; what is in
-    `out` is then undefined.
+    be wrong, no more. A signal whose handler raises, such as Ctrl-C, ends the call and leaves `out`
+    undefined.
 
     Examples
     --------
@@ -384,8 +378,7 @@ def condensation(
     Returns
     -------
     Condensation
-        The graph, the labels and the number of components. Arrays lie where those of `csgraph` do,
-        the labels as an array of the same library.
+        Arrays lie where those of `csgraph` do, the labels as an array of the same library.
 
     Raises
     ------

@@ -238,6 +238,24 @@ def _fields_of(rows: list[Any], name: str) -> list[Column]:
     ]
 
 
+def library_of_side(given: Any) -> str:
+    """Return the library of a column, or of the first one of several."""
+    return library_of(given[0] if isinstance(given, tuple) and given else given)
+
+
+def library_of_table(table: Any, columns: Any) -> str:
+    """Return the library of a table, or of some columns of a dict."""
+    library = library_of(table)
+    return library_of_side(columns) if library == "builtins" else library
+
+
+def by_part(name: str, values: list[Any]) -> dict[str, Any]:
+    """Return the columns of ids, numbered if these are of several."""
+    if len(values) == 1:
+        return {name: values[0]}
+    return {f"{name}_{k}": column for k, column in enumerate(values)}
+
+
 def as_weights(given: Any) -> Column:
     """Return a column of weights; raise TypeError if they are no numbers."""
     column = as_column(given, "weights")

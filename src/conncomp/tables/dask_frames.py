@@ -77,7 +77,8 @@ def cluster_pairs(
     ).iloc[:0]
     of_objects = any(pairs._meta[name].dtype == object for name in _names(left) + _names(right))
     if of_objects:  # which are of whatever type, as they are when they are computed
-        of_ids = [name for name in like if _is_of_ids(name, cluster_ids)]
+        names = ("node", "cluster") if cluster_ids == "first" else "node"
+        of_ids = [name for name in like if name.startswith(names)]
         like = like.astype(dict.fromkeys(of_ids, object))
     parts = [
         dask.delayed(_cluster_part)(part, left, right, arguments) for part in pairs.to_delayed()
@@ -85,11 +86,6 @@ def cluster_pairs(
     if nodes is not None:
         parts.insert(0, dask.delayed(_cluster_part)(pairs._meta, left, right, arguments, nodes))
     return _united(parts, like, cluster_ids)
-
-
-def _is_of_ids(name: str, cluster_ids: str) -> bool:
-    """Whether a column of the result has ids."""
-    return name.startswith("node") or (cluster_ids == "first" and name.startswith("cluster"))
 
 
 def _names(columns: Any) -> list[Any]:
@@ -128,11 +124,7 @@ def _cluster_part(pairs: Any, left: Any, right: Any, arguments: Any, nodes: Any 
     for suffix in _suffixes(table):
         numbers = table[f"cluster{suffix}"].to_numpy()
         roots.append(np.unique(numbers, return_index=True)[1][numbers])
-    return Part(table[_node_columns(table)], roots)
-
-
-def _node_columns(table: Any) -> list[str]:
-    return [name for name in table.columns if name.startswith("node")]
+    return Part(table[[name for name in table.columns if name.startswith("node")]], roots)
 
 
 def _suffixes(table: Any) -> list[str]:

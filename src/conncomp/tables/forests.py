@@ -88,9 +88,7 @@ def as_vertices(ends: NDArray[Any], name: str, where: str = "") -> tuple[NDArray
     # As unsigned numbers, negative ones are the largest: one pass finds out about both.
     largest = int(ends.view(f"u{ends.dtype.itemsize}").max())
     if largest > np.iinfo(f"i{ends.dtype.itemsize}").max and ends.dtype.kind == "i":
-        raise ValueError(
-            f"{where}the column of {name} holds {ends.min()}; vertices are not negative"
-        )
+        raise ValueError(f"{where}the column of {name} holds {ends.min()}, a negative vertex")
     if largest > np.iinfo(np.int64).max:
         raise ValueError(f"{where}the column of {name} holds {largest}, too large for a vertex")
     if ends.dtype.kind == "i" and ends.dtype.itemsize >= 4:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._arguments import as_number, as_sequence, check_choice, shown
-from conncomp._arrays import caller_stream, choose_device, library_of, on_host
+from conncomp._arrays import caller_stream, choose_device, on_host
 from conncomp.tables.columns import (
     GPU_PIECE_ROWS,
     PIECE_ROWS,
@@ -25,7 +25,9 @@ from conncomp.tables.columns import (
     as_doubles,
     as_table,
     as_weights,
+    by_part,
     check_lengths,
+    library_of_side,
     rows_without_nulls,
     weight_type,
 )
@@ -151,8 +153,7 @@ class ClusterPairs:
         assert self._space is not None
         if links is not None and self._space.clusters.on_gpu:
             raise ValueError(
-                "max_size divides clusters in main memory only; copy the columns there, or leave "
-                "device out"
+                "max_size is for clusters in main memory; copy the columns there, or omit device"
             )
         columns = [*sides[0], *sides[1], *([weighed] if weighed else [])]
         for begin, rows in self._row_ranges(columns):
@@ -179,21 +180,19 @@ class ClusterPairs:
         if weights is not None:
             kind = weight_type(weights)
             if self._weight_type not in (None, kind) and self._given_thresholds:
-                raise TypeError(
-                    f"weights are {kind}, but those before {self._weight_type}; cast them"
-                )
+                raise TypeError(f"weights are {kind}, and were {self._weight_type}; cast them")
             self._weight_type = kind
-        by_part = list(zip(*sides, strict=True))
+        parts = list(zip(*sides, strict=True))
         self._check_places([*chain.from_iterable(sides), *([weights] if weights else [])])
         if self._space is None or self._space.size == 0:  # there is no type to keep to yet
             first = sides[0][0]
-            self._library = _library_of_side(given)
+            self._library = library_of_side(given)
             self._stays_on_gpu = first.on_gpu
             on_gpu = choose_device(self._device, first.on_gpu, first.name) == "cuda"
-            families = [common_family(columns) for columns in by_part]
+            families = [common_family(columns) for columns in parts]
             self._space = IdSpace(families, self._native_thresholds(), on_gpu)
             self._gpu_number = gpu_of(first) if first.on_gpu else 0
-        self._space.admit(by_part)
+        self._space.admit(parts)
 
     def _check_places(self, columns: list[Column]) -> None:
         """Raise TypeError or ValueError if columns lie apart, or not where the clusters are."""
@@ -221,10 +220,8 @@ class ClusterPairs:
                 )
         for column in columns:
             if column.on_gpu and gpu_of(column) != gpu:
-                raise ValueError(
-                    f"{column.name} lies on GPU {gpu_of(column)}, but {other} on GPU {gpu}; copy "
-                    "it there"
-                )
+                where = f"{column.name} lies on GPU {gpu_of(column)}"
+                raise ValueError(f"{where}, but {other} on GPU {gpu}; copy it there")
 
     def _stream(self) -> AbstractContextManager[object]:
         """Work where the clusters are, on the stream that is current in the library of results."""
@@ -265,12 +262,11 @@ class ClusterPairs:
                 clusters[f"divided{suffix}"] = divided[root]
         if not self._stays_on_gpu:
             clusters = {name: on_host(column) for name, column in clusters.items()}
-        nodes = space.values(self._library, self._stays_on_gpu)
-        names = ["node"] if len(nodes) == 1 else [f"node_{k}" for k in range(len(nodes))]
-        columns = dict(zip(names, nodes, strict=True))
+        nodes = by_part("node", space.values(self._library, self._stays_on_gpu))
+        columns = dict(nodes)
         for name, column in clusters.items():
             if cluster_ids == "first" and name.startswith("cluster"):
-                for node, values in zip(names, nodes, strict=True):
+                for node, values in nodes.items():
                     columns[node.replace("node", name, 1)] = taken(values, column)
             else:
                 columns[name] = column
@@ -357,9 +353,7 @@ class ClusterPairs:
         except (OSError, MemoryError):
             raise
         except Exception as error:  # of what is no archive, or another one
-            raise ValueError(
-                f"{os.fspath(path)} is no file of ClusterPairs.save: {error}"
-            ) from error
+            raise ValueError(f"{path} is no file of ClusterPairs.save: {error}") from error
 
 
 def as_thresholds(given: Any) -> list[float] | None:
@@ -387,9 +381,4 @@ def _stream_of(columns: list[Column], given: Any) -> AbstractContextManager[obje
     """Work where columns are, on the stream that is current in the library they were given in."""
     if not columns[0].on_gpu:
         return nullcontext()
-    return caller_stream(_library_of_side(given), gpu_of(columns[0]))
-
-
-def _library_of_side(given: Any) -> str:
-    """Return the library of a column, or of the first one of several."""
-    return library_of(given[0] if isinstance(given, tuple) else given)
+    return caller_stream(library_of_side(given), gpu_of(columns[0]))

@@ -129,9 +129,7 @@ class Ids:
         remedy = "cast one to the type of the other first"
         if {family.name, self.family.name} == {"timestamp"}:
             remedy = "their time zones or units differ; " + remedy
-        raise TypeError(
-            f"{column.name} has ids of type {kind}, but there are ids of {before}; {remedy}"
-        )
+        raise TypeError(f"{column.name} has ids of {kind}, but there are ids of {before}; {remedy}")
 
     def _note_signs(self, values: NDArray[Any], kind: Any) -> None:
         """Raise if the ids mix negative values with values of 2**63 or more."""

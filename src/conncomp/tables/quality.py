@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._arguments import as_number, check_choice
-from conncomp._arrays import library_of
 from conncomp._core import native
 from conncomp.tables.columns import (
     PIECE_ROWS,
@@ -21,7 +20,9 @@ from conncomp.tables.columns import (
     as_doubles,
     as_table,
     as_weights,
+    by_part,
     check_lengths,
+    library_of_table,
     rows_without_nulls,
 )
 from conncomp.tables.id_space import IdSpace, common_family, taken
@@ -65,17 +66,16 @@ def cluster_quality(
         ``cluster``, ``size``
             Its name and how many nodes it has.
         ``pairs``, ``density``
-            How many different pairs it has, and their part of all that there could be; 1 for a
-            cluster of one.
+            How many different pairs it has, and their part of all possible ones; 1 for a cluster of
+            one.
         ``bridges``
             How many of its pairs are bridges, each of which alone holds two parts together.
         ``cut_off``, ``bridge_left``, ``bridge_right``
             Of the bridge that divides most evenly: the size of the smaller part, and its ends. 0
-            and null where there is no bridge.
+            and null without a bridge.
         ``weakest``, ``weakest_left``, ``weakest_right``
-            With `weights`: the weight of the weakest link, which is the lightest of the maximum
-            spanning tree, and its ends; NaN and null for a cluster of one. Above that weight the
-            cluster falls apart.
+            With `weights`: the weight of the lightest link of the maximum spanning tree, above
+            which the cluster falls apart, and its ends; NaN and null for a cluster of one.
 
     Raises
     ------
@@ -86,10 +86,9 @@ def cluster_quality(
     Notes
     -----
     A large cluster of a low density with a bridge whose smaller part is large is likely to be two
-    that one wrong pair has united. Bridges are found by a depth-first search in linear time (R. E.
-    Tarjan, "A note on finding the bridges of a graph", Information Processing Letters 2, 1974).
-    ``numpy.unique(quality["size"], return_counts=True)`` tells how many clusters there are of each
-    size.
+    that one wrong pair has united. Bridges are found in linear time (R. E. Tarjan, "A note on
+    finding the bridges of a graph", Information Processing Letters 2, 1974).
+    ``numpy.unique(quality["size"], return_counts=True)`` counts the clusters of each size.
 
     Examples
     --------
@@ -145,11 +144,9 @@ def cluster_quality(
             raise ValueError(f"pairs have the id {extra}, which is not among the nodes of clusters")
         links.add(u, v, weight)
 
-    library = library_of(clusters)
-    if library == "builtins":  # a dict of columns
-        library = library_of(named[0][0] if isinstance(named[0], tuple) else named[0])
+    library = library_of_table(clusters, named[0])
     ids = spaces[0].values(library)
-    columns = _by_part("cluster", spaces[1].values(library)) | links.measures()
+    columns = by_part("cluster", spaces[1].values(library)) | links.measures()
     columns |= links.bridges(ids)
     if weighed:
         columns |= links.weakest(ids)
@@ -160,9 +157,9 @@ def _space_of(*sides: list[Column]) -> IdSpace:
     """Return a space for the ids of columns, none of which are in it yet."""
     if len({len(side) for side in sides}) > 1:
         raise ValueError("nodes, and ids on the left and on the right, must be of as many columns")
-    by_part = list(zip(*sides, strict=True))
-    space = IdSpace([common_family(columns) for columns in by_part], [], False)
-    space.admit(by_part)
+    parts = list(zip(*sides, strict=True))
+    space = IdSpace([common_family(columns) for columns in parts], [], False)
+    space.admit(parts)
     return space
 
 
@@ -279,13 +276,6 @@ def _distinct(keys: NDArray[np.int64]) -> NDArray[np.int64]:
     return first
 
 
-def _by_part(name: str, values: list[Any]) -> dict[str, Any]:
-    """Return the columns of ids, numbered if these are of several."""
-    if len(values) == 1:
-        return {name: values[0]}
-    return {f"{name}_{k}": column for k, column in enumerate(values)}
-
-
 def _ends(
     name: str, ids: list[Any], ends: NDArray[Any], links: NDArray[np.int64]
 ) -> dict[str, Any]:
@@ -293,6 +283,6 @@ def _ends(
     missing = links < 0
     places = np.append(ends, 0)[links].astype(np.int64)
     if isinstance(ids[0], np.ndarray):
-        return _by_part(name, [np.ma.MaskedArray(part[places], missing) for part in ids])
+        return by_part(name, [np.ma.MaskedArray(part[places], missing) for part in ids])
     places = arrow().array(places, mask=missing)
-    return _by_part(name, [taken(part, places) for part in ids])
+    return by_part(name, [taken(part, places) for part in ids])

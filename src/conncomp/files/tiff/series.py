@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from conncomp._optional import optional
 from conncomp._text import printable
+from conncomp.files.access import too_large
 from conncomp.files.scales import Content, Scale, scale_of, unit_of
 from conncomp.files.tiff import ome
 from conncomp.files.tiff.directories import bits_of, open_tiff
@@ -83,9 +84,7 @@ def _series_of_image(tiff: Any, images: Sequence[OmeImage], number: int) -> Any:
     """Return the pages of an image of OME as a series; for others, pages of one shape are one."""
     elsewhere = ome.other_holders(tiff.pages[0].description, images)
     if (other := elsewhere[number]) is not None:
-        raise ValueError(
-            f"has OME metadata of planes that the file {printable(other)!r} holds; {MISFIT}"
-        )
+        raise ValueError(f"has OME metadata of planes in {printable(other)!r}; {MISFIT}")
     if len(images) == 1 and "Z" in tiff.pages[0].axes:
         return tiff.series[0]  # a page of several planes
     places: Sequence[int] = ()
@@ -142,7 +141,7 @@ def open_series(file: IO[bytes]) -> Series:
     if series.dataoffset is not None:
         dtype = series.dtype.newbyteorder(tiff.byteorder)
         if series.dataoffset + math.prod(shape) * dtype.itemsize > size:
-            raise ValueError(f"says that it has shape {shape}, but is of {size} bytes")
+            raise too_large(shape, dtype, size)
         return Series(shape, axes, dtype, series.dataoffset, None)
     if len(series.pages) == 1:
         whole = series.pages[0].asarray().reshape(shape)
@@ -165,10 +164,7 @@ def _checked_series(tiff: Any, images: Sequence[OmeImage], size: int, number: in
     series = _series_of_image(tiff, images, number) if images else tiff.series[number]
     bits, most = bits_of(series.keyframe, size)
     if math.prod(series.shape) * bits > most:
-        raise ValueError(
-            f"says that it has shape {series.shape} and dtype {series.dtype}, "
-            f"but is of {size} bytes"
-        )
+        raise too_large(series.shape, series.dtype, size)
     if sum(sum(map(int, part.databytecounts)) for part in tiff.pages) > size:
         raise ValueError(f"says that it holds more strips than fit into its {size} bytes")
     return series

@@ -19,11 +19,9 @@ Ids = NDArray[np.int64] | NDArray[np.str_]
 
 # More than any machine can label, and few enough for NumPy to count the bytes.
 MOST_VERTICES = 1 << 56
-
 # Where only numbers tell of vertices, more than this for each arc, beyond what takes a second, are
 # a mistake: ids that are no vertex numbers, or a damaged header.
 VERTICES_PER_ARC, FREE_VERTICES = 64, 1 << 22
-
 # What labelling and measuring need for each: a label, a size, a place in the order of sizes.
 BYTES_PER_VERTEX = 32
 

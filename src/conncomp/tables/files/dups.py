@@ -63,10 +63,8 @@ def cluster_dups(
     ------
     OSError
         If a file cannot be read or written; FileNotFoundError if there is no ``.dups`` file.
-    ValueError
-        If the size of such a file is no multiple of 16 bytes.
-    TypeError
-        If `progress` is no function.
+    TypeError, ValueError
+        If `progress` is no function; if the size of a file is no multiple of 16 bytes.
 
     Notes
     -----

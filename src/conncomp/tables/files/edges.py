@@ -82,19 +82,12 @@ def label_edge_files(
     ------
     FileNotFoundError
         If a file is missing, or no file is of a pattern.
-    ValueError
-        If a file is damaged or lacks a column, a row has a null, an end is negative or not below
-        `num_vertices`, or so much larger than the number of edges that it is hardly meant.
-    TypeError
-        If a column is not of integers.
+    TypeError, ValueError
+        If a file is damaged or lacks a column, a column is not of integers, a row has a null, an
+        end is negative or not below `num_vertices`, or so much larger than the number of edges that
+        it is hardly meant.
     ImportError, MemoryError
         If pyarrow is not installed, or there is too little memory.
-
-    See Also
-    --------
-    connected_components : Of a graph in memory.
-    spanning_forest_of_files : Edges that connect the same vertices.
-    cluster_pairs : Of pairs of any ids.
 
     Examples
     --------
@@ -245,8 +238,7 @@ def _refuse_what_is_for_files(**given: Any) -> None:
     for name, value in given.items():
         if value is not None:
             raise ValueError(
-                f"{name}={shown(value)} is for files, but files is a DataFrame of Dask; leave it "
-                "out"
+                f"{name}={shown(value)} is for files, and files is a DataFrame; leave it out"
             )
 
 

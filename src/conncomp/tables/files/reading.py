@@ -36,7 +36,6 @@ from conncomp.tables.id_space import common_family
 from conncomp.tables.values import buffers_of
 
 PURPOSE = "a file of pairs"
-
 # What a name ends in, before a packing of CSV.
 SUFFIXES = {
     "parquet": (".parquet", ".pq", ".parq"),
@@ -53,7 +52,6 @@ CSV_BLOCK = 1 << 22
 # Bytes that are read of a column of Parquet at once, where a row group has more than the second.
 # Columns of others are read as a whole: so a page's forged length asks for no memory.
 BUFFER, LARGE_GROUP = 1 << 20, 1 << 27
-
 # More readers decode more than any machine clusters.
 MOST_READERS = 8
 
@@ -213,9 +211,7 @@ def _reading(path: str) -> Iterator[None]:
             yield
     except MemoryError as error:  # of Arrow, which asks for what a header says
         reason = printable(str(error))
-        raise ValueError(
-            f"{path}: it is damaged, or has rows that are too long: {reason}"
-        ) from error
+        raise ValueError(f"{path}: damaged, or of rows that are too long: {reason}") from error
 
 
 class _Bytes(io.FileIO):
@@ -612,9 +608,7 @@ def check_types(files: Iterable[PairFile]) -> None:
             weighed.setdefault(kind, file.path)
             if len(weighed) > 1:
                 (one, path), (other, place) = weighed.items()
-                raise TypeError(
-                    f"weights are {one} in {path}, but {other} in {place}; cast those of one file"
-                )
+                raise TypeError(f"weights are {one} in {path}, but {other} in {place}; cast one")
 
 
 def _side(given: Iterable[tuple[str, Any]]) -> list[Column]:
