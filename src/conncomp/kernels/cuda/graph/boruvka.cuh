@@ -32,7 +32,6 @@ constexpr int64_t kTreesOfEdge = 8;     // from here on keys are cleared edge by
 template <class Number>
 constexpr int kStaged = (8 << 10) / int(sizeof(Number));  // numbers of chosen arcs in shared memory
 
-// A thread, among those that share the work of a round.
 struct Worker {
   int64_t thread, threads;
 };

@@ -14,7 +14,7 @@
 // Hong, Rodia and Olukotun 2013 find pairs (Trim2); the rest is ours.
 #pragma once
 
-#include "cuda/graph/strong_memory.cuh"
+#include "cuda/graph/arc_lists.cuh"
 
 namespace conncomp {
 

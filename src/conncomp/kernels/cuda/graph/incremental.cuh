@@ -157,7 +157,6 @@ __global__ void __launch_bounds__(kGrowingThreads)
   }
 }
 
-// Points every vertex to its root, and copies that.
 template <class Index, class Label>
 __global__ void __launch_bounds__(kGrowingThreads, resident_blocks(kGrowingThreads))
     copy_roots(int64_t vertices, Index* parent, Label* __restrict__ labels) {

@@ -332,7 +332,8 @@ __global__ void __launch_bounds__(kStrongThreads, kStrongBlocks)
       open_vertices(vertices, rows, bits, words_of_searches);
       barrier.wait();
       WorkQueue<Vertex> queue{queue_vertices[threadIdx.x / kWarp], queue_directions[threadIdx.x / kWarp], 0};
-      Widening<Vertex> widening(vertices, signatures, rows, bits, words_of_searches, queue);
+      const Widening<Vertex> widening{Share(vertices),     signatures, {rows[kAlong], rows[kAgainst]}, bits,
+                                      {words_of_searches}, queue};
       settle_vertices(widening, barrier);
     }
     keep(ToldBy::kSignatures);

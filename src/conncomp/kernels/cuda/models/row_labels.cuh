@@ -90,7 +90,6 @@ struct RowLabels {
   int warp, warps;
 
   __device__ int extent(int k) const { return box.extent[kMostBoxAxes - axes + k]; }
-  // From a row to the next one along an axis.
   __device__ int stride(int k) const {
     int rows = 1;
     for (int a = kAcross - 1; a > k; --a) rows *= extent(a);
@@ -107,7 +106,6 @@ struct RowLabels {
     return __funnelshift_l(before, bonds_along(kAcross, row, column), 1);
   }
 
-  // Threads of a block share words out.
   __device__ void begin() const {
     for (int word = int(threadIdx.x); word < box.words(); word += int(blockDim.x)) {
       const int row = word / box.columns, column = word - row * box.columns;

@@ -90,7 +90,6 @@ struct TilePlace {
   __device__ int first_half() const { return begin[kRowAxis] / kWarp; }
 };
 
-// A word of a tile: where it lies in the lattice.
 template <int axes>
 struct WordOfTile {
   int at[kRowAxis], half;
