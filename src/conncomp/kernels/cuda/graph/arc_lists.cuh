@@ -50,6 +50,23 @@ __device__ inline void visit_rows(const Share& share, Visit&& visit) {
   for (int64_t row = share.begin; row < share.end; row += kStrongThreads) visit(row);
 }
 
+// Calls visit(u, v) by all threads of warps for the ends of several arcs of a share each; behind its end
+// these are of the last arc.
+template <int count, class Vertex, class Visit>
+__device__ inline void visit_ends(const ArcList<const Vertex>& arcs, const Share& share, Visit&& visit) {
+  for (int64_t row = share.begin + int(threadIdx.x) - lane(); row < share.end;
+       row += count * kStrongThreads) {
+    Vertex u[count], v[count];
+#pragma unroll
+    for (int k = 0; k < count; ++k) {
+      const int64_t place = row + k * kStrongThreads + lane(),
+                    arc = place < share.end ? place : share.end - 1;
+      u[k] = arcs.sources[arc], v[k] = arcs.targets[arc];
+    }
+    visit(u, v);
+  }
+}
+
 // Where all blocks meet, and sums over a block. Functions that are called, not inlined, as copies are a sixth
 // of what cut_arcs takes to compile.
 template <int = 0>

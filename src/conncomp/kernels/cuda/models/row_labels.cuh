@@ -218,6 +218,17 @@ struct RowLabels {
       for (Bits32 roots = words[word].of_row; roots != 0; roots &= roots - 1)
         body(word * kWarp + __ffs(int(roots)) - 1);
   }
+  // Labels all places of the box; threads have met before, and meet at last.
+  __device__ void label_box(bool is_closed) const {
+    begin();
+    __syncthreads();
+    const int count = label_band();
+    __syncthreads();
+    join(count, is_closed);
+    __syncthreads();
+    flatten();
+    __syncthreads();
+  }
   // Lets roots of trees lead to those of clusters, once all is united.
   __device__ void flatten() const {
     for_each_tree([&](int place) {

@@ -155,15 +155,8 @@ __global__ void __launch_bounds__(kMostBatchThreads, 2)
     if (all_records.record != nullptr && updates.measures(update))
       block.record(updates.records_of(all_records, update), replica, satisfied, active);
     __syncthreads();
-    labels.begin();
-    __syncthreads();
-    const int count = labels.label_band();
-    __syncthreads();
-    labels.join(count, true);
     block.begin_digits();
-    __syncthreads();
-    labels.flatten();
-    __syncthreads();
+    labels.label_box(true);
     if (!block.has_coins) {
       block.draw_states(labels, draws);
       __syncthreads();
