@@ -1,18 +1,15 @@
-// Connected components of a graph, in compressed sparse rows, as ecl.cuh fills them in. The default.
+// Connected components of a graph in compressed sparse rows, as ecl.cuh fills them in. The default.
 //
-// 1. unite_blocks: a block unites consecutive vertices, as many as shared memory has room for, by one
-// coalesced read of arcs; within a warp by pointer jumping. A vertex that is a root then goes under a smaller
-// neighbour elsewhere. `open` has a bit for each vertex with arcs to smaller ones left. No row is taken
-// beyond kTaken, so that hubs hold up no block, or beyond kChunk where few arcs stay in the block. 2.
-// sample_arcs unites each open vertex with its last neighbour, and short rows at once; guess_giant guesses
-// the largest component. In large graphs of some arcs a vertex without local order, half of the vertices
-// suffice: the others are postponed, while all are pointed to their roots. 3. unite_remainder, and unite_long
-// for listed rows, which all blocks share, go through the arcs left in the cheaper way: those of open
-// vertices; or those of vertices outside the giant, up to the first that leads there, if every arc is listed
-// from both ends. Cost: one read of indptr and the first arcs of rows, two of parents; more without local
-// order or giant. Memory: a bit a vertex, and 4 or 8 bytes for kMidRow arcs. Source: sampling of Sutton,
-// Ben-Nun and Barak 2018 (Afforest), union–find and starts of Jaiganesh and Burtscher 2018 (ECL-CC); blocks
-// are ours.
+// 1. unite_blocks: a block unites consecutive vertices in shared memory, within a warp by pointer jumping;
+//    roots then go under smaller neighbours elsewhere. Of rows it takes kTaken arcs, or kChunk where few stay
+// 2. sample_arcs unites each vertex that is `open`, with arcs to smaller ones left, with its last neighbour,
+//    and short rows at once; guess_giant guesses the largest component. In large graphs of some arcs a vertex
+//    without local order half of the vertices suffice: others are postponed, all pointed to their roots
+// 3. unite_remainder, and unite_long for listed rows, go through the arcs left of open vertices; or of those
+//    outside the giant up to the first that leads there, if that is less and arcs are listed from both ends
+// Cost: one read of indptr and the first arcs of rows, two of parents; more without local order or giant.
+// Memory: a bit a vertex, 4 or 8 bytes for kMidRow arcs. Source: Sutton, Ben-Nun and Barak 2018 (Afforest)
+// for sampling, Jaiganesh and Burtscher 2018 (ECL-CC) for union–find and starts; the blocks are ours.
 #pragma once
 
 #include "cuda/graph/ecl.cuh"

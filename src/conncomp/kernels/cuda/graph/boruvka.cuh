@@ -1,19 +1,17 @@
 // Spanning forests by rounds of Borůvka: sets a bit for each arc of the forest of least keys, whatever the
-// directions of arcs. Keys differ, so it is unique: numbers of arcs (ArcNumbers), ranks in an order
-// (RankedArcs), or weights of 32 bits above numbers (PackedWeights).
+// directions of arcs. Keys differ: numbers of arcs, ranks in an order, or weights of 32 bits above numbers.
 //
-// 1. forest_first.cuh: where rows are sorted (count_descents) and, as a hash tells, arcs weigh the same both
-// ways (weigh_both_ways), each vertex is united over the least edge of its own row (choose_first,
-// unite_first), and arcs from larger ends are left out. 2. forest_trees.cuh numbers the trees.
-// forest_edges.cuh lists the arcs between them, which lower the least key of both. Each round (settle_edges)
-// chooses the edges of least keys, unites their trees, and lists the edges left. Where keys are the numbers
-// of few arcs a vertex, forest_links.cuh takes one pass over the arcs instead. 3. forest_outside.cuh: where
-// there are many arcs a vertex, step 2 first takes those below a sampled limit (guess_limit), which make a
-// giant tree; the others are in the rows of vertices outside (list_edges_outside). Cost: arcs read two or
-// three times; a round at least halves the trees with edges. Memory: two lists of edges, two keys and three
-// numbers a vertex, a bit an arc; for links two more of each a vertex. Source: Borůvka 1926; Fallin,
-// Gonzalez, Seo and Burtscher 2023 (ECL-MST) for lists, keys and searches; Osipov, Sanders and Singler 2009
-// for lighter edges first; Jaiganesh and Burtscher 2018 for union–find and the first parents.
+// 1. forest_first.cuh: where rows are sorted and arcs weigh the same both ways, each vertex is united over
+//    the least edge of its own row, and arcs from larger ends are left out
+// 2. forest_trees.cuh, forest_edges.cuh: trees are numbered, and edges between them listed, which lower the
+//    least key of both; rounds (settle_edges) choose these. Where keys are the numbers of few arcs a vertex,
+//    forest_links.cuh takes one pass over the arcs instead
+// 3. forest_outside.cuh: where arcs are many, those below a sampled limit go through 2 first and make a giant
+//    tree; the others are in the rows of vertices outside
+// Cost: arcs read two or three times; a round halves the trees with edges. Memory: two lists of edges, two
+// keys and three numbers a vertex (four, five with links), a bit an arc. Source: Borůvka 1926; Fallin,
+// Gonzalez, Seo and Burtscher 2023 (ECL-MST); Osipov, Sanders and Singler 2009 for lighter edges first;
+// Jaiganesh and Burtscher 2018.
 #pragma once
 
 #include "cuda/graph/forest_first.cuh"
@@ -32,7 +30,6 @@ constexpr int64_t kTreesOfEdge = 8;     // from here on keys are cleared edge by
 template <class Number>
 constexpr int kStaged = (8 << 10) / int(sizeof(Number));  // numbers of chosen arcs in shared memory
 
-// A thread, among those that share the work of a round.
 struct Worker {
   int64_t thread, threads;
 };

@@ -1,20 +1,18 @@
-// Paths and cycles whose vertices have one way on, contracted or dropped in logarithmic time. A vertex whose
-// arcs lead to one other only is in the strong component of that one, or alone. Such vertices form trees,
-// each with a root at which it ends, or a cycle:
+// Paths and cycles whose vertices have one way on, contracted or dropped in logarithmic time. Vertices whose
+// arcs lead to one other only form trees, each with a root at which it ends, or a cycle, found by unions
+// (find_roots):
 //
 //      0 -> 1 -> 2 <-> 3 -> 4        0, 1, 2 lead to 3, which has two ways on; 4 has none
 //
-// find_roots finds trees by unions. Where a root has no way on, or there is a cycle, all of the tree is told:
-// the cycle is a component, other vertices are alone. Where an arc leads from the root back into its tree,
-// what is between (2 and 3) becomes one vertex; jump_to_roots passes marks on to it by pointer jumping. The
-// next round goes against the arcs, and so on by turns, until little is dropped. Where a sample has many
-// mutual arcs, their ends are united first (unite_mutual). Cost: a round reads arcs about five times, with a
-// random access each; where arcs lead back, one for each doubling of the longest path. Memory: four words and
-// two bits a vertex. Source: pointer jumping of Wyllie 1979, union-find of Jaiganesh and Burtscher 2018;
-// Hong, Rodia and Olukotun 2013 find pairs (Trim2); the rest is ours.
+// Where a root has no way on, or there is a cycle, all is told: the cycle is a component, others are alone.
+// Where an arc leads back from the root, what is between (2 and 3) becomes one vertex, by marks that jump
+// (jump_to_roots). Rounds along and against the arcs end where little is dropped. Many mutual arcs are united
+// first (unite_mutual). Cost: a round reads arcs about five times, with a random access each. Memory: four
+// words and two bits a vertex. Source: pointer jumping of Wyllie 1979, union-find of Jaiganesh and Burtscher
+// 2018; Hong, Rodia and Olukotun 2013 find pairs (Trim2); the rest is ours.
 #pragma once
 
-#include "cuda/graph/strong_memory.cuh"
+#include "cuda/graph/arc_lists.cuh"
 
 namespace conncomp {
 

@@ -68,16 +68,7 @@ class Pieces {
 
   // Of lanes beside each other that leave the same vertex, one notes what all know of rising arcs.
   __device__ void note_farthest(const ArcList<const Vertex>& arcs) const {
-    const Share share(arcs.count, kSmallestShare);
-    for (int64_t row = share.begin + int(threadIdx.x) - lane(); row < share.end;
-         row += kNotedAtOnce * kStrongThreads) {
-      Vertex u[kNotedAtOnce], v[kNotedAtOnce];
-#pragma unroll
-      for (int k = 0; k < kNotedAtOnce; ++k) {
-        const int64_t place = row + k * kStrongThreads + lane(),
-                      arc = place < share.end ? place : share.end - 1;
-        u[k] = arcs.sources[arc], v[k] = arcs.targets[arc];
-      }
+    visit_ends<kNotedAtOnce>(arcs, Share(arcs.count, kSmallestShare), [&](const auto& u, const auto& v) {
 #pragma unroll
       for (int k = 0; k < kNotedAtOnce; ++k) {
         const auto [is_first, length] = stretch_of(u[k]);
@@ -85,7 +76,7 @@ class Pieces {
         if (is_first && high > u[k]) note(kRising, u[k], high);
         if (u[k] > v[k]) note(kFalling, v[k], u[k]);
       }
-    }
+    });
   }
   __device__ void note(int way, Vertex v, Vertex far) const {
     if (Shared::load(farthest_[way] + v) < far) Current::fetch_max(farthest_[way] + v, far);

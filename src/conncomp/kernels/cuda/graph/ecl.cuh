@@ -223,7 +223,6 @@ __device__ inline int point_to_roots(int64_t vertices, Index* parent) {
   return roots;
 }
 
-// The same, and counts the roots.
 template <int finish, class Index>
 __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
     ecl_finish(int64_t vertices, Index* parent, int64_t* components) {

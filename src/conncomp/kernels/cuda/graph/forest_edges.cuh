@@ -36,7 +36,6 @@ class WarpOfEdges {
     __syncwarp();
     if (number_ >= kWarp) write(kWarp);
   }
-  // The last of them.
   __device__ void finish() { write(number_); }
 
  private:

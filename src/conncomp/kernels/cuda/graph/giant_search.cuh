@@ -5,7 +5,7 @@
 // Pinar 2000; the bits are ours.
 #pragma once
 
-#include "cuda/graph/strong_memory.cuh"
+#include "cuda/graph/arc_lists.cuh"
 
 namespace conncomp {
 

@@ -1,15 +1,12 @@
 // Components of a graph that grows: a forest as of core/union_find.h and the number of its trees stay on the
-// GPU.
-//
-// check_vertices writes down a vertex out of range (Refusal), and unite_batch then leaves out the whole
-// batch; the host asks later, so nobody waits. Most edges join two vertices of the giant with equal parents,
-// which is all that is looked at. A union hooks one root, for good, so unions are counted. All edges of a
-// batch at once can make a long path, which one thread would walk alone later: so shorten_united points the
-// ends of a sample of edges that have united (a bit each) to their roots, and those of all if a path is long.
-// Edges may change meanwhile: each is loaded once, and checked, to be united. Cost: edges read twice, some a
-// third time; two random reads of parents an edge, and a compare-and-swap for one that unites. Memory: a bit
-// an edge. Source: union-find of Jaiganesh and Burtscher 2018; batches as in Hong, Dhulipala and Shun 2020,
-// "Exploring the Design Space of Static and Incremental Graph Connectivity Algorithms on GPUs".
+// GPU. Nobody waits: check_vertices writes down a vertex out of range (Refusal), unite_batch then leaves out
+// the batch, and the host asks later. A union hooks one root, for good, so unions are counted. A batch at
+// once can make a long path: so shorten_united points the ends of a sample of edges that have united (a bit
+// each) to their roots, and of all if a path is long. Edges may change meanwhile: each is loaded once, and
+// checked, to be united. Cost: edges read twice, some a third time; two random reads of parents an edge, a
+// compare-and-swap for one that unites. Source: union-find of Jaiganesh and Burtscher 2018; batches as in
+// Hong, Dhulipala and Shun 2020, "Exploring the Design Space of Static and Incremental Graph Connectivity
+// Algorithms on GPUs".
 #pragma once
 
 #include "cuda/graph/edges.cuh"
@@ -157,7 +154,6 @@ __global__ void __launch_bounds__(kGrowingThreads)
   }
 }
 
-// Points every vertex to its root, and copies that.
 template <class Index, class Label>
 __global__ void __launch_bounds__(kGrowingThreads, resident_blocks(kGrowingThreads))
     copy_roots(int64_t vertices, Index* parent, Label* __restrict__ labels) {

@@ -3,8 +3,8 @@
 // being compiled, and tells whether there is more to compile. Source: ours.
 #pragma once
 
+#include "cuda/graph/arc_lists.cuh"
 #include "cuda/graph/edges.cuh"
-#include "cuda/graph/strong_memory.cuh"
 
 namespace conncomp {
 

@@ -34,7 +34,6 @@ __device__ inline int64_t source_near(const Pointer* indptr, int64_t low, int64_
   return source_of(indptr, low, high, arc);
 }
 
-// Arcs, and the rows that they are in.
 struct Span {
   int64_t begin, end, low, high;
 

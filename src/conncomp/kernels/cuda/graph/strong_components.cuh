@@ -1,21 +1,16 @@
-// Strong components of a directed graph: fills roots[v] with the smallest vertex of v's component, and
-// *components, from a list of arcs, in two launches in which all blocks meet after each step: contract_chains
-// or cut_arcs, unless a sample of arcs tells that they have nothing to do, and strong_components. The
-// default.
+// Strong components of a directed graph: roots[v] becomes the smallest vertex of v's component. Takes a list
+// of arcs, in two launches whose blocks meet after each step. The default. A sample of arcs (pivot.cuh)
+// chooses:
 //
-// 0. Where almost all vertices have few arcs, but one out, paths and cycles are contracted (chains.cuh). 1.
-// Or, where few arcs lead far, up or down, the order of vertices is cut (cuts.cuh). If a sample has no
-// vertices to trim, and neighbours are scattered, a round of extremes comes first (extremes.cuh). 2. Where a
-// vertex has far more arcs than most (pivot.cuh), two searches start from there (giant_search.cuh). What both
-// reach becomes one vertex; if they have ended, arcs between vertices that differ in who reaches them are
-// dropped. 3. Where arcs are few, vertices that none leads to are trimmed, and those they release
-// (trimming.cuh); if that drops half of the arcs, also those that lead nowhere. 4. Signatures widen until
-// they are final (signatures.cuh): by sweeps of each block over a share of the arcs (settle_arcs), and where
-// these do not do, as in meshes with long paths, from vertex to vertex (widening.cuh). 5. Arcs between
-// components and in those that are told are dropped (arc_lists.cuh); 4 and 5 again until none is left. Cost:
-// rounds of 4 and 5 are about the logarithm of the components on a path. Memory: 4 words an arc, 8 a vertex,
-// and some bits. The host waits once a graph. Source: Fleischer, Hendrickson and Pinar 2000 for step 2, Kahn
-// 1962 for 3, Alabandi, Sands, Biros and Burtscher 2023 (ECL-SCC) for 4; the rest is ours.
+// 0. chains.cuh: where almost all vertices have few arcs, but one out, paths and cycles are contracted
+// 1. cuts.cuh: else, where few arcs lead far, the order is cut; a round of extremes.cuh may follow
+// 2. giant_search.cuh: from a vertex with far more arcs than most, two searches find its component
+// 3. trimming.cuh: where arcs are few, vertices that none leads to, or that lead nowhere, are dropped
+// 4. signatures.cuh: signatures widen, by sweeps over arcs or, on long paths, by vertices (widening.cuh)
+// 5. arc_lists.cuh: arcs between components, and within told ones, are dropped; 4 again until none is left
+// Cost: rounds of 4 and 5: the logarithm of the components on a path. Memory: 4 words an arc, 8 a vertex,
+// bits. The host waits once a graph. Source: Fleischer, Hendrickson and Pinar 2000 for step 2, Kahn 1962 for
+// 3, Alabandi, Sands, Biros and Burtscher 2023 (ECL-SCC) for 4; the rest is ours.
 #pragma once
 
 #include "cuda/graph/cuts.cuh"
@@ -60,17 +55,8 @@ template <class Vertex>
 CONNCOMP_PHASE bool sweep_then_jump(ArcList<const Vertex> arcs, Share share, Share share_of_vertices,
                                     Signatures<Vertex> signatures) {
   bool changed = false;
-  for (int64_t row = share.begin + int(threadIdx.x) - lane(); row < share.end;
-       row += kArcsAtOnce * kStrongThreads) {
-    Vertex u[kArcsAtOnce], v[kArcsAtOnce];
-#pragma unroll
-    for (int k = 0; k < kArcsAtOnce; ++k) {
-      const int64_t place = row + k * kStrongThreads + lane(),
-                    arc = place < share.end ? place : share.end - 1;
-      u[k] = arcs.sources[arc], v[k] = arcs.targets[arc];
-    }
-    changed |= pass_on(signatures, u, v);
-  }
+  visit_ends<kArcsAtOnce>(arcs, share,
+                          [&](const auto& u, const auto& v) { changed |= pass_on(signatures, u, v); });
   for (int64_t v = share_of_vertices.begin + int(threadIdx.x); v < share_of_vertices.end; v += kStrongThreads)
     changed |= jump(signatures, Vertex(v));
   return changed;
@@ -332,7 +318,8 @@ __global__ void __launch_bounds__(kStrongThreads, kStrongBlocks)
       open_vertices(vertices, rows, bits, words_of_searches);
       barrier.wait();
       WorkQueue<Vertex> queue{queue_vertices[threadIdx.x / kWarp], queue_directions[threadIdx.x / kWarp], 0};
-      Widening<Vertex> widening(vertices, signatures, rows, bits, words_of_searches, queue);
+      const Widening<Vertex> widening{Share(vertices),     signatures, {rows[kAlong], rows[kAgainst]}, bits,
+                                      {words_of_searches}, queue};
       settle_vertices(widening, barrier);
     }
     keep(ToldBy::kSignatures);

@@ -53,7 +53,7 @@ LEAST_CHAINED, CHAIN_DEGREE = 1 << 15, 1.75
 # And of the 4,096 arcs of a sample, so many at most lead to a vertex without arcs out; more do in
 # random graphs, which are trimmed.
 MOST_ENDS = 64
-# First steps, as in strong_memory.cuh.
+# First steps, as in arc_lists.cuh.
 CUT_ARCS, CONTRACT_CHAINS = 1, 2
 
 

@@ -39,7 +39,6 @@ struct BrickRows {
     return to_end > B::kSide ? B::kSide : to_end < 0 ? 0 : int(to_end);
   }
   __device__ int64_t lines(int a) const { return lattice.length[kRowAxis - a]; }
-  // The row of the lattice that row k of the brick is.
   __device__ int64_t row(int k) const {
     constexpr int kHeight = axes < 2 ? 1 : B::kSide;
     return (at[2] + k / kHeight) * lines(1) + at[1] + k % kHeight;
@@ -58,7 +57,6 @@ struct BrickRows {
         if ((axes < 2 || y < height) && (axes < 3 || z < depth))
           body(z * kHeight + y, z * (axes < 3 ? 0 : stride(2)) + y * lattice.columns());
   }
-  // The bits of the brick in a plane, those beyond a row being 0.
   __device__ Bits bits_of(const Bits64* plane) const {
     const Bits64* const first = plane + first_word;
     Bits bits = 0;
@@ -99,7 +97,6 @@ struct BrickRows {
 // sites, all of them foreground. Equal neighbours are linked.
 enum class Words { kBonds, kSites, kPhases };
 
-// The links of a brick's sites to those before them along an axis.
 template <Words kind, class Rows>
 __device__ inline Bits links_along(const Rows& rows, int a, const Bits64* planes, int axes, Bits foreground) {
   const Lattice& lattice = rows.lattice;
@@ -293,7 +290,6 @@ __device__ inline void for_each_root(const Tiles& tiles, const BrickTable& table
     body(Index(first.index + tiles.template distance<Index>(lowest(roots))), lowest(roots));
 }
 
-// Adds what clusters have in each tile to their roots, now that tiles are joined.
 template <class Tiles, class Index>
 __global__ void __launch_bounds__(kLinkThreads)
     join_sizes(Tiles tiles, Index* __restrict__ label, BrickTable table, Index* size) {
@@ -303,7 +299,6 @@ __global__ void __launch_bounds__(kLinkThreads)
         tiles.item_of(uint32_t(number >> tiles.log_parts())) * tiles.grid.cells_of_item();
     for_each_root<Index>(tiles, table, number, [&](Index index, int) {
       const Index root = follow_entry<false>(label + first_of_item, index).root;
-      // What is no root gets no sizes.
       if (root != index)
         Shared::fetch_add(size + first_of_item + root, Shared::load(size + first_of_item + index));
     });
@@ -339,7 +334,6 @@ struct NewStates {
     return coins == nullptr ? draw_one_of_several(draws, root, states)
                             : int(__ldg(coins + root / kWordSites) >> root % kWordSites & 1);
   }
-  // The coins of a brick's sites.
   template <int axes>
   __device__ Bits coins_of_brick(const BrickRows<axes>& rows) const {
     const int64_t length = rows.lattice.length[kRowAxis];

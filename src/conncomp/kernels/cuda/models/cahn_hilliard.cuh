@@ -62,7 +62,6 @@ struct Cells {
   __device__ T operator[](int k) const { return value[k + 2]; }
 };
 
-// Where the cells of a thread are in every row.
 template <int kWidth>
 struct CellColumns {
   int64_t middle, left, right;  // columns, of which `left` and `right` begin a pair
@@ -161,7 +160,6 @@ struct LayerPath {
   int lane_row, lane;
 };
 
-// A thread's way through the layers of a run.
 template <class T, int kAxes, int kWidth, bool kNoise>
 __device__ inline void march(const Fields& fields, const Draws& draws, const LayerPath& path, T* exchange,
                              const T* __restrict__ field, T* __restrict__ next) {
@@ -250,7 +248,6 @@ __device__ inline void march(const Fields& fields, const Draws& draws, const Lay
   }
 }
 
-// A thread a group and run: no thread needs another one.
 template <class T, int kWidth, bool kNoise>
 __global__ void __launch_bounds__(kFieldThreads, (kLineBlocks<T, kNoise>))
     advance_lines(Fields fields, const T* __restrict__ field, T* __restrict__ next) {
@@ -289,7 +286,6 @@ __global__ void __launch_bounds__(kPlaneThreads, kPlaneBlocks)
   march<T, 3, kWidth, kNoise>(fields, fields.draws(replica), path, exchange, field + cells, next + cells);
 }
 
-// The first fields: mean + scale * an odd integer.
 template <class T>
 __global__ void __launch_bounds__(kFieldThreads)
     start_field(Fields fields, double mean, double scale, T* field) {

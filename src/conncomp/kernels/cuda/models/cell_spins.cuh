@@ -29,6 +29,12 @@ struct CellCounts {
   }
 };
 
+// Where runs start in the words of a replica, and behind these the bonds of each kind that leave tiles.
+template <class Word>
+__device__ inline Word* starts_of(const Replicas& replicas, Word* runs) {
+  return replicas.at_replica(runs, (replicas.axes + 1) * replicas.lattice.words());
+}
+
 __device__ inline int node_at(int row, int bit) { return row * kNodeRow + bit; }
 
 // The bonds of a word that lead to sites of the tile, of rows from `first_row` on.
@@ -40,9 +46,8 @@ __device__ inline Bits64 near_bonds(const OtherSites& other, int shift, int64_t 
 template <class Index, bool measures>
 __global__ void __launch_bounds__(kCellThreads)
     label_cell_tiles(Replicas replicas, CellLattice cells, const Bits64* __restrict__ spins,
-                     const Bits64* __restrict__ probability, Bits64* __restrict__ starts,
-                     Bits64* __restrict__ leaving, Index* __restrict__ parent, Index* __restrict__ size,
-                     Records records) {
+                     const Bits64* __restrict__ probability, Bits64* __restrict__ runs,
+                     Index* __restrict__ parent, Index* __restrict__ size, Records records) {
   __shared__ uint16_t nodes[kTileRows * kNodeRow];
   __shared__ Bits64 start_of_row[kTileRows];
   __shared__ int sizes[measures ? kTileRows * kNodeRow : 1];
@@ -54,8 +59,7 @@ __global__ void __launch_bounds__(kCellThreads)
   const bool has_word = row < lattice.rows();
   const Draws draws = replicas.draws();
   spins = replicas.at_replica(spins, lattice.words());
-  starts = replicas.at_replica(starts, lattice.words());
-  leaving = replicas.at_replica(leaving, cells.kinds * lattice.words());
+  Bits64 *const starts = starts_of(replicas, runs), *const leaving = starts + lattice.words();
   parent = replicas.at_replica(parent, lattice.sites());
   for (int k = thread; k < kTileRows * kNodeRow; k += kCellThreads) {
     nodes[k] = uint16_t(k);
@@ -130,28 +134,27 @@ __global__ void __launch_bounds__(kCellThreads)
 // Unites over the borders of tiles; a warp takes 32 words, a lane each.
 template <class Index>
 __global__ void __launch_bounds__(kSpinThreads)
-    sew_cell_tiles(CellLattice cells, const Bits64* __restrict__ starts, const Bits64* __restrict__ leaving,
-                   Index* parent, int64_t replicas) {
+    sew_cell_tiles(CellLattice cells, const Bits64* __restrict__ runs, Index* parent, int64_t replicas) {
   const int64_t words = cells.lattice.words(), columns = cells.lattice.columns();
   for (int64_t k = grid_thread(); k < words * replicas; k += grid_threads()) {
     const int64_t replica = k / words, number = k % words;
     const CellWord word = cell_word(cells, number / columns, number % columns);
     Index* const forest = parent + replica * cells.lattice.sites();
+    const Bits64* const starts = runs + replica * (cells.kinds + 1) * words;
     for (int kind = 0; kind < cells.kinds; ++kind) {
-      const Bits64 active = leaving[(replica * cells.kinds + kind) * words + number];
+      const Bits64 active = starts[(kind + 1) * words + number];
       if (active == 0) continue;
-      for_each_followed(cells, starts + replica * words, word, other_sites(cells, word, kind), active,
+      for_each_followed(cells, starts, word, other_sites(cells, word, kind), active,
                         [&](int64_t u, int64_t d) { unite<Shared>(forest, Index(u), Index(d)); });
     }
   }
 }
 
-// Adds the sizes of tiles' components to those of their roots.
 template <class Index>
 __global__ void __launch_bounds__(kSpinThreads)
     add_cell_sizes(Replicas replicas, const Bits64* __restrict__ starts, Index* parent, Index* size) {
   const Lattice& lattice = replicas.lattice;
-  starts = replicas.at_replica(starts, lattice.words());
+  starts = starts_of(replicas, starts);
   parent = replicas.at_replica(parent, lattice.sites());
   size = replicas.at_replica(size, lattice.sites());
   replicas.for_each_word_of_warp([&](int64_t word) {
@@ -165,13 +168,12 @@ __global__ void __launch_bounds__(kSpinThreads)
   });
 }
 
-// Records the sizes of clusters, that is of roots.
 template <class Index>
 __global__ void __launch_bounds__(kSpinThreads)
     sum_cell_sizes(Replicas replicas, const Bits64* __restrict__ starts, const Index* __restrict__ parent,
                    const Index* __restrict__ size, Records records) {
   const Lattice& lattice = replicas.lattice;
-  starts = replicas.at_replica(starts, lattice.words());
+  starts = starts_of(replicas, starts);
   parent = replicas.at_replica(parent, lattice.sites());
   size = replicas.at_replica(size, lattice.sites());
   SizeSums sums{};
@@ -193,7 +195,7 @@ __global__ void __launch_bounds__(kSpinThreads)
   const Lattice& lattice = replicas.lattice;
   const Draws draws = replicas.draws();
   spins = replicas.at_replica(spins, lattice.words());
-  starts = replicas.at_replica(starts, lattice.words());
+  starts = starts_of(replicas, starts);
   new_spins = replicas.at_replica(new_spins, lattice.words());
   parent = replicas.at_replica(parent, lattice.sites());
   Index flipped = 0;

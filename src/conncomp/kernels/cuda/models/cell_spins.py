@@ -79,30 +79,28 @@ class CellKernels:
     ) -> None:
         """Flip clusters, or that of one drawn site, and measure those before."""
         gpu, cells, count, index = self._gpu, self._cells, self._count, self._index
-        starts, leaving, parent = self._workspace.take(
-            gpu,
-            (count * cells.words, BITS),
-            (count * len(cells.kinds) * cells.words, BITS),
-            (count * cells.sites, index),
+        words_of_runs = count * (1 + len(cells.kinds)) * cells.words
+        runs, parent = self._workspace.take(
+            gpu, (words_of_runs, BITS), (count * cells.sites, index)
         )
         size = None
         if sizes:
             (size,) = self._size_workspace.take(gpu, (count * cells.sites, index))
         records, replicas = self.records(record), self._replicas
-        drawn = words, probabilities, starts, leaving, parent, size, records
+        drawn = words, probabilities, runs, parent, size, records
         label, sew = _LABEL.load(gpu, sizes, index)
         struct = replicas.struct_in_parts(step, self._tiles)
         launch(label, (count * self._tiles, TILE_ROWS), struct, cells.struct, *drawn)
         by_word = min(-(-count * cells.words // THREADS), 1 << 30), THREADS
-        launch(sew, by_word, cells.struct, starts, leaving, parent, count)
+        launch(sew, by_word, cells.struct, runs, parent, count)
         struct = replicas.struct_in_parts(step, self._words_blocks)
         by_warp = count * self._words_blocks, THREADS
         if sizes:
             add, total = _SIZES.load(gpu, index)
-            launch(add, by_warp, struct, starts, parent, size)
-            launch(total, by_warp, struct, starts, parent, size, records)
+            launch(add, by_warp, struct, runs, parent, size)
+            launch(total, by_warp, struct, runs, parent, size, records)
         (flip,) = _FLIP.load(gpu, one, index)
-        launch(flip, by_warp, struct, words, starts, parent, new)
+        launch(flip, by_warp, struct, words, runs, parent, new)
 
     def records(self, record: Any) -> Any:
         """Return ``Records`` of a record, or of None."""

@@ -157,7 +157,6 @@ __global__ void __launch_bounds__(kSpinThreads) clear_sizes(Replicas replicas, I
   replicas.for_each_site([&](int64_t site) { size[site] = 0; });
 }
 
-// The sizes of clusters, each at its label, where there was 0.
 template <class Index>
 __global__ void __launch_bounds__(kSpinThreads)
     measure_clusters(Replicas replicas, const Index* __restrict__ label, Index* size) {

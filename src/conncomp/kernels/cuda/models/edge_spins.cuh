@@ -144,7 +144,6 @@ __global__ void __launch_bounds__(kSpinThreads)
   }
 }
 
-// Lets the cluster of one vertex of each replica change, which is drawn.
 template <int = 0>
 __global__ void __launch_bounds__(kSpinThreads)
     choose_edge_cluster(Replicas replicas, int32_t* parent, Bits64* stays) {
@@ -156,7 +155,6 @@ __global__ void __launch_bounds__(kSpinThreads)
       ~(Bits64(1) << root % kWordSites);
 }
 
-// What happens to the vertices of a word, of which a lane has some.
 struct FlippedWord {
   const SitesOfWarp& sites;
   int64_t word;
@@ -229,7 +227,6 @@ __global__ void __launch_bounds__(kSpinThreads)
   });
 }
 
-// The first spins of vectors.
 template <class Kind>
 __global__ void __launch_bounds__(kSpinThreads)
     start_edges(Replicas replicas, typename Kind::Spin* __restrict__ spins) {
@@ -239,7 +236,6 @@ __global__ void __launch_bounds__(kSpinThreads)
   replicas.for_each_site([&](int64_t site) { spins[site] = kind.vectors.start(draws, Bits64(site)); });
 }
 
-// Adds what vectors tell to the records.
 template <class Kind>
 __global__ void __launch_bounds__(kSpinThreads)
     count_edge_vectors(Replicas replicas, EdgeBonds bonds, const typename Kind::Spin* __restrict__ spins,
@@ -260,7 +256,6 @@ __global__ void __launch_bounds__(kSpinThreads)
   for (int k = 0; k < Kind::kComponents; ++k) records.add_block(replicas.replica(), kCounts + k, sums[k]);
 }
 
-// Offers the vertices of a class other spins, in place.
 template <class Kind>
 __global__ void __launch_bounds__(kSpinThreads)
     offer_edges(Replicas replicas, DrawnEdges edges, EdgeArcs arcs, int32_t rule, EdgeClass together,

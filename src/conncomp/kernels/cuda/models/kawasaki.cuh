@@ -26,7 +26,6 @@ struct ExchangeReplicas {
   __device__ T* at_replica(T* words) const {
     return words + replica() * lattice.words();
   }
-  // Calls body(k) for k < count, each by one of the threads of the blocks of a replica.
   template <class Body>
   __device__ void for_each(int32_t count, Body&& body) const {
     const int32_t threads = int32_t(blockDim.x), step = parts * threads;
@@ -103,7 +102,6 @@ __global__ void __launch_bounds__(kMostExchangeThreads)
                         Barrier{arrived + replicas.replica(), Bits32(replicas.parts), 0});
 }
 
-// Adds the number of unsatisfied bonds to each replica's count.
 template <int kind>
 __global__ void __launch_bounds__(kMostExchangeThreads)
     count_unsatisfied(ExchangeReplicas replicas, const Bits64* __restrict__ words, int64_t* counts) {

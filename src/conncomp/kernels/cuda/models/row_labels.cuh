@@ -90,7 +90,6 @@ struct RowLabels {
   int warp, warps;
 
   __device__ int extent(int k) const { return box.extent[kMostBoxAxes - axes + k]; }
-  // From a row to the next one along an axis.
   __device__ int stride(int k) const {
     int rows = 1;
     for (int a = kAcross - 1; a > k; --a) rows *= extent(a);
@@ -107,7 +106,6 @@ struct RowLabels {
     return __funnelshift_l(before, bonds_along(kAcross, row, column), 1);
   }
 
-  // Threads of a block share words out.
   __device__ void begin() const {
     for (int word = int(threadIdx.x); word < box.words(); word += int(blockDim.x)) {
       const int row = word / box.columns, column = word - row * box.columns;
@@ -219,6 +217,17 @@ struct RowLabels {
     for (int word = int(threadIdx.x); word < box.words(); word += int(blockDim.x))
       for (Bits32 roots = words[word].of_row; roots != 0; roots &= roots - 1)
         body(word * kWarp + __ffs(int(roots)) - 1);
+  }
+  // Labels all places of the box; threads have met before, and meet at last.
+  __device__ void label_box(bool is_closed) const {
+    begin();
+    __syncthreads();
+    const int count = label_band();
+    __syncthreads();
+    join(count, is_closed);
+    __syncthreads();
+    flatten();
+    __syncthreads();
   }
   // Lets roots of trees lead to those of clusters, once all is united.
   __device__ void flatten() const {

@@ -75,7 +75,6 @@ struct LatticeOfBlock {
       next[at] = NextInBlock(next_sites(lattice, place, kFirstAxis + at / words));
     }
   }
-  // Counts those bonds that are satisfied and those that become active.
   __device__ void draw_bonds(const Draws& draws, Bits64 active_with, int32_t& satisfied,
                              int32_t& active) const {
     for (int at = thread; at < axes * words; at += threads) {
@@ -114,7 +113,6 @@ struct LatticeOfBlock {
         if (state >> k & 1) digits[k * box.words() + place / kWarp] |= Bits32(1) << place % kWarp;
     });
   }
-  // Gives each site the digits of its root.
   __device__ void flip(const Labels& labels) const {
     const bool has_tails = box.width % kWordSites != 0;
     labels.for_each_group([&](int group, const PlacesOfGroup& roots) {
@@ -157,15 +155,8 @@ __global__ void __launch_bounds__(kMostBatchThreads, 2)
     if (all_records.record != nullptr && updates.measures(update))
       block.record(updates.records_of(all_records, update), replica, satisfied, active);
     __syncthreads();
-    labels.begin();
-    __syncthreads();
-    const int count = labels.label_band();
-    __syncthreads();
-    labels.join(count, true);
     block.begin_digits();
-    __syncthreads();
-    labels.flatten();
-    __syncthreads();
+    labels.label_box(true);
     if (!block.has_coins) {
       block.draw_states(labels, draws);
       __syncthreads();

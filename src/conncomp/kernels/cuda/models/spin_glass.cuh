@@ -33,7 +33,6 @@ struct GlassLaunch {
     const int64_t sites = replicas.lattice.sites(), first = group() * axes * sites;
     return {spins + group() * sites, negatives + first, bonds + first, sites};
   }
-  // Calls body(k) for k < count, each by one of the threads of the blocks of a group.
   template <class Body>
   __device__ void for_each(int32_t count, Body&& body) const {
     const int32_t threads = int32_t(blockDim.x), part = int32_t(blockIdx.x % parts);
@@ -66,7 +65,6 @@ __global__ void __launch_bounds__(kGlassThreads) start_glass(GlassLaunch launch,
   launch.for_each(sites, [&](int32_t site) { words[site] = half(draws(kStart, Bits64(site)), 0) & bits; });
 }
 
-// Updates the sites of a colour, where bonds are ±J.
 template <int axes, bool whole, int rule>
 __global__ void __launch_bounds__(kGlassThreads)
     sweep_glass_bits(GlassLaunch launch, const Bits64* __restrict__ negatives,
@@ -87,7 +85,6 @@ __global__ void __launch_bounds__(kGlassThreads)
   });
 }
 
-// Updates the sites of a colour, where couplings are numbers.
 template <int axes>
 __global__ void __launch_bounds__(kGlassThreads)
     sweep_glass_numbers(GlassLaunch launch, const int32_t* __restrict__ couplings,
@@ -161,7 +158,6 @@ __device__ inline void count_glass(const GlassLaunch& launch, int64_t* record, B
   }
 }
 
-// Counts unsatisfied bonds, and spins that are up.
 template <int axes, bool whole>
 __global__ void __launch_bounds__(kGlassThreads)
     count_glass_bits(GlassLaunch launch, const Bits64* __restrict__ negatives,

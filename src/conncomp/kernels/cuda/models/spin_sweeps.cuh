@@ -30,7 +30,6 @@ struct Boxes {
   }
 };
 
-// The box of a block.
 struct Box {
   int32_t begin[kLatticeAxes], extent[kLatticeAxes];  // of its sites
   int32_t segments_of_row, words_of_row, rows;
@@ -49,7 +48,6 @@ struct Box {
   }
   __device__ int32_t segments() const { return rows * segments_of_row; }
   __device__ int32_t words() const { return rows * words_of_row; }
-  // Where a row of the box lies in the lattice.
   __device__ void find_row(int32_t row, int32_t (&at)[kRowAxis]) const {
     for (int k = kRowAxis - 1; k >= 0; --k) {
       at[k] = begin[k] + row % extent[k];
@@ -135,7 +133,6 @@ struct TeamOf {
 
   __device__ static int32_t number() { return int32_t(threadIdx.x) / (by_warp ? kWarp : 1); }
   __device__ static int32_t count() { return int32_t(blockDim.x) / (by_warp ? kWarp : 1); }
-  // Whether this thread does what is done once for a segment.
   __device__ static bool leads() { return !by_warp || lane() == 0; }
   template <class Body>
   __device__ static void for_each_bit(Bits32 bits, Body&& body) {
@@ -154,7 +151,6 @@ struct TeamOf {
       for (; __any_sync(kAllLanes, bits != 0); bits &= bits - 1)
         body(bits == 0 ? 0 : __ffs(int(bits)) - 1, bits != 0);
   }
-  // The bits that any thread of the team has.
   __device__ static Bits32 any(Bits32 bits) {
     if constexpr (by_warp) return warp_or(bits);
     return bits;
@@ -192,7 +188,6 @@ struct BoxMemory {
   __device__ static int first_lane(Bits32 along_row, int lane) {
     return kWarp - 1 - __clz(int(~(along_row << 1) & kAllLanes >> (kWarp - 1 - lane)));
   }
-  // The lanes of the run that begins at one.
   __device__ static Bits32 run_from(Bits32 starts, int first) {
     const Bits32 later = starts & ~((Bits32(2) << first) - 1);
     return (later & (0 - later)) - (Bits32(1) << first);
@@ -478,7 +473,6 @@ __global__ void __launch_bounds__(kMostBoxThreads, 1)
   sweep_boxes<axes, by_warp, false>(replicas, updates, boxes, probability, spins, records, forest, arrived);
 }
 
-// The same, of replicas whose parts are so many blocks of a cluster.
 template <int axes, int parts>
 __global__ void CONNCOMP_CLUSTER(parts) __launch_bounds__(kMostBoxThreads, 1)
     sweep_in_cluster(Replicas replicas, Updates updates, Boxes boxes, const Bits64* probability,

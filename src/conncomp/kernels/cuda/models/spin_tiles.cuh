@@ -90,7 +90,6 @@ struct TilePlace {
   __device__ int first_half() const { return begin[kRowAxis] / kWarp; }
 };
 
-// A word of a tile: where it lies in the lattice.
 template <int axes>
 struct WordOfTile {
   int at[kRowAxis], half;
@@ -173,14 +172,7 @@ __global__ void __launch_bounds__(kMostTileThreads)
     marks[at] = 0;
   }
   __syncthreads();
-  labels.begin();
-  __syncthreads();
-  const int count = labels.label_band();
-  __syncthreads();
-  labels.join(count, false);
-  __syncthreads();
-  labels.flatten();
-  __syncthreads();
+  labels.label_box(false);
   labels_of_all += tile.first_place();
   labels.for_each_group([&](int group, const PlacesOfGroup& roots) {
     reinterpret_cast<PairsOfPlaces*>(labels_of_all)[group] = PairsOfPlaces(roots);

@@ -23,7 +23,6 @@ struct Replicas {
   __device__ int64_t replica() const { return blockIdx.x / parts; }
   __device__ Draws draws() const { return {seed, Bits64(first + replica()), step}; }
   __device__ int64_t words_of_states() const { return lattice.words() * lattice.planes; }
-  // Where the words of the replica begin, of which each one has so many.
   template <class T>
   __device__ T* at_replica(T* words, int64_t each) const {
     return words + replica() * each;
@@ -65,6 +64,14 @@ CONNCOMP_ANYWHERE inline int64_t coin_words(const Lattice& lattice) {
 
 constexpr int kLimbs = kFourths - kSquares, kFourthLimbs = kWindingAxes - kFourths;
 
+__device__ inline int64_t warp_largest(int64_t number) {
+  for (int step = kWarp / 2; step > 0; step /= 2) {
+    const int64_t beside = __shfl_xor_sync(kAllLanes, number, step);
+    if (beside > number) number = beside;
+  }
+  return number;
+}
+
 struct Records {
   int64_t* record;  // null if nothing is measured
   int64_t length;
@@ -79,10 +86,7 @@ struct Records {
   }
   // Raises a field to the largest number of the warp's threads, all of which call.
   __device__ void raise(int64_t replica, int field, int64_t number) const {
-    for (int step = kWarp / 2; step > 0; step /= 2) {
-      const int64_t beside = __shfl_xor_sync(kAllLanes, number, step);
-      if (beside > number) number = beside;
-    }
+    number = warp_largest(number);
     int64_t* const most = record + replica * length + field;
     if (lane() == 0 && number > Shared::load(most)) Shared::fetch_max(most, number);
   }
@@ -123,7 +127,6 @@ struct SizeSums {
   }
 };
 
-// The digits of a state in a word's planes.
 template <class Word>
 __device__ inline void set_state(Word* words, int64_t stride, int planes, int state, Word sites) {
   for (int k = 0; k < planes; ++k)
@@ -160,7 +163,6 @@ __global__ void __launch_bounds__(kSpinThreads) start_spins(Replicas replicas, B
   });
 }
 
-// Counts the sites in each state; all threads of the block call it.
 __device__ inline void add_states(const Replicas& replicas, const Bits64* spins, const Records& records) {
   const Lattice& lattice = replicas.lattice;
   for (int state = 0; state < lattice.states; ++state) {
@@ -214,7 +216,6 @@ __global__ void __launch_bounds__(kSpinThreads)
   add_states(replicas, replicas.at_replica(spins, replicas.words_of_states()), records);
 }
 
-// Tosses the coins of all sites, for q = 2.
 template <int = 0>
 __global__ void __launch_bounds__(kSpinThreads) toss_coins(Replicas replicas, Bits64* __restrict__ coins) {
   follow_launch();

@@ -43,12 +43,7 @@ __device__ inline int32_t common_label(const int32_t* label, int64_t sites) {
   const int32_t own = label[sites * lane() / kWarp];
   int count = 0;
   for (int k = 0; k < kWarp; ++k) count += __shfl_sync(kAllLanes, own, k) == own;
-  int64_t most = int64_t(count) << 32 | own;
-  for (int step = kWarp / 2; step > 0; step /= 2) {
-    const int64_t beside = __shfl_xor_sync(kAllLanes, most, step);
-    if (beside > most) most = beside;
-  }
-  return int32_t(most);
+  return int32_t(warp_largest(int64_t(count) << 32 | own));
 }
 
 // Adds a wave of each site to two numbers at its cluster's label. Blocks first add up those of the largest

@@ -199,7 +199,6 @@ __global__ void __launch_bounds__(kSpinThreads, kBlocksThatDraw)
   if (records.record != nullptr) records.add_block(replicas.replica(), kActive, active);
 }
 
-// Writes the new spins: those of some sites are reflected.
 template <class Kind>
 __global__ void __launch_bounds__(kSpinThreads)
     reflect_vectors(Replicas replicas, int32_t rows_of_column, const typename Kind::Spin* __restrict__ spins,
@@ -263,7 +262,6 @@ struct VectorCounts {
   }
 };
 
-// Adds what the spins tell to the records.
 template <class Kind>
 __global__ void __launch_bounds__(kSpinThreads, 6)
     count_vectors(Replicas replicas, int32_t rows_of_column, const typename Kind::Spin* __restrict__ spins,
@@ -285,7 +283,6 @@ __global__ void __launch_bounds__(kSpinThreads, 6)
         vector[k] = there ? Kind::components(of[k]) : Vector{};
       }
     };
-    // The next spins of a row, where angles turn.
     const auto take_beside = [&](const Spin(&of)[kSitesOfLane], Spin(&beside)[kSitesOfLane], bool exists,
                                  int32_t first) {
       column.take_next(of, beside, Spin(0),
@@ -333,7 +330,6 @@ __global__ void __launch_bounds__(kSpinThreads, 6)
   counts.add_block(records, replicas.replica(), axes);
 }
 
-// Adds the projections of sites to the sums of their clusters, at whose labels these are.
 template <class Kind, class Index>
 __global__ void __launch_bounds__(kSpinThreads)
     add_projections(Replicas replicas, const typename Kind::Spin* __restrict__ spins,

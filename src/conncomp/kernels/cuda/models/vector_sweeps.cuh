@@ -148,7 +148,6 @@ __global__ void __launch_bounds__(kSweepThreads, 1)
     for (int32_t site = begin + int32_t(threadIdx.x); site - lane() < end; site += int32_t(blockDim.x))
       body(site, site < end);
   };
-  // Records the clusters of the update before.
   const auto measure_clusters = [&](int32_t update) {
     SizeSums sizes{};
     int64_t limbs[kProjectedLimbs] = {};
