@@ -22,7 +22,6 @@ constexpr int kRunsOfThread = 8;
 constexpr int kListedWords = 16;  // whose runs a warp lists at once
 constexpr int kLengthBits = 5;    // of a run, less one
 
-// What kernels keep of the rows that occur.
 struct RunState {
   int64_t components;  // or -1, if labels are wrong
   int64_t runs;
@@ -106,7 +105,6 @@ struct FourLabels {
     for (int k = 0; k < kCount; ++k) bits |= unsigned(begins_at(k) && labels[k] != background) << k;
     return bits;
   }
-  // A label whose number the compiler does not know.
   __device__ Label label(int k) const {
     const Label low = k & 1 ? labels[1] : labels[0], high = k & 1 ? labels[3] : labels[2];
     return k & 2 ? high : low;
@@ -402,7 +400,6 @@ struct Coordinate {
   }
 };
 
-// The lengths of an item's axes, and the coordinates of an element.
 template <int axes>
 struct ItemAxes {
   static constexpr int kLast = axes - 1;

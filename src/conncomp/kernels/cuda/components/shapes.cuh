@@ -70,7 +70,6 @@ struct RunOfCoordinate {
   }
 };
 
-// The sums of one axis; the first also counts elements.
 struct AxisSum {
   int64_t* table;
   int64_t ndim, axis;
@@ -146,7 +145,6 @@ __global__ void __launch_bounds__(kTableThreads) measure_runs(Runs runs, Extent 
   walk_runs(runs, turn, sum);
 }
 
-// All sums, of 64 bits each.
 template <int axes>
 struct SumsOfAxes {
   static constexpr int kLast = axes - 1;

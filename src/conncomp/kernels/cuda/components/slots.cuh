@@ -20,7 +20,6 @@ __device__ inline int find_slot(Label* owners, Label label) {
   return owner < 0 || owner == label ? slot : -1;
 }
 
-// Slots of a block, with the labels and their counts.
 template <class Label>
 struct CountSlots {
   Label* owners;

@@ -50,8 +50,7 @@ struct Cell {
   }
 };
 
-// Moves a cell from the first of an item to the first of a row along an axis; rows are numbered as they lie
-// in the array. Returns the row's item.
+// Moves a cell to the first of a row along an axis, rows counted in the array; returns the row's item.
 template <class Index, int rank>
 __device__ inline Index move_to_row(const Grid<rank>& grid, int along, int64_t row, Cell<rank, Index>& cell) {
   Index quotient = Index(row);  // there are no more rows than cells

@@ -132,7 +132,6 @@ __global__ void __launch_bounds__(kSomanThreads, resident_blocks(kSomanThreads))
   for (int64_t first = grid_thread() - lane(); first < vertices; first += grid_threads()) {
     const int64_t v = first + lane();
     const Index root = v < vertices ? Shared::load(parent + v) : Index(-1);
-    // The first lane of a root has the smallest vertex.
     const bool smallest = lane() == __ffs(int(__match_any_sync(kAllLanes, root))) - 1;
     if (smallest && v < vertices && Index(v) < Shared::load(parent + root))
       Shared::fetch_min(parent + root, Index(v));

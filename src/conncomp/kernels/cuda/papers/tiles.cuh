@@ -19,8 +19,7 @@ namespace conncomp {
 
 constexpr int kTileThreads = 256;
 
-// Sites of a tile are numbered in C order. Later neighbours lie in these directions, one of each opposite
-// pair.
+// Sites of a tile are in C order; later neighbours lie in these directions.
 template <int rank>
 constexpr int kDirections = Steps<rank>::kNoStep;
 
@@ -29,7 +28,6 @@ __device__ inline int code_of(int direction) {
   return Steps<rank>::kNoStep + 1 + direction;
 }
 
-// A tile of 2^log sites a side.
 template <int rank, class Index>
 struct Tile {
   Cell<rank, Index> first;
@@ -37,7 +35,6 @@ struct Tile {
 
   __device__ int sites() const { return 1 << (log * rank); }
   __device__ int at(int site, int axis) const { return site >> (log * (rank - 1 - axis)) & ((1 << log) - 1); }
-  // The distance in numbers of a neighbour in a direction.
   __device__ int distance(int direction) const {
     int distance = 0;
 #pragma unroll
@@ -83,7 +80,6 @@ __device__ inline void for_each_part(const Grid<rank>& grid, int64_t side, Body&
   }
 }
 
-// Calls body(tile) for those of this block; all threads call.
 template <class Index, int rank, class Body>
 __device__ inline void for_each_tile(const Grid<rank>& grid, int log, Body&& body) {
   for_each_part<Index>(grid, int64_t(1) << log, [&](const Cell<rank, Index>& first) {
@@ -186,7 +182,6 @@ __device__ inline Entry root_in_tree(Entry* tree, Entry site, bool compresses) {
   return root;
 }
 
-// Unites two trees; first[root] is the smallest site of a tree.
 template <class Entry>
 __device__ inline void unite_trees(Entry* tree, Entry* first, Entry a, Entry b, bool by_size) {
   if (a == b) return;
@@ -364,7 +359,6 @@ __global__ void __launch_bounds__(kTileThreads)
   }
 }
 
-// The sites of a group of tiles, and those of its seams.
 template <int rank, class Index>
 struct TileGroup {
   Cell<rank, Index> first;
@@ -435,7 +429,6 @@ __global__ void __launch_bounds__(kWarp)
   });
 }
 
-// Gives every site the label of its tree's root.
 template <class Index>
 __global__ void __launch_bounds__(kTileThreads) collect_trees(int64_t sites, Index* tree, Index* labels) {
   for (int64_t i = grid_thread(); i < sites; i += grid_threads()) {

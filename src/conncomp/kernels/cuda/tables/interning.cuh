@@ -32,7 +32,6 @@ struct alignas(16) IdSlot {
 
 __device__ inline uint64_t* key_of(IdSlot* slot) { return &slot->key; }
 
-// The hash table of ids, by value.
 struct IdTable {
   uint64_t drawn, factor;
   int64_t bits;  // of the number of slots
@@ -58,8 +57,7 @@ struct IdRows {
   }
 };
 
-// found[place] becomes the id's number or, if it has none, kUnknown and its slot. Sets *full if one finds no
-// room: then the table says nothing.
+// found[place] becomes the id's number, or kUnknown and its slot. Sets *full if one finds no room.
 template <int = 0>
 __global__ void __launch_bounds__(kInterningThreads)
     take_slots(int64_t places, IdRows ids, IdTable table, uint32_t* __restrict__ found, int64_t* full) {
