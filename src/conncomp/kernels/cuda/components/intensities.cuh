@@ -28,7 +28,6 @@ struct ExtremeKeys {
   int64_t component = 0;
   uint64_t low = 0, high = 0;
 
-  __device__ static uint64_t larger(uint64_t a, uint64_t b) { return a < b ? b : a; }
   __device__ void begin(int64_t next) {
     component = next;
     low = high = 0;
@@ -42,8 +41,8 @@ struct ExtremeKeys {
     high = larger(high, uint64_t(key));
   }
   __device__ void combine_lanes() {
-    low = over_lanes(low, larger);
-    high = over_lanes(high, larger);
+    low = over_lanes(low, larger<uint64_t>);
+    high = over_lanes(high, larger<uint64_t>);
   }
   __device__ void send() const {
     Shared::fetch_max(extremes + 2 * component, low);

@@ -121,9 +121,7 @@ struct FourLabels {
 template <class Label>
 __device__ inline int64_t count_runs_of(const LabelRows<Label>& labels, int64_t lowest, int64_t length,
                                         int64_t* counts, bool& is_wrong) {
-  __shared__ Label owners[kSlots];
-  __shared__ unsigned int in_slots[kSlots];
-  const CountSlots<Label> slots{owners, in_slots};
+  __shared__ CountSlots<Label> slots;
   const LineBegins lines(length);
   slots.clear();
   __syncthreads();
@@ -147,15 +145,11 @@ __device__ inline int64_t count_runs_of(const LabelRows<Label>& labels, int64_t 
         continue;
       }
       rows = rows > label ? rows : int64_t(label) + 1;
-      const int slot = find_slot(owners, label);
-      if (slot < 0)
-        Shared::fetch_add(counts + label, int64_t(1));
-      else
-        InBlock::fetch_add(in_slots + slot, 1u);
+      slots.add(label, 1, counts);
     }
   }
   __syncthreads();
-  slots.for_each([=](int, Label label, int64_t sum) { Shared::fetch_add(counts + label, sum); });
+  slots.send(counts);
   return rows;
 }
 
@@ -223,10 +217,8 @@ template <class Label>
 __global__ void __launch_bounds__(kTableThreads)
     list_runs(LabelRows<Label> labels, int64_t length, RunTable table) {
   follow_launch();
-  __shared__ Label owners[kSlots];
-  __shared__ unsigned int in_slots[kSlots];
+  __shared__ CountSlots<Label> slots;
   __shared__ int64_t places[kSlots];
-  const CountSlots<Label> slots{owners, in_slots};
   constexpr int kNumberShift = kLengthBits + 1, kSlotShift = kNumberShift + 2,
                 kPlaceShift = kSlotShift + kSlotBits;
   const LineBegins lines(length);
@@ -258,11 +250,11 @@ __global__ void __launch_bounds__(kTableThreads)
         const int number = lowest(open);
         const Label label = four.label(number);
         if (!labels.has_row(label)) continue;
-        const int run_length = four.length(number), slot = find_slot(owners, label);
+        const int run_length = four.length(number), slot = slots.find(label);
         if (slot < 0) {
           list(Shared::fetch_add(table.counts + label, int64_t(1)), at(k, number), run_length);
         } else {
-          const unsigned int place = InBlock::fetch_add(in_slots + slot, 1u);
+          const unsigned int place = InBlock::fetch_add(slots.counts + slot, 1u);
           waits = place << kPlaceShift | unsigned(slot) << kSlotShift | unsigned(number) << kNumberShift |
                   unsigned(run_length);
         }
@@ -323,6 +315,14 @@ __device__ inline Value over_lanes(Value value, Combine&& combine) {
   for (int step = kWarp / 2; step > 0; step /= 2)
     value = combine(value, __shfl_xor_sync(kAllLanes, value, step));
   return value;
+}
+template <class Value>
+__device__ inline Value smaller(Value a, Value b) {
+  return a < b ? a : b;
+}
+template <class Value>
+__device__ inline Value larger(Value a, Value b) {
+  return a < b ? b : a;
 }
 // The sum over a warp, of 128 bits.
 __device__ inline Wide warp_sum(Wide value) {

@@ -59,33 +59,14 @@ struct Tile {
   }
 };
 
-// Calls body(first site) for this block's parts of an array.
-template <class Index, int rank, class Body>
-__device__ inline void for_each_part(const Grid<rank>& grid, int64_t side, Body&& body) {
-  int64_t lengths[rank], parts = grid.items;
-  for (int k = 0; k < rank; ++k) {
-    lengths[k] = (grid.axes[k].length + side - 1) / side;
-    parts *= lengths[k];
-  }
-  for (int64_t number = blockIdx.x; number < parts; number += gridDim.x) {
-    Cell<rank, Index> first{};
-    int64_t quotient = number;
-#pragma unroll
-    for (int k = rank - 1; k >= 0; --k) {
-      first.move(grid, k, Index(quotient % lengths[k] * side));
-      quotient /= lengths[k];
-    }
-    first.move_to_item(grid, quotient);
-    body(first);
-  }
-}
-
 template <class Index, int rank, class Body>
 __device__ inline void for_each_tile(const Grid<rank>& grid, int log, Body&& body) {
-  for_each_part<Index>(grid, int64_t(1) << log, [&](const Cell<rank, Index>& first) {
-    body(Tile<rank, Index>{first, log});
-    __syncthreads();  // before shared memory is used again
-  });
+  for_each_part<Index>(
+      grid, [=](int) { return int64_t(1) << log; },
+      [&](const Cell<rank, Index>& first) {
+        body(Tile<rank, Index>{first, log});
+        __syncthreads();  // before shared memory is used again
+      });
 }
 
 // Fills links[site] with a bit for each direction with a linked neighbour in the tile. Links lead from
@@ -238,7 +219,7 @@ __global__ void __launch_bounds__(1024)
         const int site = square ? corner + (i >> 1 << log) + (i & 1) : thread + i * threads;
         for (unsigned int directions = links[site]; directions != 0; directions &= directions - 1) {
           const int neighbour = site + tile.distance(lowest(directions));
-          changed |= lower_higher<InBlock>(first, site, neighbour);
+          if (lower_higher<InBlock>(first, site, neighbour)) changed = true;
         }
       }
       return changed;
@@ -317,7 +298,7 @@ __global__ void __launch_bounds__(kTileThreads)
   bool changed = false;
   for (int64_t i = grid_thread(); i < count; i += grid_threads()) {
     const RootPair<Index> pair = pairs[i];
-    if (pair.a != pair.b) changed |= lower_higher<Shared>(labels, pair.a, pair.b);
+    if (pair.a != pair.b && lower_higher<Shared>(labels, pair.a, pair.b)) changed = true;
   }
   report_changes(last_change, sweep, changed);
 }
@@ -406,27 +387,29 @@ __global__ void __launch_bounds__(kWarp)
                 int64_t side, bool compresses, const typename Rule::Value* __restrict__ values, Index* tree,
                 Index* labels) {
   if (threadIdx.x != 0) return;
-  for_each_part<Index>(grid, side, [&](const Cell<rank, Index>& first) {
-    const TileGroup<rank, Index> group(grid, first, side);
-    for (int axis = 0; axis < rank; ++axis) {
-      const int64_t plane = first.at[axis] + seams.first, last = grid.axes[axis].length - 1;
-      // Beyond the end of an axis is where it closes.
-      if (seams.planes[axis] == 0 || plane == last || (plane > last && !seams.close())) continue;
-      group.for_each_of_plane(
-          grid, axis, Index(plane < last ? plane : last), [&](const Cell<rank, Index>& cell) {
-            if (labels[cell.index] < 0) return;
-            const auto site = rule.site(values, cell.offset);
-            for_each_neighbour_along(grid, cell, axis, 1, [&](const Neighbour<Index>& neighbour) {
-              if (!linked_to(rule, values, site, neighbour)) return;
-              if (labels[neighbour.index] < 0) return;  // background, where values have changed since
-              if (grid.most_moves > 1 && !group.holds(grid, neighbour.index)) return;
-              const Index a = root_in_tree(tree, cell.index, compresses);
-              const Index b = root_in_tree(tree, neighbour.index, compresses);
-              unite_trees(tree, labels, a, b, true);
-            });
-          });
-    }
-  });
+  for_each_part<Index>(
+      grid, [=](int) { return side; },
+      [&](const Cell<rank, Index>& first) {
+        const TileGroup<rank, Index> group(grid, first, side);
+        for (int axis = 0; axis < rank; ++axis) {
+          const int64_t plane = first.at[axis] + seams.first, last = grid.axes[axis].length - 1;
+          // Beyond the end of an axis is where it closes.
+          if (seams.planes[axis] == 0 || plane == last || (plane > last && !seams.close())) continue;
+          group.for_each_of_plane(
+              grid, axis, Index(plane < last ? plane : last), [&](const Cell<rank, Index>& cell) {
+                if (labels[cell.index] < 0) return;
+                const auto site = rule.site(values, cell.offset);
+                for_each_neighbour_along(grid, cell, axis, 1, [&](const Neighbour<Index>& neighbour) {
+                  if (!linked_to(rule, values, site, neighbour)) return;
+                  if (labels[neighbour.index] < 0) return;  // background, where values have changed since
+                  if (grid.most_moves > 1 && !group.holds(grid, neighbour.index)) return;
+                  const Index a = root_in_tree(tree, cell.index, compresses);
+                  const Index b = root_in_tree(tree, neighbour.index, compresses);
+                  unite_trees(tree, labels, a, b, true);
+                });
+              });
+        }
+      });
 }
 
 template <class Index>
