@@ -1,15 +1,13 @@
 // Labels large images of many small components of several values, such as noise, by rows of tiles: the
-// default if a sample says so. A block labels a tile in shared memory; each of its warps has 32 columns and
-// goes from row to row with the labels of the row above, which are roots of the tile, in registers. A run
-// takes the label of the first element above that it is linked to, or is a root. If others have another
-// label, one root is put under the other and its label is replaced in all lanes, so no path is walked. Then
-// columns of warps are united likewise (label_row_tiles), labels across borders of tiles are united
-// (join_row_tiles), and elements of components that reach a border get their root (follow_row_roots). An
-// entry of a node is an ancestor or background; a root's is itself, with kReaching if its component reaches
-// the border. Changing values only choose among entries that are no background; labels are followed to
-// smaller indices only. Cost: values read and labels written once, labels of components at borders read
-// again. 75 instructions of a warp for 32 elements of a row, 15 per union, 45 to write. Source: ours; labels
-// of the row above are from Hoshen and Kopelman 1976.
+// default if a sample says so. A block labels a tile in shared memory; its warps have 32 columns each, and go
+// from row to row with the labels of the row above, roots of the tile, in registers. A run takes the label of
+// the first element above that it is linked to, or is a root; if others have another label, one root is put
+// under the other and its label is replaced in all lanes, so no path is walked. Columns of warps are united
+// likewise (label_row_tiles), labels across borders (join_row_tiles), and elements of components that reach a
+// border get their root (follow_row_roots). Entries of nodes are ancestors or background, a root's itself,
+// with kReaching if it reaches the border. Changing values only choose among entries that are no background.
+// Cost: values read and labels written once, labels at borders read again; 75 instructions of a warp for 32
+// elements, 15 per union, 45 to write. Source: ours; labels of the row above: Hoshen and Kopelman 1976.
 #pragma once
 
 #include "core/union_find.h"

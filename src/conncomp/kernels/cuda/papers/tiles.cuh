@@ -1,15 +1,13 @@
 // Weigel's tiles: labels tiles first, then consolidates them. Fills label[i] with the smallest index of i's
-// component, or -1 for background. A bond is a pair of neighbours that the link rule connects. Every site
-// starts with its index (start_labels). A block labels a tile of B sites a side in shared memory: one thread
-// by breadth-first search (local_bfs) or union-find (local_union_find), or all by lowering labels at the ends
-// of bonds (local_self_label). Tiles are consolidated by relaxation, which stores the local roots at both
-// ends of every bond between tiles (prepare_relax) and lowers their labels until none changes (relax); or by
-// sewing, where those bonds unite trees of labels within groups of two tiles a side, then four, ..., and at
-// last across periodic borders. Sewing by size, as in the paper, goes through a group's seams one bond after
-// the other (sew_by_size), in a forest of its own (plant_trees, collect_trees); `sew` hooks by index instead,
-// as the root must be the smallest, and so sews whole seams at once. At the end sites take the label of their
-// root (flatten_tiles). Cost: with C bonds a side, relaxation stores 2 C indices and takes about as many
-// sweeps as tiles lie on a path. Source: Weigel 2011, section II.B and C.
+// component, or -1 for background. Every site starts with its index (start_labels). A block labels a tile of
+// B sites a side in shared memory: one thread by breadth-first search (local_bfs) or union-find
+// (local_union_find), or all by lowering labels at the ends of bonds (local_self_label). Relaxation stores
+// the local roots at both ends of every bond between tiles (prepare_relax) and lowers their labels (relax).
+// Sewing unites trees of labels along those bonds within groups of two tiles a side, then four, ..., at last
+// across periodic borders: by size as in the paper, one bond of a group after the other, in a forest of its
+// own (plant_trees, sew_by_size, collect_trees); or by index, whole seams at once (sew). At last sites take
+// their root's label (flatten_tiles). Cost: with C bonds a side relaxation stores 2 C indices, and takes as
+// many sweeps as tiles lie on a path. Source: Weigel 2011, section II.B and C.
 #pragma once
 
 #include "core/union_find.h"
