@@ -69,7 +69,6 @@ __global__ void __launch_bounds__(kPatternThreads)
   }
 }
 
-// An item of two axes.
 template <class Label>
 struct LabelPlane {
   LabelRows<Label> labels;

@@ -36,8 +36,7 @@ struct PackedStep {
   int64_t offset, down, up, kind;
 };
 
-// Steps back to neighbours, a bit for each axis that is periodic, and the number of kinds. Laid out as in
-// contacts.py.
+// Steps back, periodic axes as bits, and the number of kinds. Laid out as in contacts.py.
 struct ContactSteps {
   const PackedStep* steps;
   int64_t count, kinds, periodic;
@@ -48,7 +47,6 @@ struct ContactSteps {
   }
 };
 
-// The keys that a block meets.
 struct BlockCounts {
   int64_t owners[kContactSlots];
   unsigned int counts[kContactSlots];  // of a span, which has fewer than 2³² contacts
@@ -96,7 +94,6 @@ __global__ void __launch_bounds__(kContactThreads)
   __shared__ BlockCounts of_block;
   for (int64_t span = blockIdx.x * kContactSpan; span < labels.count; span += gridDim.x * kContactSpan) {
     of_block.clear();
-    // A table without room counts nothing.
     if (__syncthreads_or(Shared::load(table.full) != 0)) return;
     for (int64_t i = span + threadIdx.x; i - threadIdx.x < span + kContactSpan; i += kContactThreads) {
       const Label label = i < labels.count ? labels.load(i) : labels.background;

@@ -28,7 +28,6 @@ struct ExtremeKeys {
   int64_t component = 0;
   uint64_t low = 0, high = 0;
 
-  __device__ static uint64_t larger(uint64_t a, uint64_t b) { return a < b ? b : a; }
   __device__ void begin(int64_t next) {
     component = next;
     low = high = 0;
@@ -42,8 +41,8 @@ struct ExtremeKeys {
     high = larger(high, uint64_t(key));
   }
   __device__ void combine_lanes() {
-    low = over_lanes(low, larger);
-    high = over_lanes(high, larger);
+    low = over_lanes(low, larger<uint64_t>);
+    high = over_lanes(high, larger<uint64_t>);
   }
   __device__ void send() const {
     Shared::fetch_max(extremes + 2 * component, low);
@@ -60,8 +59,7 @@ __global__ void __launch_bounds__(kIntensityThreads)
   walk_runs(runs, Turn(1), keys);
 }
 
-// What find_extremes has found, and the bits of the units that values are added up in. Laid out as in
-// intensities.py.
+// What find_extremes found, and the bits of the units of sums. Laid out as in intensities.py.
 template <class Value>
 struct ValueRanges {
   using Key = typename Order<Value>::Key;
@@ -243,7 +241,6 @@ __global__ void __launch_bounds__(kIntensityThreads)
   walk_runs(runs, Turn(1), sums);
 }
 
-// As measure_runs_at_once and add_small_values.
 template <class Value, int axes>
 struct ShapesAndValues {
   SumsOfAxes<axes> shapes;
@@ -278,8 +275,7 @@ __global__ void __launch_bounds__(kIntensityThreads)
   walk_runs(runs, Turn(1), measures);
 }
 
-// Writes the standard deviation of a component, and its minimum and maximum, as real numbers, one behind
-// those of all.
+// Writes standard deviation, minimum and maximum as real numbers, one behind those of all.
 template <class Value>
 __device__ inline void write_reals(const IntensityColumns<Value>& columns, int64_t row, int64_t components,
                                    int64_t size, int64_t sum, int64_t squares, double* reals) {

@@ -70,7 +70,6 @@ __global__ void __launch_bounds__(kTableThreads)
   for (int64_t row = grid_thread(); row < all && fits; row += grid_threads()) table.counts[row] = 0;
 }
 
-// Items have `length` labels, and lines have `line_length`.
 template <class Label>
 __global__ void __launch_bounds__(kTableThreads)
     copy_and_count(int64_t count, const Label* __restrict__ labels, int64_t length, int64_t line_length,

@@ -21,7 +21,6 @@ __device__ inline Number raised(Number x, int power) {
   return power & 1 ? square * x : square;
 }
 
-// The boxes of components, as in `bbox`.
 struct Boxes {
   const int64_t* entries;
   int64_t ndim;
@@ -252,7 +251,6 @@ __global__ void __launch_bounds__(kMomentThreads)
 
 constexpr uint64_t kNan = 0x7ff8000000000000;
 
-// Central moments over powers of the size; NaN below order 2.
 template <int axes>
 __global__ void __launch_bounds__(kMomentThreads)
     normalize_moments(const RunState* state, const double* __restrict__ central, double* out) {
@@ -272,7 +270,6 @@ __global__ void __launch_bounds__(kMomentThreads)
   }
 }
 
-// The squares of values less their component's mean.
 template <class Value>
 struct SquaredDeviations {
   const Value* values;

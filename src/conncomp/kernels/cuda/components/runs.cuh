@@ -22,7 +22,6 @@ constexpr int kRunsOfThread = 8;
 constexpr int kListedWords = 16;  // whose runs a warp lists at once
 constexpr int kLengthBits = 5;    // of a run, less one
 
-// What kernels keep of the rows that occur.
 struct RunState {
   int64_t components;  // or -1, if labels are wrong
   int64_t runs;
@@ -106,7 +105,6 @@ struct FourLabels {
     for (int k = 0; k < kCount; ++k) bits |= unsigned(begins_at(k) && labels[k] != background) << k;
     return bits;
   }
-  // A label whose number the compiler does not know.
   __device__ Label label(int k) const {
     const Label low = k & 1 ? labels[1] : labels[0], high = k & 1 ? labels[3] : labels[2];
     return k & 2 ? high : low;
@@ -123,9 +121,7 @@ struct FourLabels {
 template <class Label>
 __device__ inline int64_t count_runs_of(const LabelRows<Label>& labels, int64_t lowest, int64_t length,
                                         int64_t* counts, bool& is_wrong) {
-  __shared__ Label owners[kSlots];
-  __shared__ unsigned int in_slots[kSlots];
-  const CountSlots<Label> slots{owners, in_slots};
+  __shared__ CountSlots<Label> slots;
   const LineBegins lines(length);
   slots.clear();
   __syncthreads();
@@ -149,15 +145,11 @@ __device__ inline int64_t count_runs_of(const LabelRows<Label>& labels, int64_t 
         continue;
       }
       rows = rows > label ? rows : int64_t(label) + 1;
-      const int slot = find_slot(owners, label);
-      if (slot < 0)
-        Shared::fetch_add(counts + label, int64_t(1));
-      else
-        InBlock::fetch_add(in_slots + slot, 1u);
+      slots.add(label, 1, counts);
     }
   }
   __syncthreads();
-  slots.for_each([=](int, Label label, int64_t sum) { Shared::fetch_add(counts + label, sum); });
+  slots.send(counts);
   return rows;
 }
 
@@ -225,10 +217,8 @@ template <class Label>
 __global__ void __launch_bounds__(kTableThreads)
     list_runs(LabelRows<Label> labels, int64_t length, RunTable table) {
   follow_launch();
-  __shared__ Label owners[kSlots];
-  __shared__ unsigned int in_slots[kSlots];
+  __shared__ CountSlots<Label> slots;
   __shared__ int64_t places[kSlots];
-  const CountSlots<Label> slots{owners, in_slots};
   constexpr int kNumberShift = kLengthBits + 1, kSlotShift = kNumberShift + 2,
                 kPlaceShift = kSlotShift + kSlotBits;
   const LineBegins lines(length);
@@ -260,11 +250,11 @@ __global__ void __launch_bounds__(kTableThreads)
         const int number = lowest(open);
         const Label label = four.label(number);
         if (!labels.has_row(label)) continue;
-        const int run_length = four.length(number), slot = find_slot(owners, label);
+        const int run_length = four.length(number), slot = slots.find(label);
         if (slot < 0) {
           list(Shared::fetch_add(table.counts + label, int64_t(1)), at(k, number), run_length);
         } else {
-          const unsigned int place = InBlock::fetch_add(in_slots + slot, 1u);
+          const unsigned int place = InBlock::fetch_add(slots.counts + slot, 1u);
           waits = place << kPlaceShift | unsigned(slot) << kSlotShift | unsigned(number) << kNumberShift |
                   unsigned(run_length);
         }
@@ -325,6 +315,14 @@ __device__ inline Value over_lanes(Value value, Combine&& combine) {
   for (int step = kWarp / 2; step > 0; step /= 2)
     value = combine(value, __shfl_xor_sync(kAllLanes, value, step));
   return value;
+}
+template <class Value>
+__device__ inline Value smaller(Value a, Value b) {
+  return a < b ? a : b;
+}
+template <class Value>
+__device__ inline Value larger(Value a, Value b) {
+  return a < b ? b : a;
 }
 // The sum over a warp, of 128 bits.
 __device__ inline Wide warp_sum(Wide value) {
@@ -402,7 +400,6 @@ struct Coordinate {
   }
 };
 
-// The lengths of an item's axes, and the coordinates of an element.
 template <int axes>
 struct ItemAxes {
   static constexpr int kLast = axes - 1;

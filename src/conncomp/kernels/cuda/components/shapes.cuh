@@ -70,7 +70,6 @@ struct RunOfCoordinate {
   }
 };
 
-// The sums of one axis; the first also counts elements.
 struct AxisSum {
   int64_t* table;
   int64_t ndim, axis;
@@ -93,8 +92,8 @@ struct AxisSum {
     size += n;
   }
   __device__ void combine_lanes() {
-    first = over_lanes(first, [](int64_t a, int64_t b) { return a < b ? a : b; });
-    last = over_lanes(last, [](int64_t a, int64_t b) { return a < b ? b : a; });
+    first = over_lanes(first, smaller<int64_t>);
+    last = over_lanes(last, larger<int64_t>);
     sum = warp_sum(sum);
     size = warp_sum(size);
     square = warp_sum(square);
@@ -146,7 +145,6 @@ __global__ void __launch_bounds__(kTableThreads) measure_runs(Runs runs, Extent 
   walk_runs(runs, turn, sum);
 }
 
-// All sums, of 64 bits each.
 template <int axes>
 struct SumsOfAxes {
   static constexpr int kLast = axes - 1;
@@ -172,28 +170,26 @@ struct SumsOfAxes {
     item.locate(index, at);
     const int64_t x = at[kLast], pairs = n * (n - 1) / 2, line = x * n + pairs;
     size += n;
-    last[kLast] = max(last[kLast], x + n - 1);
+    last[kLast] = larger(last[kLast], x + n - 1);
     sum[kLast] += line;
     products[kLast][kLast] += x * (line + pairs) + pairs * (2 * n - 1) / 3;
 #pragma unroll
     for (int k = 0; k < axes; ++k) {
-      first[k] = min(first[k], at[k]);
+      first[k] = smaller(first[k], at[k]);
       if (k == kLast) continue;
-      last[k] = max(last[k], at[k]);
+      last[k] = larger(last[k], at[k]);
       sum[k] += at[k] * n;
       products[k][kLast] += at[k] * line;
 #pragma unroll
       for (int l = k; l < kLast; ++l) products[k][l] += at[k] * at[l] * n;
     }
   }
-  __device__ static int64_t min(int64_t a, int64_t b) { return a < b ? a : b; }
-  __device__ static int64_t max(int64_t a, int64_t b) { return a < b ? b : a; }
   __device__ void combine_lanes() {
     size = warp_sum(size);
 #pragma unroll
     for (int k = 0; k < axes; ++k) {
-      first[k] = over_lanes(first[k], min);
-      last[k] = over_lanes(last[k], max);
+      first[k] = over_lanes(first[k], smaller<int64_t>);
+      last[k] = over_lanes(last[k], larger<int64_t>);
       sum[k] = warp_sum(sum[k]);
 #pragma unroll
       for (int l = k; l < axes; ++l) products[k][l] = warp_sum(products[k][l]);

@@ -17,8 +17,7 @@ __global__ void __launch_bounds__(kTableThreads)
       [](int64_t) { return false; }, [](int length) { return length; });
 }
 
-// Label k of item n, of `length` labels, becomes n * rows + k, and one without a row the background. Both
-// arrays may be one.
+// Label k of item n becomes n * rows + k, one without a row the background. Both arrays may be one.
 template <class Label, class Combined>
 __global__ void __launch_bounds__(kTableThreads)
     combine_labels(int64_t count, const Label* labels, int64_t length, Label background, int64_t rows,
@@ -30,7 +29,6 @@ __global__ void __launch_bounds__(kTableThreads)
   }
 }
 
-// Replaces every label but the background by its row of `table`.
 template <class Label>
 __global__ void __launch_bounds__(kTableThreads)
     replace_labels(int64_t count, const Label* __restrict__ labels, Label background, int64_t rows,

@@ -26,7 +26,6 @@ constexpr int kQueuedRuns = 5 * kWarp;  // fewer than 32 that wait, and 128 that
 constexpr int64_t kFarCorner = int64_t(1) << 40;
 constexpr int kFixedBits = 50;  // of a floating-point value
 
-// No image.
 struct NoValue {};
 
 struct alignas(16) TwoWords {
@@ -61,7 +60,6 @@ __device__ inline void emit_limbs(int word, Sum sum, Emit&& emit) {
     emit(word + k, uint32_t(sum) & ((1u << kLimbBits) - 1));
   emit(word + limbs - 1, uint32_t(sum));
 }
-// A coordinate whose axis the compiler does not know.
 template <int axes>
 __device__ inline int64_t along(const int64_t (&place)[axes], int axis) {
   int64_t coordinate = place[0];
@@ -327,8 +325,7 @@ struct SumTable {
   double scale;      // which makes floating-point values whole numbers
 };
 
-// The numbers of components (below 2^26) and rows (below 2^20) as one number, which the host finds without a
-// call of the driver.
+// Numbers of components, below 2^26, and rows, below 2^20, in one, which the host finds by itself.
 __device__ inline int64_t answer_of(int64_t call, int64_t rows, int64_t components) {
   constexpr int kRowBits = 20, kComponentBits = 26;
   return (call << kRowBits | rows) << kComponentBits | (components + 1);
@@ -345,7 +342,6 @@ struct QueuedRun {
   uint32_t place;  // in the tile, << 6 | length
 };
 
-// A tile of an array, with the slots of its labels.
 template <class Label, class Value, int axes>
 struct Tile {
   using Sides = TileSides<axes>;
@@ -623,7 +619,6 @@ __global__ void __launch_bounds__(kTableThreads) list_rows(SumTable table, RunTa
   *static_cast<volatile int64_t*>(table.answer) = answer_of(table.call, rows, components);
 }
 
-// Writes the columns of a component's values, from its words.
 template <class Value, int axes>
 __device__ inline void write_values(const int64_t* words, const IntensityColumns<Value>& columns,
                                     const SumTable& table, int64_t row, int64_t components, int64_t size,

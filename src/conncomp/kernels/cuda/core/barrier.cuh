@@ -60,7 +60,6 @@ class GridBarrier {
     const int next = turn_ == 2 ? 0 : turn_ + 1;
     if (threadIdx.x == 0) {
       if (is_raised) Current::store(raised_ + turn_, uint32_t(1));
-      // All blocks have left the barrier after which it was last read.
       if (blockIdx.x == 0) Current::store(raised_ + next, uint32_t(0));
     }
     barrier_.wait();

@@ -10,8 +10,7 @@ namespace conncomp {
 constexpr int kWarp = 32;
 constexpr unsigned int kAllLanes = 0xffffffffu;
 
-// Blocks of `threads` that fill a multiprocessor, for __launch_bounds__ where hiding latency is worth more
-// than registers.
+// Blocks of `threads` that fill a multiprocessor, for __launch_bounds__ where latency is to be hidden.
 #if __CUDA_ARCH__ == 750
 constexpr int kResidentThreads = 1024;
 #elif (__CUDA_ARCH__ > 800 && __CUDA_ARCH__ < 900) || __CUDA_ARCH__ >= 1200
@@ -21,7 +20,6 @@ constexpr int kResidentThreads = 2048;
 #endif
 CONNCOMP_ANYWHERE constexpr int resident_blocks(int threads) { return kResidentThreads / threads; }
 
-// One of two types.
 template <bool first, class A, class B>
 struct Either {
   using Type = A;
@@ -121,13 +119,11 @@ __device__ inline int highest_bit(uint32_t bits) {
 #endif
 }
 
-// The number of this thread in a one-dimensional grid, and the grid's size: kernels stride by it, so that any
-// grid does all the work.
+// A thread among all of a one-dimensional grid; kernels stride by the grid, so any grid does all work.
 __device__ inline int64_t grid_thread() { return int64_t(blockIdx.x) * blockDim.x + threadIdx.x; }
 __device__ inline int64_t grid_threads() { return int64_t(gridDim.x) * blockDim.x; }
 
-// Writes a number to pinned memory, which the host polls (bindings/cuda/launches.cpp). Cost: one launch of a
-// graph, a microsecond.
+// Writes a number to pinned memory, which the host polls. Cost in a graph: a microsecond.
 template <int = 0>
 __global__ void tell_number(const int64_t* __restrict__ number, int64_t* answer) {
   follow_launch();

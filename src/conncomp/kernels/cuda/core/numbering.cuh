@@ -42,7 +42,6 @@ __global__ void __launch_bounds__(kWordThreads)
   }
 }
 
-// The roots of an array of `count` labels, as bits.
 template <class Index>
 struct RootBits {
   int64_t count, items;

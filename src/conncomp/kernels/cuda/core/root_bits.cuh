@@ -12,8 +12,7 @@ namespace conncomp {
 constexpr int kRootWord = 32;  // bits of a word of roots
 constexpr int kWordThreads = 256;
 
-// Points an entry of a forest to its root, complemented, and returns the root. Other entries may be settled
-// already.
+// Points an entry to its root, complemented, which is returned; other entries may be settled already.
 template <class Index>
 __device__ inline Index settle_entry(Index* parent, Index entry) {
   Index root = entry;
@@ -54,8 +53,7 @@ __device__ inline Index label_of_bit(const uint32_t* roots_of_word, const Index*
 // Labels are roots, or numbers; words are then numbered by a launch, or by each block.
 enum class LabelKind { kRoots, kNumbers, kNumbersOfBlock };
 
-// Numbers all words of an item in the memory of each block that needs them, which saves a launch for small
-// items. Threads load words in turn, and number words beside each other.
+// Numbers all words of a small item in each block that needs them, which saves a launch.
 template <int threads>
 struct NumberedWords {
   static constexpr int kMost = 2048, kOfThread = kMost / threads;
@@ -69,7 +67,6 @@ struct NumberedWords {
   // The place of a word, chosen to avoid bank conflicts.
   __device__ static int place(int word) { return word + int(uint32_t(word) / kOfThread); }
 
-  // Starts to load the words of a thread, which `count` needs.
   __device__ static Loaded load(const uint32_t* roots_of_word, int words) {
     Loaded loaded;
 #pragma unroll

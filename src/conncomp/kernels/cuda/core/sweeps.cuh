@@ -11,8 +11,7 @@
 
 namespace conncomp {
 
-// One thread calls it before sweep 0, which is due if `due` is set, or once somebody reports a change for
-// sweep -1.
+// One thread calls it before sweep 0, which is due if `due`, or if a change is reported for sweep -1.
 __device__ inline void start_sweeps(int64_t* last_change, bool due = true) { *last_change = due ? -1 : -2; }
 
 // Whether a sweep has changed anything so far; reports of the present launch may be missing.
@@ -24,7 +23,6 @@ __device__ inline bool is_due(const int64_t* last_change, int64_t sweep) {
   return has_changed(last_change, sweep - 1);
 }
 
-// Called by one thread of those that have changed something.
 __device__ inline void report_change(int64_t* last_change, int64_t sweep) {
   Shared::store(last_change, sweep);
 }

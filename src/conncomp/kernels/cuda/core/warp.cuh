@@ -51,8 +51,7 @@ __device__ inline T over_stretch(T value, int length, Combine&& combine) {
   return value;
 }
 
-// Collects work that lanes find a little at a time, until there is an item for each lane; `most` times 32
-// items have room. All lanes call together and keep the count.
+// Collects items until each lane has one; `most` times 32 have room. All lanes call, and keep the count.
 template <class Item, int most = 2>
 struct TasksOfWarp {
   Item item[most * kWarp];
@@ -93,8 +92,7 @@ struct TasksOfWarp {
 
 constexpr int kFewWarps = 8;  // whose sums each thread adds up as fast as a warp scans them
 
-// Returns the sum of `value` over earlier threads of the block, and sets `total` to that of all. All threads
-// call it.
+// Returns the sum over earlier threads of the block, all of which call; `total` is the sum of all.
 template <int threads, class Sum, class Value>
 __device__ inline Sum block_scan(Value value, Sum& total) {
   constexpr int kWarps = threads / kWarp;

@@ -52,8 +52,7 @@ struct Brick : Steps<axes> {
     });
     return elements;
   }
-  // The elements for which the one at a backward step is in the same brick. Only those `inside` are in the
-  // array: beyond, a periodic axis closes.
+  // The elements whose one at a backward step is in the brick; beyond `inside` a periodic axis closes.
   __device__ static Bits stays(int step, Bits inside) {
     return with_element_at(step) & inside << distance_back(step);
   }
@@ -86,8 +85,7 @@ struct Brick : Steps<axes> {
     unrolled<axes>([&](int a) { first &= ~ahead(bits, a); });
     return first;
   }
-  // The elements and their neighbours along the axes of a bit set `along`: at most `most_moves` coordinates
-  // differ, by one.
+  // The elements and neighbours along some axes (bits): at most `most_moves` coordinates differ, by one.
   __device__ static Bits dilated(Bits bits, int along, int most_moves) {
     if (most_moves >= axes) {
       unrolled<axes>([&](int a) {

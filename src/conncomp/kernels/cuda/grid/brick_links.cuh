@@ -65,14 +65,12 @@ struct BrickLinks {
     return comparison == Comparison::kNone ? foreground : foreground & planes.equal_to(elements);
   }
 
-  // A first part of the component of the first of some elements.
   __device__ static Bits start(Bits elements) { return lowest_bit(elements); }
   // Whether the brick is full of one value, and so one component.
   __device__ bool whole(Bits elements) const {
     return ~elements == 0 && !one_by_one() && ~of_value(lowest_bit(elements)) == 0;
   }
-  // Some elements and those linked to them. Grows twice where that takes no longer than to ask whether it has
-  // grown.
+  // Elements and those linked to them; twice where that takes no longer than to ask whether it has grown.
   __device__ Bits grown(Bits bits) const {
     if (one_by_one()) return with_linked(bits);
     const Bits equal = of_value(bits);
@@ -122,8 +120,8 @@ __device__ inline Bits component_of(const Links& links, Bits bit) {
   }
 }
 
-// The component of each element: the number of the component's first element, as six planes of bits. For
-// components {1, 2, 5} and {3, 4}, digit[0] is 0 1 1 1 1 1 and digit[1] is 0 0 0 1 1 0.
+// The number of the first element of each one's component, as planes: of components {1, 2, 5} and {3, 4}
+// digit[0] is 0 1 1 1 1 1, and digit[1] 0 0 0 1 1 0.
 constexpr int kFirstDigits = 6;
 
 struct FirstDigits {
@@ -133,7 +131,6 @@ struct FirstDigits {
   CONNCOMP_ANYWHERE static constexpr Bits numbers_with(int k) {
     return ~Bits(0) / ((Bits(1) << (1 << k)) + 1) << (1 << k);
   }
-  // Each element as a component by itself.
   __device__ static FirstDigits of_each(Bits elements) {
     FirstDigits digits;
 #pragma unroll

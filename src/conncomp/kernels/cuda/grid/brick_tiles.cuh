@@ -76,8 +76,7 @@ struct BrickTiles : Tiling<rank, Brick<(rank < 3 ? rank : 3)>::kLog, Logs> {
     for (int a = 1; a < kAxes; ++a) index += Index(B::coordinate(bit, a)) * Index(axis(a).index_stride);
     return index;
   }
-  // The same in units of a stride, for an element along(a) elements away along each axis; axes close on
-  // themselves.
+  // The same in units of a stride, for an element along(a) elements away; axes close on themselves.
   template <class Index, class Along, class Stride>
   __device__ auto distance_across(const Cell<rank, Index>& first, Along&& along, Stride&& stride) const {
     decltype(stride(axis(0))) sum = 0;
@@ -102,7 +101,6 @@ struct BrickTiles : Tiling<rank, Brick<(rank < 3 ? rank : 3)>::kLog, Logs> {
     const Index end = to_end(first, a);
     return end < 0 ? 0 : end < B::kSide ? int(end) : B::kSide;
   }
-  // The elements of a brick that are in the array.
   template <class Index>
   __device__ Bits inside(const Cell<rank, Index>& first) const {
     Bits elements = ~Bits(0);
@@ -153,8 +151,7 @@ __device__ inline int64_t next_turn(int32_t* next) {
   return number;
 }
 
-// What kernels keep of each brick (numbered tile by tile), tile and item, in arrays by plane, digit or step
-// first. Laid out as in tiled_bricks.py.
+// What kernels keep of each brick, numbered tile by tile, tile and item. Laid out as in tiled_bricks.py.
 struct BrickTable {
   Bits* foreground;        // of a brick
   Bits* links;             // of a step and a brick: elements linked to the one there; null if by value
@@ -169,8 +166,7 @@ struct BrickTable {
   int64_t* components;     // of an item
   int64_t bricks;
 
-  // From here on `elsewhere` of a volume has the next tiles to label, join and write. Few blocks take them in
-  // turn, as the returns of many blocks would take time.
+  // From here on `elsewhere` of a volume has the next tiles to label, join and write, for few blocks.
   static constexpr int kTurns = 2;
 
   __device__ bool is_elsewhere() const { return elsewhere != nullptr && elsewhere[0]; }
@@ -195,8 +191,7 @@ struct BrickTable {
   }
 };
 
-// The links of a brick by one of three rules: Equal and Above, for the steps of a connectivity, and
-// GivenLinks, for what link_bricks.cuh has made of any rule and neighbourhood.
+// A brick's links by Equal or Above, or GivenLinks, which link_bricks.cuh makes of any rule.
 template <class T, class Tiles, class Index>
 __device__ inline BrickLinks<Tiles::kAxes> links_of_brick(const Equal<T>&, const Tiles& tiles,
                                                           const BrickTable& table, const T* values,

@@ -27,15 +27,13 @@ struct ValueOfBlock {
   Value value[warps];
   bool has_value[warps];
 
-  // Returns the first value of the first warp that met any; threads that know of another have met several.
-  // All threads call.
+  // Returns a value that was met; threads that know another have met several. All threads call.
   __device__ Value common(ValuesMet<Value>& met) {
     const int warp = int(threadIdx.x) / kWarp;
     const uint32_t with_value = __ballot_sync(kAllLanes, met.any);
     if (lane() == 0) has_value[warp] = with_value != 0;
     if (with_value != 0 && lane() == lowest(with_value)) value[warp] = met.value;
     __syncthreads();
-    // Lane k compares the value of warp k.
     const bool compares = lane() < int(blockDim.x) / kWarp && has_value[lane()];
     const uint32_t comparing = __ballot_sync(kAllLanes, compares);
     const Value first = value[comparing == 0 ? 0 : lowest(comparing)];
@@ -72,8 +70,7 @@ struct Frame {
   }
 };
 
-// The frame of values that differ from one of them in some bits; one frame for all that differ in the last
-// two bits.
+// The frame of values that differ from one in some bits; one frame for all that differ in the last two.
 template <class Value>
 __device__ inline Frame<Value> frame_of(Value value, Value differing) {
   if ((differing & ~Value(3)) == 0) differing = 3;

@@ -57,7 +57,6 @@ struct BundlesBefore {
     const int row_before = row(word) + down(direction);
     return row_before >= 0 && row_before < kOfRow && plane(word) + behind(direction) >= 0;
   }
-  // The word of the tile that is a row of a bundle.
   __device__ static int word_of_row(int word, int row_of) {
     const int plane_of = 2 * plane(word) + row_of / 2;
     return plane_of * RunTile::kPlane + (2 * row(word) + row_of % 2) * kRow + RunTile::column(word);
@@ -122,8 +121,7 @@ struct BundleLabelling {
   BundleMemory& memory;
   const int word = int(threadIdx.x), column = RunTile::column(word);
 
-  // Finds the value of foreground where the sample has seen none: what somebody has seen so far, or a value
-  // of the tile.
+  // Finds the value of foreground, seen elsewhere or in the tile, where the sample has seen none.
   __device__ void find_value(const Background<uint8_t>& background, const uint8_t* values, int32_t* of_all) {
     uint32_t unlike = 0;
 #pragma unroll 1
@@ -166,7 +164,6 @@ struct BundleLabelling {
         place = Rows::word_of_row(word, k) * kRunWord + lowest(of_row);
     return place;
   }
-  // Lowers the first place of a root to one of its runs.
   __device__ void lower_first(int root, int place) {
     uint16_t* const first = memory.uniting.first + root;
     for (uint16_t seen = InBlock::load(first); place < seen;) {
@@ -179,7 +176,6 @@ struct BundleLabelling {
   __device__ void place_roots(Forest& forest) {
     const int thread = int(threadIdx.x), threads = Rows::kWords;
     const uint32_t all = memory.rows[word].all(), starts = memory.starts[word];
-    // The run that goes on from the word before.
     if (const uint32_t columns = all & (lowest_bit(starts) - 1))
       lower_first(forest.parent[memory.before[word] - 1], first_place(columns));
     for (int run = thread; run < forest.runs; run += threads)
@@ -191,8 +187,7 @@ struct BundleLabelling {
   }
 };
 
-// Where `by_bundles` has the value of all foreground, or kSeveral if none has been seen; at 0, whether it is
-// labelled so.
+// Where `by_bundles` has the value of all foreground, or kSeveral; at 0, whether it is labelled so.
 constexpr int kValueOfBundles = 1;
 
 constexpr int kSampleBundleThreads = 1024, kSampledOfThread = 4;
@@ -294,7 +289,6 @@ __global__ void __launch_bounds__(BundlesBefore::kWords)
   if (word == 0) of_tile.runs = runs, of_tile.settled = settled;
 }
 
-// The place of a word of bundles in the array, in words and bundles.
 struct BundlePlace {
   int x, y, z;
 
@@ -439,7 +433,6 @@ constexpr int kWriteBundleThreads = 256, kRunsAtOnce = 4;
 constexpr int kWriteBundleBlocks =
     resident_blocks(kWriteBundleThreads) < 6 ? resident_blocks(kWriteBundleThreads) : 6;
 
-// What a block knows of a tile when it writes labels.
 struct BundleLabels {
   using Rows = BundlesBefore;
   BundleWord rows[Rows::kWords];
@@ -483,7 +476,6 @@ struct BundleLabels {
   }
 };
 
-// A block a tile.
 template <bool consecutive>
 __global__ void __launch_bounds__(kWriteBundleThreads, kWriteBundleBlocks)
     write_bundle_labels(int32_t* label, RunShape shape, const int32_t* by_bundles,

@@ -50,8 +50,7 @@ struct Cell {
   }
 };
 
-// Moves a cell from the first of an item to the first of a row along an axis; rows are numbered as they lie
-// in the array. Returns the row's item.
+// Moves a cell to the first of a row along an axis, rows counted in the array; returns the row's item.
 template <class Index, int rank>
 __device__ inline Index move_to_row(const Grid<rank>& grid, int along, int64_t row, Cell<rank, Index>& cell) {
   Index quotient = Index(row);  // there are no more rows than cells
@@ -149,31 +148,40 @@ struct BlockOfCells {
   }
 };
 
-// Calls body(block of cells) for those of this block of threads; all its threads call together.
-template <class Index, int rank, class Body>
-__device__ inline void for_each_block(const Grid<rank>& grid, int width, int height, Body&& body) {
-  int64_t lengths[rank], blocks = grid.items;  // of the array, counted in blocks
+// Calls body(first cell) for this block's parts of an array, side(k) cells long along each axis. All threads
+// of a block call it, and the next one.
+template <class Index, int rank, class Side, class Body>
+__device__ inline void for_each_part(const Grid<rank>& grid, Side&& side, Body&& body) {
+  int64_t lengths[rank], parts = grid.items;
   for (int k = 0; k < rank; ++k) {
-    const int side = k == rank - 1 ? width : k == rank - 2 ? height : 1;
-    lengths[k] = (grid.axes[k].length + side - 1) / side;
-    blocks *= lengths[k];
+    lengths[k] = (grid.axes[k].length + side(k) - 1) / side(k);
+    parts *= lengths[k];
   }
-  for (int64_t number = blockIdx.x; number < blocks; number += gridDim.x) {
-    BlockOfCells<rank, Index> block{};
+  for (int64_t number = blockIdx.x; number < parts; number += gridDim.x) {
+    Cell<rank, Index> first{};
     int64_t quotient = number;
 #pragma unroll
     for (int k = rank - 1; k >= 0; --k) {
-      const int side = k == rank - 1 ? width : k == rank - 2 ? height : 1;
-      block.first.move(grid, k, Index(quotient % lengths[k] * side));
+      first.move(grid, k, Index(quotient % lengths[k] * side(k)));
       quotient /= lengths[k];
     }
-    block.first.move_to_item(grid, quotient);
+    first.move_to_item(grid, quotient);
+    body(first);
+  }
+}
+
+// Calls body(block of cells) for those of this block of threads.
+template <class Index, int rank, class Body>
+__device__ inline void for_each_block(const Grid<rank>& grid, int width, int height, Body&& body) {
+  const auto side = [=](int k) { return k == rank - 1 ? width : k == rank - 2 ? height : 1; };
+  for_each_part<Index>(grid, side, [&](const Cell<rank, Index>& first) {
+    BlockOfCells<rank, Index> block{first, 0, 0};
     const int64_t columns = grid.axes[rank - 1].length - block.first.at[rank - 1];
     const int64_t rows = grid.axes[rank - 2].length - block.first.at[rank - 2];
     block.columns = int(columns < width ? columns : width);
     block.rows = int(rows < height ? rows : height);
     body(block);
-  }
+  });
 }
 
 template <class Index, int rank, class Body>

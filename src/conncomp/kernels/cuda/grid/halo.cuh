@@ -18,8 +18,7 @@
 
 namespace conncomp {
 
-// The last layer along each axis of the brick before, and of this one, which the end of the array may cut
-// off.
+// The last layers of the brick before, and of this one, which the end of the array may cut off.
 struct WholeLayers {
   int side;
   __device__ int last_before(int) const { return side - 1; }
@@ -35,8 +34,7 @@ struct HaloOfWords {
 
   CONNCOMP_ANYWHERE static constexpr int row(int k) { return k < kWords - 1 ? 8 : 16; }
 
-  // Calls body(a, steps) for the bricks that have part of the halo, where `a` is the last axis of the step,
-  // which is back.
+  // Calls body(a, steps) for the bricks that have part of the halo; `a` is the last axis of the step.
   template <class Body>
   __device__ static void for_each_brick(Body&& body) {
 #pragma unroll
@@ -94,7 +92,6 @@ struct HaloOfWords {
   CONNCOMP_ANYWHERE static constexpr int begin(int a) { return a == 0 ? kPart0 : a == 1 ? 1 : 9; }
   CONNCOMP_ANYWHERE static constexpr int word_of(int a) { return a > 1 ? 0 : kWords - 1; }
 
-  // Adds a brick at such steps.
   template <class Layers>
   __device__ void add(int a, const int (&steps)[3], Bits brick, const Layers& layers) {
     Word part = layer(a, brick >> B::stride(a) * layers.last_before(a));
@@ -149,7 +146,6 @@ struct HaloOfWords {
     }
     return touched;
   }
-  // The elements of the brick that touch the halo.
   __device__ Bits touching(int most_moves) const {
     Bits elements = 0;
     unrolled<axes>([&](int a) {
@@ -164,8 +160,7 @@ struct HaloOfWords {
     if (axes == 3) next |= (connectivity > 1 ? bits | beside(bits, 1) : bits) << row(k);
     return bits & ~next;
   }
-  // The first element of the run that an element is in, in the last layer of another brick, in two
-  // dimensions.
+  // In two dimensions: the start of the run in the last layer of another brick that an element is in.
   __device__ int start_of_run(int bit) const {
     if (bit == 0 || bit == 1 + B::kSide) return bit;  // in the bricks beside the one straight ahead
     const int first = bit < kPart0 ? 1 : kPart0;

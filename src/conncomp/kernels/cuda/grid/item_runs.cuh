@@ -27,7 +27,6 @@ struct ItemTable {
   int32_t most_runs;               // that are numbered by 32 bits
 };
 
-// A word of an item.
 struct WordOfItem {
   int row, column, number;
 
@@ -134,8 +133,7 @@ struct ItemForest : ItemWords {
     return run_of(word - columns + (place < 0 ? -1 : place / kRootWord), place & (kRootWord - 1));
   }
 
-  // Puts each run under the first one that it touches above, in the word where it begins; returns whether
-  // other contacts, which are kept, remain.
+  // Puts each run under the first one above, in the word where it begins; returns whether others are left.
   __device__ bool take_parents(const Item& item) {
     bool has_more = false;
     for (int word = int(threadIdx.x); word < words; word += threads) {

@@ -34,7 +34,6 @@ struct CutLayers {
   __device__ int last(int a) const { return of_brick[a]; }
 };
 
-// A tile beside another one, or the same where an axis closes.
 struct TileBeside {
   int64_t first;  // the number of its first brick; -1 if there is no such tile, or none of its elements
                   // equals any of the tile
@@ -63,8 +62,7 @@ struct Entries {
     return tiles.values_at(values + first.offset, tiles.inside(first));
   }
 
-  // An element in its brick: the brick's first cell, tile and number, the element's bit, and the index of its
-  // item's first element.
+  // An element: its brick's first cell, tile, number and bit, and the index of its item's first element.
   struct Place {
     Cell cell;
     int64_t tile, number;
@@ -171,13 +169,11 @@ struct TileJoin : Entries<Rule, Tiles, Index> {
       if (a == Comparison::kPlanes && b == a && frame_of(tile) == frame_of(neighbour)) return a;
     return a == Comparison::kNone && b == a ? a : Comparison::kValues;
   }
-  // Whether elements of two tiles may be of one value.
   __device__ bool may_equal(uint32_t tile, uint32_t neighbour) const {
     return Rule::kOneValue || comparison(tile, neighbour) != Comparison::kNone ||
            frame_of(tile).base == frame_of(neighbour).base;
   }
 
-  // The tile one step from another one, as in `Steps`.
   __device__ TileBeside beside(uint32_t tile, int step) const {
     uint32_t quotient = tile, neighbour = 0, stride = 1;
     bool exists = true;
@@ -204,8 +200,7 @@ struct TileJoin : Entries<Rule, Tiles, Index> {
   __device__ Halo halo(const Cell& first, int brick, const TileBeside* beside, const Bits* of_brick,
                        Comparison& comparison) const {
     const CutLayers<kAxes> layers(tiles, first);
-    // Along each axis: the places in their tiles of the brick before, this one and the one after; and how far
-    // the codes of the steps to these tiles are from that of none.
+    // By axis: places in their tiles of the bricks before, here and after, and codes of steps to these.
     int place[kAxes][3], code[kAxes][3];
     unrolled<kAxes>([&](int a) {
       const int last = (1 << tiles.log[a]) - 1, at = tiles.place(brick, a);

@@ -18,8 +18,7 @@
 namespace conncomp {
 
 constexpr int kPairsOfBrick = 8;  // that there is room for, on average
-// What a warp lists of given links: components, and links in one direction. Enough at the threshold of
-// percolation.
+// What a warp lists of given links; enough at the threshold of percolation.
 constexpr int kNodesOfWarp = 576, kLinksOfWarp = 192;
 constexpr int kLanesWithIsolated = 16;  // of a warp: with fewer, it does not pay to look for them
 
@@ -58,22 +57,19 @@ struct NodesAndLinks {
   __device__ auto& numbers() { return nodes; }
 };
 
-// For each brick, in dynamic shared memory: at first what is around the elements, a word for each axis looked
-// along; then a node of each element.
+// Of a brick, in dynamic shared memory: at first what is around elements, by axis; then a node of each.
 template <int axes>
 union BrickNodes {
   Neighbours<axes> neighbours[axes];
   uint16_t parent[kBits];
 };
 
-// Shared memory of a tile.
 template <class Rule, class Tiles>
 struct TileMemory {
   static constexpr int kThreads = Tiles::kThreads, kWarps = kThreads / kWarp;
   using Value = typename Rule::Value;
   Bits foreground[kThreads];
-  // Planes of values until components are united; then, in two words a brick, first elements of components
-  // that reach the border, and of settled ones.
+  // Planes, until components are united; then first elements that reach the border, or are settled.
   union {
     Bits plane[kPlanes][kThreads];
     struct {
@@ -89,7 +85,6 @@ struct TileMemory {
   HalfWords first_digit[Rule::kTransitive ? 1 : kFirstDigits][Rule::kTransitive ? 1 : kThreads];
 };
 
-// A thread's part in a tile, and its brick.
 template <class Rule, class Tiles, class Index>
 struct TileLabelling {
   static constexpr int kRank = Tiles::kRank, kAxes = Tiles::kAxes;
@@ -181,8 +176,7 @@ struct TileLabelling {
     return border;
   }
 
-  // The elements with no foreground around them in the tile, or along axes alone. All threads call;
-  // `neighbours` has room for one for each axis and thread.
+  // The elements with no foreground around them, or along axes alone. All threads call.
   __device__ Bits without_foreground_around(Neighbours<kAxes>* neighbours) const {
     Bits several = 0;
     Neighbours<kAxes> sum{foreground, 0};
@@ -212,7 +206,6 @@ struct TileLabelling {
     return ~border & without_foreground_around(dynamic_memory->neighbours);
   }
 
-  // The halo of the brick in `of_brick`, as far as it is in the tile.
   __device__ Halo<kAxes> halo_in_tile(const Bits* of_brick) const {
     const WholeLayers layers{B::kSide};
     Halo<kAxes> halo{};
@@ -369,8 +362,7 @@ struct TileLabelling {
     }
   }
 
-  // The elements linked to another brick of the tile at a step, where the masks have both: values may have
-  // changed since they were made, and background has no entry.
+  // The elements linked to another brick of the tile, where the masks, which may be older, have both.
   __device__ Bits linked_in_tile(int step, Bits linked, Bits inside) const {
     linked &= foreground & ~B::stays(step, inside) & ~tiles.leaving(first, brick, step);
     if (B::moves(step) == 1) {
@@ -481,7 +473,6 @@ struct TileLabelling {
     }
   }
 
-  // The word of `reaching` and `settled` that has a node, and its bit.
   __device__ int word_of(int node) const {
     return 2 * tiles.brick_of_node(node) + tiles.bit_of_node(node) / kRootWord;
   }
@@ -540,7 +531,6 @@ union TileOrSparse {
   SparseMemory<typename Rule::Value, Tiles> sparse;
 };
 
-// Labels a tile, which may be sparse.
 template <bool may_be_sparse, class Rule, class Tiles, class Index>
 __device__ inline void label_tile(const Tiles& tiles, const Rule& rule, const typename Rule::Value* values,
                                   Index* label, const BrickTable& table, uint32_t number) {

@@ -42,7 +42,6 @@ __device__ inline BrickLinks<Tiles::kAxes> links_within_brick(const Bonds& rule,
   return brick;
 }
 
-// The links of a brick to others.
 template <class Rule, class Tiles, class Index>
 struct LinksAcross {
   static constexpr int kRank = Tiles::kRank, kAxes = Tiles::kAxes;
@@ -108,8 +107,7 @@ struct LinksAcross {
     }
     return needed;
   }
-  // The diagonal links that no link within the brick makes up for; `linked` has the links to other bricks at
-  // all steps.
+  // The diagonal links that no link within the brick makes up for, given `linked` at all steps.
   __device__ Bits needed_diagonally(int step, const Bits (&linked)[B::kNoStep]) const {
     Bits needed = linked[step];
 #pragma unroll

@@ -71,14 +71,12 @@ __device__ inline uint32_t gather_word(const Tiles& tiles, const BrickTable& tab
     if (cell.at[rank - 1] >= tiles.axis(0).length) break;
     roots |= uint32_t(table.roots[brick] >> bit & B::ones(kSide)) << x;
     cell.move(tiles.grid, rank - 1, kSide);
-    // The next brick is beside it, or in the tile beside.
     const bool in_tile = (cell.at[rank - 1] & ((B::kSide << tiles.log[0]) - 1)) != 0;
     brick += in_tile ? 1 : tiles.parts() + 1 - (1 << tiles.log[0]);
   }
   return roots;
 }
 
-// Gathers all words, and counts the roots of each chunk.
 template <class Tiles, class Index>
 __global__ void __launch_bounds__(kWordThreads)
     gather_roots(Tiles tiles, int64_t words, int64_t columns, int64_t chunk, BrickTable table,

@@ -1,15 +1,13 @@
 // Labels large images of many small components of several values, such as noise, by rows of tiles: the
-// default if a sample says so. A block labels a tile in shared memory; each of its warps has 32 columns and
-// goes from row to row with the labels of the row above, which are roots of the tile, in registers. A run
-// takes the label of the first element above that it is linked to, or is a root. If others have another
-// label, one root is put under the other and its label is replaced in all lanes, so no path is walked. Then
-// columns of warps are united likewise (label_row_tiles), labels across borders of tiles are united
-// (join_row_tiles), and elements of components that reach a border get their root (follow_row_roots). An
-// entry of a node is an ancestor or background; a root's is itself, with kReaching if its component reaches
-// the border. Changing values only choose among entries that are no background; labels are followed to
-// smaller indices only. Cost: values read and labels written once, labels of components at borders read
-// again. 75 instructions of a warp for 32 elements of a row, 15 per union, 45 to write. Source: ours; labels
-// of the row above are from Hoshen and Kopelman 1976.
+// default if a sample says so. A block labels a tile in shared memory; its warps have 32 columns each, and go
+// from row to row with the labels of the row above, roots of the tile, in registers. A run takes the label of
+// the first element above that it is linked to, or is a root; if others have another label, one root is put
+// under the other and its label is replaced in all lanes, so no path is walked. Columns of warps are united
+// likewise (label_row_tiles), labels across borders (join_row_tiles), and elements of components that reach a
+// border get their root (follow_row_roots). Entries of nodes are ancestors or background, a root's itself,
+// with kReaching if it reaches the border. Changing values only choose among entries that are no background.
+// Cost: values read and labels written once, labels at borders read again; 75 instructions of a warp for 32
+// elements, 15 per union, 45 to write. Source: ours; labels of the row above: Hoshen and Kopelman 1976.
 #pragma once
 
 #include "core/union_find.h"
@@ -40,7 +38,6 @@ struct RowTile {
     const uint32_t row = tile / uint32_t(shape.tiles_of_row);
     first_column = int(tile - row * uint32_t(shape.tiles_of_row)) * kWidth, first_row = int(row) * kHeight;
   }
-  // The part of the tile that is in the image.
   __device__ int width() const {
     const int left = shape.length[0] - first_column;
     return left < kWidth ? left : kWidth;
@@ -58,8 +55,7 @@ struct RowTile {
   }
 };
 
-// Calls body(how far along the border the other element is) for the contacts across a border that are needed:
-// those beside, `before` and `after`, make up for others. `across` and `along` are strides of values.
+// Calls body(how far along the border) for the needed contacts across it; `before` and `after` exist.
 template <bool corners, class Value, class Body>
 __device__ inline void for_each_contact(const Value* value, int64_t across, int64_t along, bool before,
                                         bool after, Body&& body) {
@@ -76,7 +72,6 @@ __device__ inline void for_each_contact(const Value* value, int64_t across, int6
   for (; directions != 0; directions &= directions - 1) body(lowest(uint32_t(directions)) - 1);
 }
 
-// A warp's part in a tile.
 template <class Rule, bool corners>
 struct RowLabelling {
   using Value = typename Rule::Value;
@@ -105,8 +100,7 @@ struct RowLabelling {
     const int label = __shfl_sync(kAllLanes, linked, lowest(of_run) & (kWarp - 1));
     return of_run != 0 ? label : first_node + start;
   }
-  // Unites each lane's label, a root, with one or two others, and replaces what is put under another one in
-  // all lanes; returns each lane's label.
+  // Unites each lane's label, a root, with one or two others in all lanes; returns each lane's label.
   template <bool two>
   __device__ int unite(int label, int other, int second) const {
 #pragma unroll 1
@@ -183,7 +177,6 @@ struct RowLabelling {
                                     second = other;
                                     other = node + down * RowTile::kWidth - 1;
                                   });
-        // Values may have changed since.
         if (other >= 0 && InBlock::load(entries + other) == kBackground) other = kNone;
         if (second >= 0 && InBlock::load(entries + second) == kBackground) second = kNone;
         label = root_of(node);
@@ -203,7 +196,6 @@ struct RowLabelling {
       __syncthreads();
     }
   }
-  // Marks the roots of elements at the border.
   __device__ void mark_reaching() const {
     constexpr int kWidth = RowTile::kWidth, kHeight = RowTile::kHeight;
     for (int k = int(threadIdx.x); k < 2 * (kWidth + kHeight); k += RowTile::kThreads) {
@@ -216,8 +208,7 @@ struct RowLabelling {
       InBlock::store(entries + root, Node(root | kReaching));
     }
   }
-  // Follows the entries of neighbouring nodes to those of their roots, all at once. Background is larger than
-  // any node, and stays.
+  // Follows entries of neighbouring nodes to their roots, all at once; background, the largest, stays.
   __device__ void follow(int (&entry)[kTogether], int first) const {
     int node[kTogether];
 #pragma unroll
@@ -281,8 +272,7 @@ struct RowLabelling {
   }
 };
 
-// `by_rows` has the next tile: few blocks take tiles in turn, and so few return where images are labelled
-// otherwise.
+// Where `by_rows` has the next tile: few blocks take them in turn.
 constexpr int kNextToLabel = 1, kNextToJoin = 2;
 
 constexpr int kSampleRowThreads = 1024, kSampledWords = 128;
@@ -328,7 +318,6 @@ __global__ void __launch_bounds__(kSampleRowThreads)
   components[0] = 0;
 }
 
-// Any grid, as below.
 template <class Rule, bool corners>
 __global__ void __launch_bounds__(RowTile::kThreads)
     label_row_tiles(Rule rule, const typename Rule::Value* __restrict__ values, int32_t* __restrict__ label,

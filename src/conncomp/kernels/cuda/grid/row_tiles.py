@@ -56,6 +56,7 @@ class RowPlan(NamedTuple):
     words: int
     tiles: int
     parts: dict[str, Part]
+    choice: Part = (WORDS_OF_CHOICE, COUNTS)
 
     def grids(self, gpu: Gpu) -> tuple[tuple[int, int], ...]:
         """Return the blocks and threads of the kernels."""

@@ -12,8 +12,7 @@ namespace conncomp {
 
 constexpr int kRunWord = 32;  // columns of a word
 
-// Points each run to its root, and calls last(run, whether it is a root) with all threads. All on a path
-// halve it.
+// Halves paths until each run leads to its root; calls last(run, whether it is one) with all threads.
 template <int threads, class Run, class Last>
 __device__ inline void flatten_runs(Run* parent, int runs, Last&& last) {
 #pragma unroll 1

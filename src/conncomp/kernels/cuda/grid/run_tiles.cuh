@@ -71,7 +71,6 @@ struct RunTile {
   __device__ int64_t first_word() const { return int64_t(number) * kWords; }
   __device__ int64_t first_run() const { return int64_t(number) * kElements; }
 
-  // The row of the array that a word is in, and where the word begins there.
   __device__ int32_t row_of_array(int word) const {
     return (corner[2] + plane(word)) * shape.length[1] + corner[1] + row(word);
   }
@@ -114,14 +113,12 @@ struct RunTileMemory {
   alignas(16) uint32_t parents[RunTile::kFewRuns];
 };
 
-// A block's part in a tile.
 struct RunLabelling {
   RunTile tile;
   RunTileMemory& memory;
   uint32_t differing = 0;  // bits in which values differ
 
-  // The elements whose value is that of the one in the same place of another word, or to the left; all if
-  // there is one value.
+  // The elements of the value in the same place of another word, or to the left; all of one value.
   template <class PlaceIn>
   __device__ uint32_t alike(int word, PlaceIn&& place_in) const {
     uint32_t unlike = 0;
@@ -276,7 +273,6 @@ __global__ void __launch_bounds__(RunTile::kThreads)
   memory->contacts[word] = contacts.of[0], memory->contacts[RunTile::kWords + word] = contacts.of[1];
   __syncthreads();  // planes have been read
 
-  // Bits of roots and entries take the place of contacts.
   uint32_t *const roots = memory->contacts, *const entries = roots + RunTile::kWords;
   int settled;
   const auto label_all = [&](auto&& forest) {
@@ -310,7 +306,6 @@ __global__ void __launch_bounds__(RunTile::kThreads)
   if (blockIdx.x == 0) table.components[0] = 0;
 }
 
-// The words of a tile and of the tile before that touch across a border.
 struct WordsAcross {
   static constexpr int kRow = RunTile::kRow, kPlane = RunTile::kPlane, kWords = RunTile::kWords;
   // The number of words at the border, by axis and in all.
@@ -334,7 +329,6 @@ struct WordsAcross {
   }
 };
 
-// Where the component of an element begins in its tile.
 __device__ inline int root_of_element(const uint32_t* starts, const uint16_t* before, const uint16_t* nodes,
                                       int word, int bit) {
   int node = nodes[before[word] + __popc(starts[word] & ((2u << bit) - 1)) - 1];
@@ -465,7 +459,6 @@ __device__ inline void store_labels(int32_t* to, const int32_t (&labels)[count],
   }
 }
 
-// Writes the labels of a tile.
 template <bool consecutive, int threads = RunTile::kThreads, int at_once = 1>
 struct RunLabels {
   static constexpr int kThreads = threads, kTogether = 4;
@@ -474,7 +467,6 @@ struct RunLabels {
   int32_t* label;
   LabelOfRoot<consecutive, int32_t> label_of;
 
-  // The entry of a root of the tile that reaches the border.
   __device__ int32_t entry_of(int node) const {
     return node & RunNode::kReaching ? Shared::load(label + tile.index_of_place(node & RunNode::kPlace)) : 0;
   }

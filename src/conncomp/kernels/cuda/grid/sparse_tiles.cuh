@@ -110,11 +110,9 @@ struct SparseTile {
   const int origin = tiles.node_of(brick, 0);
   const ListToFollow<Tiles> list{table, tile, warp};
 
-  // The entry of what is under a pair.
   __device__ static int32_t entry_to(int pair) { return -1 - pair; }
   __device__ static int pair_of(int32_t entry) { return -1 - entry; }
   __device__ int32_t* entry_of(int pair) const { return entries + (pair >> 1); }
-  // The root of a pair, and its entry.
   __device__ int root_of(int pair, int32_t& entry) const {
     while ((entry = InBlock::load(entry_of(pair))) < 0) pair = pair_of(entry);
     return pair;
@@ -164,7 +162,6 @@ struct SparseTile {
     return origin + ((bit >> 3) + 4 * half) * side(0) + (bit & 7);
   }
 
-  // Makes each pair of the brick a root, whose label is the index of its first element.
   __device__ void begin(Bits right_only) const {
     Four* to = reinterpret_cast<Four*>(entry_of(origin));
     int32_t index = first.index;

@@ -71,7 +71,8 @@ def fill_labels(
     """
     plan = plan_of(image.geometry, image.links, labels.dtype, gpu.multiprocessors, consecutive)
     modules = [(FILE, names) for names in (*_modules(plan.names), plan.last_names)]
-    gpu.load_at_once([*modules, *plan.modules_of_large])
+    large = [of_large.module for of_large in (plan.by_rows, plan.by_bundles) if of_large]
+    gpu.load_at_once([*modules, *large])
     (label,), (join, *links), (write, *number) = (gpu.load(*module) for module in modules)
     memory = workspace.take_struct(gpu, TABLE, plan.table, plan.by_word)
     table = memory.struct
@@ -82,8 +83,9 @@ def fill_labels(
         launch(link, by_brick, tiles, image.rule, values, table)
     if plan.by_rows:
         _label_by_rows(gpu, plan.by_rows, image, labels, memory)
+    by_chunk = min(plan.chunks, gpu.resident_threads), THREADS
     if plan.by_bundles:
-        _label_by_bundles(gpu, plan, image, labels, memory)
+        _label_by_bundles(gpu, plan.by_bundles, image, labels, memory, (by_chunk, plan.chunk))
     launch(label, plan.by_tile, tiles, plan.rule, values, labels, table, shared=plan.shared)
     if plan.joins:
         launch(join, plan.by_border, tiles, *plan.border, values, labels, table)
@@ -95,9 +97,7 @@ def fill_labels(
         launch(number_items, by_item, tiles, labels, *of_item, table, roots, numbers)
     elif consecutive:
         settle, gather, assign = number
-        settling = gpu.grid(plan.bricks)
-        launch(settle, settling, tiles, labels, table)
-        by_chunk = min(plan.chunks, gpu.resident_threads), THREADS
+        launch(settle, gpu.grid(plan.bricks), tiles, labels, table)
         launch(gather, by_chunk, tiles, words, columns, plan.chunk, table, roots, in_chunk)
         launch(assign, by_chunk, words, plan.chunk, roots, in_chunk, numbers)
     if plan.by_bundles:
@@ -122,14 +122,17 @@ def _label_by_rows(
 
 
 def _label_by_bundles(
-    gpu: Gpu, plan: Plan, image: Image, labels: Any, memory: PlacedStruct
+    gpu: Gpu,
+    plan: bundle_tiles.BundlePlan,
+    image: Image,
+    labels: Any,
+    memory: PlacedStruct,
+    chunks: tuple[tuple[int, int], int],
 ) -> None:
     """Find the components of a volume if its foreground has one value."""
-    bundles = plan.by_bundles
-    assert bundles is not None
-    sample, label, join, _, *settle = gpu.load(bundle_tiles.FILE, bundles.names)
-    sampling, labelling, joining, _ = bundles.grids
-    rule, values, shape = image.rule, image.values, bundles.shape
+    sample, label, join, _, *settle = gpu.load(*plan.module)
+    sampling, labelling, joining, _ = plan.grids
+    rule, values, shape, (by_chunk, chunk) = image.rule, image.values, plan.shape, chunks
     by_bundles, kept, components = memory["elsewhere"], memory["kept"], memory["components"]
     roots, entries = (
         memory[name] if settle else None for name in (BY_WORD[0], bundle_tiles.ENTRIES)
@@ -138,11 +141,8 @@ def _label_by_bundles(
     launch(label, labelling, rule, values, labels, shape, by_bundles, kept, roots, entries)
     launch(join, joining, labels, shape, by_bundles, kept)
     for settle_roots in settle:
-        by_chunk = min(plan.chunks, gpu.resident_threads), THREADS
-        counts = memory["in_chunk"], components
-        launch(
-            settle_roots, by_chunk, labels, shape, by_bundles, roots, entries, plan.chunk, *counts
-        )
+        of_chunks = chunk, memory["in_chunk"], components
+        launch(settle_roots, by_chunk, labels, shape, by_bundles, roots, entries, *of_chunks)
 
 
 def _write_by_bundles(
@@ -154,7 +154,7 @@ def _write_by_bundles(
     numbers: Any,
 ) -> None:
     """Write the labels of a volume if its foreground has one value."""
-    _, _, _, write, *_ = gpu.load(bundle_tiles.FILE, plan.names)
+    _, _, _, write, *_ = gpu.load(*plan.module)
     between = memory["elsewhere"], memory["kept"], roots, numbers
     launch(write, plan.grids[-1], labels, plan.shape, *between, memory["components"])
 
@@ -192,35 +192,6 @@ class Plan(NamedTuple):
     table: dict[str, Part | int | None]
     by_word: dict[str, Part]
 
-    @property
-    def modules_of_large(self) -> Iterator[Module]:
-        """Yield the modules that only large images have."""
-        if self.by_rows:
-            yield self.by_rows.module
-        if self.by_bundles:
-            yield bundle_tiles.FILE, self.by_bundles.names
-
-
-class _Ahead(NamedTuple):
-    """Who may label an array instead of bricks, and whether tiles may be sparse."""
-
-    sparse: bool = False
-    by_rows: row_tiles.RowPlan | None = None
-    by_bundles: bundle_tiles.BundlePlan | None = None
-
-    @property
-    def elsewhere(self) -> Part | None:
-        """Where it is written whether they do."""
-        if self.by_rows:
-            return row_tiles.WORDS_OF_CHOICE, row_tiles.COUNTS
-        return (bundle_tiles.WORDS_OF_CHOICE, row_tiles.COUNTS) if self.by_bundles else None
-
-    @property
-    def parts(self) -> dict[str, Part]:
-        """What they need of a workspace."""
-        plan = self.by_rows or self.by_bundles
-        return plan.parts if plan else {}
-
 
 def _may_be_sparse(geometry: Geometry, links: Links, index: np.dtype[Any]) -> bool:
     """Whether tiles of an array, cut as usual, may be labelled as sparse ones, by roots."""
@@ -231,14 +202,6 @@ def _may_be_sparse(geometry: Geometry, links: Links, index: np.dtype[Any]) -> bo
         and index == SPARSE_INDEX
         and geometry.shape[-1] % TOGETHER == 0
     )
-
-
-def _ahead_of_bricks(
-    geometry: Geometry, links: Links, index: np.dtype[Any], consecutive: bool
-) -> _Ahead:
-    if not consecutive and _may_be_sparse(geometry, links, index):
-        return _Ahead(True, row_tiles.plan_of(geometry, links))
-    return _Ahead(by_bundles=bundle_tiles.plan_of(geometry, links, index, consecutive))
 
 
 @lru_cache(maxsize=1024)
@@ -263,9 +226,12 @@ def plan_of(
     chunks = -(-words // chunk)
     border = _count_at_border(rank, logs)
     linked, digits = bricks * len(geometry.steps.backward), bricks * FIRST_DIGITS
-    ahead = _Ahead()
-    if fixed:
-        ahead = _ahead_of_bricks(geometry, links, index, consecutive)
+    sparse = fixed and not consecutive and _may_be_sparse(geometry, links, index)
+    by_rows = row_tiles.plan_of(geometry, links) if sparse else None
+    by_bundles = None
+    if fixed and not sparse:
+        by_bundles = bundle_tiles.plan_of(geometry, links, index, consecutive)
+    ahead = by_rows or by_bundles
     table: dict[str, Part | int | None] = {
         "foreground": (bricks, BITS),
         "links": None if by_value else (linked, BITS),
@@ -275,22 +241,25 @@ def plan_of(
         "comparison": (tiles, COMPARISON),
         "frame": (2 * tiles, np.dtype(links.value_type)) if by_value else None,
         "first_digit": None if by_value else (digits, BITS),
-        "sparse": (tiles, SPARSE) if ahead.sparse else None,
-        "elsewhere": ahead.elsewhere,
+        "sparse": (tiles, SPARSE) if sparse else None,
+        "elsewhere": ahead.choice if ahead else None,
         "components": (items, COUNT),
         "bricks": bricks,
     }
     given = None if by_value else 1 if geometry.steps.most_moves <= 1 else 3
     # Few blocks take tiles in turn where bricks may have nothing to do.
-    most = multiprocessors if ahead.by_bundles else tiles
+    most = multiprocessors if by_bundles else tiles
     by_word = ((words, WORDS), (words, index), (chunks, COUNT)) if consecutive else ()
     names = _names(links, given, kind, index)
     last_names = _last_names(links, given, kind, index, (consecutive, by_item))
+    if sparse or ahead:
+        names = _where_elsewhere(names, 2 if by_bundles else 1)
+        last_names = _where_elsewhere(last_names)
     return Plan(
-        _where_elsewhere(names, 2 if ahead.by_bundles else 1) if ahead != _Ahead() else names,
-        _where_elsewhere(last_names) if ahead != _Ahead() else last_names,
-        ahead.by_rows,
-        ahead.by_bundles,
+        names,
+        last_names,
+        by_rows,
+        by_bundles,
         rule_of(links).struct if by_value else np.uint8(0),
         tiling(geometry, logs),
         bricks,
@@ -302,9 +271,9 @@ def plan_of(
         (min(-(-tiles * border // JOIN_THREADS), bundle_tiles.JOINING * most), JOIN_THREADS),
         tiles > items or any(geometry.steps.periodic),
         (tiles, border),
-        0 if ahead.sparse else of_tile * BRICK * NODE.itemsize,
+        0 if sparse else of_tile * BRICK * NODE.itemsize,
         table,
-        {**dict(zip(BY_WORD, by_word, strict=False)), **ahead.parts},
+        {**dict(zip(BY_WORD, by_word, strict=False)), **(ahead.parts if ahead else {})},
     )
 
 

@@ -55,15 +55,13 @@ struct NeededUnions : Steps<axes> {
   }
 };
 
-// Whether a rule links two sites at a step.
 template <class Steps, class Rule>
 __device__ inline bool similar_at(const Rule& rule, const typename Rule::Value* values,
                                   const typename Rule::Site& from, const typename Rule::Site& to, int code) {
   return rule.linked(values, from, to, Steps::highest_axis(code), code > Steps::kNoStep);
 }
 
-// The number of steps to look at: those to elements before; for a transitive rule all, as any may make up for
-// others.
+// Steps to look at: those to elements before; all if transitive, as any may make up for others.
 template <class Rule, class Steps>
 constexpr int kAsked = Rule::kTransitive ? Steps::kSteps : Steps::kNoStep;
 
@@ -136,7 +134,6 @@ __global__ void __launch_bounds__(kElementsOfTile)
   if (inside) label[cell.index] = foreground ? tiles.first_of(corner, parent[start]).index : Index(-1);
 }
 
-// The same grid.
 template <class Rule, class Tiles, class Index>
 __global__ void __launch_bounds__(kElementsOfTile,
                                   Tiles::kRank == 3 && resident_blocks(kElementsOfTile) > 3 ? 3 : 1)
@@ -198,8 +195,7 @@ __global__ void __launch_bounds__(kElementsOfTile,
   }
 }
 
-// A block a chunk of elements. `roots_of_word` and `roots_in_chunk`, unless null, get the bits and numbers of
-// roots; `components` has a count for each item.
+// A block a chunk of elements. Writes bits and numbers of roots unless null, and counts each item's.
 template <class Index, bool items>
 __global__ void __launch_bounds__(kWordThreads)
     settle_elements(int64_t count, int64_t item_size, int64_t chunk, Index* label,

@@ -34,7 +34,6 @@ struct Quad {
   __device__ bool is_split() const { return code >> 4 & 1; }
   __device__ bool is_whole() const { return elements() != 0 && !is_split(); }
   __device__ bool has(int element) const { return code >> element & 1; }
-  // The row and the column of its first element.
   __device__ int row() const { return elements() & 3 ? 0 : 1; }
   __device__ int column() const { return elements() & (elements() & 3 ? 1 : 4) ? 0 : 1; }
   // The elements that may touch another quad, if both are whole and of one value.
@@ -43,8 +42,7 @@ struct Quad {
   }
 };
 
-// An image, and what kernels keep; rows of elements and roots are padded to whole words. Laid out as in
-// tiled_quads.py.
+// An image, and what kernels keep, in rows of whole words. Laid out as in tiled_quads.py.
 struct QuadTable {
   uint16_t* quad;
   int32_t* parent;          // of an element that is a node, in its item
@@ -59,7 +57,6 @@ struct QuadTable {
   uint32_t inverse_of_row;  // 2^32 over tiles_of_row, rounded up, or 0 for one
 };
 
-// A tile, by its number among those of all items.
 struct TileOfQuads {
   uint32_t item;
   int row, column;         // in tiles
@@ -101,8 +98,7 @@ struct QuadsOfItem : QuadTable {
     return {has(row, x) ? quad[row * quads_of_row() + x] : uint16_t(0)};
   }
   __device__ int pitch() const { return columns * kRootWord; }
-  // Where the parent of a whole quad lies, so that it can be loaded before the quad is known. The node has an
-  // entry of its own only if it was a root in its tile.
+  // A whole quad's parent lies here, to be loaded early; only roots of tiles have their own entry.
   __device__ int slot(int row, int x) const { return 2 * row * pitch() + 2 * x; }
   __device__ int above_slot(int row, int x) const {
     return has(row, x) ? Shared::load(parent + slot(row, x)) : 0;
@@ -122,14 +118,12 @@ struct QuadsOfItem : QuadTable {
   }
 };
 
-// The contacts of a whole quad, by the elements of its value in those around. Without branches, as every
-// thread decides.
+// How a whole quad touches those around, by elements of its value. Without branches: all threads ask.
 struct QuadContacts {
   int own, left, up, up_left, up_right;
 
   __device__ static bool beside(int left, int right) { return ((left & 10) != 0) & ((right & 5) != 0); }
   __device__ static bool above(int upper, int lower) { return ((upper & 12) != 0) & ((lower & 3) != 0); }
-  // A quad and the one to the right above.
   __device__ static bool rising(int lower, int upper) { return (lower << 1 & upper & 4) != 0; }
 
   __device__ bool touches_left() const { return beside(left, own); }
@@ -242,7 +236,6 @@ __device__ inline Quad quad_of_values(const QuadsOfItem& quads, const Background
 template <int = 0>
 __global__ void __launch_bounds__(kQuadThreads, resident_blocks(kQuadThreads))
     label_quads(Equal<uint8_t> rule, const uint8_t* __restrict__ values, QuadTable table) {
-  // A node of a tile is its place there, in C order.
   __shared__ int parent[kTileHeight * kTileWidth];
   __shared__ Quad quad_of[kQuadRows][kWarp];
   __shared__ uint32_t values_of[kQuadRows][kWarp];
@@ -262,7 +255,6 @@ __global__ void __launch_bounds__(kQuadThreads, resident_blocks(kQuadThreads))
   values_of[row][x] = own_values;
   const bool any_split = __syncthreads_or(quad.is_split());
 
-  // Runs, and the first node of each.
   const Quad up = row > 0 ? quad_of[row - 1][x] : Quad{0};
   const auto beside = [](int code, bool exists) { return exists ? Quad{uint16_t(code)} : Quad{0}; };
   const Quad left = beside(__shfl_up_sync(kAllLanes, int(quad.code), 1), x > 0),
@@ -296,7 +288,6 @@ __global__ void __launch_bounds__(kQuadThreads, resident_blocks(kQuadThreads))
   };
   const uint32_t touching = __ballot_sync(kAllLanes, contacts != 0) & run;
   if (touching ? x == lowest(touching) : x == first) parent[node] = touching ? take_above() : node;
-  // The same for each value of a split quad.
   QuadsAround near{{quad, left, up, up_left, up_right}, {own_values}};
   uint32_t links = 0;
   int firsts = 0;
@@ -334,7 +325,6 @@ __global__ void __launch_bounds__(kQuadThreads, resident_blocks(kQuadThreads))
     for_each_link([&](int of_value, int neighbour) {
       if (neighbour < of_value) parent[of_value] = neighbour;
     });
-  // All on a path halve it.
   const auto move_up = [&](int node) {
     int above = InBlock::load(parent + node);
     for (int next; (next = InBlock::load(parent + above)) != above; above = next)
@@ -359,7 +349,6 @@ __global__ void __launch_bounds__(kQuadThreads, resident_blocks(kQuadThreads))
     __syncthreads();
   }
 
-  // Parents in the array, and bits of roots.
   const auto write_parent = [&](int at, int slot, bool may_be_root) {
     const uint32_t root = InBlock::load(parent + at);
     const int above = int(2 * tile.first_row + root / kTileWidth) * quads.pitch() +
@@ -423,7 +412,6 @@ __global__ void __launch_bounds__(kMostBorderThreads, 4)
       near.values[k] = values_of_quad(quads, row + near.rows_to(k), x + near.quads_to(k));
     links |= near.links();
   }
-  // Others are united by label_quads.
   const auto across = [&](int k) {
     const int to_x = x_of_tile + near.quads_to(k);
     return uint32_t(row_of_tile + near.rows_to(k) < 0 || to_x < 0 || to_x >= kWarp) << (k - 1);
@@ -448,8 +436,7 @@ __global__ void __launch_bounds__(kMostBorderThreads, 4)
   }
 }
 
-// The label of the first root of each word, and the number of roots of an item. A block for each row of
-// tiles.
+// Numbers words and counts roots. A block for each row of tiles.
 template <int = 0>
 __global__ void __launch_bounds__(kWordThreads) number_rows(QuadTable table) {
   const int bands = table.tiles_of_item / table.tiles_of_row, band = int(blockIdx.x) % bands;

@@ -5,15 +5,13 @@
 
 namespace conncomp {
 
-// Logarithms of a tile's parts along each axis, known at a launch or by the compiler; and whether there may
-// be several items.
+// Logarithms of a tile's parts by axis, known at a launch or compiled in; whether there may be items.
 template <bool items>
 struct GivenLogs {
   static constexpr bool kItems = items;
   int32_t log[3];
 
   __device__ int operator[](int axis) const { return log[axis]; }
-  // The sum of those of the axes before one.
   __device__ int before(int axis) const { return (axis > 0 ? log[0] : 0) + (axis > 1 ? log[1] : 0); }
 };
 template <int log0, int log1, int log2>

@@ -112,14 +112,12 @@ __global__ void tell_smallest(SeamWindings windings) {
     windings.tell_smallest<Shared>(i);
 }
 
-// A component that wraps, for the host.
 struct ListedWinding {
   int64_t first;  // its smallest key
   WindingBasis basis;
 };
 
-// Lists them by the numbers of their lattices; `read` gets the number of lattices and the counts of open
-// components.
+// Lists components that wrap, by lattice; `read` gets their number and the counts of open components.
 template <int = 0>
 __global__ void list_windings(SeamWindings windings, const int64_t* __restrict__ open_counts, int64_t items,
                               int64_t* read, ListedWinding* winding) {
@@ -175,7 +173,6 @@ __global__ void mark_axes(const int64_t* __restrict__ row, int64_t rows, const i
   }
 }
 
-// The axis of a model that each closed axis is.
 struct ClosedAxes {
   int32_t axis[kMostClosedAxes];
 };
@@ -184,8 +181,7 @@ struct ItemRecords {
   int64_t* first;
   int64_t length;
 };
-// Sets a bit of each item's record for each axis of the model along which a component closes, and in the next
-// field the highest rank.
+// Records by item the model's axes along which a component closes, as bits, and the highest rank.
 template <int = 0>
 __global__ void record_windings(SeamWindings windings, ClosedAxes closed, ItemRecords records,
                                 int32_t field) {

@@ -28,8 +28,7 @@ struct BitsOfValues {
   __device__ bool has_any() const { return all <= any; }
 };
 
-// Background and the one value of foreground, told apart by a bit in which they differ. Without background
-// all is foreground.
+// Background, if any, and the one value of foreground, told apart by a bit in which they differ.
 struct OneByteValue {
   bool has_background, is_set;  // whether foreground has the bit
   int bit;
@@ -95,14 +94,12 @@ struct BytesOfWord {
     if (!value.has_background) elements = ~0u;
     return (value.is_set || !value.has_background ? elements : ~elements) & of_row();
   }
-  // The bits in which any byte differs from a value.
   __device__ uint32_t unlike(uint8_t value) const {
     uint32_t bits = 0;
 #pragma unroll
     for (int k = 0; k < kElements / 4; ++k) bits |= bytes[k] ^ value * kEachByte;
     return (bits | bits >> 16 | bits >> 8 | bits >> 24) & 255;
   }
-  // The elements whose value has a bit.
   __device__ uint32_t with_bit(int bit) const {
     uint32_t elements = 0;
 #pragma unroll

@@ -52,7 +52,6 @@ struct NumberList {
   }
 };
 
-// Components of the bricks of a warp's lanes, or numbers.
 struct WarpList {
   static constexpr int kRoom = 160, kRoomForNumbers = kRoom * 4;
   Bits component[kRoom];   // or numbers
@@ -109,8 +108,7 @@ struct WarpList {
   }
 };
 
-// Pairs for a block to unite later, as threads find them at different times and others of the warp would
-// wait.
+// Pairs for a block to unite later: threads find them at different times.
 template <class Pair, int threads, int pairs_of_thread>
 struct PairList {
   Pair pair[pairs_of_thread * threads];

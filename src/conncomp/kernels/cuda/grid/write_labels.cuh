@@ -11,7 +11,6 @@
 
 namespace conncomp {
 
-// Spreads eight bits four apart.
 __device__ inline uint32_t spread(uint32_t bits) {
   bits = (bits | bits << 12) & 0x000f000fu;
   bits = (bits | bits << 6) & 0x03030303u;
@@ -112,7 +111,6 @@ __device__ inline int follow_sparse_tile(const Tiles& tiles, int32_t* label, con
   return roots;
 }
 
-// Writes the labels of a tile, which may be sparse.
 template <class Rule, bool consecutive, bool may_be_sparse, class Tiles, class Index>
 __device__ inline void write_tile(const Tiles& tiles, const typename Rule::Value* values, Index* label,
                                   const BrickTable& table, int64_t columns, const uint32_t* roots_of_word,

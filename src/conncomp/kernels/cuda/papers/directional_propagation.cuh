@@ -26,7 +26,6 @@ __global__ void __launch_bounds__(kRowThreads)
   for (int64_t row = grid_thread(); row < rows; row += grid_threads()) {
     Cell<rank, Index> cell = first_of_row<Index>(grid, axis, row);
     if (direction < 0) cell.move(grid, axis, Index(length - 1));
-    // The cell behind, which is carried along.
     Index index_behind = -1, label_behind = -1;
     Site site_behind{};
     for (int64_t n = 0; n < length; ++n) {

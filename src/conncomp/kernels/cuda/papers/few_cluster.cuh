@@ -35,7 +35,6 @@ __global__ void __launch_bounds__(kSpinThreads) reset_growths(Growths<Index> gro
   }
 }
 
-// A seed's view of its replica.
 template <class Index>
 struct Growth {
   const Growths<Index>& growths;

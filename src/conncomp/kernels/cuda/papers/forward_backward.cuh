@@ -41,7 +41,6 @@ __device__ inline bool set_bit(uint32_t* entry, uint32_t bit) {
   return true;
 }
 
-// Whether the arc u -> v stays in a class.
 template <class Vertex>
 __device__ inline bool is_inside(const Vertex* classes, Vertex u, Vertex v) {
   return u != v && classes[u] >= 0 && classes[u] == classes[v];

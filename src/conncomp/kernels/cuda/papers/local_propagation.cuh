@@ -11,10 +11,8 @@
 
 namespace conncomp {
 
-// Steps in the plane of a block.
 using PlaneSteps = Steps<2>;
 
-// The code of such a step among those along all axes.
 template <int rank>
 __device__ inline int code_in_array(int plane_code) {
   return Steps<rank>::kNoStep - PlaneSteps::kNoStep + plane_code;

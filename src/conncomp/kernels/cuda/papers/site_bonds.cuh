@@ -9,7 +9,6 @@
 
 namespace conncomp {
 
-// Where the spin of a site lies.
 struct SitePlace {
   int64_t word;
   int bit;
@@ -22,8 +21,7 @@ __device__ inline int state_at(const Lattice& lattice, const Bits64* spins, cons
   return state_of(spins + place.word, lattice.words(), lattice.planes, place.bit);
 }
 
-// The next site along an axis in a direction, or -1; `at` is the site's place along the axis, where
-// neighbours are `stride` apart.
+// The next site in a direction along an axis of some stride, or -1; `at` is the site's place there.
 __device__ inline int64_t next_site(const Lattice& lattice, int64_t site, int axis, int64_t at,
                                     int64_t stride, int direction) {
   const int64_t length = lattice.length[axis], to = at + direction;
@@ -31,7 +29,6 @@ __device__ inline int64_t next_site(const Lattice& lattice, int64_t site, int ax
   return lattice.closes(axis) ? site - direction * (length - 1) * stride : -1;
 }
 
-// Whether a bond between equal spins is active.
 __device__ inline bool is_active(const Draws& draws, const SitePlace& place, int axis, Bits64 probability) {
   return bernoulli(draws, Bits64(place.word), axis, probability, Bits64(1) << place.bit) != 0;
 }

@@ -1,19 +1,16 @@
 // Soman's hooking of trees along edges, as Wang corrects it. Fills parent[v] with the smallest vertex of v's
 // component, for a list of edges. Every vertex starts as a tree. A sweep gives every edge a thread
 // (soman_hook): if both ends have one parent it marks the edge for good, else it hooks the root of one end
-// under that of the other; even sweeps hook the larger root, odd ones the smaller. Then vertices are pointed
-// to their roots (soman_jump), each sweep or once at the end (kFollows). At last the smallest member of a
-// tree replaces its root (soman_lower, soman_finish). Rules (Hook): kRoots stores to roots. kParents is
-// Soman's, which stores to any parent; its sweeps end only with jumps. kEnds is Wang's, which stores to the
-// parent and the end below it; without jumps parents may lead round in a circle (soman_check), and edges
-// between different trees may be marked (soman_send_back). Of several stores to an entry any wins, or
-// (kOutermost) the smallest or largest. No lost updates: an edge that stores is not marked in that sweep, so
-// it still joins its ends in the next; with kRoots no older link is replaced. Wang's stores to ends that are
-// no roots may replace a tree's only link, and that is lost if another store to the root wins: hence
-// soman_send_back. No cycles: in a sweep all roots get smaller parents, or all larger ones; with kEnds only
-// if trees are flat. Cost: a sweep reads a byte per edge, the ends and two parents of unmarked ones, and all
-// vertices. Source: Wang 2013, "An Implementation of Connected Component Algorithm on GPU"; Soman, Kothapalli
-// and Narayanan 2010, "A Fast GPU Algorithm for Graph Connectivity".
+// under that of the other, the larger in even sweeps, the smaller in odd ones. Vertices are pointed to their
+// roots (soman_jump) each sweep, or once at the end (kFollows); at last the smallest member replaces the root
+// (soman_lower, soman_finish). Hook: kRoots stores to roots. kParents, Soman's, stores to any parent and ends
+// only with jumps. kEnds, Wang's, stores to the parent and the end below it: without jumps parents may form
+// circles (soman_check), and edges between trees may be marked, as a store may replace a tree's only link
+// (soman_send_back). Of several stores any wins, or (kOutermost) the outermost. An edge that stores is not
+// marked in that sweep, so it joins its ends in the next. There are no cycles: roots get smaller parents in a
+// sweep, or all larger ones; by kEnds only if trees are flat. Cost: a sweep reads a byte per edge, ends and
+// parents of unmarked ones, and all vertices. Source: Wang 2013, "An Implementation of Connected Component
+// Algorithm on GPU"; Soman, Kothapalli and Narayanan 2010, "A Fast GPU Algorithm for Graph Connectivity".
 #pragma once
 
 #include "cuda/graph/roots.cuh"
@@ -132,7 +129,6 @@ __global__ void __launch_bounds__(kSomanThreads, resident_blocks(kSomanThreads))
   for (int64_t first = grid_thread() - lane(); first < vertices; first += grid_threads()) {
     const int64_t v = first + lane();
     const Index root = v < vertices ? Shared::load(parent + v) : Index(-1);
-    // The first lane of a root has the smallest vertex.
     const bool smallest = lane() == __ffs(int(__match_any_sync(kAllLanes, root))) - 1;
     if (smallest && v < vertices && Index(v) < Shared::load(parent + root))
       Shared::fetch_min(parent + root, Index(v));

@@ -1,15 +1,13 @@
 // Weigel's tiles: labels tiles first, then consolidates them. Fills label[i] with the smallest index of i's
-// component, or -1 for background. A bond is a pair of neighbours that the link rule connects. Every site
-// starts with its index (start_labels). A block labels a tile of B sites a side in shared memory: one thread
-// by breadth-first search (local_bfs) or union-find (local_union_find), or all by lowering labels at the ends
-// of bonds (local_self_label). Tiles are consolidated by relaxation, which stores the local roots at both
-// ends of every bond between tiles (prepare_relax) and lowers their labels until none changes (relax); or by
-// sewing, where those bonds unite trees of labels within groups of two tiles a side, then four, ..., and at
-// last across periodic borders. Sewing by size, as in the paper, goes through a group's seams one bond after
-// the other (sew_by_size), in a forest of its own (plant_trees, collect_trees); `sew` hooks by index instead,
-// as the root must be the smallest, and so sews whole seams at once. At the end sites take the label of their
-// root (flatten_tiles). Cost: with C bonds a side, relaxation stores 2 C indices and takes about as many
-// sweeps as tiles lie on a path. Source: Weigel 2011, section II.B and C.
+// component, or -1 for background. Every site starts with its index (start_labels). A block labels a tile of
+// B sites a side in shared memory: one thread by breadth-first search (local_bfs) or union-find
+// (local_union_find), or all by lowering labels at the ends of bonds (local_self_label). Relaxation stores
+// the local roots at both ends of every bond between tiles (prepare_relax) and lowers their labels (relax).
+// Sewing unites trees of labels along those bonds within groups of two tiles a side, then four, ..., at last
+// across periodic borders: by size as in the paper, one bond of a group after the other, in a forest of its
+// own (plant_trees, sew_by_size, collect_trees); or by index, whole seams at once (sew). At last sites take
+// their root's label (flatten_tiles). Cost: with C bonds a side relaxation stores 2 C indices, and takes as
+// many sweeps as tiles lie on a path. Source: Weigel 2011, section II.B and C.
 #pragma once
 
 #include "core/union_find.h"
@@ -19,8 +17,7 @@ namespace conncomp {
 
 constexpr int kTileThreads = 256;
 
-// Sites of a tile are numbered in C order. Later neighbours lie in these directions, one of each opposite
-// pair.
+// Sites of a tile are in C order; later neighbours lie in these directions.
 template <int rank>
 constexpr int kDirections = Steps<rank>::kNoStep;
 
@@ -29,7 +26,6 @@ __device__ inline int code_of(int direction) {
   return Steps<rank>::kNoStep + 1 + direction;
 }
 
-// A tile of 2^log sites a side.
 template <int rank, class Index>
 struct Tile {
   Cell<rank, Index> first;
@@ -37,7 +33,6 @@ struct Tile {
 
   __device__ int sites() const { return 1 << (log * rank); }
   __device__ int at(int site, int axis) const { return site >> (log * (rank - 1 - axis)) & ((1 << log) - 1); }
-  // The distance in numbers of a neighbour in a direction.
   __device__ int distance(int direction) const {
     int distance = 0;
 #pragma unroll
@@ -62,34 +57,14 @@ struct Tile {
   }
 };
 
-// Calls body(first site) for this block's parts of an array.
-template <class Index, int rank, class Body>
-__device__ inline void for_each_part(const Grid<rank>& grid, int64_t side, Body&& body) {
-  int64_t lengths[rank], parts = grid.items;
-  for (int k = 0; k < rank; ++k) {
-    lengths[k] = (grid.axes[k].length + side - 1) / side;
-    parts *= lengths[k];
-  }
-  for (int64_t number = blockIdx.x; number < parts; number += gridDim.x) {
-    Cell<rank, Index> first{};
-    int64_t quotient = number;
-#pragma unroll
-    for (int k = rank - 1; k >= 0; --k) {
-      first.move(grid, k, Index(quotient % lengths[k] * side));
-      quotient /= lengths[k];
-    }
-    first.move_to_item(grid, quotient);
-    body(first);
-  }
-}
-
-// Calls body(tile) for those of this block; all threads call.
 template <class Index, int rank, class Body>
 __device__ inline void for_each_tile(const Grid<rank>& grid, int log, Body&& body) {
-  for_each_part<Index>(grid, int64_t(1) << log, [&](const Cell<rank, Index>& first) {
-    body(Tile<rank, Index>{first, log});
-    __syncthreads();  // before shared memory is used again
-  });
+  for_each_part<Index>(
+      grid, [=](int) { return int64_t(1) << log; },
+      [&](const Cell<rank, Index>& first) {
+        body(Tile<rank, Index>{first, log});
+        __syncthreads();  // before shared memory is used again
+      });
 }
 
 // Fills links[site] with a bit for each direction with a linked neighbour in the tile. Links lead from
@@ -186,7 +161,6 @@ __device__ inline Entry root_in_tree(Entry* tree, Entry site, bool compresses) {
   return root;
 }
 
-// Unites two trees; first[root] is the smallest site of a tree.
 template <class Entry>
 __device__ inline void unite_trees(Entry* tree, Entry* first, Entry a, Entry b, bool by_size) {
   if (a == b) return;
@@ -243,7 +217,7 @@ __global__ void __launch_bounds__(1024)
         const int site = square ? corner + (i >> 1 << log) + (i & 1) : thread + i * threads;
         for (unsigned int directions = links[site]; directions != 0; directions &= directions - 1) {
           const int neighbour = site + tile.distance(lowest(directions));
-          changed |= lower_higher<InBlock>(first, site, neighbour);
+          if (lower_higher<InBlock>(first, site, neighbour)) changed = true;
         }
       }
       return changed;
@@ -322,7 +296,7 @@ __global__ void __launch_bounds__(kTileThreads)
   bool changed = false;
   for (int64_t i = grid_thread(); i < count; i += grid_threads()) {
     const RootPair<Index> pair = pairs[i];
-    if (pair.a != pair.b) changed |= lower_higher<Shared>(labels, pair.a, pair.b);
+    if (pair.a != pair.b && lower_higher<Shared>(labels, pair.a, pair.b)) changed = true;
   }
   report_changes(last_change, sweep, changed);
 }
@@ -364,7 +338,6 @@ __global__ void __launch_bounds__(kTileThreads)
   }
 }
 
-// The sites of a group of tiles, and those of its seams.
 template <int rank, class Index>
 struct TileGroup {
   Cell<rank, Index> first;
@@ -412,30 +385,31 @@ __global__ void __launch_bounds__(kWarp)
                 int64_t side, bool compresses, const typename Rule::Value* __restrict__ values, Index* tree,
                 Index* labels) {
   if (threadIdx.x != 0) return;
-  for_each_part<Index>(grid, side, [&](const Cell<rank, Index>& first) {
-    const TileGroup<rank, Index> group(grid, first, side);
-    for (int axis = 0; axis < rank; ++axis) {
-      const int64_t plane = first.at[axis] + seams.first, last = grid.axes[axis].length - 1;
-      // Beyond the end of an axis is where it closes.
-      if (seams.planes[axis] == 0 || plane == last || (plane > last && !seams.close())) continue;
-      group.for_each_of_plane(
-          grid, axis, Index(plane < last ? plane : last), [&](const Cell<rank, Index>& cell) {
-            if (labels[cell.index] < 0) return;
-            const auto site = rule.site(values, cell.offset);
-            for_each_neighbour_along(grid, cell, axis, 1, [&](const Neighbour<Index>& neighbour) {
-              if (!linked_to(rule, values, site, neighbour)) return;
-              if (labels[neighbour.index] < 0) return;  // background, where values have changed since
-              if (grid.most_moves > 1 && !group.holds(grid, neighbour.index)) return;
-              const Index a = root_in_tree(tree, cell.index, compresses);
-              const Index b = root_in_tree(tree, neighbour.index, compresses);
-              unite_trees(tree, labels, a, b, true);
-            });
-          });
-    }
-  });
+  for_each_part<Index>(
+      grid, [=](int) { return side; },
+      [&](const Cell<rank, Index>& first) {
+        const TileGroup<rank, Index> group(grid, first, side);
+        for (int axis = 0; axis < rank; ++axis) {
+          const int64_t plane = first.at[axis] + seams.first, last = grid.axes[axis].length - 1;
+          // Beyond the end of an axis is where it closes.
+          if (seams.planes[axis] == 0 || plane == last || (plane > last && !seams.close())) continue;
+          group.for_each_of_plane(
+              grid, axis, Index(plane < last ? plane : last), [&](const Cell<rank, Index>& cell) {
+                if (labels[cell.index] < 0) return;
+                const auto site = rule.site(values, cell.offset);
+                for_each_neighbour_along(grid, cell, axis, 1, [&](const Neighbour<Index>& neighbour) {
+                  if (!linked_to(rule, values, site, neighbour)) return;
+                  if (labels[neighbour.index] < 0) return;  // background, where values have changed since
+                  if (grid.most_moves > 1 && !group.holds(grid, neighbour.index)) return;
+                  const Index a = root_in_tree(tree, cell.index, compresses);
+                  const Index b = root_in_tree(tree, neighbour.index, compresses);
+                  unite_trees(tree, labels, a, b, true);
+                });
+              });
+        }
+      });
 }
 
-// Gives every site the label of its tree's root.
 template <class Index>
 __global__ void __launch_bounds__(kTileThreads) collect_trees(int64_t sites, Index* tree, Index* labels) {
   for (int64_t i = grid_thread(); i < sites; i += grid_threads()) {

@@ -14,8 +14,7 @@ namespace conncomp {
 
 constexpr int kMostVertexPropagationThreads = 512;
 
-// What a block keeps of its rows: kCached nothing; kShared where each begins; kSorted nothing, for rows of
-// similar lengths.
+// What a block keeps of its rows: nothing, where each begins, or nothing of rows of like lengths.
 enum class RowsOfBlock { kCached, kShared, kSorted };
 
 // A byte per vertex of the frontier, and of the next one. Laid out as in hawick_graphs.py.

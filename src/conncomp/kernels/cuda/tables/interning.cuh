@@ -1,8 +1,8 @@
-// Ids to numbers 0, 1, ... in the order in which ids first come. 64-bit ids come in batches of places: place
-// 2 r has the left id of row r, and 2 r + 1 the right one. take_slots puts ids into a hash table
-// (key_table.cuh) and finds where each comes first; list_firsts writes that for numbering.cuh; number_ids
-// gives places their numbers; fill_table makes a table anew. A slot has the scrambled id and a word: the id's
-// number or, from kUnknown on, its first place in the batch. If 4 has number 0 and 3 has number 1:
+// Ids to numbers 0, 1, ... in the order in which 64-bit ids first come, in batches of places: 2 r has the
+// left id of row r, 2 r + 1 the right one. take_slots puts ids into a hash table (key_table.cuh) and finds
+// where each comes first, list_firsts writes that for numbering.cuh, number_ids gives places their numbers;
+// fill_table makes a table anew. A slot has the scrambled id and a word, its number or, from kUnknown on, its
+// first place in the batch. If 4 has number 0 and 3 has number 1:
 //
 //   ids of the batch      7   9   9   4   7   3
 //   words of their slots  +0  +1  +1  0   +0  1          after take_slots; + stands for kUnknown
@@ -12,8 +12,8 @@
 //   number_ids            2   3   3   0   2   1
 //
 // The smallest place wins in any order of threads. A bijection with a word drawn for each table scrambles
-// ids, so nobody can choose ids of one slot. Key 0 marks free slots: the one id that has it finds no room,
-// and the next table has another word. Cost: a random access per place, three for new ids.
+// ids, so nobody can choose ids of one slot. Key 0 marks free slots; its one id finds no room, and the next
+// table has another word. Cost: a random access per place, three for new ids.
 #pragma once
 
 #include "cuda/core/key_table.cuh"
@@ -32,7 +32,6 @@ struct alignas(16) IdSlot {
 
 __device__ inline uint64_t* key_of(IdSlot* slot) { return &slot->key; }
 
-// The hash table of ids, by value.
 struct IdTable {
   uint64_t drawn, factor;
   int64_t bits;  // of the number of slots
@@ -58,8 +57,7 @@ struct IdRows {
   }
 };
 
-// found[place] becomes the id's number or, if it has none, kUnknown and its slot. Sets *full if one finds no
-// room: then the table says nothing.
+// found[place] becomes the id's number, or kUnknown and its slot. Sets *full if one finds no room.
 template <int = 0>
 __global__ void __launch_bounds__(kInterningThreads)
     take_slots(int64_t places, IdRows ids, IdTable table, uint32_t* __restrict__ found, int64_t* full) {
