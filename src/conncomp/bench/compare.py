@@ -67,11 +67,7 @@ class Comparison:
 def compare(
     before: Result, after: Result, *, smallest_change: float = SMALLEST_CHANGE
 ) -> Comparison:
-    """Compare the times of two results of one kind, run by run.
-
-    A run counts as changed if the 95 % confidence intervals of its two medians do not overlap
-    and the medians differ by more than `smallest_change`, a fraction of the shorter one.
-    """
+    """Compare two results of one kind by run; smaller changes, as a fraction, do not count."""
     if type(before) is not type(after):
         raise ValueError(f"one result is of {before.subject}, the other of {after.subject}")
     old, new = dict(_runs(before)), dict(_runs(after))

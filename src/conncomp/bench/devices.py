@@ -50,10 +50,7 @@ def commit() -> tuple[str | None, bool | None]:
 
 
 def copy_rate(threads: int) -> float:
-    """Return bytes read plus bytes written in a second when so many threads copy memory.
-
-    The median of several copies of an array of several times the last-level cache.
-    """
+    """Return bytes read plus written a second when memory is copied, more than caches hold."""
     size = max(4 * _last_level_cache(), 1 << 26)
     if free := available_memory():
         size = min(size, free // 8)
@@ -69,7 +66,6 @@ def copy_rate(threads: int) -> float:
 
 
 def _last_level_cache() -> int:
-    """Return the size of the largest cache, or a usual one."""
     caches = Path("/sys/devices/system/cpu/cpu0/cache").glob("index*/size")
     sizes = [path.read_text().strip() for path in caches]
     in_kib = (int(size.removesuffix("K")) for size in sizes if size.endswith("K"))
@@ -98,7 +94,7 @@ class Cpu:
         return {}
 
     def copy_rate(self, threads: int) -> float:
-        """Return bytes read plus bytes written in a second, when memory is copied."""
+        """Return bytes read plus written a second when memory is copied, more than caches hold."""
         return copy_rate(threads)
 
     def free_memory(self) -> int | None:
@@ -157,7 +153,7 @@ class Cuda(Cpu):
         return {"cupy": str(self.cupy.__version__)}
 
     def copy_rate(self, threads: int) -> float:
-        """Return bytes read plus bytes written in a second, when the GPU's memory is copied."""
+        """Return bytes read plus written a second when memory is copied, more than caches hold."""
         size = min(COPY_BYTES, (self.free_memory() or 0) // 4)
         with self.current():
             arrays = self.cupy.zeros(size, "u1"), self.cupy.zeros(size, "u1")

@@ -121,10 +121,7 @@ class OursOnGpu(Contender):
 
 
 class OursOfList(Ours):
-    """The default on a list, from arrays to labels.
-
-    It holds all edges and then their opposites, or, for strong components, the arcs in any order.
-    """
+    """The default on edges and then their opposites, or arcs in any order: arrays to labels."""
 
     def __init__(self, measured: Kind) -> None:
         super().__init__(measured, "auto")
@@ -458,10 +455,7 @@ def sparse_matrix(graph: Graph) -> Any:
 
 
 def simple_matrix(graph: Graph) -> Any:
-    """Return the same without multiple arcs.
-
-    With these, SciPy 1.17 finds wrong strong components, or goes on for ever.
-    """
+    """Return the same without multiple arcs, of which SciPy 1.17 makes wrong strong components."""
     matrix = sparse_matrix(graph).copy()  # of arrays that are the graph's
     matrix.sum_duplicates()
     return matrix

@@ -111,10 +111,7 @@ def _cells(result: Result, row: Row, base: str | None) -> dict[str, Any]:
 
 
 def find_curves(rows: Iterable[Row]) -> list[Curves]:
-    """Return the rows along which something grows with a number in their names.
-
-    That is arcs or elements, else vertices, else components: twofold, over three inputs or more.
-    """
+    """Return rows whose names differ in a number along which a size grows twofold, 3 or more."""
     families: dict[tuple[str, str], list[tuple[float, Row]]] = {}
     for row in rows:
         for number in NUMBER.finditer(row.input):
@@ -142,7 +139,6 @@ def _sizes(rows: list[Row]) -> Iterable[tuple[str, list[int]]]:
 def _draw_curves(
     curves: Sequence[Curves], columns: Sequence[str], colours: dict[str, str]
 ) -> Markup | None:
-    """Draw time against size, a panel for each family of inputs."""
     if not curves:
         return None
     across = min(len(curves), 3)

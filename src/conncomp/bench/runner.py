@@ -18,16 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._optional import optional
+from conncomp.bench import peers
 from conncomp.bench.devices import Cpu, Cuda, commit
 from conncomp.bench.inputs import Input
-from conncomp.bench.peers import (
-    Contender,
-    Numbering,
-    Peer,
-    label_dtype,
-    simple_matrix,
-    sparse_matrix,
-)
 from conncomp.bench.suites import Kind
 from conncomp.files.access import atomic_path
 from conncomp.graph import Graph
@@ -63,12 +56,8 @@ class Reference:
         roots: Labels = first[self.labels]
         return roots
 
-    def disagreement(self, labels: Labels, numbering: Numbering = "any") -> str | None:
-        """Say how `labels` are wrong, or return None.
-
-        With "any" numbering only 0 is fixed, for the background if the reference has one. Otherwise
-        the labels must be equal.
-        """
+    def disagreement(self, labels: Labels, numbering: peers.Numbering = "any") -> str | None:
+        """Say how `labels` are wrong, or return None; in "any" numbering only background is 0."""
         if labels.shape != self.labels.shape:
             return f"labels of shape {labels.shape} instead of {self.labels.shape}"
         expected = self.roots if numbering == "roots" else self.labels
@@ -96,10 +85,10 @@ def reference(data: Graph | Labels, connectivity: int, kind: Kind = "graph") -> 
         from scipy.sparse.csgraph import connected_components
 
         if kind == "strong":
-            count, labels = connected_components(simple_matrix(data), connection="strong")
+            count, labels = connected_components(peers.simple_matrix(data), connection="strong")
             labels = _numbered_by_root(labels, count)
         else:
-            count, labels = connected_components(sparse_matrix(data), directed=False)
+            count, labels = connected_components(peers.sparse_matrix(data), directed=False)
         return Reference(labels, int(count), background=False)
     label: Any = optional("skimage.measure", "a check of labels", "bench").label
     labels, count = label(data, background=0, return_num=True, connectivity=connectivity)
@@ -107,7 +96,6 @@ def reference(data: Graph | Labels, connectivity: int, kind: Kind = "graph") -> 
 
 
 def _first_members(labels: Labels, count: int) -> Labels:
-    """Return the smallest index of each label."""
     first = np.empty(count, np.int64)
     first[labels[::-1]] = np.arange(len(labels))[::-1]  # the last one written is the smallest
     return first
@@ -124,7 +112,7 @@ def _numbered_by_root(labels: Labels, count: int) -> Labels:
 def measure(
     kind: Kind,
     inputs: Sequence[tuple[str, Input]],
-    contenders: Sequence[Contender],
+    contenders: Sequence[peers.Contender],
     *,
     size: str,
     threads: int,
@@ -151,7 +139,7 @@ def measure(
         "rows": [],
     }
     for peer in contenders:
-        if isinstance(peer, Peer):
+        if isinstance(peer, peers.Peer):
             result["versions"][peer.package] = peer.version
     yield result
     for suite, entry in inputs:
@@ -203,7 +191,7 @@ def measure_input(
     suite: str,
     entry: Input,
     data: Any,
-    contenders: Sequence[Contender],
+    contenders: Sequence[peers.Contender],
     *,
     device: Cpu,
     transfers: bool = False,
@@ -228,7 +216,7 @@ def measure_input(
         notify(f"{entry.name}: reference")
         right = reference(data, entry.connectivity, kind)
     row["components"] = right.components
-    labels = np.zeros(right.labels.shape, label_dtype(right.labels.size))
+    labels = np.zeros(right.labels.shape, peers.label_dtype(right.labels.size))
     row["floor_bytes"] = num_bytes + labels.nbytes
     if transfers:
         row["transfers"] = _time_transfers(device, data, labels)
@@ -253,14 +241,18 @@ def measure_input(
 
 
 def _time_transfers(device: Cpu, data: Any, labels: Labels) -> dict[str, list[float]]:
-    """Return how long the input took to the device, and the labels back."""
     placed = device.place(labels)
     ways = {"to_device": partial(device.place, data), "to_host": partial(device.fetch, placed)}
     return {name: repeat(partial(device.seconds, way)) for name, way in ways.items()}
 
 
 def _time(
-    contender: Contender, prepared: Any, right: Reference, device: Cpu, size: int, limit: float
+    contender: peers.Contender,
+    prepared: Any,
+    right: Reference,
+    device: Cpu,
+    size: int,
+    limit: float,
 ) -> dict[str, Any]:
     """Return the status of a run, and how long it took if its answer is right."""
     call = partial(contender.run, prepared)

@@ -101,7 +101,6 @@ _OF_ARRAYS = {
 
 
 def _label(array: Any, layout: Layout, rules: Rules) -> Any:
-    """Return the labels of a Dask array, and the number of components if it is asked for."""
     question = rules.question
     dtype, lengths = rules.label_type, array.chunks[rules.planes :]
     batch = question.batch_axes
@@ -145,8 +144,6 @@ def _in_this_process(options: dict[str, Any]) -> bool:
 
 @dataclass(frozen=True)
 class _Labelling:
-    """A Dask array, and how it is labelled."""
-
     array: Any
     layout: Layout
     rules: Rules
@@ -194,7 +191,6 @@ class _Labelling:
 
 
 def _write(function: Callable[..., Any], place: NDArray[Any], *arguments: Any) -> Placed | None:
-    """Let a function of the last stage write labels to a place, or tell how to."""
     made = function(*arguments, out=place)
     return made if isinstance(made, Placed) else None
 

@@ -124,10 +124,7 @@ def call_each(
 
 
 def on_stream(function: Callable[..., Any], *arguments: Any) -> Any:
-    """Call a function on a stream of the thread, and return when all is done there.
-
-    Lack of memory is a MemoryError, which is known where CuPy is not.
-    """
+    """Call a function on the thread's stream, and wait; lack of memory raises MemoryError."""
     cupy, streams = import_cupy(), _STREAMS.of_device
     device = cupy.cuda.runtime.getDevice()
     if device not in streams:

@@ -76,11 +76,7 @@ def linked_roots(links: Links, crossing: Crossing, one: Report, other: Report) -
 
 
 def _are_linked(links: Links, near: Any, far: Any) -> Any:
-    """Return which elements are linked to those in the same places of another chunk.
-
-    Arrays are what the link rule compares, as kernels do; of bonds the chunk that is first has
-    them.
-    """
+    """Return which elements are linked to those in their places; the first chunk has bonds."""
     if links.rule == "bonds":
         return far if near is None else near
     if links.rule == "equal":

@@ -16,8 +16,7 @@ from conncomp.grid.kept_runs import LARGEST, KeptRuns
 from conncomp.grid.labelling import ask
 from conncomp.kernels.cuda.launcher import current_gpu
 
-# Shorter rows than this are joined, as NumPy takes as long for one of them.
-SHORT_ROW = 64
+SHORT_ROW = 64  # shorter rows are joined, as NumPy takes as long for one of them
 PIECE = 1 << 22  # elements that are looked at at once
 
 
@@ -169,8 +168,8 @@ def root_indices(
 def first_elements(labelled: ChunkLabels, wanted: Any = None, before: int = 0) -> Any:
     """Return the flat index of the first element of components of a chunk, as int64.
 
-    Wanted are labels in ascending order, for which the result is in main memory; by default all,
-    where the labels lie. Labels up to `before` begin before the chunk, and are left out.
+    Of wanted labels, which ascend, in main memory; by default of all, where the labels lie. Labels
+    up to `before` begin before the chunk, and are left out.
     """
     labels, ends = labelled
     xp = np if isinstance(labels, np.ndarray) else current_gpu().xp
@@ -245,10 +244,7 @@ def on_host(array: Any) -> NDArray[Any]:
 def _compact(
     faces: dict[int, Any], count: int
 ) -> tuple[NDArray[np.int64], NDArray[np.uint64], dict[int, NDArray[np.int32]]]:
-    """Return the labels on faces, which ascend, which faces each touches, and faces of places.
-
-    Faces are bits, and a place is that of an element's label, -1 for the background.
-    """
+    """Return the labels on faces, ascending, which faces they touch, and faces of their places."""
     if not faces:
         return np.zeros(0, np.int64), np.zeros(0, np.uint64), {}
     first = next(iter(faces.values()))

@@ -75,10 +75,7 @@ def first_numbers(bases: Sequence[Indices], place: int, *children: Indices) -> l
 
 
 def published_numbers(report: Report, final: FinalRoots, base: Indices) -> Numbers:
-    """Return the numbers, from 1, of the roots of the whole array that a report has.
-
-    `base` has how many roots are before each segment.
-    """
+    """Return the numbers, from 1, of a report's own roots; base has those before segments."""
     own, counts = ~final.gone, final.counts
     others = report.labels[final.gone]
     rank = report.labels[own] - np.searchsorted(others, report.labels[own])
@@ -87,10 +84,7 @@ def published_numbers(report: Report, final: FinalRoots, base: Indices) -> Numbe
 
 
 def numbers_of_chunk(report: Report, final: FinalRoots, base: Indices, numbers: Numbers) -> Indices:
-    """Return the number of each component of a chunk, after a 0 for the background.
-
-    `numbers` are those of what the roots of the report have become.
-    """
+    """Return the number of each component of a chunk, after a 0; `numbers` are of others' roots."""
     counts, labels = final.counts, report.labels[final.gone]
     own = np.ones(int(report.counts.sum()) + 1, bool)
     own[0] = False

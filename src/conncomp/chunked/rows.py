@@ -102,10 +102,7 @@ def _refuse(too_large: NDArray[np.bool_], what: str, dtype: Any) -> None:
 def table_of(
     measured: Any, ahead: Any, surfaces: bool, image: bool, **columns: NDArray[Any]
 ) -> Table:
-    """Return rows of the statistics of a part that begins at `ahead`, and other columns of them.
-
-    Integers that centroids are made of come back from what was rounded.
-    """
+    """Return rows of what was measured of a part that begins at `ahead`, with other columns."""
     sizes, boxes = measured.sizes, measured.bounding_boxes
     sums = np.rint(measured.centroids * sizes[:, None]).astype(np.int64)
     table = Table(

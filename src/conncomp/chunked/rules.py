@@ -122,8 +122,6 @@ def question_of_chunk(rules: Rules, alone: bool) -> Question:
 
 
 class _Shaped(NamedTuple):
-    """What is known of an array in chunks."""
-
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
 

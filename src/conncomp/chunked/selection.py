@@ -156,11 +156,7 @@ def candidates(
 def select(
     labelled: ChunkLabels, report: Report, table: Table, of_labels: Indices, *chosen: Any
 ) -> Selected:
-    """Do the third stage of a chunk, where what is not kept becomes background.
-
-    `of_labels` has what each label of the chunk, from 0 on, is to be; `chosen` is what `choose_all`
-    returned.
-    """
+    """Do the third stage of a chunk, where labels that are not kept become background."""
     rules, start, selection, best, totals, total = chosen
     parts, final = sizes_of_labels(labelled), final_roots(report, table)
     sizes = parts.copy()

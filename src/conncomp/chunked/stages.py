@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from conncomp.chunked import numbering
 from conncomp.chunked.faces import Report, linked_roots
 from conncomp.chunked.labelling import (
     ChunkLabels,
@@ -19,13 +20,6 @@ from conncomp.chunked.labelling import (
     report_chunk,
 )
 from conncomp.chunked.layout import Index, Layout
-from conncomp.chunked.numbering import (
-    Indices,
-    Numbers,
-    final_roots,
-    numbers_of_chunk,
-    published_numbers,
-)
 from conncomp.chunked.relabelling import relabel_chunk, relabel_runs, roots_of_chunk
 from conncomp.chunked.rules import Rules, crossings_of
 from conncomp.chunked.selection import (
@@ -87,16 +81,18 @@ def link_all(
     return linked
 
 
-def count(report: Report, tables: list[Table], place: int) -> Indices:
+def count(report: Report, tables: list[Table], place: int) -> numbering.Indices:
     """Return how many roots of the whole array a chunk has in each segment."""
-    return final_roots(report, tables[place]).counts
+    return numbering.final_roots(report, tables[place]).counts
 
 
 def publish(
-    report: Report, tables: list[Table], table: int, bases: list[Indices], base: int
-) -> Numbers:
+    report: Report, tables: list[Table], table: int, bases: list[numbering.Indices], base: int
+) -> numbering.Numbers:
     """Return the numbers of the roots of the whole array on faces of a chunk."""
-    return published_numbers(report, final_roots(report, tables[table]), bases[base])
+    return numbering.published_numbers(
+        report, numbering.final_roots(report, tables[table]), bases[base]
+    )
 
 
 def relabel(
@@ -122,8 +118,8 @@ def relabel(
     labelled = label_chunk(rules, values) if runs is None else runs
     if consecutive:
         table, numbers = tables[place]
-        final = final_roots(report, table)
-        of_labels = numbers_of_chunk(report, final, known[0][known[1]], numbers)
+        final = numbering.final_roots(report, table)
+        of_labels = numbering.numbers_of_chunk(report, final, known[0][known[1]], numbers)
     else:
         table = tables[place]
         of_labels = roots_of_chunk(rules, start, labelled, report, table)

@@ -9,16 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from conncomp.chunked import numbering
 from conncomp.chunked.layout import Index, Layout
-from conncomp.chunked.numbering import (
-    Numbers,
-    exchange_numbers,
-    exchange_sizes,
-    first_numbers,
-    fold_counts,
-    gathered_numbers,
-    summed_sizes,
-)
 from conncomp.chunked.union import Table, Union, levels_of, tables_below, unite
 
 # An engine: ``call(name, index, function, *arguments)`` calls a function now and returns what that
@@ -78,11 +70,12 @@ class Tree:
 
     def total(self, sizes: Mapping[Index, Any]) -> dict[Index, Part]:
         """Return the sizes of the open components of each chunk, given those of parts in chunks."""
-        sums = self._up("sum", summed_sizes, self._by_region(sizes), len(self.levels))
-        return self._parts(self._down("whole", exchange_sizes, self._unions, self._tables, sums))
+        sums = self._up("sum", numbering.summed_sizes, self._by_region(sizes), len(self.levels))
+        return self._parts(
+            self._down("whole", numbering.exchange_sizes, self._unions, self._tables, sums)
+        )
 
     def _groups(self, height: int) -> Iterator[tuple[Index, list[Index]]]:
-        """Yield each union of a level, and the regions that it joins."""
         level = self.levels[height]
         for group in product(*map(range, level.groups)):
             yield group, level.members(group)
@@ -133,10 +126,7 @@ class Tree:
         return made
 
     def count_before(self, counts: Mapping[Index, Any]) -> tuple[dict[Index, Part], Any]:
-        """Return for each chunk how many roots are before its segments, and how many items have.
-
-        `counts` has what `stages.count` returned for each chunk.
-        """
+        """Return how many roots are before segments of each chunk, and how many items have."""
         call, layout, block = self._call, self.layout, self.block
         chunks, crossed = self._chunks, layout.crossed
         lengths = self.levels[0].counts
@@ -151,19 +141,23 @@ class Tree:
                 # How many places chunks have along the axes before the one that is folded.
                 shape = layout.chunk_shape(chunks[group + (0,) * (len(crossed) - j)])
                 segments = prod(shape[: crossed[j - 1]])
-                folded[group] = call(f"fold-{j}", block + group, fold_counts, segments, *of_axis)
+                folded[group] = call(
+                    f"fold-{j}", block + group, numbering.fold_counts, segments, *of_axis
+                )
             above: dict[Index, list[Any]] = {
                 group: [folded[(*group, k)] for k in range(lengths[j - 1])]
                 for group in product(*map(range, lengths[: j - 1]))
             }
             levels.insert(0, above)
         items = prod(layout.chunk_shape(chunks[(0,) * len(crossed)])[: layout.batch_axes])
-        total = call("fold-0", block, fold_counts, items, *levels[0][()])
+        total = call("fold-0", block, numbering.fold_counts, items, *levels[0][()])
         bases: dict[Index, Part] = {(): Part(np.zeros((1, items), np.int64), 0)}
         for j, level in enumerate(levels):
             following: dict[Index, Part] = {}
             for group, of_axis in level.items():
-                first = call(f"first-{j}", block + group, first_numbers, *bases[group], *of_axis)
+                first = call(
+                    f"first-{j}", block + group, numbering.first_numbers, *bases[group], *of_axis
+                )
                 following |= {(*group, k): Part(first, k) for k in range(lengths[j])}
             bases = following
         return {chunks[region]: base for region, base in bases.items()}, total
@@ -180,17 +174,25 @@ class Tree:
         }
 
     def _by_region(self, of_chunks: Mapping[Index, Any]) -> dict[Index, Any]:
-        """Return what there is for each chunk of the block, by its index in the tree."""
         return {region: of_chunks[index] for region, index in self._chunks.items()}
 
 
-def _gather(union: Union, *published: Numbers) -> Numbers:
-    return gathered_numbers(published, union.open.roots)
+def _gather(union: Union, *published: numbering.Numbers) -> numbering.Numbers:
+    return numbering.gathered_numbers(published, union.open.roots)
 
 
 def _exchange(
-    above: list[tuple[Table, Numbers]] | None, place: int, tables: list[Table], *others: Numbers
-) -> list[tuple[Table, Numbers]]:
+    above: list[tuple[Table, numbering.Numbers]] | None,
+    place: int,
+    tables: list[Table],
+    *others: numbering.Numbers,
+) -> list[tuple[Table, numbering.Numbers]]:
     """Return, for each region, its table and the numbers of what is in that; tasks take both."""
     known = others if above is None else (*others, above[place][1])
-    return list(zip(tables, exchange_numbers(gathered_numbers(known), tables), strict=True))
+    return list(
+        zip(
+            tables,
+            numbering.exchange_numbers(numbering.gathered_numbers(known), tables),
+            strict=True,
+        )
+    )

@@ -76,10 +76,7 @@ def unite(outer: Sequence[int], *members: Union) -> Union:
 
 
 def tables_below(above: Sequence[Table] | None, place: int, union: Union) -> Sequence[Table]:
-    """Return what open roots of each region of a union have become at last.
-
-    The tables of a union above have, at a place, what has become of what they make.
-    """
+    """Return what open roots of each region of a union have become, as the union above knows."""
     if above is None:
         return union.tables
     return [Table(each.roots, look_up(above[place], each.replaced)) for each in union.tables]
@@ -132,7 +129,6 @@ def levels_of(counts: Index) -> list[Level]:
 
 
 def _group_size(counts: Index) -> Index:
-    """Return the lengths of groups that are as cubic as they can be."""
     size = [1] * len(counts)
     while True:
         short = [k for k in range(len(counts)) if size[k] < counts[k]]

@@ -18,14 +18,12 @@ from conncomp.files.scales import Content
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Let libraries say nothing of files that they can read; it holds for all threads."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield
 
 
 def read_quietly(path: Path, key: str | None = None) -> Content:
-    """Read as `read_any` does, without what libraries say."""
     with quiet():
         return read_any(path, key)
 
@@ -108,7 +106,6 @@ def rows_of_input(report: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def _luminance(channels: Image) -> Image:
-    """Return grey values in the dtype of one to four channels, along the first axis."""
     if len(channels) < 3:
         return np.ascontiguousarray(channels[0])
     grey = sum(weight * band for weight, band in zip(LUMINANCE, channels, strict=False))

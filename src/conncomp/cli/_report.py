@@ -83,10 +83,7 @@ def show(
     as_json: bool,
     names: int = 0,
 ) -> None:
-    """Print a report on standard output, as JSON or as tables, whose first row is their header.
-
-    So many columns of `names`, the first of each table, begin at the left; others end at the right.
-    """
+    """Print a report as JSON or as tables, with headers; so many columns begin at the left."""
     with to_output():
         if as_json:
             click.echo(json.dumps(report, indent=2, default=_plain, allow_nan=False))
@@ -116,7 +113,6 @@ def _print_tables(facts: Sequence[Row], tables: Sequence[Sequence[Row]], names: 
 
 
 def _plain(value: object) -> object:
-    """Return what JSON does not know as what it knows."""
     if isinstance(value, np.floating):  # long doubles have no item of Python
         return float(value)
     if isinstance(value, np.generic):
@@ -173,7 +169,6 @@ def largest(table: NDArray[np.int64], count: int) -> list[dict[str, Any]]:
 
 
 def largest_row(components: list[dict[str, Any]], whole: int, things: str, of: str) -> Row:
-    """Return the row on the very largest."""
     if not components:
         return "largest", "none"
     label, size = components[0]["label"], components[0]["size"]
@@ -212,7 +207,6 @@ def closing_rows(report: dict[str, Any], speed: float, things: str) -> list[Row]
 
 
 def timing_row(seconds: dict[str, float]) -> Row:
-    """Return the row on how long each stage took."""
     return "seconds", ", ".join(f"{name} {value:.3g}" for name, value in seconds.items())
 
 
@@ -220,8 +214,6 @@ Stage = Callable[[str], AbstractContextManager[None]]
 
 
 def stages_on(device: str, stage: Stages) -> Stage:
-    """Return what runs a stage on a device; on a GPU it ends when the GPU has finished."""
-
     @contextmanager
     def run(name: str) -> Iterator[None]:
         with stage(name):

@@ -21,33 +21,20 @@ from conncomp._memory import peak_memory
 from conncomp._optional import optional
 from conncomp.cli import _report
 from conncomp.cli._errors import say
-from conncomp.cli._options import (
-    Common,
-    argument,
-    header_option,
-    numbers,
-    option,
-    top_option,
-)
+from conncomp.cli._options import Common, argument, header_option, numbers, option, top_option
 from conncomp.cli._output import check_distinct, output_file, write_table
 from conncomp.cli._rules import command, needs, no_effect
 from conncomp.files.access import atomic_path
+from conncomp.tables.files import reading
 from conncomp.tables.files.memory import Budget
-from conncomp.tables.files.reading import (
-    SUFFIXES,
-    Batch,
-    PairFile,
-    Wanted,
-    batches,
-    check_types,
-    empty_column,
-    format_of,
-    notes_of,
-    open_file,
-)
 from conncomp.tables.pairs import Clustering
 
-OUTPUTS = (*SUFFIXES["parquet"], *SUFFIXES["arrow"], *SUFFIXES["csv"], *SUFFIXES["tsv"])
+OUTPUTS = (
+    *reading.SUFFIXES["parquet"],
+    *reading.SUFFIXES["arrow"],
+    *reading.SUFFIXES["csv"],
+    *reading.SUFFIXES["tsv"],
+)
 
 
 @dataclass(frozen=True)
@@ -103,7 +90,7 @@ class Options(Common):
     )
     format: str | None = option(
         "The format of IN and of the file of --nodes. Default: each file's name tells.",
-        type=click.Choice(list(SUFFIXES)),
+        type=click.Choice(list(reading.SUFFIXES)),
     )
     integers: bool = option(
         "Read the ids in CSV and TSV as integers of 64 bits, which take less memory than text; "
@@ -163,7 +150,7 @@ def cluster(options: Options) -> None:
         budget = options.budget()
         pair_files, node_files = _open(names, options)
         note = budget.expect([*pair_files, *node_files])
-    for said in filter(None, (*notes_of([*pair_files, *node_files]), note)):
+    for said in filter(None, (*reading.notes_of([*pair_files, *node_files]), note)):
         say(said)
     with stage("clustering", counts=True) as progress:
         tally = _Tally(
@@ -200,7 +187,6 @@ def cluster(options: Options) -> None:
 
 
 def _tables(results: list[dict[str, Any]], ids: int) -> list[list[_report.Row]]:
-    """Return the tables of a report: of its only threshold, or one of all."""
     if len(results) > 1:
         return [_table_of_thresholds(results, ids)]
     (only,) = results
@@ -210,21 +196,21 @@ def _tables(results: list[dict[str, Any]], ids: int) -> list[list[_report.Row]]:
     ]
 
 
-def _open(names: list[str], options: Options) -> tuple[list[PairFile], list[PairFile]]:
-    """Return the files of pairs and those of nodes, once their columns are checked."""
-    columns = Wanted(options.left, options.right, options.weights)
+def _open(
+    names: list[str], options: Options
+) -> tuple[list[reading.PairFile], list[reading.PairFile]]:
+    columns = reading.Wanted(options.left, options.right, options.weights)
     how = options.format, options.integers, options.header
-    pair_files = [open_file(name, columns, *how) for name in names]
-    node_columns = Wanted(options.node_columns or options.left, argument="node_columns")
-    node_files = [open_file(name, node_columns, *how) for name in options.files_of_nodes]
-    check_types([*pair_files, *node_files])
+    pair_files = [reading.open_file(name, columns, *how) for name in names]
+    node_columns = reading.Wanted(options.node_columns or options.left, argument="node_columns")
+    node_files = [reading.open_file(name, node_columns, *how) for name in options.files_of_nodes]
+    reading.check_types([*pair_files, *node_files])
     if options.output is not None:
         _check_output(options.output, pair_files[0])
     return pair_files, node_files
 
 
 def _files(patterns: tuple[str, ...]) -> list[str]:
-    """Return the names of files, each once, those of a pattern sorted."""
     found: dict[str, None] = {}
     for pattern in patterns:
         exists = os.path.lexists(pattern)
@@ -246,11 +232,10 @@ def _files(patterns: tuple[str, ...]) -> list[str]:
 
 
 def _check_options(names: list[str], options: Options) -> None:
-    """Raise where options of the command do not go together, or with the names of files."""
     left, right = options.left, options.right
     for name in (*names, *options.files_of_nodes):
         check_distinct((Path(name), options.output))
-    told = all((options.format or format_of(name)) == "dups" for name in names)
+    told = all((options.format or reading.format_of(name)) == "dups" for name in names)
     if not (left and right) and not (told and not left and not right):
         raise click.UsageError("--left and --right must name the columns of ids.")
     if len(left) != len(right):
@@ -258,7 +243,9 @@ def _check_options(names: list[str], options: Options) -> None:
             f"--left names {len(left)} columns and --right {len(right)}; an id has as many on both "
             "sides."
         )
-    formats = {options.format or format_of(name) for name in (*names, *options.files_of_nodes)}
+    formats = {
+        options.format or reading.format_of(name) for name in (*names, *options.files_of_nodes)
+    }
     header = {True: "--header", False: "--no-header", None: ""}[options.header]
     of_text = header or "--integers" * options.integers
     if of_text and formats.isdisjoint(("csv", "tsv", None)):
@@ -266,8 +253,6 @@ def _check_options(names: list[str], options: Options) -> None:
 
 
 class _Tally:
-    """Adds batches to clusters, and counts meanwhile."""
-
     def __init__(
         self, clustering: Clustering, budget: Budget, progress: _report.Counter, total: int
     ) -> None:
@@ -276,10 +261,12 @@ class _Tally:
         self.rows = self.dropped = 0
         self.waiting = 0.0
 
-    def read(self, files: list[PairFile], nulls: str, add: Callable[[Batch], None]) -> None:
+    def read(
+        self, files: list[reading.PairFile], nulls: str, add: Callable[[reading.Batch], None]
+    ) -> None:
         """Add all batches of files."""
         clusters = self._clustering.clusters
-        with closing(batches(files, nulls, conncomp.get_num_threads())) as ahead:
+        with closing(reading.batches(files, nulls, conncomp.get_num_threads())) as ahead:
             asked = perf_counter()
             for batch in ahead:
                 self.waiting += perf_counter() - asked
@@ -295,11 +282,11 @@ class _Tally:
                 )
                 asked = perf_counter()
 
-    def add_nodes(self, batch: Batch) -> None:
+    def add_nodes(self, batch: reading.Batch) -> None:
         """Add nodes."""
         self._clustering.clusters.add_nodes(_side(batch.left))
 
-    def add(self, batch: Batch) -> None:
+    def add(self, batch: reading.Batch) -> None:
         """Add pairs."""
         self._clustering.add(_side(batch.left), _side(batch.right), batch.weights)
         self.rows += batch.rows
@@ -311,7 +298,6 @@ def _side(columns: tuple[Any, ...]) -> Any:
 
 
 def _results(table: Any, roots: list[NDArray[np.int32]], options: Options) -> list[dict[str, Any]]:
-    """Say of each threshold what was found."""
     results = []
     columns = [name for name in table.column_names if name.startswith("size")]
     nodes = [name for name in table.column_names if name.startswith("node")]
@@ -330,10 +316,10 @@ def _results(table: Any, roots: list[NDArray[np.int32]], options: Options) -> li
     return results
 
 
-def _check_output(path: Path, file: PairFile) -> None:
+def _check_output(path: Path, file: reading.PairFile) -> None:
     """Raise before long work if ids of the types of a file cannot be written."""
     pa = optional("pyarrow")
-    fields = {name: empty_column(file.types[name]) for name in file.wanted.left}
+    fields = {name: reading.empty_column(file.types[name]) for name in file.wanted.left}
     try:
         write_table(io.BytesIO(), path, pa.table(fields))
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:

@@ -19,14 +19,7 @@ from conncomp._arrays import move_from_gpu
 from conncomp._optional import optional
 from conncomp.cli import _report
 from conncomp.cli._errors import say
-from conncomp.cli._options import (
-    Common,
-    argument,
-    device_option,
-    header_option,
-    option,
-    top_option,
-)
+from conncomp.cli._options import Common, argument, device_option, header_option, option, top_option
 from conncomp.cli._output import check_distinct, output_file, write_rows
 from conncomp.cli._picture import plot_sizes
 from conncomp.cli._rules import command, no_effect
@@ -184,7 +177,6 @@ class Labelled:
 
 
 def _read_graph(options: Options, stage: _report.Stages) -> Labelled:
-    """Read and label a graph in a file of a graph's format."""
     with stage("reading", counts=True) as progress:
         asked = Asked(options.compact_ids, options.integers, options.header, [])
         arcs, ids = read_graph(
@@ -215,7 +207,6 @@ def _read_edges(options: Options, stage: _report.Stages) -> Labelled:
 
 
 def _check_options(options: Options) -> None:
-    """Raise where options of the command do not go together, or what they need is missing."""
     check_distinct((options.input, options.output, options.histogram))
     if options.compact_ids and options.writes_npy:
         raise click.UsageError("--compact-ids: a .npy file has no place for the ids; write .npz.")
@@ -231,7 +222,6 @@ def _check_options(options: Options) -> None:
 def _label(
     arcs: conncomp.Graph, options: Options, stage: _report.Stages
 ) -> tuple[int, NDArray[Any]]:
-    """Return the number of components, and the labels in main memory."""
     placed, on_device = arcs, _report.stages_on(options.device, stage)
     if options.device == "cuda":
         with on_device("starting the GPU"):

@@ -12,17 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 import conncomp
+from conncomp.cli import _options
 from conncomp.cli._input import read_quietly, rows_of_input
-from conncomp.cli._options import (
-    ANY_PATH,
-    FILE,
-    Common,
-    argument,
-    join_time_option,
-    option,
-    parsed,
-    spacing_option,
-)
+from conncomp.cli._options import ANY_PATH, FILE, Common, argument, option, parsed
 from conncomp.cli._output import check_distinct, output_file
 from conncomp.cli._report import Row, Stages, show, timing_row
 from conncomp.cli._rules import command
@@ -33,7 +25,6 @@ BOUND = re.compile(r"-?[0-9]{1,18}")
 
 
 def _parse_slices(text: str) -> list[slice]:
-    """Return the slices that a text such as ``10:20,:,::2`` is in Python."""
     slices = []
     for word in text.replace(" ", "").split(","):
         bounds = word.split(":")
@@ -68,8 +59,8 @@ class Options(Common):
         type=parsed(_parse_slices, "not a slice for each axis, such as 10:20,:,::2"),
     )
     background: Literal["0", "-1", "none"] = option("The label that is no component.", default="0")
-    join_time: bool = join_time_option()
-    spacing: tuple[float, ...] | None = spacing_option(
+    join_time: bool = _options.join_time_option()
+    spacing: tuple[float, ...] | None = _options.spacing_option(
         "With it, or where IN tells, slices are shown in their true proportions."
     )
     opens: bool = option("Open the page in a browser.", None, "--open")

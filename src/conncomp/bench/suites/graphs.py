@@ -232,10 +232,7 @@ def find_published(data: Path | None, name: str) -> Path | None:
 
 
 def _read(path: Path, device: str | None = None) -> Graph:
-    """Read a graph, and make it as [J]_ did: without loops, multiple arcs and one-way arcs.
-
-    On the CPU, whatever the device.
-    """
+    """Read a graph on the CPU, and make it symmetric, without loops and multiple arcs, as [J]_."""
     has_gaps = ".txt" in path.suffixes  # between the ids of an edge list
     read = Graph.read(path, compact_ids=True, integers=True)[0] if has_gaps else Graph.read(path)
     vertices = np.arange(read.num_vertices, dtype=read.indices.dtype)

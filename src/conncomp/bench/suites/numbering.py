@@ -52,7 +52,6 @@ def make_numbered(
 
 
 def _names(xp: Any, order: Order, large: int, small: int, members: int, device: str | None) -> Any:
-    """Return the new names of the vertices, those of small components last."""
     n = large + small * members
     if order == "random":
         return permutation(n, purpose=Purpose.SHUFFLE, device=device)

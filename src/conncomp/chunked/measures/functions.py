@@ -192,10 +192,7 @@ def component_statistics(
     spacing: Any,
     **options: Any,
 ) -> Any:
-    """Do what `conncomp.component_statistics` does, but for `properties` and `classes`.
-
-    Columns of Dask arrays are such, which ``dask.compute`` of the result computes together.
-    """
+    """Do what that of `conncomp` does, but for `properties` and `classes`, by lazy columns."""
     _refuse(properties=properties, classes=classes)
     shown_too = as_bool("moments", moments), as_bool("surfaces", surfaces)
     wanted = measuring.Wanted(*shown_too, image is not None)
@@ -239,10 +236,7 @@ def _fields(
     made: Callable[..., Any],
     sample: tuple[Any, ...],
 ) -> dict[str, Any]:
-    """Return the fields of what is made of all chunks, each measured, and joined.
-
-    `measure` takes the items of a chunk and what there is of it, such as the sample.
-    """
+    """Return the fields of what is made of all chunks, measured like a sample, and joined."""
     tables = [
         given.call(name, index, partial(measure, given.items(block)), *of_chunk(index))
         for block in given.blocks()
@@ -318,7 +312,6 @@ def match_labels(
 
 
 def _layers(given: Any, layout: Layout) -> dict[Index, Any]:
-    """Return what stands for the last layers of each chunk, if there are several."""
     if not layout.crossed:
         return {}
     taken = partial(last_layers, layout.crossed, given.labelling.empty)

@@ -40,10 +40,7 @@ def items_of(labels: Any, batch_axes: int) -> Any:
 
 
 def sizes_of_chunk(labelling: Labelling, lowest: int | None, labels: Any) -> OfItems:
-    """Count the elements of the labels of each item; what is masked counts as background.
-
-    Labels are in main memory or on a GPU. A ValueError says that one is below `lowest`.
-    """
+    """Count the elements of labels of items, none below `lowest`; what is masked is background."""
     background, batch_axes = labelling
     return [_sizes_of(background, lowest, item) for item in items_of(labels, batch_axes)]
 

@@ -27,10 +27,7 @@ MERGED = 32  # results that one call merges
 
 
 class LabelChunks:
-    """Labels in chunks, of one element or more; no label is below `lowest`.
-
-    What differs by kind is in the subclasses, by the same names.
-    """
+    """Labels in chunks, of one element or more, none below `lowest`; subclasses are their kinds."""
 
     def __init__(self, array: Any, lengths: Any, background: Background, batch_axes: int) -> None:
         self.array, shape = array, array.shape

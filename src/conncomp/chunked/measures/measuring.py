@@ -176,7 +176,6 @@ def items_along(items: NDArray[np.int64], batch: tuple[int, ...]) -> NDArray[np.
 
 
 def _brightness(wanted: Wanted, scale: NDArray[np.float64], table: Table) -> tuple[Any, ...]:
-    """Return sums, means, minima, maxima and weighted centroids; empty ones of no image."""
     if not wanted.image:
         return (np.empty(0),) * 4 + (np.empty((0, len(scale))),)
     totals, means = table["total"], table["mean"]
@@ -254,10 +253,7 @@ def preceding(layout: Layout, index: Index, most: int) -> dict[Index, Index]:
 
 
 def with_layers(empty: int, labels: Any, parts: dict[Index, Layers]) -> Any:
-    """Return a chunk with one layer more along the axes where another chunk precedes it.
-
-    `parts` has the `last_layers` of such chunks by these axes; masked elements become `empty`.
-    """
+    """Return a chunk behind one layer of each chunk that precedes along axes; masked is `empty`."""
     whole = without_mask(empty, labels)
     if not parts:
         return whole

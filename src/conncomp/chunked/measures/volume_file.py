@@ -32,12 +32,11 @@ __all__ = ["open_volume"]
 class VolumeFile:
     """An array in files, as `open_volume` returns it.
 
-    Of labels, `component_sizes`, `size_histogram`, `component_statistics`, `contacts` and
-    `match_labels` read block by block what they return in memory; `largest_components`,
-    `remove_small_components` and `relabel_consecutive` return another `VolumeFile`, whose labels
-    are made as they are read, and which `save` writes. All that is in memory meanwhile is blocks,
-    and a few numbers for each component. What takes arrays of NumPy takes these, too, and reads
-    them whole.
+    `component_sizes`, `size_histogram`, `component_statistics`, `contacts` and `match_labels` read
+    labels block by block; `largest_components`, `remove_small_components` and `relabel_consecutive`
+    return another `VolumeFile`, whose labels are made as they are read, and which `save` writes.
+    Memory holds blocks, and a few numbers for each component. What takes arrays of NumPy takes
+    these, too, and reads them whole.
 
     Attributes
     ----------
@@ -126,8 +125,8 @@ class VolumeFile:
         Parameters
         ----------
         target : str or path-like
-            What to write, as of `label_file`; it must not exist. What is done is kept in
-            ``TARGET.partial``, and after a kill the same call goes on.
+            What to write, as of `label_file`; it must not exist. ``TARGET.partial`` keeps what is
+            done, and after a kill the same call goes on.
 
         Raises
         ------
@@ -156,11 +155,7 @@ class VolumeFile:
             write_labels(wanted, volume, self.dtype, told, run)
 
     def close(self) -> None:
-        """Close the files.
-
-        Nothing can be read then, nor of what `largest_components`, `remove_small_components` and
-        `relabel_consecutive` returned of these labels.
-        """
+        """Close the files; then nothing can be read, nor of labels that are made of these."""
         self._closed = True
         self._files.close()
 
@@ -211,14 +206,9 @@ class MappedVolume(PartOfVolume):
         known: str,
     ) -> None:
         super().__init__(volume)
-        self._dtype, self._function, self._of_items = dtype, function, of_items
+        self.dtype, self._function, self._of_items = dtype, function, of_items
         self._numbers = np.arange(prod(batch)).reshape(batch)
         self.known = known
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """That of the labels that are made."""
-        return self._dtype
 
     @property
     def levels(self) -> Sequence[Any]:
@@ -246,7 +236,7 @@ class MappedVolume(PartOfVolume):
 
     def digest(self) -> str:
         """Return what tells apart what is made of the same files."""
-        digest = sha256(repr((self._dtype, self._numbers.shape)).encode())
+        digest = sha256(repr((self.dtype, self._numbers.shape)).encode())
         for part in (self._function.func.__name__, *self._function.args):
             digest.update(repr(part).encode())
         for item in sorted(self._of_items):
@@ -284,13 +274,11 @@ def open_volume(
     Parameters
     ----------
     source : str or path-like
-        An array of Zarr, an image or labels of OME-Zarr, of which the finest array is read, a file
-        of HDF5, TIFF or .npy, or a folder of slices, as of `label_file`.
+        As of `label_file`; of OME-Zarr labels, too.
     key, channel : optional
         As of `label_file`.
     memory : str or int, optional
-        The most memory that the process may take while blocks are measured or saved, as of
-        `label_file`.
+        The most memory that measuring and saving may take, as of `label_file`.
     progress : callable, optional
         Called with the number of blocks that are measured or saved, and of all.
 

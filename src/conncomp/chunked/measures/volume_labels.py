@@ -33,10 +33,7 @@ class Block(NamedTuple):
 
 
 class DeferredCall:
-    """A call that is put off, which stands for what the function will return.
-
-    What is `beside` is of the same block alone: it is made of that when this one is.
-    """
+    """A call that is put off, and one `beside`, of the same block alone, that is made with it."""
 
     def __init__(
         self,
@@ -153,7 +150,6 @@ class VolumeLabels(LabelChunks):
                     return parts[0]
 
     def _made(self, pool: ThreadPoolExecutor, parts: Sequence[Any]) -> list[Any]:
-        """Make what is not made yet; return all."""
         put_off = [part for part in parts if isinstance(part, DeferredCall)]
         if not put_off:
             return list(parts)

@@ -41,21 +41,19 @@ def stream_labels(
 ) -> Iterator[ComponentStatistics]:
     """Measure the connected regions of a volume that comes slab by slab.
 
-    The volume is read once and labels are not kept, so that it can be of any length: memory is that
-    of about one slab, its labels, and a row for each component that is still open, that is, reaches
-    the last slice so far [1]_.
+    The volume is read once, and can be of any length: memory holds about one slab, its labels, and
+    a row for each open component, which reaches the last slice so far [1]_.
 
     Parameters
     ----------
     slabs : iterable of array_like, or of tuples of two
-        Consecutive slices of the volume along its first axis, as many at once as is convenient, of
-        one dtype, in main memory. Of a tuple, the first array is the slab and the second one, of
-        the same shape, the image to measure the intensities of. An array can be filled again for
-        the next slab. Arrays of xarray are aligned with the first slab, by name and coordinate,
-        but for coordinates along the first axis.
+        Consecutive slices of the volume along its first axis, any number at once, of one dtype, in
+        main memory. A tuple has the slab and, of the same shape, the image to measure intensities
+        of. An array can be filled again for the next slab. Arrays of xarray are aligned with the
+        first slab, by name and coordinate, but for coordinates along the first axis.
     background, connectivity, structure, tolerance, periodic
-        As for `label`, of the whole volume: if its first axis is periodic, the last slice meets the
-        first one, and components that reach this are open until the end.
+        As for `label`, of the whole volume: if its first axis is periodic, components that reach
+        the first slice are open until the end.
     surfaces : bool, optional
         Whether to count ``faces``.
     spacing : number or sequence of numbers, optional
@@ -65,12 +63,10 @@ def stream_labels(
     Returns
     -------
     iterator of ComponentStatistics
-        Those that were finished meanwhile, in batches: each component is in one of them. Rows are
-        those of `component_statistics` of the whole, with the same numbers, but for second moments
-        and weighted centroids, which are left out; sums of floating-point images may differ in
-        their last digits. ``labels`` are those of ``label(volume, numbering="roots")``, the
-        smallest flat C-order index of the component; a batch is in their order, and all batches,
-        sorted by them, are in the order of labels.
+        Batches of components that were finished meanwhile. Rows are those of `component_statistics`
+        of the whole, without second moments and weighted centroids; sums of floating-point images
+        may differ in their last digits. ``labels`` are those of ``label(volume,
+        numbering="roots")``, the smallest flat C-order index of the component, and order a batch.
 
     Raises
     ------
@@ -91,9 +87,8 @@ def stream_labels(
 
     Notes
     -----
-    Errors in arguments that depend on the number of axes are raised when the first batch is asked
-    for. Slabs are taken apart, or put together, to pieces of about sixteen million elements, or of
-    two slices if these are larger.
+    Errors that depend on the number of axes are raised when the first batch is asked for. Slabs are
+    cut or joined to pieces of about sixteen million elements, or of two slices if these are larger.
 
     References
     ----------
@@ -138,10 +133,7 @@ def measure_slabs(
     spacing: float | Sequence[float] | None,
     size: int | None,
 ) -> Iterator[ComponentStatistics]:
-    """Yield the rows of components as they are finished; `asked` are arguments of a question.
-
-    Slabs are put together to pieces of `size` elements, or taken as they come if that is None.
-    """
+    """Yield rows of finished components; slabs make pieces of a size, or stay if that is None."""
     components: OpenComponents | None = None
     known = list[tuple[str, Any]]()
     noted = _noted(slabs, known) if spacing is None else slabs
@@ -222,12 +214,10 @@ def _pieces_of(slabs: Iterator[Any], size: int | None) -> Iterator[Slab]:
 
 
 def _slices(parts: list[Slab]) -> int:
-    """Return how many slices parts have together, new or not."""
     return sum(len(part.values) for part in parts)
 
 
 def _joined(parts: list[Slab], ahead: int) -> Slab:
-    """Return slabs that follow each other as one."""
     if len(parts) == 1:
         return replace(parts[0], ahead=ahead)
     values = [part.values for part in parts]
@@ -288,7 +278,6 @@ def _as_values(given: Any, name: str) -> NDArray[Any]:
 
 
 def _check_alike(slab: Slab, first: Slab, name: str) -> None:
-    """Raise unless a slab can follow the first one."""
     if slab.values.shape[1:] != first.values.shape[1:]:
         raise ValueError(
             f"{name} has shape {slab.values.shape}, but slabs[0] {first.values.shape}; all axes "

@@ -57,10 +57,7 @@ class Slab:
 
 @dataclass(frozen=True)
 class Slice:
-    """A slice of the volume: the label of each element, and the row of each label.
-
-    Label 0 is background, the row of labels that the slice does not have may be anything.
-    """
+    """A slice of the volume: the labels of elements, 0 for background, and rows of labels."""
 
     labels: NDArray[Any]
     rows: Rows
@@ -134,7 +131,6 @@ class OpenComponents:
         return self.table
 
     def _label(self, values: NDArray[Any]) -> tuple[NDArray[Any], int]:
-        """Label slices; the first axis ends at both sides."""
         _, *closed = self.question.neighbourhood.periodic
         labels, count = ask(self.question.closed_along((False, *closed)), values)
         return labels, count
@@ -157,10 +153,7 @@ class OpenComponents:
         return finished
 
     def _count_faces(self, labels: NDArray[Any], ahead: int, old: Rows, rows: Rows) -> None:
-        """Take off faces between elements that turn out to be of one component.
-
-        Labels are those of a piece, and begin with the last slice of the one before if `ahead`.
-        """
+        """Take off faces within components; labels begin with a slice of before if `ahead`."""
         ndim, pairs, counts = labels.ndim, [], []
         if ahead:
             between, often = _pairs(labels[0], labels[1])
@@ -194,7 +187,6 @@ class OpenComponents:
 
 
 def _summed(pairs: Rows, counts: Rows) -> tuple[Rows, Rows]:
-    """Return each pair once, with the sum of its counts."""
     if not len(pairs):
         return pairs, counts
     distinct, place = np.unique(pairs, axis=0, return_inverse=True)
@@ -204,7 +196,6 @@ def _summed(pairs: Rows, counts: Rows) -> tuple[Rows, Rows]:
 
 
 def _sides(labels: NDArray[Any], count: int) -> tuple[Rows, Rows]:
-    """Return pairs of labels side by side in a piece, and how often along each axis."""
     steps = contact_steps(Neighbourhood(1, None, (False,) * labels.ndim), labels.shape)
     pairs, counts = count_contacts(np.ascontiguousarray(labels), 0, count, 1, steps)
     often = np.zeros((len(pairs), labels.ndim), np.int64)
@@ -213,19 +204,13 @@ def _sides(labels: NDArray[Any], count: int) -> tuple[Rows, Rows]:
 
 
 def _pairs(one: NDArray[Any], other: NDArray[Any]) -> tuple[Rows, Rows]:
-    """Return the labels that two slices have in the same places, a row for each run of both.
-
-    There is no background; the second array has the lengths of runs, which threads may cut.
-    """
+    """Return pairs of labels that two slices have in runs of places, and the lengths of runs."""
     runs = native.pair_runs(one.reshape(-1), other.reshape(-1)).reshape(-1, 3)
     return runs[:, :2], runs[:, 2]
 
 
 def _groups(count: int, labels: int, edges: list[tuple[Rows, Rows]]) -> Rows:
-    """Return the component of each of so many rows and labels, which edges between them connect.
-
-    They are numbered in the order of their first rows; labels are from 1 on.
-    """
+    """Return the component, by its first row, of rows and labels from 1 that edges connect."""
     none = np.zeros(0, np.int64)
     rows, others = map(np.concatenate, zip((none, none), *edges, strict=True))
     graph = Graph.from_edges(rows, others + (count - 1), num_vertices=count + labels)
@@ -235,10 +220,7 @@ def _groups(count: int, labels: int, edges: list[tuple[Rows, Rows]]) -> Rows:
 def _measure(
     labels: NDArray[Any], before: int, slab: Slab, offset: int, surfaces: bool
 ) -> tuple[Rows, Table]:
-    """Return the labels that occur in a piece that begins at `offset`, and a row for each.
-
-    The root of labels up to `before` is larger than any.
-    """
+    """Return the labels of a piece at `offset`, and rows; those up to `before` have no root."""
     shape = labels.shape
     if prod(shape) * max(shape) >= LARGEST_SUM:
         raise ValueError(f"slices of shape {shape[1:]} are too large for exact sums")

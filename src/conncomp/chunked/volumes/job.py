@@ -95,7 +95,6 @@ class Tasks:
             raise GivenUpError
 
     def _wait(self) -> None:
-        """Wait for what tasks do, and keep that it is done; raise what went wrong."""
         for task in as_completed(list(self._tasks)):
             tally, index = task.result(), self._tasks.pop(task)
             if index is not None:
@@ -113,7 +112,6 @@ class Tasks:
                 self._kept.finish(index, task.result())
 
     def _write_coarser(self) -> None:
-        """Write coarser labels, one resolution after the other."""
         before = 1
         for level, place in self._coarser:
             if level > before:

@@ -29,7 +29,7 @@ RECENT = 16
 ARRAYS = [name for name in Report._fields if name not in ("faces", "runs")]
 
 STATE, JOURNAL = "state.json", "done.txt"
-# What a folder may have that a kill has left before its state was written, or after it was removed.
+# What a kill may have left in a folder without a state.
 UNBEGUN = {f"{Path(STATE).stem}.tmp", LOCK}
 
 
@@ -49,7 +49,6 @@ class SetAside:
 
 @contextmanager
 def _arrays_in(path: Path) -> Iterator[Any]:
-    """Open a file of arrays in the folder of reports."""
     with (
         intact(path, path.parent.parent),
         path.open("rb") as file,  # which NumPy leaves open if it is damaged
@@ -174,7 +173,7 @@ class Kept:
 
 
 def check_folder(folder: Path) -> None:
-    """Raise FileExistsError if what has the name of a kept folder is something else."""
+    """Raise FileExistsError if a path is not that of a kept folder, and not free."""
     if os.path.lexists(folder) and (
         folder.is_symlink()
         or not folder.is_dir()
@@ -201,12 +200,12 @@ def _remove_all_but_state(folder: Path) -> None:
 
 
 def is_begun(folder: Path) -> bool:
-    """Say whether a folder is what was kept of a labelling that has begun to write."""
+    """Say whether a labelling that a folder is of has begun to write."""
     return (folder / JOURNAL).exists()
 
 
 def is_concluded(folder: Path) -> bool:
-    """Say whether a folder is what was kept of a labelling whose labels are all written."""
+    """Say whether a labelling that a folder is of has written all labels."""
     check_folder(folder)
     return (folder / STATE).exists() and "result" in _known(folder / STATE)
 
@@ -222,7 +221,7 @@ def _known(state: Path) -> dict[str, Any]:
 
 @contextmanager
 def intact(path: Path, folder: Path) -> Iterator[None]:
-    """Let an error of what was kept in a folder name its file, and what to do."""
+    """Let errors of what was kept in a folder name its file, and what to do."""
     try:
         with naming(path):
             yield

@@ -127,31 +127,29 @@ def label_file(
 ) -> int:
     """Label the connected regions of a volume in files, to files, block by block.
 
-    The labels are those of `label` of the whole volume, which is never in memory. What is done is
-    kept in a folder beside the target, ``TARGET.partial``, until all is: if the process is killed,
-    the same call goes on where it ended.
+    The labels are those of `label` of the whole volume, which is never in memory. A folder beside
+    the target, ``TARGET.partial``, keeps what is done: after a kill the same call goes on.
 
     Parameters
     ----------
     source : str or path-like
-        A folder that is an array of Zarr, of version 2 or 3, or an image of OME-Zarr, of version
-        0.4 or 0.5, whose finest array is labelled; a file of HDF5, TIFF or .npy, this in C order;
-        or a folder of images of one size, which are slices, in the order of the numbers in their
-        names.
+        An array of Zarr, of version 2 or 3; an image of OME-Zarr, of version 0.4 or 0.5, whose
+        finest array is labelled; a file of HDF5, TIFF or .npy, this in C order; or a folder of
+        images of one size, slices in the order of the numbers in their names.
     target : str or path-like
-        What to write; it must not exist. A .npy file by that name. Else an array of Zarr, in chunks
-        as those of the source, whose name must not end as that of another kind of files, such as
-        .tif; of an image of OME-Zarr, a label image with the same axes, scales and resolutions,
-        which is listed if it lies in the image, as ``IMAGE.zarr/labels/NAME``.
+        What to write; it must not exist. A .npy file by that name, or else an array of Zarr, in
+        chunks as those of the source, whose name must not end as that of other files, such as .tif.
+        Of an image of OME-Zarr, a label image with the same axes, scales and resolutions, which is
+        listed if it lies in the image, as ``IMAGE.zarr/labels/NAME``.
     background, connectivity, structure, tolerance, periodic, numbering
         As of `label`.
     batch_axes : int, optional
         How many axes ahead hold separate images, as of `label`. By default those of time and
-        channels, where the files name their axes: OME-Zarr, arrays of Zarr and HDF5 with names of
-        dimensions, OME-TIFF and ImageJ TIFF. 0 joins them.
+        channels, where files name their axes: OME-Zarr, Zarr and HDF5 with names of dimensions,
+        OME-TIFF and ImageJ TIFF. 0 joins them.
     key : str, optional
-        The path of the array, or of the image, in a group of Zarr, or of the dataset of HDF5. By
-        default the only dataset.
+        The path of the array or image in a group of Zarr, or of the dataset of HDF5, by default the
+        only one.
     channel : int, optional
         Which channel of an image of OME-Zarr to label, from 0; by default all, each alone.
     threshold : float, optional
@@ -159,36 +157,34 @@ def label_file(
     min_size : int, optional
         Keep only components of so many elements or more, as `remove_small_components` does.
     largest : int, optional
-        Keep only so many of the largest components, of each separate image, as
-        `largest_components` does.
+        Keep only so many components of each separate image, as `largest_components` does.
     dtype : dtype, optional
         Of the labels, of integers; by default int32 where every index fits, else int64.
     memory : str or int, optional
-        The most memory that the process may take, such as ``"4G"``, on Linux by the system's help.
-        So many blocks are worked on at once as fit.
+        The most memory that the process may take, such as ``"4G"``, which Linux helps to keep. So
+        many blocks are worked on at once as fit.
     scheduler : str, optional
-        The address of a running scheduler of Dask, such as ``"tcp://10.0.0.1:8786"``, on whose
-        workers blocks are worked on; by default they are on the threads of this process. Workers
-        must have conncomp, and see `source` and `target` by the names that they have here; each
-        has a limit of memory of its own. They are told what to do by pickles, as all of Dask:
-        give the address of a cluster that you trust.
+        The address of a running scheduler of Dask, such as ``"tcp://10.0.0.1:8786"``, whose workers
+        label blocks; by default threads of this process do. Workers must have conncomp, and see
+        `source` and `target` by the same names; each has its own limit of memory. They get pickles,
+        as all of Dask: give the address of a cluster that you trust.
     progress : callable, optional
         Called with the number of steps done, of which each block has two, and of all.
 
     Returns
     -------
     int
-        The number of components that are kept, of all images together. Those that are kept have
-        the labels that they have among all.
+        The number of components that are kept, of all images together. They have the labels that
+        they have among all.
 
     Raises
     ------
     FileNotFoundError, FileExistsError
         If there is no `source`, or `target` exists, or another process writes it.
     ValueError
-        If the source is damaged or was changed, or ``TARGET.partial`` is of another input or of
-        other arguments; if `target` is named as files of another kind; if a block does not fit into
-        `memory`, or another argument does not fit.
+        If the source is damaged or was changed; ``TARGET.partial`` is of another input or of other
+        arguments; `target` is named as files of another kind; a block does not fit into `memory`;
+        or another argument does not fit.
     TypeError
         If an argument is not of its type.
     ImportError
@@ -343,10 +339,7 @@ def bytes_of_block(volume: Volume) -> int:
 
 
 def workers_of(volume: Volume, limit: int | None, held: int | None = None) -> int:
-    """Return how many blocks are worked on at once.
-
-    `held` is what the process has now, by default this one.
-    """
+    """Return how many blocks are worked on at once by a process that holds so much memory."""
     threads: int = native.get_num_threads()
     held = resident_memory() if held is None else held
     block, now = bytes_of_block(volume), held + FIXED

@@ -36,11 +36,7 @@ from conncomp.files.parts import locked
 
 
 def as_target(target: StrPath) -> Path:
-    """Return the name of what is to be written, without slashes at its end.
-
-    It is free, or has labels of a run that was killed in its last steps; what that left beside
-    them goes.
-    """
+    """Return what is to be written; it is free, or all but named by a run that was killed."""
     wanted = Path(as_path(target, "target"))
     check_kind_of_target(wanted)
     folder = folder_of(wanted)
@@ -102,11 +98,7 @@ def write_labels(
 
 
 def _forget_published(kept: Kept, wanted: Path) -> None:
-    """Drop what a kill has left of labels that had their name, unless they are wanted again.
-
-    If they still have it and others are wanted, raise FileExistsError; if others are not finished,
-    ValueError.
-    """
+    """Drop what a kill has left of labels that had their name; raise if it or others are wanted."""
     exists = os.path.lexists(wanted)
     has_name = not kept.labels.exists() or (exists and kept.labels.samefile(wanted))
     if kept.result is not None and has_name:

@@ -53,7 +53,6 @@ def bench() -> None:
 def _parse_values(
     context: click.Context, option: click.Parameter, texts: Sequence[str]
 ) -> dict[str, list[str]]:
-    """Return the values asked for, as they are written, by the names of options."""
     values: dict[str, list[str]] = {}
     for text in texts:
         name, equals, value = text.partition("=")
@@ -208,7 +207,6 @@ def _bench(kind: Kind, options: Options) -> None:
 
 
 def _choose_inputs(kind: Kind, options: Options) -> list[tuple[str, Input]]:
-    """Return the inputs asked for, each with the name of its suite."""
     suites, inputs = options.suites, options.inputs
     _check_names("--suite", suites, SUITES[kind])
     entries = [
@@ -228,7 +226,6 @@ def _choose_contenders(
     values: Mapping[str, Sequence[str]],
     with_peers: bool,
 ) -> list[Contender]:
-    """Return the algorithms and libraries asked for; say which libraries are not installed."""
     own, libraries = algorithms(kind, device), peers(kind, device)
     _check_names("--algorithm", names, (*own, *libraries))
     chosen = [own[name] for name in own if name in names or not names]
@@ -256,7 +253,6 @@ def _with_options(
     chosen: Sequence[Contender],
     values: Mapping[str, Sequence[str]],
 ) -> list[Contender]:
-    """Return, of each algorithm, all combinations of values of those options that it has."""
     table = TABLES[kind][device]
     known = {each.name: table[each.name].options for each in chosen if each.name in table}
     there_are = dict.fromkeys(name for options in known.values() for name in options)
@@ -361,7 +357,6 @@ def _spread(seconds: Sequence[float]) -> str:
 
 
 def _as_graph(run: dict[str, Any], copies: float) -> Row:
-    """Return the cells on a run as a CUDA graph."""
     if not run.get("captured"):
         return "failed" if "captured" in run else "", ""
     replayed = _median(run, "captured")
@@ -375,7 +370,6 @@ def _ratio(run: dict[str, Any] | None, median: float) -> str:
 
 
 def _transfers_table(result: dict[str, Any]) -> list[Row]:
-    """Return a row for each input whose ways to the GPU and back were timed."""
     rows: list[Row] = []
     for row in result["rows"]:
         if ways := row.get("transfers"):

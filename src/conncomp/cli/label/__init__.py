@@ -18,6 +18,7 @@ from conncomp.cli._options import check_spacing, closed_axes
 from conncomp.cli._output import check_distinct, is_within_zarr, write_rows
 from conncomp.cli._picture import check_picture, paint_labels
 from conncomp.cli._rules import command
+from conncomp.cli.label import stream
 from conncomp.cli.label.options import (
     RULES,
     Options,
@@ -25,13 +26,6 @@ from conncomp.cli.label.options import (
     check_floats,
     check_is_number,
     finite,
-)
-from conncomp.cli.label.stream import (
-    columns_of,
-    facts_of,
-    measure_stream,
-    names_of_columns,
-    report_of,
 )
 from conncomp.files.access import naming
 from conncomp.files.images import check_format
@@ -62,7 +56,7 @@ def label(options: Options) -> None:
     try:
         if options.has_chunks or options.stats_only:
             check_is_number(options.threshold)
-            report = (label_chunks if options.has_chunks else measure_stream)(options, stage)
+            report = (label_chunks if options.has_chunks else stream.measure_stream)(options, stage)
         else:
             report = _label_whole(options, stage)
     except KeyboardInterrupt:
@@ -72,7 +66,6 @@ def label(options: Options) -> None:
 
 
 def _kept(options: Options, stage: _report.Stages) -> str:
-    """Say what an interrupt has left, and how to go on."""
     if options.has_chunks and options.output is not None:
         from conncomp.chunked.volumes.writing import folder_of  # of which the help has no need
 
@@ -86,7 +79,6 @@ def _kept(options: Options, stage: _report.Stages) -> str:
 
 
 def _label_whole(options: Options, stage: _report.Stages) -> dict[str, Any]:
-    """Label an image in memory; return the report."""
     with stage("reading"):
         content = read_quietly(options.input, options.key)
         content = one_channel(options.input, content, options.channel, options.grey)
@@ -123,7 +115,7 @@ def _label_whole(options: Options, stage: _report.Stages) -> dict[str, Any]:
         "written": written,
     }
     known = shape, dtype, axes.letters, axes.separate, axes.periodic
-    return report_of(options, stage, *known, **found)
+    return stream.report_of(options, stage, *known, **found)
 
 
 class Axes(NamedTuple):
@@ -146,7 +138,6 @@ class Axes(NamedTuple):
 
 
 def _axes_of(options: Options, content: Content) -> tuple[Image, Axes]:
-    """Return an image with the axes of separate images first, and its axes."""
     with naming(options.input):
         ahead, separate = content.separate(options.join_time)
     closed = closed_axes(options.periodic, content.image.ndim, "image", separate=separate)
@@ -154,7 +145,6 @@ def _axes_of(options: Options, content: Content) -> tuple[Image, Axes]:
 
 
 def _check_image(options: Options, image: Image, batch: int) -> None:
-    """Raise before long work if an image and the options do not go together."""
     check_spacing(options.spacing, image.ndim - batch)
     output, shape = options.output, image.shape
     if output is not None:
@@ -205,7 +195,6 @@ def _write(
     closes: NDArray[np.bool_] | None,
     stage: _report.Stages,
 ) -> dict[str, Any]:
-    """Write the files that are asked for; return what the report says of them."""
     picture = None
     if options.output is not None:
         with stage("writing"):
@@ -248,8 +237,8 @@ def _write_statistics(
     spacing = options.spacing
     of_labels: dict[str, Any] = {"background": 0, "batch_axes": axes.batch}
     statistics = conncomp.component_statistics(labels, spacing=spacing, **of_labels)
-    names = names_of_columns(labels.ndim - axes.batch, spacing is not None)
-    columns = dict(zip(names, columns_of(statistics, spacing is not None), strict=True))
+    names = stream.names_of_columns(labels.ndim - axes.batch, spacing is not None)
+    columns = dict(zip(names, stream.columns_of(statistics, spacing is not None), strict=True))
     of_item = range(labels.ndim - axes.batch)
     columns |= {
         f"moment-{j}-{k}": statistics.moments[:, j, k] for j in of_item for k in of_item if j <= k
@@ -333,15 +322,14 @@ def label_chunks(options: Options, stage: _report.Stages) -> dict[str, Any]:
             progress=lambda done, total: progress(done * size // total, size),
         )
     assert counts.summary is not None
-    found = facts_of(counts.summary, shape[:batch])
+    found = stream.facts_of(counts.summary, shape[:batch])
     found["kept"] = {"components": counts.kept, "elements": counts.elements}
     found["scheduler"] = options.scheduler
     found["memory"] = {"peak": peak_memory(), "limit": options.memory}
-    return report_of(options, stage, shape, dtype, names, list(range(batch)), axes, **found)
+    return stream.report_of(options, stage, shape, dtype, names, list(range(batch)), axes, **found)
 
 
 def _check_output(options: Options) -> None:
-    """Raise where labels cannot go to the file that is named."""
     if options.output is None:
         raise click.UsageError("-o must say where the labels of a volume in chunks go.")
     if options.output.suffix.lower() not in (".zarr", ".npy") and not is_within_zarr(

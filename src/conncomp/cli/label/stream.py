@@ -36,10 +36,7 @@ GROWTH = 2
 
 
 class Budget:
-    """A limit of memory, and how many slices at once keep to it.
-
-    Slabs begin with one slice and grow as memory and components so far tell what longer ones take.
-    """
+    """A limit of memory: slabs begin with one slice, and grow as memory so far tells."""
 
     def __init__(self, limit: int | None, file: SlabFile) -> None:
         plane, width = math.prod(file.shape[1:]), file.dtype.itemsize
@@ -191,7 +188,6 @@ def _measure(
 
 
 def _spans(batch: ComponentStatistics, file: SlabFile) -> Iterator[NDArray[np.int64]]:
-    """Yield for each axis whether components reach both of its ends."""
     for k, length in enumerate(file.shape):
         box = batch.bounding_boxes[:, k]
         yield ((box[:, 0] == 0) & (box[:, 1] == length)).astype(np.int64)

@@ -113,7 +113,6 @@ def _measure_all(
 
 
 def _side_by_side(sources: list[Source], work: Work, workers: int) -> Iterator[tuple[Source, Any]]:
-    """Yield the results of files as threads finish them."""
     ended = threading.Event()
 
     def check() -> None:
@@ -136,12 +135,11 @@ def _side_by_side(sources: list[Source], work: Work, workers: int) -> Iterator[t
 
 
 class _EndedError(Exception):
-    """Ends the work on a file, as the command has ended."""
+    pass
 
 
 @contextmanager
 def _threads(count: int) -> Iterator[None]:
-    """Let each call have so many threads."""
     before = conncomp.get_num_threads()
     conncomp.set_num_threads(count)
     try:
@@ -198,7 +196,6 @@ def _write(source: Source, measured: Measured) -> None:
 
 
 def _why(error: BaseException, path: Path) -> str:
-    """Return why a file cannot be measured, without its name."""
     if isinstance(error, OSError) and error.strerror:
         other = error.filename is not None and str(error.filename) != str(path)
         return f"{error.filename}: {error.strerror}" if other else error.strerror
@@ -273,12 +270,10 @@ def _show(options: Options, tables: Tables, failures: Failures, stage: Stages) -
 
 
 def _noun(options: Options) -> str:
-    """Return what is measured one by one."""
     return "series" if options.series is None else "files"
 
 
 def _name(failures: Failures, sources: list[Source], options: Options) -> None:
-    """Name the files that failed, and end with status 1, if there are such."""
     if not failures:
         return
     kept = f"; the others are kept in {printable(str(options.kept_folder))} for --resume"

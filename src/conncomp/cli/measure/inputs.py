@@ -76,7 +76,6 @@ def number_of_series(path: Path, bioio: bool) -> int:
 
 
 def _series_of(path: Path, options: Options) -> Iterable[int]:
-    """Return the series of a file that are wanted; the first of what cannot be read."""
     if options.series is not None:
         return (options.series,)
     try:
@@ -112,10 +111,7 @@ def _written_of_others(sources: dict[tuple[str, int], Source], output: Path) -> 
 
 
 def _parts_of_sets(paths: Mapping[str, Path], named: set[str]) -> set[str]:
-    """Return files of OME-TIFF that nobody named, and whose planes come with another one.
-
-    Links are a set where they lie. What is a part has none: files that name each other all count.
-    """
+    """Return files of OME-TIFF that nobody named, and whose planes come with another one."""
     heads = {}
     for place in paths.keys() - named:
         if OF_OME.search(str(paths[place])):
@@ -135,7 +131,6 @@ def files_read_with(path: Path) -> list[str]:
 
 
 def _outputs(source: Source) -> list[tuple[Path, str]]:
-    """Return what is written of an image, and the option that says so."""
     both = (source.labels, "--labels"), (source.picture, "--picture")
     return [(path, option) for path, option in both if path is not None]
 

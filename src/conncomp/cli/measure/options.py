@@ -10,16 +10,8 @@ from typing import Any
 
 import click
 
-from conncomp.cli._options import (
-    Common,
-    argument,
-    join_time_option,
-    memory_option,
-    option,
-    parsed,
-    spacing_option,
-    typed,
-)
+from conncomp.cli import _options
+from conncomp.cli._options import Common, argument, option, parsed, typed
 from conncomp.cli._output import output_file
 from conncomp.cli._rules import excludes, needs, no_effect
 from conncomp.cli.label.options import connectivity_option, threshold_option
@@ -60,7 +52,6 @@ def template_of(*suffixes: str) -> Callable[[str], str]:
 
 
 def _parse_properties(text: str) -> tuple[str, ...] | str:
-    """Return names of columns of numbers, each once, or "all"."""
     if text == "all":
         return text
     words = text.replace(" ", "").split(",")
@@ -77,7 +68,6 @@ def _parse_properties(text: str) -> tuple[str, ...] | str:
 
 
 def _parse_series(text: str) -> int | None:
-    """Return the number of a series; None for all."""
     if text == "all":
         return None
     if not re.fullmatch("[0-9]{1,9}", text):
@@ -125,7 +115,7 @@ class Options(Common):
         type=parsed(_parse_series, "neither a number nor 'all'"),
     )
     planes: bool = option("Each plane of a stack is an image of its own, as frames of a film are.")
-    join_time: bool = join_time_option()
+    join_time: bool = _options.join_time_option()
     intensity: str | None = option(
         "Measure intensities in this image, such as raw/{stem}.tif. Default: with --threshold, in "
         "all channels of the image itself, as it was.",
@@ -139,7 +129,7 @@ class Options(Common):
         "P,P,...|all",
         type=parsed(_parse_properties),
     )
-    spacing: tuple[float, ...] | None = spacing_option(
+    spacing: tuple[float, ...] | None = _options.spacing_option(
         "In the place of what files tell; one number is for all axes."
     )
     unit: str | None = option(
@@ -154,7 +144,7 @@ class Options(Common):
     picture: str | None = option(
         "Write pictures of labels, such as out/{stem}.png.", "NAME.png", type=template_of(".png")
     )
-    memory: int | None = memory_option(
+    memory: int | None = _options.memory_option(
         "Measure labels in Zarr or HDF5, without --threshold, block by block, in no more memory "
         "than SIZE, such as 8G; if it needs more, the file fails. Columns are the default ones, "
         "and centroid_weighted."
@@ -176,7 +166,6 @@ class Options(Common):
 
 
 def _of_image(properties: tuple[str, ...] | str | None) -> list[str]:
-    """Return the columns of intensities that are asked for by name."""
     asked = () if properties is None or isinstance(properties, str) else properties
     # What is not in the table is a quantile.
     return [name for name in asked if name not in PROPERTIES or PROPERTIES[name].image]

@@ -68,7 +68,6 @@ def table_of(source: Source, measured: Measured, options: Options) -> Any:
 
 
 def _unit(column: str, measured: Measured) -> str:
-    """Return the unit of a column; "" of numbers without."""
     name = re.sub(r"(-\d+)+$", "", column)
     orders = [int(order) for order in column.removeprefix(name).split("-")[1:]]
     ndim = len(measured.spacing)
@@ -88,11 +87,7 @@ def about_table(table: Any) -> dict[str, Any]:
 
 
 class KeptTables:
-    """Tables of images that are measured, in a folder beside the table of all of them.
-
-    Where the image, the options, the version or a file that was written of it has changed, a
-    table is made anew.
-    """
+    """Tables of images, beside that of all; after changes of input or output they are made anew."""
 
     def __init__(self, options: Options) -> None:
         self.folder = options.kept_folder
@@ -152,7 +147,6 @@ def kept_tables(options: Options) -> Iterator[KeptTables]:
 
 
 def _states_of_written(source: Source) -> list[list[int]]:
-    """Return the sizes and times of the files that are written of an image."""
     states = [path.stat() for path in (source.labels, source.picture) if path is not None]
     return [[state.st_size, state.st_mtime_ns] for state in states]
 
