@@ -18,9 +18,15 @@ from conncomp._arguments import as_integer, shown
 from conncomp._arrays import apply_in_library, in_library, move_from_gpu
 from conncomp._core import native
 from conncomp.gpu import Workspace
-from conncomp.grid._bonds import MOST_AXES as MOST_BOND_AXES
-from conncomp.grid._faces import at_both_faces
-from conncomp.grid.answers import array_of, fill_labels, fill_on_gpu, image_of, label_array
+from conncomp.grid._values import MOST_BOND_AXES
+from conncomp.grid.answers import (
+    array_of,
+    at_both_faces,
+    fill_labels,
+    fill_on_gpu,
+    image_of,
+    label_array,
+)
 from conncomp.grid.array import Array, read_array
 from conncomp.grid.question import Question, question_of_bonds, question_of_image
 from conncomp.grid.runs import link_rule
