@@ -479,4 +479,4 @@ def _columns(items: Items, runs: ComponentRuns | None, wanted: _Wanted) -> Compo
     measured = Accumulators(items, known, *given)
     table = {} if wanted.classes is None else {"class": own_classes}
     table |= {name: entry.values(measured) for name, entry in named.items() if name != "label"}
-    return ComponentTable(*attributes, table)
+    return ComponentTable(*(*attributes, table))
