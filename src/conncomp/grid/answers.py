@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from math import prod
 from typing import Any
 
@@ -107,7 +108,7 @@ def label_array(
     array: Array, question: Question, out: Any = None, workspace: Workspace | None = None
 ) -> Labels | tuple[Labels, int] | tuple[Labels, Labels]:
     """Return what `label` does."""
-    with stream_of(array.given, array.library):
+    with nullcontext() if array.in_main_memory else array.stream():
         xp = np if array.in_main_memory else current_gpu().xp
         output = output_of(question, array.shape, array.given, xp, out)
         if question.device == "cpu":
