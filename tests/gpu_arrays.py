@@ -4,7 +4,7 @@ import numpy as np
 
 from conncomp._algorithms import choose_algorithm
 from conncomp.gpu import Workspace
-from conncomp.grid._bonds import describe_bonds as sites_and_links
+from conncomp.grid._values import describe_bonds as sites_and_links
 from conncomp.grid._values import describe_values
 from conncomp.grid.algorithms import ALGORITHMS
 from conncomp.grid.answers import fill_on_gpu

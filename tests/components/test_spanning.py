@@ -5,7 +5,7 @@ import pytest
 
 import conncomp
 from conncomp import _arrays
-from conncomp.grid import answers, array, percolation
+from conncomp.grid import answers, array, wrapping
 from host_cuda.host_gpu import AVAILABLE
 from host_cupy import place_on_host
 
@@ -70,7 +70,7 @@ def test_errors():
 
 @pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
 def test_percolates_where_the_image_lies(monkeypatch):
-    cupy = place_on_host(monkeypatch, _arrays, [array, percolation, answers])
+    cupy = place_on_host(monkeypatch, _arrays, [array, wrapping, answers])
     random = np.random.default_rng(0)
     for image in (random.random((2, 9, 7)) < 0.4, np.zeros((3, 4), bool), np.eye(5, dtype=bool)):
         for axis in range(image.ndim):

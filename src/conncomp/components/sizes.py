@@ -16,7 +16,7 @@ from conncomp.components._labels import (
     check_items,
     where_labels_lie,
 )
-from conncomp.grid._faces import at_both_faces
+from conncomp.grid.answers import at_both_faces
 from conncomp.kernels.cuda.components.tables import count_labels, list_members
 from conncomp.kernels.cuda.launcher import INDEX_TYPES, current_gpu
 

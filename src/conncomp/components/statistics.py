@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -241,10 +241,6 @@ def _numbers_of(name: str, values: Any) -> list[tuple[str, tuple[int, ...]]]:
     return [("-".join(map(str, (name, *index))), index) for index in indices]
 
 
-# Of `ComponentStatistics`, but for the spacing.
-ATTRIBUTES = len(fields(ComponentStatistics)) - 1
-
-
 def box_slices(box: NDArray[np.int64]) -> tuple[slice, ...]:
     """Return a bounding box, shape (ndim, 2), as what indexes an array."""
     return tuple(slice(first, end) for first, end in box.tolist())
@@ -368,10 +364,7 @@ def component_statistics(
         if again is not None:
             return ComponentStatistics(*(*again, (1.0,) * again[3].shape[1]))
     numbers = Numbers(background, batch_axes)
-    measured: Any = _measure(labels, (image, classes), *wanted, spacing, numbers)
-    lengths = check_spacing(spacing, measured[3].shape[1])
-    kind = ComponentStatistics if properties is None else ComponentTable
-    return kind(*(*measured[:ATTRIBUTES], lengths, *measured[ATTRIBUTES:]))
+    return _measure(labels, (image, classes), *wanted, spacing, numbers)
 
 
 class Numbers(NamedTuple):
@@ -390,9 +383,8 @@ def component_table(
     numbers: Numbers,
 ) -> ComponentTable:
     """Return what `component_statistics` does, for labels that nobody else has, without moments."""
-    measured: Any = _measure(labels, (image, None), False, False, properties, spacing, numbers)
-    lengths = check_spacing(spacing, measured[3].shape[1])
-    return ComponentTable(*(*measured[:ATTRIBUTES], lengths, *measured[ATTRIBUTES:]))
+    measured = _measure(labels, (image, None), False, False, properties, spacing, numbers)
+    return cast(ComponentTable, measured)
 
 
 @where_labels_lie
@@ -404,8 +396,8 @@ def _measure(
     properties: Iterable[str] | str | None,
     spacing: float | Sequence[float] | None,
     numbers: Numbers,
-) -> tuple[Any, ...]:
-    """Return the attributes of `ComponentStatistics` but for the last; then properties, if any."""
+) -> ComponentStatistics:
+    """Return what `component_statistics` does, for arguments with names of axes aligned."""
     image, classes = values
     background, batch_axes, largest = numbers
     with ExitStack() as turns:
@@ -419,10 +411,8 @@ def _measure(
         ndim = len(items.shape)
         check_dimensions(ndim)
         lengths = check_spacing(spacing, ndim)
-        named = None
-        if properties is not None:
-            conditions = Conditions(ndim, image is not None, lengths)
-            named = check_properties(properties, conditions)
+        conditions = Conditions(ndim, image is not None, lengths)
+        named = None if properties is None else check_properties(properties, conditions)
         images, has_channels = check_images(image, items, named is not None)
         if named is not None and not any(entry.image for entry in named.values()):
             images = []  # checked, and not measured
@@ -452,7 +442,7 @@ class _Wanted(NamedTuple):
     scales: tuple[float, ...] | None
 
 
-def _columns(items: Items, runs: ComponentRuns | None, wanted: _Wanted) -> tuple[Any, ...]:
+def _columns(items: Items, runs: ComponentRuns | None, wanted: _Wanted) -> ComponentStatistics:
     """Return what `_measure` does."""
     named, images = wanted.named, wanted.images
     first: Image | None = images[0] if images else None
@@ -477,12 +467,10 @@ def _columns(items: Items, runs: ComponentRuns | None, wanted: _Wanted) -> tuple
     own_classes = measuring.no_rows(items, dtype=np.int64)
     if wanted.classes is not None:
         own_classes = measuring.classes_of(items, known, wanted.classes)
-    attributes = (
-        *(places.labels, *shapes, covariances, places.batch),
-        *(*merged, faces, own_classes),
-    )
+    attributes: list[Any] = [places.labels, *shapes, covariances, places.batch]
+    attributes += [*merged, faces, own_classes, wanted.lengths]
     if named is None:
-        return attributes
+        return ComponentStatistics(*attributes)
     channels = [
         Channel(image, columns[1], columns[2], columns[3], reals)
         for image, (columns, reals) in zip(images, brightness[: len(images)], strict=True)
@@ -491,4 +479,4 @@ def _columns(items: Items, runs: ComponentRuns | None, wanted: _Wanted) -> tuple
     measured = Accumulators(items, known, *given)
     table = {} if wanted.classes is None else {"class": own_classes}
     table |= {name: entry.values(measured) for name, entry in named.items() if name != "label"}
-    return *attributes, table
+    return ComponentTable(*(*attributes, table))

@@ -77,18 +77,17 @@ def contacts(
     Parameters
     ----------
     labels : array_like of int
-        One dimension or more, in main memory or on a GPU, as for `component_sizes`.
+        One dimension or more, as for `component_sizes`.
     connectivity : int, optional
-        Along how many axes elements that touch may differ, from 1 (faces) to the number of axes
-        (faces, edges and corners; the default).
+        Along how many axes elements that touch may differ, as for `label`.
     spacing : number or sequence of numbers, optional
         How far apart elements are, along all axes or each; by default as an image of SimpleITK or
         ITK says, and else 1. A face is as large as the product of those of the other axes.
     periodic : bool or sequence of bool, optional
-        Which axes close on themselves: one answer for all, or one for each axis. Each step is a
-        contact, wherever it leads around such an axis: two elements along one of length 2 touch
-        twice, and neighbours across one of length 1 touch straight and along both diagonals. So an
-        array that is repeated along periodic axes has so many times as many contacts.
+        Which axes close on themselves, as for `label`. Each step is a contact, wherever it leads
+        around such an axis: two elements along one of length 2 touch twice, and neighbours across
+        one of length 1 touch straight and along both diagonals. So an array that is repeated along
+        periodic axes has so many times as many contacts.
     background, batch_axes
         As for `component_sizes`. Nothing touches the background, or across items.
 
@@ -101,9 +100,8 @@ def contacts(
     Raises
     ------
     TypeError, ValueError, MemoryError
-        As for `component_sizes`; and if `labels` has no dimension, `connectivity` is not from 1 to
-        the number of axes of an item, a spacing is not above 0 and finite, there is not one for
-        each axis, or so many periodic axes have length 1 that contacts are too many for int64.
+        As for `component_sizes`; and if `labels` has no dimension, `connectivity` or `spacing` does
+        not fit, or so many periodic axes have length 1 that contacts are too many for int64.
 
     See Also
     --------
@@ -123,10 +121,8 @@ def contacts(
     array([[1, 2],
            [1, 3],
            [2, 3]])
-    >>> touching.areas
-    array([1. , 1.5, 1.5])
-    >>> conncomp.contacts(labels).counts
-    array([2, 4, 4])
+    >>> touching.areas, touching.counts
+    (array([1. , 1.5, 1.5]), array([1, 2, 2]))
     """
     spacing = spacing_of(("labels", labels)) if spacing is None else spacing
     items, neighbourhood = check_touching(labels, connectivity, periodic, background, batch_axes)
@@ -161,19 +157,14 @@ def region_adjacency(
     Graph
         Of ``labels.max() + 1`` vertices, as labels are numbers of vertices; the background and
         numbers that do not occur have no edge. With batch axes each item has so many, one item
-        after another, so that an array with an entry for each vertex is one of the shape of
-        `component_sizes`: ``values.reshape(*batch, -1)[item][label]``. It lies where `labels` does.
-        Arc i leads from the first label of pair i of `contacts` to the second, arc n + i back, so
-        that ``numpy.tile(areas, 2)`` are weights of the arcs.
+        after another: an entry for each vertex is ``values.reshape(*batch, -1)[item][label]``. Arc
+        i leads from the first label of pair i of `contacts` to the second, arc n + i
+        back, so that ``numpy.tile(areas, 2)`` are weights of the arcs.
 
     Raises
     ------
     TypeError, ValueError, MemoryError
         As for `contacts`.
-
-    See Also
-    --------
-    contacts : The same pairs as a table, with the area of each.
 
     Examples
     --------

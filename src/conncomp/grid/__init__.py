@@ -1,10 +1,8 @@
 """Labelling arrays."""
 
-from conncomp.grid.bonds import label_bonds
 from conncomp.grid.labeller import Labeller
-from conncomp.grid.labelling import label
-from conncomp.grid.percolation import percolates
-from conncomp.grid.wrapping import cluster_wrapping, component_wrapping
+from conncomp.grid.labelling import label, label_bonds
+from conncomp.grid.wrapping import cluster_wrapping, component_wrapping, percolates
 
 __all__ = [
     "Labeller",

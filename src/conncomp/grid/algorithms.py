@@ -9,7 +9,7 @@ import numpy as np
 
 from conncomp._algorithms import Algorithm, Specialisations, always_waits, table_of
 from conncomp.gpu import Workspace
-from conncomp.grid import runs, scans
+from conncomp.grid import runs
 from conncomp.kernels.cuda.core import numbering
 from conncomp.kernels.cuda.core.numbering import count_roots, number_roots, place_roots_within_items
 from conncomp.kernels.cuda.grid import (
@@ -145,14 +145,14 @@ def _on_gpu(
 ALGORITHMS = table_of(
     Algorithm("auto", "cpu", runs.fill_labels),
     Algorithm("runs", "cpu", runs.fill_labels),
-    _on_cpu("raster-scan", scans.fill_by_raster_scans, HAWICK),
-    _on_cpu("label-equivalence", scans.fill_by_equivalence, f"{HAWICK}; {MADDIX}"),
+    _on_cpu("raster-scan", runs.fill_by_raster_scans, HAWICK),
+    _on_cpu("label-equivalence", runs.fill_by_equivalence, f"{HAWICK}; {MADDIX}"),
     _on_cpu(
         "tiles",
-        scans.fill_by_tiles,
+        runs.fill_by_tiles,
         WEIGEL,
-        options=scans.TILE_OPTIONS,
-        check=scans.check_tiles,
+        options=runs.TILE_OPTIONS,
+        check=runs.check_tiles,
     ),
     Algorithm(
         "auto",

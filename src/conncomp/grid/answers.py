@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from math import prod
 from typing import Any
 
@@ -10,8 +11,7 @@ from numpy.typing import NDArray
 
 from conncomp._arrays import Output, check_kind, in_library, move_from_gpu
 from conncomp.gpu import Workspace
-from conncomp.grid._bonds import describe_bonds, lattice_of, with_even_items
-from conncomp.grid._values import describe_values
+from conncomp.grid._values import describe_bonds, describe_values, lattice_of, with_even_items
 from conncomp.grid.array import Array, Given, placed_on_gpu, read_array, stream_of
 from conncomp.grid.question import OF_VALUES, Question
 from conncomp.kernels.cuda.grid.image import Image
@@ -108,7 +108,7 @@ def label_array(
     array: Array, question: Question, out: Any = None, workspace: Workspace | None = None
 ) -> Labels | tuple[Labels, int] | tuple[Labels, Labels]:
     """Return what `label` does."""
-    with stream_of(array.given, array.library):
+    with nullcontext() if array.in_main_memory else array.stream():
         xp = np if array.in_main_memory else current_gpu().xp
         output = output_of(question, array.shape, array.given, xp, out)
         if question.device == "cpu":
@@ -134,3 +134,16 @@ def _fill_by_gpu(question: Question, array: Array, labels: Any, workspace: Works
     counts = fill_on_gpu(question, gpu, image, filled, workspace)
     move_from_gpu(filled, labels)
     return move_from_gpu(counts) if question.counted else None
+
+
+def at_both_faces(xp: Any, labels: Any, axis: int, rows: int, background: int) -> Any:
+    """Return for each number below `rows` whether it is a label on both faces along an axis."""
+    first, last = (_occurring(xp, labels.take(k, axis), rows, background) for k in (0, -1))
+    return first & last
+
+
+def _occurring(xp: Any, face: Any, rows: int, background: int) -> Any:
+    """Return for each number below `rows` whether it is a label of a face."""
+    occurs = xp.zeros(rows, bool)
+    occurs[face[face != background]] = True
+    return occurs

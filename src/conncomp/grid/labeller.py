@@ -29,10 +29,8 @@ class Labeller:
 
     Parameters
     ----------
-    shape : tuple of int
-        Of the arrays.
-    dtype : dtype
-        Of the arrays: bool, integer or floating.
+    shape, dtype : tuple of int, dtype
+        Of the arrays, of bool, integers or floating-point numbers.
     background, connectivity, structure, tolerance, periodic, batch_axes, numbering
         As of `label`.
 
@@ -45,14 +43,8 @@ class Labeller:
 
     Raises
     ------
-    TypeError, ValueError
-        As `label`.
-    ImportError, RuntimeError
-        If CuPy is not installed, or there is no GPU.
-
-    See Also
-    --------
-    label : Keeps the launches of small arrays itself.
+    TypeError, ValueError, ImportError, RuntimeError
+        As `label`, which keeps the launches of small arrays itself.
 
     Examples
     --------
@@ -108,29 +100,21 @@ class Labeller:
     def __call__(self, label_image: Any, out: Any = None) -> Any:
         """Return the labels of an array.
 
+        The first call on a stream, and with strides that are new, takes memory, and cannot be
+        captured.
+
         Parameters
         ----------
         label_image : array
-            On the GPU, of CuPy, PyTorch or another library; of `shape` and `dtype`, with any
-            strides.
+            On the GPU, of any library; of `shape` and `dtype`, with any strides.
         out : array, optional
             To write the labels to: on the GPU, C-contiguous, of `shape` and `label_dtype`, and no
-            part of `label_image`.
-
-        Returns
-        -------
-        array
-            `out`, or a new array, of the library that `label_image` is of.
+            part of `label_image`. By default a new array of its library.
 
         Raises
         ------
         TypeError, ValueError
             If an array lies in main memory, or is of another dtype or shape, or `out` does not fit.
-
-        Notes
-        -----
-        The first call on a stream, and with strides that are new, takes memory, and cannot be
-        captured.
         """
         library = cuda_library_of(label_image)
         layout = None if library is None else library.layout(label_image, current_gpu().device)

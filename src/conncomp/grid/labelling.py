@@ -1,4 +1,4 @@
-"""`label`, and what labels any array by any link rule."""
+"""`label` and `label_bonds`, and what labels any array by any link rule."""
 
 from __future__ import annotations
 
@@ -18,7 +18,12 @@ from conncomp.grid import known, repeated
 from conncomp.grid.algorithms import ALGORITHMS
 from conncomp.grid.answers import Labels, array_of, label_array, read
 from conncomp.grid.array import read_array
-from conncomp.grid.question import Numbering, Question, question_of_image
+from conncomp.grid.question import (
+    Numbering,
+    Question,
+    question_of_bonds,
+    question_of_image,
+)
 
 # Arguments of other libraries' functions of this name, and what takes their place here.
 ELSEWHERE = {
@@ -125,37 +130,34 @@ def label(
     """Label the connected regions of an array.
 
     Two elements are connected if they are neighbours and equal, or nearly so. The first four
-    arguments and the result are those of `skimage.measure.label`, but for what the notes say.
+    arguments and the result are those of `skimage.measure.label`.
 
     Parameters
     ----------
     label_image : array_like
-        Of bool, integer or floating dtype, with one dimension or more and any strides: of NumPy, or
-        of a library that shares its memory with that or by DLPack, such as PyTorch; an image of
-        SimpleITK or ITK, whose axes are reversed; a column or table of Arrow, pandas or Polars; or
-        a Dask array, which is labelled when its labels are computed. A NaN equals nothing. Masked
-        elements and nulls are background. The keyword ``image`` works, too.
+        Of bool, integer or floating dtype, one dimension or more, any strides and any library that
+        shares its memory, such as PyTorch; an image of SimpleITK or ITK, whose axes are reversed; a
+        column or table of Arrow, pandas or Polars; or a Dask array, which is labelled when its
+        labels are computed. A NaN equals nothing. Masked elements and nulls are background. The
+        keyword ``image`` works, too.
     background : number, optional
-        Elements of this value are labelled 0; 0 by default. One that the dtype does not hold makes
-        all elements foreground; NaN is that of all NaNs.
+        Elements of this value, 0 by default, are labelled 0. NaN is that of all NaNs; with one that
+        the dtype does not hold all is foreground.
     return_num : bool, optional
         Whether to return the number of components too.
     connectivity : int, optional
-        Along how many axes neighbours may differ, from 1 (faces) to the number of axes (faces,
-        edges and corners; the default).
+        Along how many axes neighbours may differ, from 1 (faces) to all (corners too; the default).
     structure : array_like of bool, optional
         Which neighbours an element has, instead of `connectivity`: of shape ``(3,) * ndim``, and
         symmetric about its centre, which does not count.
     tolerance : number, optional
-        Neighbours connect if their values differ by no more than this, too: 0 by default. Integers
-        differ exactly; floating-point numbers are compared in float64.
+        Neighbours connect if their values differ by no more than this: exactly, or in float64.
     periodic : bool or sequence of bool, optional
         Which axes close on themselves: one answer for all, or one for each axis. For an array of
         xarray their names will do, and ``batch_dims=["time"]`` names batch axes.
     batch_axes : int, optional
         How many axes ahead hold separate arrays, such as the images of a batch; 0 by default. Each
-        of these items is labelled as if alone: `connectivity`, `structure` and `periodic` speak of
-        its axes, numbers begin again, and roots are indices in the item.
+        item is labelled as if alone: other arguments speak of its axes, and numbers begin again.
     numbering : {"consecutive", "roots"}, optional
         "consecutive": labels 1, 2, ... in the order in which a C-order scan meets the components,
         0 for background. "roots": the smallest flat C-order index of the component, and -1.
@@ -169,7 +171,7 @@ def label(
         needs it; "smallest" is the narrowest type, unsigned but for roots. Others cost a copy.
     out : ndarray, optional
         To write the labels to: C-contiguous, of integers, of the shape of `label_image` and where
-        that is, of any library that shares its memory by DLPack.
+        that is, of any library with DLPack.
     device : {None, "cpu", "cuda"}, optional
         Where to work: by default where `label_image` lies. "cuda" moves an array in main memory to
         the current GPU, and the labels back, faster if both are pinned (``cupyx.empty_pinned``).
@@ -191,23 +193,18 @@ def label(
 
     Raises
     ------
-    TypeError
+    TypeError, ValueError
         If `label_image` holds no values that can be compared, is sparse, or is a sequence other
-        than a list or tuple; or if `options` has a name that the algorithm does not know.
-    ValueError
-        If another argument does not fit, elements would have more than 3**10 neighbours, or an
-        array for a GPU has more than 6 axes that are longer than 1. For a Dask array, if lengths of
-        chunks are unknown, or `out`, `workspace` or ``dtype="smallest"`` is given.
-    ImportError, RuntimeError
-        If the GPU is to be used, and CuPy is not installed or there is none.
-    MemoryError
-        If there is too little memory, on the GPU too; the next call works.
+        than a list or tuple; if another argument does not fit; if elements would have more than
+        3**10 neighbours, or an array for a GPU has more than 6 axes that are longer than 1; for a
+        Dask array, if `out`, `workspace` or ``dtype="smallest"`` is given, or chunks are unknown.
+    ImportError, RuntimeError, MemoryError
+        If the GPU is to be used, and there is no CuPy or GPU; or if there is too little memory.
 
     Notes
     -----
-    `skimage.measure.label` truncates floating-point values, takes False for background of bool
-    images, and numbers some images in another order: see docs/arrays.rst. Other threads that write
-    to `label_image` or `out` make labels wrong, no more; after Ctrl-C `out` is undefined.
+    docs/arrays.rst says how `skimage.measure.label` differs. Other threads that write to
+    `label_image` or `out` make labels wrong, no more; after Ctrl-C `out` is undefined.
 
     Calls on a GPU run on the stream that is current in the library of `label_image`. They wait for
     the GPU where an algorithm goes on until nothing changes, which all do but "auto" and "tiles"
@@ -270,6 +267,116 @@ def label(
         kind, label_image, array, question, out, workspace
     )
     return first
+
+
+@overload
+def label_bonds(
+    bonds: ArrayLike,
+    *,
+    return_num: Literal[False] = False,
+    batch_axes: int = 0,
+    **choices: Unpack[LabelChoices],
+) -> Labels: ...
+
+
+@overload
+def label_bonds(  # type: ignore[overload-overlap]  # 0 is an int, too
+    bonds: ArrayLike,
+    *,
+    return_num: Literal[True],
+    batch_axes: Literal[0] = 0,
+    **choices: Unpack[LabelChoices],
+) -> tuple[Labels, int]: ...
+
+
+@overload
+def label_bonds(
+    bonds: ArrayLike,
+    *,
+    return_num: Literal[True],
+    batch_axes: int,
+    **choices: Unpack[LabelChoices],
+) -> tuple[Labels, Labels]: ...
+
+
+def label_bonds(
+    bonds: ArrayLike,
+    *,
+    return_num: bool = False,
+    periodic: bool | Sequence[bool] = False,
+    batch_axes: int = 0,
+    numbering: Numbering = "consecutive",
+    algorithm: str = "auto",
+    dtype: DTypeLike | None = None,
+    out: Labels | None = None,
+    device: str | None = None,
+    workspace: Workspace | None = None,
+    **options: Any,
+) -> Labels | tuple[Labels, int] | tuple[Labels, Labels]:
+    """Label the clusters of a lattice whose sites are joined by bonds.
+
+    A site is connected to the next one along an axis if there is a bond between them, as in bond
+    percolation and in the cluster algorithms for spin models. Every site is in a cluster.
+
+    Parameters
+    ----------
+    bonds : array_like of bool or uint8
+        Of bool and of shape ``(ndim, *shape)`` for a lattice of that shape: ``bonds[k][site]`` is
+        whether the site is joined to the next one along axis ``k``. Or of uint8 and of shape
+        ``shape``: bit ``k``, of value ``1 << k``, is that bond. The bonds of the last sites along
+        an axis count only if it is periodic. A Dask array is labelled as by `label`.
+    batch_axes : int, optional
+        How many axes of the lattice, the first ones, hold separate lattices; 0 by default. Sites
+        have no bonds along them: bonds of bool are of shape ``(ndim of a lattice, *batch shape,
+        *shape)``.
+    return_num, periodic, numbering, algorithm, dtype, out, device, workspace, **options
+        As of `label`.
+
+    Returns
+    -------
+    labels : ndarray of int32 or int64, or of `dtype`
+        Of the shape of the lattice, batch axes included; as `label` returns them.
+    num : int or ndarray of int64
+        The number of clusters; only if `return_num`. As `label` returns it.
+
+    Raises
+    ------
+    TypeError, ValueError, ImportError, RuntimeError, MemoryError
+        As `label`; and if `bonds` is of another dtype, or its shape is not that of the bonds of a
+        lattice of up to 6 axes that are longer than 1, or bits for them are missing.
+
+    Examples
+    --------
+    Bonds go down from two sites of the first row, and to the right from two of the second:
+
+    >>> import conncomp
+    >>> import numpy as np
+    >>> bonds = np.zeros((2, 3, 4), bool)
+    >>> bonds[0, 0, [0, 1]] = True
+    >>> bonds[1, 1, [1, 2]] = True
+    >>> conncomp.label_bonds(bonds)
+    array([[1, 2, 3, 4],
+           [1, 2, 2, 2],
+           [5, 6, 7, 8]], dtype=int32)
+    >>> packed = bonds[0] | bonds[1].astype(np.uint8) << 1  # the same
+    """
+    arguments: dict[str, Any] = {
+        "return_num": return_num,
+        "periodic": periodic,
+        "batch_axes": batch_axes,
+        "numbering": numbering,
+        "algorithm": algorithm,
+        "dtype": dtype,
+    }
+    other = function_for(bonds, "label_bonds")
+    if other is not None:
+        places = {"out": out, "device": device, "workspace": workspace}
+        returned: Labels | tuple[Labels, Any] = other(bonds, **arguments, **places, **options)
+        return returned
+    given = read_array(bonds, "bonds", device, workspace)
+    arguments |= {"device": given.place, "options": options}
+    question = question_of_bonds(given.array, bonds, **arguments)
+    return label_array(array_of(question, given), question, out, workspace)
 
 
 def ask(question: Question, values: Any) -> Any:

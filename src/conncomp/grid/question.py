@@ -17,8 +17,7 @@ from conncomp._algorithms import Algorithm, choose_algorithm
 from conncomp._arguments import as_batch_axes, as_bool, check_choice
 from conncomp._arrays import as_dtype, check_kind
 from conncomp.grid._arguments import check_neighbourhood
-from conncomp.grid._bonds import lattice_of
-from conncomp.grid._values import check_rule
+from conncomp.grid._values import check_rule, lattice_of
 from conncomp.grid.algorithms import ALGORITHMS
 from conncomp.kernels.neighbourhood import Neighbourhood
 

@@ -1,4 +1,4 @@
-"""Which components close on themselves across periodic axes, and how: wrapping.
+"""Which components close on themselves across periodic axes, and how, or percolate.
 
 Arrays are labelled with all axes open. What is at the seams, where periodic axes were cut, tells
 which of these components are one, and which paths are closed: see ``core/wrapping/windings.h``.
@@ -14,11 +14,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from conncomp._arguments import as_integer, shown
 from conncomp._arrays import apply_in_library, in_library, move_from_gpu
 from conncomp._core import native
 from conncomp.gpu import Workspace
-from conncomp.grid._bonds import MOST_AXES as MOST_BOND_AXES
-from conncomp.grid.answers import array_of, fill_labels, fill_on_gpu, image_of
+from conncomp.grid._values import MOST_BOND_AXES
+from conncomp.grid.answers import (
+    array_of,
+    at_both_faces,
+    fill_labels,
+    fill_on_gpu,
+    image_of,
+    label_array,
+)
 from conncomp.grid.array import Array, read_array
 from conncomp.grid.question import Question, question_of_bonds, question_of_image
 from conncomp.grid.runs import link_rule
@@ -205,6 +213,71 @@ def cluster_wrapping(
     question = question_of_bonds(given.array, bonds, periodic, batch_axes, device=given.place)
     array = array_of(question, given, even_items=True)
     return wrapping_of(question, array, workspace, "bonds")
+
+
+def percolates(
+    image: ArrayLike,
+    axis: int,
+    background: float | None = None,
+    connectivity: float | None = None,
+    *,
+    structure: ArrayLike | None = None,
+    tolerance: float = 0,
+    periodic: bool | Sequence[bool] = False,
+    device: str | None = None,
+) -> bool:
+    """Tell whether a component goes all the way along an axis.
+
+    Parameters
+    ----------
+    image, background, connectivity, structure, tolerance, periodic, device
+        As of `label`.
+    axis : int
+        If it is open, a component is looked for that reaches from its first elements to its last
+        ones; if it is periodic, one that closes on itself along it. Negative ones count from the
+        last.
+
+    Returns
+    -------
+    bool
+
+    Raises
+    ------
+    TypeError, ValueError, ImportError, RuntimeError, MemoryError
+        As `label` and `component_wrapping`; and if there is no such axis.
+
+    See Also
+    --------
+    component_spans, component_wrapping : For each component.
+
+    Examples
+    --------
+    >>> import conncomp
+    >>> image = [[0, 1, 0],
+    ...          [0, 1, 1],
+    ...          [0, 0, 1]]
+    >>> conncomp.percolates(image, 0), conncomp.percolates(image, 1)
+    (True, False)
+    >>> conncomp.percolates(image, 0, connectivity=1, periodic=True)  # the ends do not meet
+    False
+    """
+    number = as_integer("axis", axis)
+    given = read_array(image, device=device)
+    asked = background, connectivity, structure, tolerance, periodic
+    question = question_of_image(given.array, image, *asked, device=given.place)
+    array = array_of(question, given)
+    closed = question.neighbourhood.periodic
+    if not -len(closed) <= number < len(closed):
+        raise ValueError(f"axis={shown(axis)} must be one of the {len(closed)} axes of image")
+    if closed[number]:
+        wrapping = wrapping_of(question, array, None, "label_image")
+        return bool(wrapping.axes[:, number].any())
+    with array.stream():
+        answer: Any = label_array(replace(array, library="numpy"), question)  # labels as they are
+        labels, count = answer
+        xp = np if isinstance(labels, np.ndarray) else current_gpu().xp
+        both = at_both_faces(xp, labels, number, count + 1, 0) if labels.size else labels
+        return bool(both.any())
 
 
 def wrapping_of(

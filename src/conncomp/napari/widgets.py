@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from conncomp import napari as functions
 from conncomp._optional import optional
-from conncomp.napari import functions
 
 if TYPE_CHECKING:
     import napari
