@@ -8,11 +8,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import conncomp
-from conncomp import label_bonds
 from conncomp.models import Potts
 from conncomp.models.potts import cuda as potts_engine
 from models.devices import DEVICES, on_host
-from models.potts_reference import CLUSTERS, COUNTS, SATISFIED, ReferencePotts
+from models.potts_reference import (
+    CLUSTERS,
+    COUNTS,
+    ReferencePotts,
+    check_state,
+    check_update,
+)
 
 LABELLINGS = {"cpu": ["auto", "serial"], "cuda": ["auto"]}
 STATES = [2, 3, 4, 5, 17, 255]
@@ -73,41 +78,6 @@ def updates(draw, shape):
         )
         arguments["p_flip"] = draw(st.sampled_from([1e-5, 0.2, 0.5, 0.9, 1 - 2**-53]))
     return name, draw(st.integers(1, 3)), arguments
-
-
-def check_state(model, reference):
-    """Compare everything that a model tells of its spins and of its next clusters."""
-    spins, expected = on_host(model.spins), reference.spins
-    assert spins.dtype == np.uint8
-    np.testing.assert_array_equal(spins, expected)
-    counted = reference.count()
-    np.testing.assert_array_equal(
-        on_host(model.energy()), -reference.coupling * counted[:, SATISFIED]
-    )
-    np.testing.assert_array_equal(
-        on_host(model.magnetisation()), magnetisations(counted[:, COUNTS:])
-    )
-    bonds = reference.bonds()
-    np.testing.assert_array_equal(on_host(model.bonds()), bonds)
-    np.testing.assert_array_equal(
-        on_host(model.labels()), label_bonds(bonds, periodic=reference.periodic, batch_axes=1)
-    )
-
-
-def magnetisations(counts):
-    q, sites = counts.shape[1], counts[0].sum()
-    if q == 2:
-        return (counts[:, 0] - counts[:, 1]) / sites
-    return (q * counts.max(axis=1) / sites - 1) / (q - 1)
-
-
-def check_update(model, reference, update):
-    name, number, arguments = update
-    measured = getattr(model, name)(number, **arguments)
-    records = getattr(reference, name)(number, **arguments)
-    np.testing.assert_array_equal(measured.records, records)
-    np.testing.assert_array_equal(on_host(model.spins), reference.spins)
-    assert model.updates == reference.step
 
 
 @pytest.mark.parametrize("device", DEVICES)

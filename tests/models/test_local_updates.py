@@ -12,8 +12,10 @@ from models import alarms
 from models import test_ising_on_edges as on_edges
 from models import test_potts_on_edges as of_states
 from models.devices import DEVICES, on_host
-from models.edges_reference import ReferenceEdges, ReferenceStates, ReferenceTwoStates
-from models.exact import Exact, bonds_of
+from models.edges_reference import (
+    references_of,
+)
+from models.exact import Exact
 
 pytestmark = pytest.mark.usefixtures("restore_threads")
 RULES = "metropolis", "heat-bath"
@@ -180,20 +182,8 @@ def test_trajectories_are_those_of_the_reference(device, name, case):
     model = make(
         name, shape, beta=0.6, **arguments, replicas=2, first_replica=3, seed=2**40, device=device
     )
-    couplings, fields = bonds_of(model)
-    q, start = KINDS[name][1], on_host(model.spins).reshape(2, -1)
-    mixed = bool((couplings < 0).any())
-    reference_type = ReferenceTwoStates if mixed else ReferenceStates
-    references = []
-    for k in range(2):
-        given = model.edges, couplings, fields, model.beta[k], model.seed, 3 + k, start[k]
-        references.append(ReferenceEdges(*given) if name == "ising" else reference_type(q, *given))
-    # A site of rows that are no multiples of 64 is a bit further on.
-    row = model._words_lattice.shape[-1]
-    place = np.arange(model.sites)
+    references = references_of(model)
     clusters, rules = UPDATES if model._edges is not None else RULES, RULES
-    for reference in references:
-        reference.bits = (place // row * (-(-row // 64) * 64) + place % row).tolist()
     if case == "plain":
         clusters = rules = RULES[1:]  # Metropolis' rule goes by words there
     for update in (*clusters, *rules):
