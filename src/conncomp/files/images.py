@@ -389,7 +389,6 @@ SIGNATURE = 16
 
 
 def _as_png(image: Image, path: StrPath) -> Image:
-    """Return `image` in a dtype that PNG has, with the same values."""
     remedy = "write .tif or .npy"
     if image.ndim == 3 and image.dtype != np.uint8:
         held = f"colours of dtype {image.dtype}, in shape {image.shape}"

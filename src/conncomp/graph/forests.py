@@ -138,7 +138,6 @@ def minimum_spanning_forest(
 
 
 def _graph_and_entries(graph: Any) -> tuple[Graph, Any]:
-    """Return a matrix as a graph, and the entries that its arcs are."""
     if (
         isinstance(graph, Graph)
         or conversions.is_networkx(graph)
@@ -163,7 +162,6 @@ def _graph_and_entries(graph: Any) -> tuple[Graph, Any]:
 
 
 def _as_weights(weights: Any, graph: Graph) -> WeightBits:
-    """Return the weights as kernels read them, once they are checked."""
     there = _arrays.on_gpu(weights)
     if there != (graph.device == "cuda"):
         here, away = ("GPU", "main") if there else ("main", "GPU")
@@ -201,7 +199,6 @@ def _bits_of_weights(weights: Any, graph: Graph, there: bool) -> WeightBits:
 
 
 def _refuse_nan(weights: Any) -> None:
-    """Raise if one of the weights is not a number."""
     on_device = not isinstance(weights, np.ndarray)
     xp = current_gpu().xp if on_device else np
     step = len(weights) if on_device else _arrays.PIECE_HERE

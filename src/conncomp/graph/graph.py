@@ -437,7 +437,6 @@ class Graph:
         return moved
 
     def _moved(self, move: Callable[[Any], Any], library: str) -> Graph:
-        """Return a graph of what `move` returns of each array."""
         return Graph._of_checked(
             self.num_vertices,
             arcs=self._arcs and (move(self._arcs[0]), move(self._arcs[1])),
@@ -534,7 +533,6 @@ class Graph:
             return _arrays.in_library(placed, library)  # type: ignore[no-any-return]
 
     def _ends(self) -> tuple[Indices, Indices]:
-        """Return the sources and the targets of all arcs."""
         if self._arcs is not None:
             return self._arcs
         indptr, indices = self._rows()
@@ -662,7 +660,6 @@ def count_without_arcs(graph: Graph) -> int:
 
 
 def _two(name: str, pair: Any) -> tuple[ArrayLike, ArrayLike]:
-    """Return the two arrays of an argument."""
     try:
         first, second = as_sequence(name, pair)
     except (TypeError, ValueError):

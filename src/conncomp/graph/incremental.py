@@ -305,11 +305,9 @@ class _InMemory:
         return _arrays.in_library(labels, self._library) if out is None else labels
 
     def one_vertex(self, vertex: Any, name: str) -> Any:
-        """Return a vertex as an array, once it is checked."""
         return _one_vertex(vertex, name, len(self.parent))
 
     def _checked(self, arrays: Named) -> list[Any]:
-        """Return arrays of vertices as the kernels take them."""
         for name, array in arrays.items():
             if _arrays.on_gpu(array):
                 raise TypeError(
@@ -377,7 +375,6 @@ class _OnGpu:
             return _arrays.in_library(labels, library) if out is None else out
 
     def one_vertex(self, vertex: Any, name: str) -> Any:
-        """Return a vertex as an array, once it is checked."""
         with self._on_stream("cupy") as gpu:
             return gpu.xp.asarray(_one_vertex(vertex, name, len(self.parent)))
 
@@ -435,7 +432,6 @@ def _library_of(arrays: Named) -> str:
 
 
 def _is_scalar(value: Any) -> bool:
-    """Whether a vertex is given as a number, and not in an array."""
     return isinstance(value, (int, np.integer))
 
 
@@ -447,7 +443,6 @@ def _one_vertex(vertex: Any, name: str, vertices: int) -> NDArray[Any]:
 
 
 def _index_type(dtype: DTypeLike | None, vertices: int) -> np.dtype[Any]:
-    """Return the dtype of the vertices that are kept."""
     if dtype is None:
         return INDEX_TYPES[vertices - 1 > INT32_MAX]
     try:

@@ -233,7 +233,6 @@ def _label_on_gpu(
     out: Any,
     workspace: Workspace | None,
 ) -> tuple[Any, Any]:
-    """Label a graph that lies on a GPU; return the number of components and the labels."""
     with graph._stream():
         gpu = current_gpu()
         largest = max(graph.num_vertices - 1, 0)

@@ -33,7 +33,6 @@ class _ClustersInMemory:
 
     @property
     def size(self) -> int:
-        """How many distinct keys there are."""
         return int(self._clusters.size)
 
     def add_ids(self, keys: Keys) -> NDArray[np.int32]:
@@ -66,7 +65,6 @@ class _ClustersInMemory:
         return numbers, sizes
 
     def all_keys(self) -> Keys:
-        """Return all keys by their numbers."""
         if self._words:
             words = new_array(np, (self.size, self._words), np.uint64)
             self._clusters.copy_ids(words)

@@ -95,7 +95,6 @@ def _attributes(text: str) -> dict[str, str]:
 
 
 def _integer(attributes: Mapping[str, str], name: str, default: int, least: int = 0) -> int:
-    """Return an attribute that is an integer of at least `least`."""
     text = attributes.get(name, str(default))
     try:
         number = int(text)

@@ -137,7 +137,6 @@ class OmeSet:
         return array
 
     def _sizes(self, names: Sequence[str]) -> Mapping[str, int]:
-        """Return the sizes of files in bytes."""
         unique = list(dict.fromkeys(names))
         if len(unique) > MOST_FILES:
             raise ValueError(
@@ -179,7 +178,6 @@ class OmeSet:
 
 
 def _overlap(stretches: Iterable[tuple[str, int, int]]) -> bool:
-    """Whether stretches of pages of files have a page in common."""
     return any(
         name == other and page + count > following
         for (name, page, count), (other, following, _) in pairwise(sorted(stretches))
@@ -187,7 +185,6 @@ def _overlap(stretches: Iterable[tuple[str, int, int]]) -> bool:
 
 
 def _page(tiff: Any, number: int) -> Any:
-    """Return a page of a file, as it stands there."""
     if number >= len(tiff.pages):
         raise ValueError(f"has {len(tiff.pages)} pages, and no page {number}")
     return tiff.pages[number]

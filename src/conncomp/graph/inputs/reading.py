@@ -327,7 +327,6 @@ def _graph_of_npz(path: str) -> Parts:
 
 
 def _parts_of_arcs(src: ArrayLike, dst: ArrayLike, num_vertices: int) -> Parts:
-    """Return the parts of a graph of arcs, once they are checked."""
     arcs = parts.as_arcs(src, dst)
     parts.check_arcs(arcs, parts.check_num_vertices(num_vertices))
     return Parts(num_vertices, arcs=arcs)
@@ -373,7 +372,6 @@ class _XmlText:
         self._parser.XmlDeclHandler = self._declare
 
     def readinto(self, target: memoryview) -> int:
-        """Fill `target` with the next bytes; return how many, 0 at the end."""
         while not self._text and not self._is_over:
             # The first block has the declaration.
             block = bytes(self._source.read_bytes(CHUNK if self._decode else max(CHUNK, HEAD)))

@@ -205,7 +205,6 @@ def _identity(state: os.stat_result) -> tuple[int, int, int]:
 
 @contextmanager
 def _reading(path: str) -> Iterator[None]:
-    """Let errors name the file."""
     try:
         with naming(path):
             yield
@@ -477,7 +476,6 @@ class CsvFile(PairFile):
         return pa.array(integers, mask=missing)
 
     def _line_of(self, row: int) -> int:
-        """Return the line in which a row ends."""
         with Source(self.path) as source:
             rows = filter(None, csv.reader(_lines(source), delimiter=self._delimiter))
             next(islice(rows, row + bool(self._has_header), None), None)
