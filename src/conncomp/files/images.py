@@ -48,6 +48,7 @@ OME_XML = "OME-XML"
 OF_SERIES = ("TIFF", OME_XML)
 
 TIFF = (".tif", ".tiff", ".btf", ".lsm", ".stk")
+PNM = (".pbm", ".pgm", ".ppm", ".pnm", ".pfm")
 WRITTEN = (".npy", ".npz", ".tif", ".tiff", ".btf", ".png")
 # The header of a .npy file is shorter than this.
 NPY_HEADER = 1 << 16
@@ -376,12 +377,7 @@ KINDS = (
     Kind("GIF", rb"GIF8[79]a", (".gif",), partial(read_picture, reader="Gif")),
     Kind("BMP", rb"BM", (".bmp",), partial(read_picture, reader="Bmp")),
     Kind("WebP", rb"RIFF....WEBP", (".webp",), partial(read_picture, reader="WebP")),
-    Kind(
-        "PNM",
-        rb"P([1-6]\s|[fF]\s)",
-        (".pbm", ".pgm", ".ppm", ".pnm", ".pfm"),
-        partial(read_picture, reader="Ppm"),
-    ),
+    Kind("PNM", rb"P([1-6]\s|[fF]\s)", PNM, partial(read_picture, reader="Ppm")),
 )
 
 # No signature is longer.

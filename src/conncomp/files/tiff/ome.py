@@ -71,14 +71,7 @@ def other_holders(description: str, images: Sequence[OmeImage]) -> list[str | No
     """Return, of each image, the name of another file that holds planes of it, if there is one."""
     here = numbers_of_file(description, images)
     return [
-        next(
-            (
-                holder.name
-                for holder in image.holders
-                if holder is not None and holder.number not in here
-            ),
-            None,
-        )
+        next((one.name for one in image.holders if one and one.number not in here), None)
         for image in images
     ]
 

@@ -335,10 +335,8 @@ def _parts_of_arcs(src: ArrayLike, dst: ArrayLike, num_vertices: int) -> Parts:
 def _layout_of_npz(path: str) -> tuple[str, set[str]]:
     """Return the word in the array "format", which is of bytes or text, and all arrays' names."""
     with zipfile.ZipFile(path) as archive:
-        if archive.getinfo("format.npy").compress_type not in (
-            zipfile.ZIP_STORED,
-            zipfile.ZIP_DEFLATED,
-        ):
+        packing = archive.getinfo("format.npy").compress_type
+        if packing not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
             raise ValueError("format.npy is compressed in a way that NumPy does not use")
         with archive.open("format.npy") as member:
             head = io.BytesIO(member.read(1 << 10))

@@ -563,12 +563,9 @@ def open_file(
         return CsvFile(path, wanted, "," if chosen == "csv" else "\t", integers, header)
     if chosen == "dups" and not wanted.left:
         wanted = Wanted(DUPS_COLUMNS[:2], DUPS_COLUMNS[2:], wanted.weights)
-    kinds: dict[str, Callable[[StrPath, Wanted], PairFile]] = {
-        "parquet": ParquetFile,
-        "arrow": ArrowFile,
-        "dups": DupsFile,
-    }
-    return kinds[chosen](path, wanted)
+    kinds: dict[str, Any] = {"parquet": ParquetFile, "arrow": ArrowFile, "dups": DupsFile}
+    opened: PairFile = kinds[chosen](path, wanted)
+    return opened
 
 
 def notes_of(files: Iterable[PairFile]) -> list[str]:
