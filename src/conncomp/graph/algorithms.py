@@ -29,6 +29,7 @@ HAWICK = "Hawick, Leist, Playne 2010"
 TARJAN = "Tarjan 1972; Tarjan, Zwick 2024"
 SLOTA = "Slota, Rajamanickam, Madduri 2014"
 ALABANDI = "Alabandi, Sands, Biros, Burtscher 2023"
+FLEISCHER = "Fleischer, Hendrickson, Pinar 2000"
 BARNAT = "Barnat, Bauch, Brim, Češka 2011"
 
 
@@ -90,21 +91,17 @@ def _numbering(fill_roots: Callable[..., Any]) -> Callable[..., Any]:
     return fill
 
 
-def _kernels(*drivers: Any) -> tuple[Callable[[], Specialisations], ...]:
-    return tuple(driver.specialisations for driver in (*drivers, numbering))
+def _on_gpu(name: str, driver: Any, source: str, *others: Any, **traits: Any) -> Algorithm:
+    """Return an algorithm whose driver loads kernels of some others, too."""
+    drivers = driver, *others, numbering
+    kernels: tuple[Callable[[], Specialisations], ...] = tuple(d.specialisations for d in drivers)
+    fill = _numbering(driver.fill_roots)
+    return Algorithm(name, "cuda", fill, source=source, specialisations=kernels, **traits)
 
 
 def _of_paper(name: str, driver: Any, source: str, **traits: Any) -> Algorithm:
     """Return a paper's algorithm that goes on until nothing changes."""
-    return Algorithm(
-        name,
-        "cuda",
-        _numbering(driver.fill_roots),
-        source=source,
-        waits=always_waits,
-        specialisations=_kernels(driver, edges),
-        **traits,
-    )
+    return _on_gpu(name, driver, source, edges, waits=always_waits, **traits)
 
 
 # A problem is a `Graph`, which is one item, on the device of the algorithm.
@@ -114,21 +111,8 @@ ALGORITHMS = table_of(
     Algorithm("ecl", "cpu", _fill_by_ecl, source=JAIGANESH, options=ecl.OPTIONS),
     Algorithm("bfs", "cpu", _by_rows(native.bfs_of_csr), source=HAWICK),
     Algorithm("recolouring", "cpu", _by_rows(native.recolouring_of_csr), source=HAWICK),
-    Algorithm(
-        "auto",
-        "cuda",
-        _numbering(blocked_afforest.fill_roots),
-        source=f"Sutton, Ben-Nun, Barak 2018; {JAIGANESH}",
-        specialisations=_kernels(blocked_afforest, ecl),
-    ),
-    Algorithm(
-        "ecl",
-        "cuda",
-        _numbering(ecl.fill_roots),
-        source=JAIGANESH,
-        options=ecl.OPTIONS,
-        specialisations=_kernels(ecl),
-    ),
+    _on_gpu("auto", blocked_afforest, f"Sutton, Ben-Nun, Barak 2018; {JAIGANESH}", ecl),
+    _on_gpu("ecl", ecl, JAIGANESH, options=ecl.OPTIONS),
     _of_paper(
         "soman", soman, "Soman, Kothapalli, Narayanan 2010; Wang 2013", options=soman.OPTIONS
     ),
@@ -141,13 +125,7 @@ ALGORITHMS = table_of(
 STRONG_ALGORITHMS = table_of(
     Algorithm("auto", "cpu", _by_rows(native.strong_of_csr, True), source=f"{SLOTA}; {TARJAN}"),
     Algorithm("tarjan", "cpu", _by_rows(native.strong_of_csr, False), source=TARJAN),
-    Algorithm(
-        "auto",
-        "cuda",
-        _numbering(strong_components.fill_roots),
-        source=f"Fleischer, Hendrickson, Pinar 2000; {ALABANDI}",
-        specialisations=_kernels(strong_components, edges, blocked_afforest, ecl),
-    ),
+    _on_gpu("auto", strong_components, f"{FLEISCHER}; {ALABANDI}", edges, blocked_afforest, ecl),
     _of_paper("ecl-scc", ecl_scc, ALABANDI),
     _of_paper("forward-backward", forward_backward, BARNAT),
 )

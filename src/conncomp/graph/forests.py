@@ -15,7 +15,7 @@ from conncomp._core import native
 from conncomp.gpu import Workspace, check_workspace
 from conncomp.graph.graph import Graph
 from conncomp.graph.inputs import conversions
-from conncomp.graph.inputs.parts import check_one_each, check_square
+from conncomp.graph.inputs.parts import as_array, check_one_each, check_square
 from conncomp.graph.labelling import _lies_on_gpu, as_graph
 from conncomp.graph.repeated_forests import kept_forest_arcs
 from conncomp.kernels.cuda.graph.boruvka import WeightBits
@@ -172,12 +172,7 @@ def _as_weights(weights: Any, graph: Graph) -> WeightBits:
 
 def _bits_of_weights(weights: Any, graph: Graph, there: bool) -> WeightBits:
     """Return the same of weights that lie in GPU memory if they are `there`, as the graph does."""
-    array: Any
-    if there:
-        array = _arrays.as_cupy(weights)
-        _arrays.check_gpu(array, "weights")
-    else:
-        array = _arrays.as_numpy(weights, "weights")
+    array = as_array(weights, "weights")
     if array.size == 0 and not hasattr(weights, "dtype"):
         array = array.astype(np.float64)
     _arrays.check_kind(array, "biuf", weights, "weights", "of real numbers")

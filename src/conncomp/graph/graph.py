@@ -520,11 +520,7 @@ class Graph:
         """
         order: Any = np.argsort(self.to("cpu")._ends()[0], kind="stable")
         with _where_they_lie(values=values) as library:
-            array: Any = (
-                _arrays.as_cupy(values)
-                if _arrays.on_gpu(values)
-                else _arrays.as_numpy(values, "values")
-            )
+            array = parts.as_array(values, "values")
             parts.check_one_each("values", array.shape, self.num_arcs)
             if _arrays.on_gpu(values):
                 order = _arrays.move_to_gpu(current_gpu().xp, order)
@@ -676,10 +672,8 @@ def _where_they_lie(**arrays: Any) -> Iterator[str]:
         raise TypeError(f"{on_device} lies in GPU memory, but {in_memory} does not; move one")
     first = next(iter(arrays.values()))
     library = _arrays.library_of(first)
-    place = (
-        _arrays.caller_stream(library, _arrays.as_cupy(first).device.id)
-        if _arrays.on_gpu(first)
-        else nullcontext()
-    )
+    place: AbstractContextManager[object] = nullcontext()
+    if _arrays.on_gpu(first):
+        place = _arrays.caller_stream(library, _arrays.as_cupy(first).device.id)
     with place:
         yield library

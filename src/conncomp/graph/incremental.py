@@ -111,13 +111,9 @@ class IncrementalComponents:
 
     def __reduce__(self) -> tuple[Any, ...]:
         roots = self.labels("roots", dtype=self.dtype)
-        on_device = self.device == "cuda"
-        roots = (
-            _arrays.move_from_gpu(_arrays.as_cupy(roots))
-            if on_device
-            else _arrays.as_numpy(roots, "roots")
-        )
-        return _with_roots, (self.device, self.dtype, roots)
+        if self.device == "cuda":
+            roots = _arrays.move_from_gpu(_arrays.as_cupy(roots))
+        return _with_roots, (self.device, self.dtype, _arrays.as_numpy(roots, "roots"))
 
     @property
     def num_vertices(self) -> int:

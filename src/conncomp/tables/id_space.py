@@ -144,11 +144,8 @@ class IdSpace:
                 )
         self.ids = [Ids(family) for family in families]
         # Each column of several has numbers of its own, and their pairs are numbered in turn.
-        self._encoders = (
-            [new_clusters(family.words, [], on_gpu) for family in families]
-            if len(families) > 1
-            else []
-        )
+        several = families if len(families) > 1 else []
+        self._encoders = [new_clusters(family.words, [], on_gpu) for family in several]
         self._folds = [new_clusters(1, [], on_gpu) for _ in range(len(families) - 2)]
         words = families[0].words if len(families) == 1 else 1
         self.clusters = new_clusters(words, thresholds, on_gpu)
