@@ -35,7 +35,7 @@ def spanning_forest(
     Parameters
     ----------
     graph : Graph, matrix, or graph of another library
-        As for `connected_components`. Directions of arcs are ignored.
+        As for `connected_components`, and so are errors. Directions of arcs are ignored.
     device : {None, "cpu", "cuda"}, optional
         Where to work: by default where the graph lies. "cuda" moves a graph in main memory, and its
         weights, to the current GPU, and the result back.
@@ -50,11 +50,6 @@ def spanning_forest(
         of rows; of a dense one, its entries in the order of rows. Entries that are no arcs, such as
         the zeros in blocks of bsr, are not counted. int32 unless there are 2³¹ arcs. Of the library
         of the graph's arrays.
-
-    Raises
-    ------
-    TypeError, ValueError, ImportError, RuntimeError, MemoryError
-        As `connected_components` does for the graph and the device.
 
     Notes
     -----

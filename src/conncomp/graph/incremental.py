@@ -57,15 +57,12 @@ class IncrementalComponents:
     ImportError, RuntimeError
         If the GPU is to be used, and CuPy is not installed or there is none.
 
-    See Also
-    --------
-    connected_components : For all edges at once, which is quicker.
-
     Notes
     -----
-    Trees of a union-find grow by a batch at a time (:doc:`/algorithms/forests`). They take 4 bytes
-    a vertex, or 8 with int64; on a GPU a batch takes a bit an edge besides. On the CPU large
-    batches use all threads (`set_num_threads`).
+    `connected_components` takes all edges at once, which is quicker. Here trees of a union-find
+    grow by a batch at a time (:doc:`/algorithms/forests`). They take 4 bytes a vertex, or 8 with
+    int64; on a GPU a batch takes a bit an edge besides. On the CPU large batches use all threads
+    (`set_num_threads`).
 
     On a GPU only `count`, `check`, ``labels("consecutive")``, answers to integers and calls with
     ``wait=True`` wait. So a vertex that does not exist is not reported at once: the GPU leaves out
