@@ -121,7 +121,6 @@ UNCHANGING = frozenset(b"bKGD cHRM eXIf gAMA hIST iCCP iTXt pHYs sBIT sRGB tEXt 
 
 
 def _unpacker() -> Any:
-    """Return what undoes DEFLATE, a module as zlib is."""
     try:
         from isal import isal_zlib
     except ImportError:

@@ -1,9 +1,8 @@
 """Volumes of medicine: NIfTI, NRRD and MHA, in one file each, with voxel sizes.
 
-The header of NIfTI is read by nibabel, that of NRRD by pynrrd; that of MHA is lines of text. Values
-are read here, no more than the file can hold. All of them store the first axis of their headers
-densest, so that it becomes the last one of an array in C order: a volume has axes z, y, x, as in
-TIFF.
+nibabel reads the header of NIfTI, pynrrd that of NRRD; that of MHA is lines of text. Values are
+read here, no more than the file can hold. Headers have the densest axis first, and arrays in C
+order last: a volume has axes z, y, x, as in TIFF.
 """
 
 from __future__ import annotations

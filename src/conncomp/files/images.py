@@ -48,6 +48,7 @@ OME_XML = "OME-XML"
 OF_SERIES = ("TIFF", OME_XML)
 
 TIFF = (".tif", ".tiff", ".btf", ".lsm", ".stk")
+PNM = (".pbm", ".pgm", ".ppm", ".pnm", ".pfm")
 WRITTEN = (".npy", ".npz", ".tif", ".tiff", ".btf", ".png")
 # The header of a .npy file is shorter than this.
 NPY_HEADER = 1 << 16
@@ -376,12 +377,7 @@ KINDS = (
     Kind("GIF", rb"GIF8[79]a", (".gif",), partial(read_picture, reader="Gif")),
     Kind("BMP", rb"BM", (".bmp",), partial(read_picture, reader="Bmp")),
     Kind("WebP", rb"RIFF....WEBP", (".webp",), partial(read_picture, reader="WebP")),
-    Kind(
-        "PNM",
-        rb"P([1-6]\s|[fF]\s)",
-        (".pbm", ".pgm", ".ppm", ".pnm", ".pfm"),
-        partial(read_picture, reader="Ppm"),
-    ),
+    Kind("PNM", rb"P([1-6]\s|[fF]\s)", PNM, partial(read_picture, reader="Ppm")),
 )
 
 # No signature is longer.
@@ -389,7 +385,6 @@ SIGNATURE = 16
 
 
 def _as_png(image: Image, path: StrPath) -> Image:
-    """Return `image` in a dtype that PNG has, with the same values."""
     remedy = "write .tif or .npy"
     if image.ndim == 3 and image.dtype != np.uint8:
         held = f"colours of dtype {image.dtype}, in shape {image.shape}"

@@ -1,11 +1,8 @@
 """What packed chunks of Zarr say of their sizes, which is checked before they are unpacked.
 
-Blosc reads as many bytes as a chunk says that it has, whether they are there or not, and all ways
-of packing make room for as many as a chunk says that it holds. Only what was packed last is there
-to be looked at, so an array that packs by one of these and then by another is refused, but for
-checksums at the end.
-
-https://github.com/Blosc/c-blosc/blob/main/README_CHUNK_FORMAT.rst, RFC 8878 (Zstandard)
+Blosc reads, and all ways of packing make room for, as many bytes as a chunk says. Only what was
+packed last can be looked at, so an array that packs by one of these and then by another is refused,
+but for checksums at the end. Formats: c-blosc's README_CHUNK_FORMAT.rst, RFC 8878 (Zstandard).
 """
 
 from __future__ import annotations
@@ -142,8 +139,6 @@ def check_chunks(array: Any, folder: str, place: tuple[slice, ...]) -> None:
 
 
 class _Part(NamedTuple):
-    """A part of an open file."""
-
     descriptor: int
     begin: int
     length: int
@@ -157,7 +152,6 @@ class _Part(NamedTuple):
 def _chunks_of_shard(
     descriptor: int, size: int, count: int, sharding: Any
 ) -> Iterator[tuple[int, int]]:
-    """Yield where the chunks of a shard begin, and their lengths."""
     length = 16 * count + CHECKSUM_BYTES * (len(sharding.index_codecs) - 1)
     if length > size:
         raise ValueError(f"has a shard of {size} bytes, and its index has {length}")
@@ -172,7 +166,6 @@ def _chunks_of_shard(
 
 
 def _check(packing: str, part: _Part, most: int) -> None:
-    """Raise ValueError if a packed chunk says what it cannot hold."""
     head = part.read(0, HEAD)
     holds: int | None = None
     if packing == "blosc":

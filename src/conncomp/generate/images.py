@@ -159,7 +159,6 @@ def voronoi(
 
 
 def _distinct(count: int, high: int, seed: int) -> NDArray[Any]:
-    """Draw `count` different integers below `high`."""
     if 4 * count > high:
         return permutation(high, seed=seed, purpose=Purpose.POINT)[:count]
     # Of so many draws, more than half as many are different, but for odds beyond astronomical.

@@ -146,12 +146,10 @@ Pairs = list[tuple[Any, Any, list[Points], Points]]
 
 
 def _mean(points: list[Points]) -> Points:
-    """Return the points midway between others."""
     return np.asarray(sum(points) / len(points))
 
 
 def _hexahedra(mesh: _Mesh) -> Pairs:
-    """Return the faces between cells."""
     centre = _mean([mesh.corner(offset) for offset in product((0, 1), repeat=3)])
     pairs: Pairs = []
     for axis in range(3):

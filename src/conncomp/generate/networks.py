@@ -192,7 +192,6 @@ def equal_components(
 def _check_components(
     num_vertices: int, num_edges: int, num_components: int, connected: bool
 ) -> tuple[int, int, int]:
-    """Return the numbers as ints; raise unless there are such graphs."""
     n = check_int("num_vertices", num_vertices, 0)
     k = check_int("num_components", num_components, min(n, 1), n)
     m = check_int("num_edges", num_edges, n - k if as_bool("connected", connected) else 0)

@@ -213,7 +213,6 @@ def _check_dtype(dtype: DTypeLike, *choices: type[np.generic]) -> np.dtype[Any]:
 
 
 def _check_draw(count: int, seed: int, purpose: int, start: int) -> tuple[int, int, int]:
-    """Check where numbers are drawn from; return seed, purpose and start."""
     check_int("count", count, 0)
     return (
         check_seed(seed),

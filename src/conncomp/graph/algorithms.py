@@ -23,6 +23,7 @@ HAWICK = "Hawick, Leist, Playne 2010"
 TARJAN = "Tarjan 1972; Tarjan, Zwick 2024"
 SLOTA = "Slota, Rajamanickam, Madduri 2014"
 ALABANDI = "Alabandi, Sands, Biros, Burtscher 2023"
+FLEISCHER = "Fleischer, Hendrickson, Pinar 2000"
 BARNAT = "Barnat, Bauch, Brim, Češka 2011"
 
 
@@ -84,23 +85,23 @@ def _numbering(fill_roots: Callable[..., Any]) -> Callable[..., Any]:
     return fill
 
 
-def _kernels(*drivers: Any) -> tuple[Callable[[], Specialisations], ...]:
-    return tuple(driver.specialisations for driver in (*drivers, numbering))
+def _on_gpu(
+    name: str,
+    fill_roots: Callable[..., Any],
+    source: str,
+    *kernels: Callable[[], Specialisations],
+    **traits: Any,
+) -> Algorithm:
+    fill, loaded = _numbering(fill_roots), (*kernels, numbering.specialisations)
+    return Algorithm(name, "cuda", fill, source=source, specialisations=loaded, **traits)
 
 
 def _of_paper(
     name: str, fill_roots: Callable[..., Any], kernels: Templates, source: str, **traits: Any
 ) -> Algorithm:
     """Return a paper's algorithm that goes on until nothing changes."""
-    return Algorithm(
-        name,
-        "cuda",
-        _numbering(fill_roots),
-        source=source,
-        waits=always_waits,
-        specialisations=(kernels.modules, *_kernels(edges)),
-        **traits,
-    )
+    own, shared = kernels.modules, edges.specialisations
+    return _on_gpu(name, fill_roots, source, own, shared, waits=always_waits, **traits)
 
 
 # A problem is a `Graph`, which is one item, on the device of the algorithm.
@@ -110,21 +111,14 @@ ALGORITHMS = table_of(
     Algorithm("ecl", "cpu", _fill_by_ecl, source=JAIGANESH, options=ecl.OPTIONS),
     Algorithm("bfs", "cpu", _by_rows(native.bfs_of_csr), source=HAWICK),
     Algorithm("recolouring", "cpu", _by_rows(native.recolouring_of_csr), source=HAWICK),
-    Algorithm(
+    _on_gpu(
         "auto",
-        "cuda",
-        _numbering(blocked_afforest.fill_roots),
-        source=f"Sutton, Ben-Nun, Barak 2018; {JAIGANESH}",
-        specialisations=_kernels(blocked_afforest, ecl),
+        blocked_afforest.fill_roots,
+        f"Sutton, Ben-Nun, Barak 2018; {JAIGANESH}",
+        blocked_afforest.specialisations,
+        ecl.specialisations,
     ),
-    Algorithm(
-        "ecl",
-        "cuda",
-        _numbering(ecl.fill_roots),
-        source=JAIGANESH,
-        options=ecl.OPTIONS,
-        specialisations=_kernels(ecl),
-    ),
+    _on_gpu("ecl", ecl.fill_roots, JAIGANESH, ecl.specialisations, options=ecl.OPTIONS),
     _of_paper(
         "soman",
         soman.fill_roots,
@@ -153,12 +147,11 @@ ALGORITHMS = table_of(
 STRONG_ALGORITHMS = table_of(
     Algorithm("auto", "cpu", _by_rows(native.strong_of_csr, True), source=f"{SLOTA}; {TARJAN}"),
     Algorithm("tarjan", "cpu", _by_rows(native.strong_of_csr, False), source=TARJAN),
-    Algorithm(
+    _on_gpu(
         "auto",
-        "cuda",
-        _numbering(strong_components.fill_roots),
-        source=f"Fleischer, Hendrickson, Pinar 2000; {ALABANDI}",
-        specialisations=_kernels(strong_components, edges, blocked_afforest, ecl),
+        strong_components.fill_roots,
+        f"{FLEISCHER}; {ALABANDI}",
+        *(driver.specialisations for driver in (strong_components, edges, blocked_afforest, ecl)),
     ),
     _of_paper("ecl-scc", ecl_scc.fill_roots, ecl_scc.KERNELS, ALABANDI),
     _of_paper("forward-backward", forward_backward.fill_roots, forward_backward.KERNELS, BARNAT),

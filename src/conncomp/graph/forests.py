@@ -15,7 +15,7 @@ from conncomp._core import native
 from conncomp.gpu import Workspace
 from conncomp.graph.graph import Graph
 from conncomp.graph.inputs import conversions
-from conncomp.graph.inputs.parts import check_one_each, check_square
+from conncomp.graph.inputs.parts import as_array, check_one_each, check_square
 from conncomp.graph.labelling import _lies_on_gpu, as_graph
 from conncomp.graph.repeated import recorded_forest
 from conncomp.kernels.cuda.graph.boruvka import WeightBits
@@ -35,7 +35,7 @@ def spanning_forest(
     Parameters
     ----------
     graph : Graph, matrix, or graph of another library
-        As for `connected_components`. Directions of arcs are ignored.
+        As for `connected_components`, and so are errors. Directions of arcs are ignored.
     device : {None, "cpu", "cuda"}, optional
         Where to work: by default where the graph lies. "cuda" moves a graph in main memory, and its
         weights, to the current GPU, and the result back.
@@ -50,11 +50,6 @@ def spanning_forest(
         of rows; of a dense one, its entries in the order of rows. Entries that are no arcs, such as
         the zeros in blocks of bsr, are not counted. int32 unless there are 2³¹ arcs. Of the library
         of the graph's arrays.
-
-    Raises
-    ------
-    TypeError, ValueError, ImportError, RuntimeError, MemoryError
-        As `connected_components` does for the graph and the device.
 
     Notes
     -----
@@ -138,7 +133,6 @@ def minimum_spanning_forest(
 
 
 def _graph_and_entries(graph: Any) -> tuple[Graph, Any]:
-    """Return a matrix as a graph, and the entries that its arcs are."""
     if (
         isinstance(graph, Graph)
         or conversions.is_networkx(graph)
@@ -163,7 +157,6 @@ def _graph_and_entries(graph: Any) -> tuple[Graph, Any]:
 
 
 def _as_weights(weights: Any, graph: Graph) -> WeightBits:
-    """Return the weights as kernels read them, once they are checked."""
     there = _arrays.on_gpu(weights)
     if there != (graph.device == "cuda"):
         here, away = ("GPU", "main") if there else ("main", "GPU")
@@ -174,12 +167,7 @@ def _as_weights(weights: Any, graph: Graph) -> WeightBits:
 
 def _bits_of_weights(weights: Any, graph: Graph, there: bool) -> WeightBits:
     """Return the same of weights that lie in GPU memory if they are `there`, as the graph does."""
-    array: Any
-    if there:
-        array = _arrays.as_cupy(weights)
-        _arrays.check_gpu(array, "weights")
-    else:
-        array = _arrays.as_numpy(weights, "weights")
+    array = as_array(weights, "weights")
     if array.size == 0 and not hasattr(weights, "dtype"):
         array = array.astype(np.float64)
     _arrays.check_kind(array, "biuf", weights, "weights", "of real numbers")
@@ -201,7 +189,6 @@ def _bits_of_weights(weights: Any, graph: Graph, there: bool) -> WeightBits:
 
 
 def _refuse_nan(weights: Any) -> None:
-    """Raise if one of the weights is not a number."""
     on_device = not isinstance(weights, np.ndarray)
     xp = current_gpu().xp if on_device else np
     step = len(weights) if on_device else _arrays.PIECE_HERE

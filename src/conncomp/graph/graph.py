@@ -437,7 +437,6 @@ class Graph:
         return moved
 
     def _moved(self, move: Callable[[Any], Any], library: str) -> Graph:
-        """Return a graph of what `move` returns of each array."""
         return Graph._of_checked(
             self.num_vertices,
             arcs=self._arcs and (move(self._arcs[0]), move(self._arcs[1])),
@@ -521,11 +520,7 @@ class Graph:
         """
         order: Any = np.argsort(self.to("cpu")._ends()[0], kind="stable")
         with _where_they_lie(values=values) as library:
-            array: Any = (
-                _arrays.as_cupy(values)
-                if _arrays.on_gpu(values)
-                else _arrays.as_numpy(values, "values")
-            )
+            array = parts.as_array(values, "values")
             parts.check_one_each("values", array.shape, self.num_arcs)
             if _arrays.on_gpu(values):
                 order = _arrays.move_to_gpu(current_gpu().xp, order)
@@ -534,7 +529,6 @@ class Graph:
             return _arrays.in_library(placed, library)  # type: ignore[no-any-return]
 
     def _ends(self) -> tuple[Indices, Indices]:
-        """Return the sources and the targets of all arcs."""
         if self._arcs is not None:
             return self._arcs
         indptr, indices = self._rows()
@@ -662,7 +656,6 @@ def count_without_arcs(graph: Graph) -> int:
 
 
 def _two(name: str, pair: Any) -> tuple[ArrayLike, ArrayLike]:
-    """Return the two arrays of an argument."""
     try:
         first, second = as_sequence(name, pair)
     except (TypeError, ValueError):
@@ -679,10 +672,8 @@ def _where_they_lie(**arrays: Any) -> Iterator[str]:
         raise TypeError(f"{on_device} lies in GPU memory, but {in_memory} does not; move one")
     first = next(iter(arrays.values()))
     library = _arrays.library_of(first)
-    place = (
-        _arrays.caller_stream(library, _arrays.as_cupy(first).device.id)
-        if _arrays.on_gpu(first)
-        else nullcontext()
-    )
+    place: AbstractContextManager[object] = nullcontext()
+    if _arrays.on_gpu(first):
+        place = _arrays.caller_stream(library, _arrays.as_cupy(first).device.id)
     with place:
         yield library

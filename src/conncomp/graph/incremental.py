@@ -57,15 +57,12 @@ class IncrementalComponents:
     ImportError, RuntimeError
         If the GPU is to be used, and CuPy is not installed or there is none.
 
-    See Also
-    --------
-    connected_components : For all edges at once, which is quicker.
-
     Notes
     -----
-    Trees of a union-find grow by a batch at a time (:doc:`/algorithms/forests`). They take 4 bytes
-    a vertex, or 8 with int64; on a GPU a batch takes a bit an edge besides. On the CPU large
-    batches use all threads (`set_num_threads`).
+    `connected_components` takes all edges at once, which is quicker. Here trees of a union-find
+    grow by a batch at a time (:doc:`/algorithms/forests`). They take 4 bytes a vertex, or 8 with
+    int64; on a GPU a batch takes a bit an edge besides. On the CPU large batches use all threads
+    (`set_num_threads`).
 
     On a GPU only `count`, `check`, ``labels("consecutive")``, answers to integers and calls with
     ``wait=True`` wait. So a vertex that does not exist is not reported at once: the GPU leaves out
@@ -111,13 +108,9 @@ class IncrementalComponents:
 
     def __reduce__(self) -> tuple[Any, ...]:
         roots = self.labels("roots", dtype=self.dtype)
-        on_device = self.device == "cuda"
-        roots = (
-            _arrays.move_from_gpu(_arrays.as_cupy(roots))
-            if on_device
-            else _arrays.as_numpy(roots, "roots")
-        )
-        return _with_roots, (self.device, self.dtype, roots)
+        if self.device == "cuda":
+            roots = _arrays.move_from_gpu(_arrays.as_cupy(roots))
+        return _with_roots, (self.device, self.dtype, _arrays.as_numpy(roots, "roots"))
 
     @property
     def num_vertices(self) -> int:
@@ -305,11 +298,9 @@ class _InMemory:
         return _arrays.in_library(labels, self._library) if out is None else labels
 
     def one_vertex(self, vertex: Any, name: str) -> Any:
-        """Return a vertex as an array, once it is checked."""
         return _one_vertex(vertex, name, len(self.parent))
 
     def _checked(self, arrays: Named) -> list[Any]:
-        """Return arrays of vertices as the kernels take them."""
         for name, array in arrays.items():
             if _arrays.on_gpu(array):
                 raise TypeError(
@@ -377,7 +368,6 @@ class _OnGpu:
             return _arrays.in_library(labels, library) if out is None else out
 
     def one_vertex(self, vertex: Any, name: str) -> Any:
-        """Return a vertex as an array, once it is checked."""
         with self._on_stream("cupy") as gpu:
             return gpu.xp.asarray(_one_vertex(vertex, name, len(self.parent)))
 
@@ -435,7 +425,6 @@ def _library_of(arrays: Named) -> str:
 
 
 def _is_scalar(value: Any) -> bool:
-    """Whether a vertex is given as a number, and not in an array."""
     return isinstance(value, (int, np.integer))
 
 
@@ -447,7 +436,6 @@ def _one_vertex(vertex: Any, name: str, vertices: int) -> NDArray[Any]:
 
 
 def _index_type(dtype: DTypeLike | None, vertices: int) -> np.dtype[Any]:
-    """Return the dtype of the vertices that are kept."""
     if dtype is None:
         return INDEX_TYPES[vertices - 1 > INT32_MAX]
     try:

@@ -232,7 +232,6 @@ def _label_on_gpu(
     out: Any,
     workspace: Workspace | None,
 ) -> tuple[Any, Any]:
-    """Label a graph that lies on a GPU; return the number of components and the labels."""
     with graph._stream():
         gpu = current_gpu()
         largest = max(graph.num_vertices - 1, 0)
@@ -368,7 +367,7 @@ def condensation(
     Parameters
     ----------
     csgraph : Graph, matrix, or graph of another library
-        As for `connected_components`. The keyword ``graph`` works, too.
+        As for `connected_components`, and so are errors. The keyword ``graph`` works, too.
     numbering : {"consecutive", "topological"}, optional
         "consecutive": components are numbered in the order of their smallest vertices.
         "topological": so that arcs lead to smaller numbers, as `connected_components` does it.
@@ -379,11 +378,6 @@ def condensation(
     -------
     Condensation
         Arrays lie where those of `csgraph` do, the labels as an array of the same library.
-
-    Raises
-    ------
-    TypeError, ValueError, ImportError, RuntimeError, MemoryError
-        As of `connected_components`.
 
     Examples
     --------

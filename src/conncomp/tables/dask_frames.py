@@ -1,13 +1,10 @@
 """Clusters of pairs, and forests of edges, that are in a DataFrame of Dask: graphs of tasks.
 
-Clusters: each partition is clustered on its own: its distinct ids, in the order of their first
-appearance, and which of them it connects. Ids are hashed to buckets, each of which tells where the
-ids in it appear first. One task numbers these places and unites what partitions connect, in
-integers; each partition then names the clusters of the ids that appear in it first. So partitions
-of the result, one after the other, are the table that all pairs in memory have.
-
-Edges: each partition is reduced to its forest, and forests are merged in a tree; so no task has
-more than a partition, or as many edges of some partitions as there are vertices.
+Clusters: each partition is clustered alone. Its ids are hashed to buckets, each of which tells
+where its ids appear first; one task numbers these places and unites, in integers, what partitions
+connect; then each partition names the clusters of the ids that appear in it first. So its
+partitions together are the table of all pairs in memory. Edges: partitions are reduced to their
+forests, which are merged in a tree.
 """
 
 from __future__ import annotations
@@ -118,7 +115,6 @@ def _united(parts: list[Any], like: Any, cluster_ids: str) -> Any:
 
 
 def _cluster_part(pairs: Any, left: Any, right: Any, arguments: Any, nodes: Any = None) -> Part:
-    """Cluster the pairs of a partition alone."""
     table = cluster_in_memory(pairs, left, right, nodes=nodes, **arguments)
     roots = []
     for suffix in _suffixes(table):
@@ -214,7 +210,6 @@ def _names_of_clusters(of_parts: list[list[Any]]) -> list[Any]:
 
 
 def _as_table(part: Part, clusters: Clusters, names: list[Any] | None, like: Any) -> Any:
-    """Return the rows of a partition, as `cluster_pairs` has them."""
     nodes = part.ids.iloc[clusters.new].reset_index(drop=True)
     columns = {name: nodes[name] for name in nodes}
     for level, suffix in enumerate(_suffixes(like)):
@@ -261,7 +256,6 @@ minimum_spanning_forest_of_files = spanning_forest_of_files
 
 
 def _forest(edges: Any, names: list[str], num_vertices: int | None) -> Any:
-    """Return what stands for the forest of all edges."""
     _check_columns(edges, names)
     parts = edges[list(dict.fromkeys(names))].to_delayed()
     forests = [dask.delayed(_forest_of_part)(part, names) for part in parts]
@@ -286,7 +280,6 @@ def _check_columns(edges: Any, names: list[str]) -> None:
 
 
 def _forest_of_part(part: Any, names: list[str]) -> Edges:
-    """Return the forest of the edges of a partition."""
     src, dst, *weights = (part[name].to_numpy() for name in names)
     checked = as_vertices(src, "src"), as_vertices(dst, "dst")
     src, dst = (ends.astype(np.int64, copy=False) for ends, _ in checked)
@@ -307,6 +300,5 @@ def _label(forest: Edges, num_vertices: int | None) -> tuple[NDArray[Any], NDArr
 
 
 def _as_columns(forest: Edges) -> tuple[Any, ...]:
-    """Return numbers, ends and weights, if there are any."""
     weights = () if forest.weights is None else (forest.weights,)
     return forest.numbers, *forest.ends, *weights

@@ -40,7 +40,8 @@ FORMAT = 1  # of files
 class ClusterPairs:
     """The clusters of ids that are linked by pairs, which come in batches.
 
-    It keeps the distinct ids and 4 bytes for each of them and threshold, not the pairs.
+    `cluster_pairs` takes one table. This keeps the distinct ids and 4 bytes for each of them and
+    threshold, not the pairs.
 
     Parameters
     ----------
@@ -53,10 +54,6 @@ class ClusterPairs:
         Where the clusters are kept: by default where the first batch lies. ``"cuda"`` moves columns
         of main memory to the current GPU, and results back; ImportError or RuntimeError is raised
         if CuPy is not installed or there is no GPU.
-
-    See Also
-    --------
-    cluster_pairs : For one table.
 
     Examples
     --------

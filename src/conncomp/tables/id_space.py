@@ -33,7 +33,6 @@ class _ClustersInMemory:
 
     @property
     def size(self) -> int:
-        """How many distinct keys there are."""
         return int(self._clusters.size)
 
     def add_ids(self, keys: Keys) -> NDArray[np.int32]:
@@ -66,7 +65,6 @@ class _ClustersInMemory:
         return numbers, sizes
 
     def all_keys(self) -> Keys:
-        """Return all keys by their numbers."""
         if self._words:
             words = new_array(np, (self.size, self._words), np.uint64)
             self._clusters.copy_ids(words)
@@ -146,11 +144,8 @@ class IdSpace:
                 )
         self.ids = [Ids(family) for family in families]
         # Each column of several has numbers of its own, and their pairs are numbered in turn.
-        self._encoders = (
-            [new_clusters(family.words, [], on_gpu) for family in families]
-            if len(families) > 1
-            else []
-        )
+        several = families if len(families) > 1 else []
+        self._encoders = [new_clusters(family.words, [], on_gpu) for family in several]
         self._folds = [new_clusters(1, [], on_gpu) for _ in range(len(families) - 2)]
         words = families[0].words if len(families) == 1 else 1
         self.clusters = new_clusters(words, thresholds, on_gpu)

@@ -132,7 +132,6 @@ class Ids:
         raise TypeError(f"{column.name} has ids of {kind}, but there are ids of {before}; {remedy}")
 
     def _note_signs(self, values: NDArray[Any], kind: Any) -> None:
-        """Raise if the ids mix negative values with values of 2**63 or more."""
         if not len(values):
             return
         if _is_signed(kind):

@@ -203,7 +203,6 @@ class _Links:
         self._lowest = lowest
 
     def add(self, u: Any, v: Any, weights: NDArray[np.float64] | None) -> None:
-        """Add links between nodes."""
         inside = (u != v) & (self._node_clusters[u] == self._node_clusters[v])
         if weights is not None and self._strongest is not None:
             inside &= weights >= self._lowest
@@ -220,7 +219,6 @@ class _Links:
         return self._keys[0]
 
     def measures(self) -> dict[str, Any]:
-        """Return the sizes of clusters, how many links each has, and how dense they are."""
         sizes = self._sizes
         count = np.bincount(self._node_clusters[self._links() >> 32], minlength=len(sizes))
         possible = sizes * (sizes - 1.0) / 2
@@ -252,7 +250,6 @@ class _Links:
         }
 
     def weakest(self, ids: list[Any]) -> dict[str, Any]:
-        """Return the lightest link of each cluster's maximum spanning tree."""
         assert self._strongest is not None
         u, v, strength = self._strongest.forest(len(self._node_clusters))
         last = self._last(self._node_clusters[u], np.argsort(-strength, kind="stable"))

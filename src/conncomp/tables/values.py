@@ -76,7 +76,6 @@ def held(values: list[Any], name: str) -> Held:
 
 
 def _is_null(value: Any) -> bool:
-    """Whether an object is None, NA, NaT or NaN."""
     kind = type(value)
     if kind.__name__ in NULLS:
         return True
@@ -86,7 +85,6 @@ def _is_null(value: Any) -> bool:
 
 
 def _kind_of(values: list[Any], rows: list[int], name: str) -> str:
-    """Return the one kind of all values; raise TypeError if they have several."""
     of_type = {
         type_: next((kind for kind, bases in KINDS.items() if issubclass(type_, bases)), "")
         for type_ in set(map(type, values))

@@ -41,14 +41,9 @@ def check_directories(file: IO[bytes], size: int) -> None:
     order = "<" if header[:2] == b"II" else ">"
     big = struct.unpack(order + "H", header[2:4])[0] == 43
     number, word = ("Q", "Q") if big else ("H", "I")
-    entry = np.dtype(
-        [
-            ("code", order + "u2"),
-            ("type", order + "u2"),
-            ("count", order + ("u8" if big else "u4")),
-            ("value", "V8" if big else "V4"),
-        ]
-    )
+    size_of_word = 8 if big else 4
+    formats = [f"{order}u2", f"{order}u2", f"{order}u{size_of_word}", f"V{size_of_word}"]
+    entry = np.dtype({"names": ["code", "type", "count", "value"], "formats": formats})
 
     def read_bytes(length: int) -> bytes:
         data = file.read(length)

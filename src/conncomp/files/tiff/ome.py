@@ -71,14 +71,7 @@ def other_holders(description: str, images: Sequence[OmeImage]) -> list[str | No
     """Return, of each image, the name of another file that holds planes of it, if there is one."""
     here = numbers_of_file(description, images)
     return [
-        next(
-            (
-                holder.name
-                for holder in image.holders
-                if holder is not None and holder.number not in here
-            ),
-            None,
-        )
+        next((one.name for one in image.holders if one and one.number not in here), None)
         for image in images
     ]
 
@@ -95,7 +88,6 @@ def _attributes(text: str) -> dict[str, str]:
 
 
 def _integer(attributes: Mapping[str, str], name: str, default: int, least: int = 0) -> int:
-    """Return an attribute that is an integer of at least `least`."""
     text = attributes.get(name, str(default))
     try:
         number = int(text)

@@ -12,6 +12,7 @@ import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
+from operator import attrgetter
 from typing import IO, Any
 
 import numpy as np
@@ -108,6 +109,7 @@ class OmeSet:
         shape = count, *head.shape
         check_memory(f"an image of shape {shape}", math.prod(shape) * head.dtype.itemsize)
         array = np.empty(shape, head.dtype)
+        alike = attrgetter("shape", "dtype", "compression")
         by_file: dict[str, list[tuple[int, int, int]]] = {}
         plane = 0
         for name, page, told in stretches:
@@ -122,11 +124,7 @@ class OmeSet:
                     (first + k, page + k) for first, page, told in held for k in range(told)
                 ):
                     other = _page(tiff, page)
-                    if (other.shape, other.dtype, other.compression) != (
-                        head.shape,
-                        head.dtype,
-                        head.compression,
-                    ):
+                    if alike(other) != alike(head):
                         raise ValueError(
                             f"has a page {page} of shape {other.shape} and dtype {other.dtype}, "
                             f"and others of the image are of {head.shape} and {head.dtype}"
@@ -137,7 +135,6 @@ class OmeSet:
         return array
 
     def _sizes(self, names: Sequence[str]) -> Mapping[str, int]:
-        """Return the sizes of files in bytes."""
         unique = list(dict.fromkeys(names))
         if len(unique) > MOST_FILES:
             raise ValueError(
@@ -179,7 +176,6 @@ class OmeSet:
 
 
 def _overlap(stretches: Iterable[tuple[str, int, int]]) -> bool:
-    """Whether stretches of pages of files have a page in common."""
     return any(
         name == other and page + count > following
         for (name, page, count), (other, following, _) in pairwise(sorted(stretches))
@@ -187,7 +183,6 @@ def _overlap(stretches: Iterable[tuple[str, int, int]]) -> bool:
 
 
 def _page(tiff: Any, number: int) -> Any:
-    """Return a page of a file, as it stands there."""
     if number >= len(tiff.pages):
         raise ValueError(f"has {len(tiff.pages)} pages, and no page {number}")
     return tiff.pages[number]

@@ -85,17 +85,21 @@ def sources_of_rows(indptr: Indices, indices: Indices) -> Indices:
     return np.repeat(vertices, np.diff(indptr))
 
 
+def as_array(values: ArrayLike, name: str) -> Any:
+    """Return values as an array of NumPy, or of CuPy on the current GPU if they lie there."""
+    if not _arrays.on_gpu(values):
+        return _arrays.as_numpy(values, name)
+    array = _arrays.as_cupy(values)
+    _arrays.check_gpu(array, name)
+    return array
+
+
 def as_indices(values: ArrayLike, name: str) -> Indices:
     """Return `values` as a contiguous vector of int32 or int64, in main memory a view if it can be.
 
     On a GPU, which is the current one, it is a copy, made before anything is checked.
     """
-    array: Any
-    if _arrays.on_gpu(values):
-        array = _arrays.as_cupy(values)
-        _arrays.check_gpu(array, name)
-    else:
-        array = _arrays.as_numpy(values, name)
+    array = as_array(values, name)
     if array.size == 0:
         array = array.astype(np.int64)
     if array.ndim != 1:

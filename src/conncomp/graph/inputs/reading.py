@@ -327,7 +327,6 @@ def _graph_of_npz(path: str) -> Parts:
 
 
 def _parts_of_arcs(src: ArrayLike, dst: ArrayLike, num_vertices: int) -> Parts:
-    """Return the parts of a graph of arcs, once they are checked."""
     arcs = parts.as_arcs(src, dst)
     parts.check_arcs(arcs, parts.check_num_vertices(num_vertices))
     return Parts(num_vertices, arcs=arcs)
@@ -336,10 +335,8 @@ def _parts_of_arcs(src: ArrayLike, dst: ArrayLike, num_vertices: int) -> Parts:
 def _layout_of_npz(path: str) -> tuple[str, set[str]]:
     """Return the word in the array "format", which is of bytes or text, and all arrays' names."""
     with zipfile.ZipFile(path) as archive:
-        if archive.getinfo("format.npy").compress_type not in (
-            zipfile.ZIP_STORED,
-            zipfile.ZIP_DEFLATED,
-        ):
+        packing = archive.getinfo("format.npy").compress_type
+        if packing not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
             raise ValueError("format.npy is compressed in a way that NumPy does not use")
         with archive.open("format.npy") as member:
             head = io.BytesIO(member.read(1 << 10))
@@ -373,7 +370,6 @@ class _XmlText:
         self._parser.XmlDeclHandler = self._declare
 
     def readinto(self, target: memoryview) -> int:
-        """Fill `target` with the next bytes; return how many, 0 at the end."""
         while not self._text and not self._is_over:
             # The first block has the declaration.
             block = bytes(self._source.read_bytes(CHUNK if self._decode else max(CHUNK, HEAD)))

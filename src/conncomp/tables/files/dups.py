@@ -134,7 +134,6 @@ class _Forest:
         self._index = -1  # the number of what is in an index, once it has one
 
     def add(self, left: NDArray[np.uint64], right: NDArray[np.uint64]) -> None:
-        """Unite both ends of pairs, one after another."""
         u, v = (self._space.add_ids([side], self._columns) for side in (left, right))
         known = len(self._parent)
         if self._space.size > known:
@@ -161,7 +160,6 @@ class _Forest:
 def _write(
     folder: Any, documents: NDArray[np.uint64], roots: NDArray[np.int64], wanted: dict[str, bool]
 ) -> dict[str, int]:
-    """Write files for each file of documents; return the counts."""
     places = np.arange(len(documents))
     removed = roots != places
     first = np.empty(len(documents), np.int64)
@@ -213,8 +211,6 @@ class _Folder:
 
 
 class _DataFolder(NamedTuple):
-    """A folder of datatrove, wherever that is."""
-
     list_files: Callable[..., list[str]]
     open: Callable[[str, str], Any]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import glob
 import os
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from typing import Any
 
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from conncomp._arguments import as_bool, check_choice, check_progress, shown
 from conncomp._core import native
 from conncomp._lazy import function_for
-from conncomp.files.access import StrPath
+from conncomp.files.access import Progress, StrPath
 from conncomp.graph.forests import spanning_forest
 from conncomp.graph.graph import Graph
 from conncomp.graph.incremental import IncrementalComponents
@@ -26,9 +26,6 @@ from conncomp.tables.files import reading
 __all__ = ["label_edge_files", "minimum_spanning_forest_of_files", "spanning_forest_of_files"]
 
 Vertices = NDArray[np.int64]
-
-# Told the bytes read and in total, as they are.
-Progress = Callable[[int, int], object]
 
 # Edges that a byte of a file may hold, where a header says so.
 ROWS_PER_BYTE = 64
@@ -238,7 +235,7 @@ def _refuse_what_is_for_files(**given: Any) -> None:
     for name, value in given.items():
         if value is not None:
             raise ValueError(
-                f"{name}={shown(value)} is for files, and files is a DataFrame; leave it out"
+                f"{name}={shown(value)} is for files, but files is a DataFrame; leave it out"
             )
 
 
@@ -324,7 +321,6 @@ class _Growing:
         self._components = IncrementalComponents(room)
 
     def make_room(self, used: int) -> None:
-        """Let there be so many vertices."""
         self._used = max(self._used, used)
         before = self._components
         if self._used > before.num_vertices:
@@ -333,7 +329,6 @@ class _Growing:
             self._components.add_edges(np.arange(len(roots), dtype=roots.dtype), roots)
 
     def add(self, src: Any, dst: Any, used: int) -> None:
-        """Take edges among so many vertices."""
         self.make_room(used)
         self._components.add_edges(src, dst)
 
@@ -348,7 +343,6 @@ class _Growing:
         return links
 
     def result(self) -> tuple[int, NDArray[Any]]:
-        """Return the number of components, and labels."""
         unused = self._components.num_vertices - self._used
         dtype = np.int32 if self._used <= 1 << 31 else np.int64
         labels = self._components.labels()[: self._used].astype(dtype, copy=False)

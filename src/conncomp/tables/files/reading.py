@@ -205,7 +205,6 @@ def _identity(state: os.stat_result) -> tuple[int, int, int]:
 
 @contextmanager
 def _reading(path: str) -> Iterator[None]:
-    """Let errors name the file."""
     try:
         with naming(path):
             yield
@@ -477,7 +476,6 @@ class CsvFile(PairFile):
         return pa.array(integers, mask=missing)
 
     def _line_of(self, row: int) -> int:
-        """Return the line in which a row ends."""
         with Source(self.path) as source:
             rows = filter(None, csv.reader(_lines(source), delimiter=self._delimiter))
             next(islice(rows, row + bool(self._has_header), None), None)
@@ -565,12 +563,9 @@ def open_file(
         return CsvFile(path, wanted, "," if chosen == "csv" else "\t", integers, header)
     if chosen == "dups" and not wanted.left:
         wanted = Wanted(DUPS_COLUMNS[:2], DUPS_COLUMNS[2:], wanted.weights)
-    kinds: dict[str, Callable[[StrPath, Wanted], PairFile]] = {
-        "parquet": ParquetFile,
-        "arrow": ArrowFile,
-        "dups": DupsFile,
-    }
-    return kinds[chosen](path, wanted)
+    kinds: dict[str, Any] = {"parquet": ParquetFile, "arrow": ArrowFile, "dups": DupsFile}
+    opened: PairFile = kinds[chosen](path, wanted)
+    return opened
 
 
 def notes_of(files: Iterable[PairFile]) -> list[str]:
