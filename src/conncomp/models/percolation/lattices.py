@@ -63,9 +63,9 @@ class Geometry:
             self.shape = check_shape(shape)
             self.cell = hypercubic(len(self.shape))
             return
-        self.cell, self.shape = cell_and_shape(lattice, shape, _CELLS)
-        if not self.cell.bonds:
+        if isinstance(lattice, UnitCell) and not lattice.bonds:
             raise ValueError(f"lattice={shown(self.name)} has no bonds")
+        self.cell, self.shape = cell_and_shape(lattice, shape, _CELLS)
 
     @property
     def is_hypercubic(self) -> bool:
