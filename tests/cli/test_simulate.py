@@ -14,7 +14,7 @@ import pytest
 from PIL import Image, ImageSequence
 
 from cli.test_command import check_failure, snapshot
-from conncomp.cli.simulate import _film
+from conncomp.cli.simulate import _common
 from conncomp.kernels.cuda import launcher
 from conncomp.models import Potts, simulate, simulation
 from conncomp.models.potts import cuda
@@ -169,11 +169,11 @@ def test_film_has_a_hundred_frames_unless_told(run, report):
 
 
 def test_film_of_a_large_lattice_is_thinned_out(run, monkeypatch):
-    monkeypatch.setattr(_film, "LONGEST_SIDE", 10)
+    monkeypatch.setattr(_common, "LONGEST_SIDE", 10)
     words = [*LARGER.split(), "--sweeps", 5, "--film", "run.gif"]
     assert run(*words).exit_code == 0
     assert planes_of("run.gif")[0].shape == (8, 10, 3)
-    monkeypatch.setattr(_film, "MOST_PIXELS", 2 * 80)
+    monkeypatch.setattr(_common, "MOST_PIXELS", 2 * 80)
     line = check_failure(run(*words, "--force"))
     assert "5 frames of 10 x 8 pixels, and at most 2 are taken; give --film-every 3" in line
     assert run(*words, "--force", "--film-every", "3").exit_code == 0
@@ -186,7 +186,7 @@ def test_film_of_lattices_on_a_gpu(tmp_path, monkeypatch, shape):
     gpu = HostGpu()
     monkeypatch.setattr(cuda, "current_gpu", lambda: gpu)
     for device in ("cpu", "cuda"):
-        film = _film.Film(shape, 2)
+        film = _common.Film(shape, 2)
         simulate(Potts(shape, beta=0.7, replicas=2, device=device), 5, watch=film)
         film.write(tmp_path / f"{device}.gif")
     assert (tmp_path / "cpu.gif").read_bytes() == (tmp_path / "cuda.gif").read_bytes()

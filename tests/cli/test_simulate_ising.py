@@ -184,7 +184,7 @@ def test_table(run):
     [
         ("--lattice penrose", "'penrose' is not one of"),
         ("--lattice fcc --shape 4x4x4", "no critical temperature of --lattice 'fcc' is known"),
-        ("--shape 8", "--shape [8] must have 2 axes for this lattice"),
+        ("--shape 8", "--shape [8] must have 2 axes for --lattice 'honeycomb'"),
         ("--shape 8x0", "--shape (8, 0) must have lengths of 1 or more"),
         ("--shape 8x0 --film out.gif", "--shape (8, 0) must have lengths of 1 or more"),
         ("--temperature 0", "--temperature 0.0 must be above 0"),

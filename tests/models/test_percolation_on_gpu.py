@@ -8,13 +8,13 @@ from conncomp.components import _labels, sizes
 from conncomp.grid import answers, array, wrapping
 from conncomp.models import Percolation
 from conncomp.models.percolation import cuda
-from conncomp.models.percolation.labels import _record_sizes
 from conncomp.models.percolation.measurements import (
     CLASSES,
     CLUSTERS,
     LARGEST,
     RECORD_LENGTH,
     SQUARES,
+    _record_sizes,
 )
 from host_cuda.host_gpu import AVAILABLE, HostGpu
 from host_cupy import place_on_host

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import isfinite, log, sqrt
 from typing import Any
 
 import numpy as np
 
-from conncomp._arguments import as_integer, as_sequence, check_range, shown
+from conncomp._arguments import as_integer, as_sequence, check_choice, check_range, shown
 from conncomp._arrays import as_numpy
 from conncomp.kernels.cells import MOST_CELL_SITES, MOST_KINDS, Bond, CellLattice
 from conncomp.kernels.lattice import MOST_AXES
+from conncomp.models._arguments import as_tuple, check_shape
 
 Vector = tuple[float, ...]
 
@@ -100,17 +102,27 @@ def _reversed(bond: Bond) -> Bond:
 
 
 def lattice_in_words(lattice: Any) -> str:
-    """Return the name of a lattice, or what its cell is; a TypeError says what it must be."""
+    """Return the name of a lattice, or its cell as text; a TypeError says what it must be."""
     if isinstance(lattice, UnitCell):
-        return cell_in_words(lattice)
+        return json.dumps([lattice.vectors, lattice.sites, lattice.bonds])
     if not isinstance(lattice, str):
         raise TypeError(f"lattice={shown(lattice)} must be the name of a lattice, or a UnitCell")
     return lattice
 
 
-def cell_in_words(cell: UnitCell) -> str:
-    """Return a cell as text, by which simulations of different ones are told apart."""
-    return json.dumps([cell.vectors, cell.sites, cell.bonds])
+def cell_and_shape(
+    lattice: str | UnitCell, shape: Any, known: Mapping[str, UnitCell]
+) -> tuple[UnitCell, tuple[int, ...]]:
+    """Return a cell, which may be known by name, and how many there are along each axis."""
+    if isinstance(lattice, str):
+        check_choice("lattice", lattice, tuple(known))
+    cell = lattice if isinstance(lattice, UnitCell) else known[lattice]
+    axes, name = len(cell.vectors), lattice_in_words(lattice)
+    lengths = check_shape(as_tuple(shape, axes))
+    if len(lengths) != axes:
+        raise ValueError(f"shape={shown(shape)} must have {axes} axes for lattice={shown(name)}")
+    check_shape((*lengths[:-1], lengths[-1] * len(cell.sites)))
+    return cell, lengths
 
 
 def hypercubic(ndim: int) -> UnitCell:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from conncomp._arguments import as_sequence, check_choice, shown
+from conncomp._arguments import as_sequence, shown
 from conncomp._core import native
 from conncomp.graph import Graph
 from conncomp.graph.inputs.conversions import is_sparse
@@ -19,13 +19,12 @@ from conncomp.kernels.cells import CellLattice
 from conncomp.kernels.edges import MOST_VERTICES, WHOLE, EdgeBonds
 from conncomp.kernels.lattice import Lattice
 from conncomp.models._arguments import (
-    as_tuple,
     check_finite,
     check_shape,
     finite_reals,
     room_on_host,
 )
-from conncomp.models.lattices import LATTICES, UnitCell, lattice_in_words
+from conncomp.models.lattices import LATTICES, cell_and_shape, lattice_in_words
 
 HYPERCUBIC = ("chain", "square", "cubic", "hypercubic")
 BORDERS = {True: "periodic", False: "open", "antiperiodic": "antiperiodic"}
@@ -36,15 +35,10 @@ class OnLattice:
 
     def __init__(self, shape: Any, lattice: Any, periodic: Any, negative: bool) -> None:
         self.name = lattice_in_words(lattice)
-        self.cell = _cell_of(lattice)
-        axes = len(self.cell.vectors)
-        lengths = check_shape(as_tuple(shape, axes))
-        if len(lengths) != axes:
-            raise ValueError(f"shape={shown(shape)} must have {axes} axes for this lattice")
-        borders = _check_borders(periodic, axes)
+        self.cell, lengths = cell_and_shape(lattice, shape, LATTICES)
+        borders = _check_borders(periodic, len(lengths))
         turns = tuple(border == "antiperiodic" for border in borders)
         closed = tuple(border != "open" for border in borders)
-        check_shape((*lengths[:-1], lengths[-1] * len(self.cell.sites)))
         self.cells = CellLattice(
             lengths, len(self.cell.sites), self.cell.bonds, closed, turns, negative
         )
@@ -378,13 +372,6 @@ def as_one_number(fields: NDArray[np.float64] | None) -> float | NDArray[np.floa
     if fields is None:
         return 0.0
     return float(fields[0]) if (fields == fields[0]).all() else fields
-
-
-def _cell_of(lattice: str | UnitCell) -> UnitCell:
-    if isinstance(lattice, UnitCell):
-        return lattice
-    check_choice("lattice", lattice, tuple(LATTICES))
-    return LATTICES[lattice]
 
 
 def _check_borders(periodic: Any, axes: int) -> list[str]:

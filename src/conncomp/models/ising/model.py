@@ -16,7 +16,7 @@ from conncomp.models import places
 from conncomp.models._arguments import as_many_as, check_start
 from conncomp.models.lattices import CRITICAL, UnitCell
 from conncomp.models.places import HYPERCUBIC, OnLattice
-from conncomp.models.potts.measurements import IsingMeasurements, WeightedMeasurements
+from conncomp.models.potts.measurements import IsingMeasurements
 from conncomp.models.spins.model import ClusterModel
 from conncomp.models.spins.updates import LOCAL
 
@@ -116,7 +116,7 @@ class Ising(ClusterModel):
     """
 
     _name, _edge_kind = "Ising", UP_DOWN
-    _of_words, _of_edges = IsingMeasurements, WeightedMeasurements
+    _series_class = IsingMeasurements
     _labels_by_axis = False
 
     def __init__(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from math import floor, inf, prod
 from typing import Any
 
@@ -27,13 +28,6 @@ from conncomp.models._arguments import (
 from conncomp.models._probabilities import exchange_digits
 from conncomp.models.base import Simulated
 from conncomp.models.kawasaki.cpu import first_words
-from conncomp.models.kawasaki.measurements import (
-    COMPONENTS,
-    FIELDS,
-    LARGEST,
-    SATISFIED,
-    KawasakiMeasurements,
-)
 from conncomp.models.lattices import CRITICAL as OF_ISING
 
 MOST_SITES = (1 << 31) - 1
@@ -42,6 +36,58 @@ LABELLED_SITES = 1 << 26
 
 # The critical temperatures at fraction 1/2, for a coupling of 1.
 CRITICAL = {"square": OF_ISING["square"], "sc": OF_ISING["cubic"], "bcc": OF_ISING["bcc"]}
+
+
+# The fields of a record.
+SATISFIED, COMPONENTS, LARGEST, FIELDS = 0, 1, 2, 3
+
+
+@dataclass(frozen=True)
+class KawasakiMeasurements:
+    """What was measured, at one moment or before each of several sweeps.
+
+    Attributes
+    ----------
+    records : ndarray of int64, shape (..., 3)
+        What was counted.
+    lattice : ExchangeLattice
+    coupling : float
+    """
+
+    records: NDArray[np.int64]
+    lattice: ExchangeLattice
+    coupling: float
+
+    @property
+    def satisfied_bonds(self) -> NDArray[np.int64]:
+        """The number of bonds between equal spins."""
+        return self.records[..., SATISFIED]
+
+    @property
+    def energy(self) -> NDArray[np.float64]:
+        """The energy of the whole lattice, -J sum of s_i s_j over bonds."""
+        excess = 2 * self.satisfied_bonds - self.lattice.bonds
+        return np.asarray(-self.coupling * excess, np.float64)
+
+    @property
+    def components(self) -> NDArray[np.int64]:
+        """The number of components of the spins that are up."""
+        return self.records[..., COMPONENTS]
+
+    @property
+    def largest_component(self) -> NDArray[np.int64]:
+        """The sites of the largest component."""
+        return self.records[..., LARGEST]
+
+    @property
+    def largest_fraction(self) -> NDArray[np.float64]:
+        """`largest_component` as a share of the lattice."""
+        return np.asarray(self.largest_component / self.lattice.sites, np.float64)
+
+    def observables(self) -> dict[str, NDArray[Any]]:
+        """Return what was measured, by name."""
+        names = "satisfied_bonds", "energy", "components", "largest_component", "largest_fraction"
+        return {name: getattr(self, name) for name in names}
 
 
 class Kawasaki(Simulated[KawasakiMeasurements]):

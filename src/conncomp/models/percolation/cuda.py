@@ -13,9 +13,8 @@ from conncomp.kernels.cuda.models.replicas import ClusterWindings, Replicas, rec
 from conncomp.kernels.lattice import BITS, Lattice
 from conncomp.models._arguments import Drawn
 from conncomp.models.observables.series import check_wrapping
-from conncomp.models.percolation.labels import are_labelled, measure_by_labels
 from conncomp.models.percolation.lattices import Geometry
-from conncomp.models.percolation.measurements import AXES
+from conncomp.models.percolation.measurements import AXES, are_labelled, measure_by_labels
 
 
 class Engine:

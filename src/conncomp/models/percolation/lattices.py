@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conncomp._arguments import as_number, check_choice, shown
+from conncomp._arguments import as_number, shown
 from conncomp.kernels.cells import CellLattice
 from conncomp.kernels.lattice import MOST_AXES, Lattice
-from conncomp.models._arguments import as_tuple, check_shape
+from conncomp.models._arguments import check_shape
 from conncomp.models.lattices import LATTICES as ISING_LATTICES
-from conncomp.models.lattices import UnitCell, cell_in_words, hypercubic, lattice_in_words
+from conncomp.models.lattices import UnitCell, cell_and_shape, hypercubic, lattice_in_words
 
 SQUARE = "square"  # hypercubic, of as many axes as lengths are given
 # Triangular: as an array in which sites (1, 1) apart are neighbours, too.
@@ -24,10 +24,11 @@ _TRIANGULAR = UnitCell(
     ((0, 0, (1, 0)), (0, 0, (0, 1)), (0, 0, (1, 1))),
 )
 _CELLS = {
+    SQUARE: hypercubic(2),
     "triangular": _TRIANGULAR,
     **{name: ISING_LATTICES[name] for name in ("honeycomb", "kagome", "bcc", "fcc", "diamond")},
 }
-LATTICES = (SQUARE, *_CELLS)
+LATTICES = tuple(_CELLS)
 
 # Of the infinite lattice, by name and kind, and number of axes: see `Percolation.critical_p`.
 _SINE = 2 * sin(pi / 18)
@@ -62,14 +63,9 @@ class Geometry:
             self.shape = check_shape(shape)
             self.cell = hypercubic(len(self.shape))
             return
-        self.cell = _cell_of(lattice)
-        axes = len(self.cell.vectors)
-        self.shape = check_shape(as_tuple(shape, axes))
-        if len(self.shape) != axes:
-            raise ValueError(
-                f"shape={shown(shape)} must have {axes} axes for lattice={shown(self.name)}"
-            )
-        check_shape((*self.shape[:-1], self.shape[-1] * self.sites_of_cell))
+        if isinstance(lattice, UnitCell) and not lattice.bonds:
+            raise ValueError(f"lattice={shown(self.name)} has no bonds")
+        self.cell, self.shape = cell_and_shape(lattice, shape, _CELLS)
 
     @property
     def is_hypercubic(self) -> bool:
@@ -135,15 +131,6 @@ class Geometry:
             )
             ends.append(np.stack([here * count + start, there * count + end], -1))
         return np.stack(ends), np.stack(leaving)
-
-
-def _cell_of(lattice: str | UnitCell) -> UnitCell:
-    if isinstance(lattice, UnitCell):
-        if not lattice.bonds:
-            raise ValueError(f"lattice={shown(cell_in_words(lattice))} has no bonds")
-        return lattice
-    check_choice("lattice", lattice, LATTICES)
-    return _CELLS[lattice]
 
 
 def critical_p(kind: str, ndim: int | None, lattice: str | UnitCell) -> float:

@@ -16,15 +16,13 @@ from conncomp.models._probabilities import as_fixed_point
 from conncomp.models.base import Simulated
 from conncomp.models.lattices import UnitCell
 from conncomp.models.percolation import lattices
-from conncomp.models.percolation.labels import (
-    are_labelled,
-    label_by_search,
-    who_is_linked,
-)
 from conncomp.models.percolation.measurements import (
     RECORD_LENGTH,
     PercolationMeasurements,
     PercolationSummary,
+    are_labelled,
+    label_by_search,
+    who_is_linked,
 )
 from conncomp.models.percolation.sweep import (
     SWEEP_FIELDS,

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conncomp.kernels.edges import WHOLE
-from conncomp.kernels.lattice import Lattice
+from conncomp.kernels.edges import WHOLE, EdgeBonds
 from conncomp.models.observables.series import ACTIVE, Observed, ObservedSeries, wrapped_axes
 from conncomp.models.statistics.summaries import Told
 
 # The fields of a record, of int64: see `Measurements`. Sums of powers of sizes are limbs of 32
-# bits, each summed by itself, so that they are exact and do not depend on the order.
+# bits, each summed by itself, so that they are exact and do not depend on the order. On any edges
+# `SATISFIED` is the sum of strengths, in units of the strongest over `WHOLE`.
 SATISFIED, SQUARES, FOURTHS = 0, 4, 7  # and `ACTIVE`, `CLUSTERS`, `LARGEST`
 WINDING_AXES, WINDING_RANK, COUNTS = 12, 13, 14
 LIMB = 32
@@ -31,8 +31,10 @@ class Measurements(ObservedSeries):
     ----------
     records : ndarray of int64, shape (updates, fields) or (updates, replicas, fields)
         What was counted.
-    lattice : Lattice
+    lattice : object
+        The sites and bonds.
     coupling : float
+        That of all bonds, or of the strongest one.
     clusters_measured, bonds_measured, wrapping_measured : bool
         Whether clusters, active bonds, and how clusters wrap were measured. What needs those that
         were not raises ValueError.
@@ -41,7 +43,7 @@ class Measurements(ObservedSeries):
     """
 
     records: NDArray[np.int64]
-    lattice: Lattice
+    lattice: Any
     coupling: float
     clusters_measured: bool
     bonds_measured: bool = False
@@ -55,7 +57,8 @@ class Measurements(ObservedSeries):
         >>> list(Potts((8, 8)).metropolis().observables())
         ['satisfied_bonds', 'state_counts', 'energy', 'magnetisation', 'squared_magnetisation']
         """
-        names = ["satisfied_bonds"] if getattr(self.lattice, "is_uniform", True) else []
+        uniform = not isinstance(self.lattice, EdgeBonds) or self.lattice.is_uniform
+        names = ["satisfied_bonds"] if uniform else []
         names += ["state_counts", "energy", "magnetisation", "squared_magnetisation"]
         if self.bonds_measured:
             names.append("active_bonds")
@@ -68,8 +71,15 @@ class Measurements(ObservedSeries):
 
     @property
     def satisfied_bonds(self) -> NDArray[np.int64]:
-        """The number of bonds between equal spins."""
-        return self.records[..., SATISFIED]
+        """The number of bonds between equal spins, of one coupling and no field."""
+        if not isinstance(self.lattice, EdgeBonds):
+            return self.records[..., SATISFIED]
+        if not self.lattice.is_uniform:
+            raise ValueError(
+                "satisfied bonds are not counted where couplings differ or sites have fields; the "
+                "energy is there"
+            )
+        return self.records[..., SATISFIED] // WHOLE
 
     @property
     def active_bonds(self) -> NDArray[np.int64]:
@@ -88,8 +98,11 @@ class Measurements(ObservedSeries):
 
     @property
     def energy(self) -> NDArray[np.float64]:
-        """The energy of the whole lattice, minus the coupling for each satisfied bond."""
-        return np.asarray(-self.coupling * self.satisfied_bonds, np.float64)
+        """The energy of the whole lattice, minus what satisfied bonds and fields have."""
+        if not isinstance(self.lattice, EdgeBonds):
+            return np.asarray(-self.coupling * self.satisfied_bonds, np.float64)
+        satisfied = self.records[..., SATISFIED] + self.lattice.below
+        return np.asarray(0.0 - self.coupling / WHOLE * satisfied, np.float64)  # 0, not -0
 
     @property
     def magnetisation(self) -> NDArray[np.float64]:
@@ -98,7 +111,10 @@ class Measurements(ObservedSeries):
         For q = 2 that of the Ising model, from -1 to 1: state 0 is spin up. For more states
         (q rho - 1)/(q - 1), where rho is the share of the most frequent state.
         """
-        return np.asarray(order_parameter(self.lattice, self.state_counts), np.float64)
+        q, sites, counts = self.lattice.states, self.lattice.sites, self.state_counts
+        if q == 2:
+            return np.asarray((counts[..., 0] - counts[..., 1]) / sites, np.float64)
+        return np.asarray((q * counts.max(axis=-1) / sites - 1) / (q - 1), np.float64)
 
     @property
     def squared_magnetisation(self) -> NDArray[np.float64]:
@@ -115,7 +131,7 @@ class Measurements(ObservedSeries):
     @property
     def improved_squared_magnetisation(self) -> NDArray[np.float64]:
         """The mean of `squared_magnetisation` over all states that these clusters could take."""
-        return self._sizes(SQUARES, FOURTHS) / float(self.lattice.sites) ** 2
+        return np.asarray(self._sizes(SQUARES, FOURTHS) / float(self.lattice.sites) ** 2)
 
     @property
     def improved_fourth_magnetisation(self) -> NDArray[np.float64]:
@@ -126,7 +142,7 @@ class Measurements(ObservedSeries):
         q, sites = self.lattice.states, float(self.lattice.sites)
         squares = self._sizes(SQUARES, FOURTHS) / sites**2
         fourths = self._sizes(FOURTHS, WINDING_AXES) / sites**4
-        return ((q + 1) * squares**2 - 2 * fourths) / (q - 1)
+        return np.asarray(((q + 1) * squares**2 - 2 * fourths) / (q - 1))
 
     def told(self, records: NDArray[np.int64], beta: float) -> Told:
         """Return what some of the records say of one inverse temperature, for `summarise`."""
@@ -156,42 +172,6 @@ class Measurements(ObservedSeries):
 
 
 @dataclass(frozen=True)
-class WeightedBonds(Measurements):
-    """The same on any edges, where satisfied bonds count as much as they are strong."""
-
-    lattice: Any
-
-    @property
-    def satisfied_bonds(self) -> NDArray[np.int64]:
-        """The number of satisfied bonds, where all are equally strong and no site has a field."""
-        if not self.lattice.is_uniform:
-            raise ValueError(
-                "satisfied bonds are not counted where couplings differ or sites have fields; the "
-                "energy is there"
-            )
-        return self.records[..., SATISFIED] // WHOLE
-
-
-@dataclass(frozen=True)
-class EdgeMeasurements(WeightedBonds):
-    """What was measured of a Potts model on any edges; `coupling` is the strongest, or a field."""
-
-    @property
-    def energy(self) -> NDArray[np.float64]:
-        """The energy of the whole lattice."""
-        satisfied = self.records[..., SATISFIED] + self.lattice.below
-        return np.asarray(0.0 - self.coupling / WHOLE * satisfied, np.float64)  # 0, not -0
-
-
-def order_parameter(lattice: Lattice, counts: Any) -> Any:
-    """Return the magnetisation a site of states that are so frequent."""
-    q, sites = lattice.states, lattice.sites
-    if q == 2:
-        return (counts[..., 0] - counts[..., 1]) / sites
-    return (q * counts.max(axis=-1) / sites - 1) / (q - 1)
-
-
-@dataclass(frozen=True)
 class IsingMeasurements(Measurements):
     """What was measured in each of several updates, as `Measurements`, in the Ising convention.
 
@@ -209,17 +189,9 @@ class IsingMeasurements(Measurements):
 
     @property
     def energy(self) -> NDArray[np.float64]:
-        """The energy of the whole lattice, -J sum of s_i s_j over bonds."""
-        excess = 2 * self.satisfied_bonds - self.lattice.bonds
-        return np.asarray(-abs(self.coupling) * excess, np.float64)
-
-
-@dataclass(frozen=True)
-class WeightedMeasurements(WeightedBonds, IsingMeasurements):
-    """The same of several couplings, or fields: records sum the strengths of satisfied bonds."""
-
-    @property
-    def energy(self) -> NDArray[np.float64]:
         """The energy of the whole lattice: minus all J_ij s_i s_j, minus all h_i s_i."""
+        if not isinstance(self.lattice, EdgeBonds):
+            excess = 2 * self.satisfied_bonds - self.lattice.bonds
+            return np.asarray(-abs(self.coupling) * excess, np.float64)
         excess = 2 * self.records[..., SATISFIED] - self.lattice.total
         return np.asarray(-self.lattice.scale / WHOLE * excess, np.float64)

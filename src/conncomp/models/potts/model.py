@@ -19,7 +19,7 @@ from conncomp.models._arguments import as_many_as, check_start, check_states
 from conncomp.models._probabilities import DECIMAL
 from conncomp.models.lattices import UnitCell
 from conncomp.models.places import HYPERCUBIC, OnLattice
-from conncomp.models.potts.measurements import EdgeMeasurements, Measurements
+from conncomp.models.potts.measurements import Measurements
 from conncomp.models.protocol import ModelUpdate
 from conncomp.models.spins.model import ClusterModel
 from conncomp.models.spins.updates import ON_EDGES, UPDATES
@@ -103,7 +103,7 @@ class Potts(ClusterModel):
     """
 
     _name, _edge_gain, _updates = "Potts", 1.0, UPDATES
-    _of_words, _of_edges, _edge_kind = Measurements, EdgeMeasurements, STATES
+    _series_class, _edge_kind = Measurements, STATES
 
     def __init__(
         self,

@@ -28,7 +28,7 @@ from conncomp.models.observables.clusters import label_on_edges
 from conncomp.models.observables.observing import observing
 from conncomp.models.observables.series import check_wrapping
 from conncomp.models.places import InGraph, OnLattice, digest_of
-from conncomp.models.potts.measurements import COUNTS, Measurements, WeightedBonds
+from conncomp.models.potts.measurements import COUNTS, Measurements
 from conncomp.models.protocol import Measured, ModelUpdate, make_updates
 from conncomp.models.spins.updates import (
     LOCAL,
@@ -371,10 +371,9 @@ class SpinModel(Thermal[Measured]):
 
 
 class ClusterModel(SpinModel[Measurements]):
-    """A model whose spins are words of states; it reads records as `_of_words` or `_of_edges`."""
+    """A model whose spins are words of states."""
 
-    _of_words: ClassVar[type[Measurements]]
-    _of_edges: ClassVar[type[WeightedBonds]]
+    _series_class: ClassVar[type[Measurements]]
 
     def wolff(
         self,
@@ -425,9 +424,8 @@ class ClusterModel(SpinModel[Measurements]):
         return checked, placed(self._engine.xp, words.copy())
 
     def _series(self, records: NDArray[np.int64], *measured: bool) -> Measurements:
-        if self._edges is not None:
-            return self._of_edges(records, self._edges, self._edges.scale, *measured)
-        return self._of_words(records, self.lattice, float(self.coupling), *measured)
+        strongest = float(self.coupling) if self._edges is None else self._edges.scale
+        return self._series_class(records, self.lattice, strongest, *measured)
 
     def _energy_unit(self) -> float:
         return -self._gain

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp.kernels import vector_spins as of
-from conncomp.kernels.lattice import MOST_AXES, Lattice
-from conncomp.kernels.vector_spins import Kind
+from conncomp.kernels.edges import EdgeBonds
+from conncomp.kernels.lattice import MOST_AXES
 from conncomp.models.observables.series import ACTIVE, CLUSTERS, Observed, ObservedSeries
 from conncomp.models.potts.measurements import COUNTS, LIMB
 from conncomp.models.statistics.summaries import Told
@@ -29,10 +29,12 @@ class VectorMeasurements(ObservedSeries):
     ----------
     records : ndarray of int64, shape (updates, fields) or (updates, replicas, fields)
         What was counted: sums are integers in units of 2**-28.
-    lattice : Lattice
+    lattice : object
+        The sites and bonds.
     kind : object
         How spins are held.
     coupling : float
+        That of all bonds, or of the strongest one.
     beta : float or ndarray of float64, shape (replicas,)
         The inverse temperature.
     clusters_measured : bool
@@ -42,8 +44,8 @@ class VectorMeasurements(ObservedSeries):
     """
 
     records: NDArray[np.int64]
-    lattice: Lattice
-    kind: Kind
+    lattice: Any
+    kind: Any
     coupling: float
     beta: Any
     clusters_measured: bool = False
@@ -56,12 +58,12 @@ class VectorMeasurements(ObservedSeries):
         >>> list(XY((8, 8), beta=1.0).measure().observables())
         ['energy', 'magnetisation', 'squared_magnetisation', 'helicity_modulus', 'vortices']
         """
-        names = ["energy", "magnetisation", "squared_magnetisation", "helicity_modulus"]
-        if self._has_vortices:
-            names.append("vortices")
+        of_words = not isinstance(self.lattice, EdgeBonds)
+        names = ["energy", "magnetisation", "squared_magnetisation"]
+        names += ["helicity_modulus"] * of_words + ["vortices"] * self._has_vortices
         if self.clusters_measured:
             names += ["active_bonds", "clusters", "largest_cluster"]
-            names.append("improved_squared_magnetisation")
+            names += ["improved_squared_magnetisation"] * of_words
         return self._by_name(names)
 
     @property
@@ -72,8 +74,9 @@ class VectorMeasurements(ObservedSeries):
     @property
     def magnetisation(self) -> NDArray[np.float64]:
         """The mean spin, a vector along the last axis."""
-        fields = slice(of.MAGNETISATION, of.MAGNETISATION + self.kind.components)
-        return self._sums(fields) / self.lattice.sites
+        first = COUNTS if isinstance(self.lattice, EdgeBonds) else of.MAGNETISATION
+        sums = self._sums(slice(first, first + self.kind.components))
+        return np.asarray(sums / self.lattice.sites)
 
     @property
     def squared_magnetisation(self) -> NDArray[np.float64]:
@@ -87,8 +90,11 @@ class VectorMeasurements(ObservedSeries):
         It is how much free energy a slow twist takes: of spins of n components and of the currents
         ``I_k = J sum of (s_i x s_j)_k`` over the bonds along an axis, in all planes k of rotations,
         ``(2/n J sum of s_i . s_j - beta mean over k of I_k^2) / sites``: S. Teitel, C. Jayaprakash,
-        Phys. Rev. B 27, 598 (1983).
+        Phys. Rev. B 27, 598 (1983). On other than hypercubic lattices of one coupling it is along
+        Cartesian axes, a volume; update with ``observe="helicity_modulus"``.
         """
+        if isinstance(self.lattice, EdgeBonds):
+            return self._observed("helicity_modulus")
         axes = range(MOST_AXES - self.lattice.ndim, MOST_AXES)
         along = self.coupling * self._sums([of.ALONG + axis for axis in axes])
         rotations = range(self.kind.rotations)
@@ -116,8 +122,11 @@ class VectorMeasurements(ObservedSeries):
         """The mean of `squared_magnetisation` over all states of these clusters, and all mirrors.
 
         The number of components times the sum of the squares of clusters' projections on this
-        mirror's normal: U. Wolff, Nucl. Phys. B 334, 581 (1990).
+        mirror's normal: U. Wolff, Nucl. Phys. B 334, 581 (1990). On other than hypercubic lattices
+        of one coupling update with ``observe="structure", clusters=True``.
         """
+        if isinstance(self.lattice, EdgeBonds):
+            return self._observed("improved_squared_magnetisation")
         self._of_clusters(CLUSTERS)
         limbs = self.records[..., of.PROJECTED : of.FIELDS].astype(np.float64)
         squares = limbs @ np.ldexp(1.0, LIMB * np.arange(limbs.shape[-1]) - _SQUARED_BITS)
@@ -139,38 +148,7 @@ class VectorMeasurements(ObservedSeries):
 
     @property
     def _has_vortices(self) -> bool:
-        return self.kind == of.ANGLE and self.lattice.ndim == 2
+        return bool(self.kind == of.ANGLE and self.lattice.ndim == 2)
 
     def _sums(self, fields: Any) -> NDArray[np.float64]:
         return np.asarray(np.ldexp(self.records[..., fields].astype(np.float64), -of.MEASURE_BITS))
-
-
-@dataclass(frozen=True)
-class EdgeMeasurements(VectorMeasurements):
-    """The same on any edges: currents and vortices if asked for; the coupling is the strongest."""
-
-    lattice: Any
-    kind: Any
-
-    def observables(self) -> dict[str, NDArray[Any]]:
-        """Return what was measured, by name."""
-        names = ["energy", "magnetisation", "squared_magnetisation"]
-        if self.clusters_measured:
-            names += ["active_bonds", "clusters", "largest_cluster"]
-        return self._by_name(names)
-
-    @property
-    def magnetisation(self) -> NDArray[np.float64]:
-        """The mean spin, a vector along the last axis."""
-        fields = slice(COUNTS, COUNTS + self.kind.components)
-        return np.asarray(self._sums(fields) / self.lattice.sites)
-
-    @property
-    def helicity_modulus(self) -> NDArray[np.float64]:
-        """The helicity modulus along Cartesian axes, a volume, if ``observe=`` asked for it."""
-        return self._observed("helicity_modulus")
-
-    @property
-    def improved_squared_magnetisation(self) -> NDArray[np.float64]:
-        """As of `VectorMeasurements`; update with ``observe="structure", clusters=True``."""
-        return self._observed("improved_squared_magnetisation")

@@ -25,7 +25,7 @@ from conncomp.models.places import HYPERCUBIC, OnLattice
 from conncomp.models.potts.measurements import COUNTS
 from conncomp.models.spins.model import SpinModel
 from conncomp.models.spins.updates import OF_VECTORS
-from conncomp.models.vectors.measurements import EdgeMeasurements, VectorMeasurements
+from conncomp.models.vectors.measurements import VectorMeasurements
 
 MOST_SITES = (1 << 31) - 1
 
@@ -141,8 +141,7 @@ class VectorModel(SpinModel[VectorMeasurements]):
         return self._of_records(records, self.beta, measured[0])
 
     def _energy_unit(self) -> float:
-        scale = self.coupling if self._edges is None else self._edges.scale
-        return -float(scale) / (1 << MEASURE_BITS)
+        return -self._energy_scale / (1 << MEASURE_BITS)
 
     def _read_in_order(
         self, records: NDArray[np.int64], ladders: NDArray[np.int64]
@@ -164,8 +163,13 @@ class VectorModel(SpinModel[VectorMeasurements]):
         return 0
 
     @property
+    def _energy_scale(self) -> float:
+        """The coupling of all bonds, or what the strongest one has."""
+        return float(self.coupling) if self._edges is None else self._edges.scale
+
+    @property
     def _strength(self) -> float:
-        return abs(float(self.coupling)) if self._edges is None else self._edges.scale
+        return abs(self._energy_scale)
 
     def _held_spins(self) -> tuple[Any, SpinKind, Lattice]:
         return self._spins, self._edge_kind, Lattice((self.sites,), (False,), self._states)
@@ -176,12 +180,10 @@ class VectorModel(SpinModel[VectorMeasurements]):
     def _of_records(
         self, records: NDArray[np.int64], beta: Any, clusters: bool
     ) -> VectorMeasurements:
-        if self._edges is None:
-            assert self._kind is not None
-            coupling = float(self.coupling)
-            return VectorMeasurements(records, self.lattice, self._kind, coupling, beta, clusters)
-        kind = self._edge_kind._replace(components=self._components)
-        return EdgeMeasurements(records, self._edges, kind, self._edges.scale, beta, clusters)
+        kind: Any = self._kind
+        if self._edges is not None:
+            kind = self._edge_kind._replace(components=self._components)
+        return VectorMeasurements(records, self.lattice, kind, self._energy_scale, beta, clusters)
 
     def _new_strengths(self) -> Any:
         strengths = strengths_of(self._betas, float(self.coupling))
