@@ -66,20 +66,12 @@ __global__ void __launch_bounds__(kStrongThreads)
   ends = block_sum<kStrongThreads>(ends), mutual = block_sum<kStrongThreads>(mutual);
   if (threadIdx.x != 0) return;
   *components = 0;
-  *state = StrongState<Vertex>{0,
-                               {},
-                               {},
-                               {},
-                               {},
-                               -1,
-                               -1,
-                               rising <= kFewLong || falling <= kFewLong,
-                               rising + falling > kSampled / 2,
-                               rising + falling <= kSampled / kFarSamples,
-                               0,
-                               0,
-                               0,
-                               arcs.count};
+  StrongState<Vertex> first{};
+  first.pivot = first.member = -1, first.kept = arcs.count;
+  first.may_be_cut = rising <= kFewLong || falling <= kFewLong;
+  first.are_scattered = rising + falling > kSampled / 2;
+  first.are_near = rising + falling <= kSampled / kFarSamples;
+  *state = first;
   if (arcs.count > 0 && (!indptr || longest > 0))
     state->pivot = state->member =
         arcs.targets[sampled_arc(arcs.count, indptr ? longest & 0xffffffff : kSampled / 2)];

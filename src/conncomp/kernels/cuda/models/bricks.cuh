@@ -324,35 +324,25 @@ __global__ void __launch_bounds__(Tiles::kThreads)
   if (__syncthreads_or(sums.any())) sums.add_block(records, item);
 }
 
-// New states of clusters: coins that have been tossed, or a random number of each root.
-struct NewStates {
-  const Bits64* coins;  // null if q > 2
-  Draws draws;
-  int states;
-
-  __device__ int state_of_cluster(int64_t root) const {
-    return coins == nullptr ? draw_one_of_several(draws, root, states)
-                            : int(__ldg(coins + root / kWordSites) >> root % kWordSites & 1);
-  }
-  template <int axes>
-  __device__ Bits coins_of_brick(const BrickRows<axes>& rows) const {
-    const int64_t length = rows.lattice.length[kRowAxis];
-    if (length % kWordSites == 0) return rows.bits_of(coins);  // then they lie as spins do
-    constexpr int kSide = Brick<axes>::kSide;
-    Bits bits = 0;
-    rows.for_each_row([&](int k, int64_t) {
-      const int64_t site = rows.row(k) * length + rows.at[0];
-      const int shift = int(site % kWordSites);
-      const Bits64* const first = coins + site / kWordSites;
-      Bits row_bits = __ldg(first) >> shift;
-      // The sites of the row go on in the next word, unless the lattice ends.
-      if (shift + kSide > kWordSites && site / kWordSites + 1 < coin_words(rows.lattice))
-        row_bits |= __ldg(first + 1) << (kWordSites - shift);
-      bits |= (row_bits & BrickRows<axes>::kRow) << k * kSide % kBits;
-    });
-    return bits;
-  }
-};
+// The coins of a brick's sites.
+template <int axes>
+__device__ inline Bits coins_of_brick(const Bits64* coins, const BrickRows<axes>& rows) {
+  const int64_t length = rows.lattice.length[kRowAxis];
+  if (length % kWordSites == 0) return rows.bits_of(coins);  // then they lie as spins do
+  constexpr int kSide = Brick<axes>::kSide;
+  Bits bits = 0;
+  rows.for_each_row([&](int k, int64_t) {
+    const int64_t site = rows.row(k) * length + rows.at[0];
+    const int shift = int(site % kWordSites);
+    const Bits64* const first = coins + site / kWordSites;
+    Bits row_bits = __ldg(first) >> shift;
+    // The sites of the row go on in the next word, unless the lattice ends.
+    if (shift + kSide > kWordSites && site / kWordSites + 1 < coin_words(rows.lattice))
+      row_bits |= __ldg(first + 1) << (kWordSites - shift);
+    bits |= (row_bits & BrickRows<axes>::kRow) << k * kSide % kBits;
+  });
+  return bits;
+}
 
 // A block a tile. Dynamic shared memory: a word for each brick and plane. With coins, the many clusters of
 // one site are handled as bits.
@@ -367,10 +357,9 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kRank < 3 ? 8 : 3)
   const Lattice& lattice = replicas.lattice;
   const int brick = int(threadIdx.x), first_of_warp = brick - lane(), planes = lattice.planes;
   const int64_t item = tiles.item_of(blockIdx.x);
-  const bool has_coins = coins != nullptr;
-  const NewStates new_states{has_coins ? coins + item * coin_words(lattice) : nullptr,
-                             {replicas.seed, Bits64(replicas.first + item), replicas.step},
-                             lattice.states};
+  const bool has_coins = coins != nullptr;  // as q is 2
+  if (has_coins) coins += item * coin_words(lattice);
+  const Draws draws{replicas.seed, Bits64(replicas.first + item), replicas.step};
   label += item * lattice.sites();
   new_spins += item * replicas.words_of_states();
   const int64_t bricks_before = int64_t(blockIdx.x) * tiles.parts(), number = bricks_before + brick;
@@ -384,7 +373,7 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kRank < 3 ? 8 : 3)
         links_of_brick(GivenLinks<most_moves>{}, tiles, table, static_cast<const uint8_t*>(nullptr), first,
                        number, inside, inside, Comparison::kValues);
     single = inside & ~links.with_neighbour() & __ldg(table.settled + number);
-    single_states = single & new_states.coins_of_brick(rows);
+    single_states = single & coins_of_brick(coins, rows);
   }
   for (int k = 0; k < planes; ++k) {
     digits[2 * (planes * brick + k)] = uint32_t(single_states);
@@ -401,7 +390,8 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kRank < 3 ? 8 : 3)
         Index root = entry;
         if (!(__ldg(table.settled + bricks_before + owner) >> bit & 1))
           root = follow_entry<false>(label, entry).root;
-        const int state = new_states.state_of_cluster(root);
+        const int state = has_coins ? int(__ldg(coins + root / kWordSites) >> root % kWordSites & 1)
+                                    : draw_one_of_several(draws, root, lattice.states);
         for (int k = 0; k < planes; ++k)
           if (state >> k & 1) {
             uint32_t* const words = digits + 2 * (planes * owner + k);

@@ -252,14 +252,4 @@ __global__ void __launch_bounds__(kSpinThreads)
   counts.add_block(records, replica);
 }
 
-// Lets spins change where their cluster has a coin of 1, which `new_spins` has.
-template <int = 0>
-__global__ void __launch_bounds__(kSpinThreads)
-    change_spins(Replicas replicas, const Bits64* __restrict__ spins, Bits64* __restrict__ new_spins) {
-  const int64_t words = replicas.lattice.words();
-  spins = replicas.at_replica(spins, words);
-  new_spins = replicas.at_replica(new_spins, words);
-  replicas.for_each_word([&](int64_t word) { new_spins[word] ^= spins[word]; });
-}
-
 }  // namespace conncomp

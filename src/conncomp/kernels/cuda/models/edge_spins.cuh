@@ -270,15 +270,9 @@ __global__ void __launch_bounds__(kSpinThreads)
   });
 }
 
-// Labels of the clusters of given active bonds, as ActiveEdges of cpu/models/structure.h: a thread a bond,
-// then a site. Cost: two random reads of parents an active bond, one a site.
-template <int = 0>
-__global__ void __launch_bounds__(kSpinThreads) begin_labels(Replicas replicas, int32_t* __restrict__ label) {
-  label = replicas.at_replica(label, replicas.lattice.sites());
-  replicas.for_each_site([&](int64_t site) { label[site] = int32_t(site); });
-}
-
-// Unites the ends of the bonds whose byte in `active` is set.
+// Labels of the clusters of the bonds whose byte in `active` is set, as ActiveEdges of
+// cpu/models/structure.h: each site is a root before, and settles after. Cost: two random reads of parents an
+// active bond, one a site.
 template <int = 0>
 __global__ void __launch_bounds__(kSpinThreads)
     join_active_bonds(Replicas replicas, int64_t count, const int32_t* __restrict__ u,
