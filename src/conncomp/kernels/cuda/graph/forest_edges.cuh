@@ -20,8 +20,7 @@ __device__ inline void append(const bool (&wanted)[count], const Edge (&edges)[c
     if (wanted[k]) list[place++] = edges[k];
 }
 
-// Edges that a warp appends to a list, 32 at a time, as far as there is room: if rows change meanwhile, an
-// arc may come twice.
+// Edges that a warp appends to a list, 32 at a time, as far as there is room: rows may change meanwhile.
 template <class Edge>
 class WarpOfEdges {
  public:
@@ -86,8 +85,7 @@ __device__ inline Index root_above(Index* parent, Index entry, Index above) {
   return above;
 }
 
-// Lets edges lead from root to root; `exists` becomes whether these differ. Parents of all are loaded at
-// once.
+// Lets edges lead from root to root; `exists` becomes whether these differ.
 template <int count, class Index, class Key>
 __device__ inline void look_for_roots(bool (&exists)[count], ForestEdge<Index, Key> (&edges)[count],
                                       Index* parent) {
@@ -144,8 +142,7 @@ __device__ inline void gather_wanted(int64_t begin, int64_t end, uint16_t* wante
 
 enum KeyRange { kAllKeys, kKeysToLimit, kKeysAboveLimit };
 
-// Lists the edges between trees, from smaller ends only if larger ends list the same ones. Where rows are
-// known, list_edges_outside lists those above the limit.
+// Lists the edges between trees, from smaller ends if larger ones list the same.
 template <class Arcs, class Keys, class Index>
 __global__ void __launch_bounds__(kForestThreads, kListingBlocks)
     list_edges_of_forest(Arcs graph, int64_t arcs, Keys keys, int64_t key_range,

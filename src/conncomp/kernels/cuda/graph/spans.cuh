@@ -148,8 +148,8 @@ class SpanSources {
   int64_t span_low_ = 0, span_begin_ = 0;
 };
 
-// Calls visit(exists, source, arc) for the arcs of a span, by all threads of a block equally often; `exists`
-// is false where no source is wanted, and behind the end. If no row is wanted, it calls nothing.
+// Calls visit(exists, source, arc) for the arcs of a span, by all threads equally often; `exists` is false
+// where no source is wanted, and behind the end. If no row is wanted, it calls nothing.
 template <class Vertex, class Pointer, class Wanted, class Visit>
 __device__ inline void visit_span(const Pointer* indptr, const Span& span, Wanted&& wanted, Visit&& visit) {
   SpanSources<Vertex> sources;

@@ -11,8 +11,7 @@
 
 namespace conncomp {
 
-// The rows of a brick in the words of a replica. Row k of a brick, a line along axis 0, lies in one word; the
-// bits of a brick are its rows one after the other.
+// The rows of a brick in the words of a replica: row k, a line along axis 0, lies in one word.
 template <int axes>
 struct BrickRows {
   using B = Brick<axes>;
@@ -93,8 +92,8 @@ struct BrickRows {
   }
 };
 
-// What words of a configuration are: bonds, a plane for each axis; sites that are occupied; or the phases of
-// sites, all of them foreground. Equal neighbours are linked.
+// Words of a configuration: bonds, a plane for each axis; occupied sites; or phases of sites, of which equal
+// ones link.
 enum class Words { kBonds, kSites, kPhases };
 
 template <Words kind, class Rows>
@@ -109,8 +108,7 @@ __device__ inline Bits links_along(const Rows& rows, int a, const Bits64* planes
   return linked & foreground;
 }
 
-// Drops links to another brick that others make up for, as link_bricks.cuh does: e - e' is implied by t - t',
-// where t is linked to e and t' to e'.
+// As link_bricks.cuh: t - t' implies e - e', where t is linked to e and t' to e'.
 template <class Tiles>
 __device__ inline Bits needed_along(int a, const Bits (&linked)[Tiles::kAxes]) {
   using B = typename Tiles::B;
@@ -162,8 +160,7 @@ __global__ void __launch_bounds__(kLinkThreads)
   });
 }
 
-// Writes the rows of a brick to a plane of words; all lanes call. A row of four sites is half a byte, whose
-// other half belongs to the lane beside.
+// Writes the rows of a brick to a plane; all lanes call, as half a byte belongs to the lane beside.
 template <int axes>
 __device__ inline void write_rows(const BrickRows<axes>& rows, bool writes, Bits bits, Bits64* plane) {
   using B = Brick<axes>;
@@ -230,9 +227,8 @@ struct SizeClasses {
   }
 };
 
-// Measures the clusters that lie in one tile; of others, leaves the number of their sites in the tile in
-// `size`, at the tile's root, to which entries still lead. A block a tile; dynamic shared memory: 4 bytes a
-// site.
+// Measures the clusters within a tile, a block each; of others, puts their sites there in `size` at the
+// tile's root. Dynamic shared memory: 4 bytes a site.
 template <class Tiles, class Index, class Sums = SizeSums>
 __global__ void __launch_bounds__(Tiles::kThreads)
     measure_tiles(Tiles tiles, Replicas replicas, const Bits64* __restrict__ words,
@@ -277,8 +273,7 @@ __global__ void __launch_bounds__(Tiles::kThreads)
   sums.add_block(records, item);
 }
 
-// Calls body(index in the item, bit) for the tile roots in a brick whose clusters reach the border of the
-// tile.
+// Calls body(index in the item, bit) for the tile roots in a brick of clusters that reach the tile's border.
 template <class Index, class Tiles, class Body>
 __device__ inline void for_each_root(const Tiles& tiles, const BrickTable& table, int64_t number,
                                      Body&& body) {
@@ -344,8 +339,7 @@ __device__ inline Bits coins_of_brick(const Bits64* coins, const BrickRows<axes>
   return bits;
 }
 
-// A block a tile. Dynamic shared memory: a word for each brick and plane. With coins, the many clusters of
-// one site are handled as bits.
+// A block a tile. Dynamic shared memory: a word for each brick and plane.
 template <class Tiles, class Index, int most_moves = 1>
 __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kRank < 3 ? 8 : 3)
     flip_bricks(Tiles tiles, Replicas replicas, const Bits64* __restrict__ coins, Index* __restrict__ label,

@@ -18,8 +18,7 @@ namespace conncomp {
 
 // Along lines, and where rows exchange potentials.
 constexpr int kFieldThreads = 128, kPlaneThreads = 256;
-// Fields of float32 in two dimensions without noise leave registers for more: layers on their way, and
-// blocks.
+// Fields of float32 in two dimensions without noise leave registers for more layers on their way, and blocks.
 template <class T, int kAxes, bool kNoise>
 constexpr bool kSlim = sizeof(T) == 4 && kAxes == 2 && !kNoise;
 template <class T, int kAxes, bool kNoise>
@@ -151,8 +150,7 @@ struct LayerWindow {
   }
 };
 
-// Where a thread marches: through columns from `first` on of a row, from layer `begin` on; its place in the
-// block, and whether it writes.
+// Where a thread marches, from a column and a layer on; its place in the block, and whether it writes.
 struct LayerPath {
   int64_t first, row, begin;
   bool owns;
@@ -260,8 +258,7 @@ __global__ void __launch_bounds__(kFieldThreads, (kLineBlocks<T, kNoise>))
   march<T, 2, kWidth, kNoise>(fields, fields.draws(replica), path, nullptr, field + cells, next + cells);
 }
 
-// A block a tile of rows and run; its rows of `lanes` threads are those of the tile, and one more on each
-// side.
+// A block a tile of rows, with one more on each side, and run.
 template <class T, int kWidth, bool kNoise>
 __global__ void __launch_bounds__(kPlaneThreads, kPlaneBlocks)
     advance_planes(Fields fields, const T* __restrict__ field, T* __restrict__ next) {

@@ -222,8 +222,7 @@ __global__ void __launch_bounds__(kSpinThreads)
   });
 }
 
-// Draws the active bonds of all kinds, the axes of `replicas`, and counts them, satisfied ones and spins;
-// without `bonds` only the latter two.
+// Draws the bonds of all kinds, the axes of `replicas`, if wanted, and counts them, satisfied ones and spins.
 template <int = 0>
 __global__ void __launch_bounds__(kSpinThreads)
     draw_cell_words(Replicas replicas, CellLattice cells, const Bits64* __restrict__ spins,
