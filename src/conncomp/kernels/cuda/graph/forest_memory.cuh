@@ -27,7 +27,7 @@ struct ForestRows {
   // arcs. All threads of the block call.
   template <class Visit>
   __device__ void visit_spans(int64_t arcs, Visit&& visit) const {
-    SpansOfBlock<Pointer>(indptr, vertices, arcs).visit([&](const Span& span) {
+    visit_spans_of_block(indptr, vertices, arcs, [&](const Span& span) {
       SpanSources<Vertex> sources;
       sources.note(indptr, span, AnyRow());
       visit(span.begin, span.end, sources);

@@ -158,7 +158,7 @@ __global__ void __launch_bounds__(kForestThreads, kHubBlocks)
   const auto is_hub_outside = [&](int64_t v) {
     return int64_t(rows.indptr[v + 1]) - int64_t(rows.indptr[v]) > most_of_warp && edges.is_outside(v);
   };
-  SpansOfBlock<Pointer>(rows.indptr, rows.vertices, arcs).visit([&](const Span& span) {
+  visit_spans_of_block(rows.indptr, rows.vertices, arcs, [&](const Span& span) {
     visit_span<Vertex>(rows.indptr, span, is_hub_outside,
                        [&](bool exists, int64_t u, int64_t arc) { edges.list(exists, u, arc, warp); });
   });
