@@ -35,8 +35,8 @@ struct Share {
   }
 };
 
-// Calls visit(index) for this thread's indices below `count`. Unrolling did not pay, and took half of the
-// time of compiling strong_components.
+// Calls visit(index) for this thread's indices below `count`; unrolled, it took half of the time of the
+// compiler.
 template <class Visit>
 __device__ inline void visit_of_grid(int64_t count, Visit&& visit) {
 #pragma unroll 1
@@ -50,8 +50,7 @@ __device__ inline void visit_rows(const Share& share, Visit&& visit) {
   for (int64_t row = share.begin; row < share.end; row += kStrongThreads) visit(row);
 }
 
-// Calls visit(u, v) by all threads of warps for the ends of several arcs of a share each; behind its end
-// these are of the last arc.
+// Calls visit(u, v) by whole warps for several arcs of a share each; behind its end these are the last arc.
 template <int count, class Vertex, class Visit>
 __device__ inline void visit_ends(const ArcList<const Vertex>& arcs, const Share& share, Visit&& visit) {
   for (int64_t row = share.begin + int(threadIdx.x) - lane(); row < share.end;
@@ -67,8 +66,7 @@ __device__ inline void visit_ends(const ArcList<const Vertex>& arcs, const Share
   }
 }
 
-// Where all blocks meet, and sums over a block. Functions that are called, not inlined, as copies are a sixth
-// of what cut_arcs takes to compile.
+// Called, not inlined, as copies are a sixth of what cut_arcs takes to compile.
 template <int = 0>
 CONNCOMP_PHASE void meet(GridBarrier& barrier) {
   barrier.wait();
@@ -82,8 +80,8 @@ CONNCOMP_PHASE int scan_of_block(int value, int& total) {
   return block_scan<kStrongThreads>(value, total);
 }
 
-// Returns the sum of `value` over all threads of the blocks before, and that over all blocks in `total`. All
-// blocks meet. Copies of it were a fifth of what strong_components takes to compile.
+// Returns the sum over the blocks before, and that over all in `total`. All blocks meet. Called, to compile
+// faster.
 template <int = 0>
 CONNCOMP_PHASE int64_t grid_scan(int64_t value, int64_t& total, int64_t* sums_of_blocks,
                                  GridBarrier& barrier) {
@@ -99,8 +97,7 @@ CONNCOMP_PHASE int64_t grid_scan(int64_t value, int64_t& total, int64_t* sums_of
   return before;
 }
 
-// Copies the arcs u -> v for which keeping.keeps(u, v) to another list, in order, as keeping.write(u, v,
-// source, target) says; returns their number. All blocks meet.
+// Copies arcs that keeping.keeps(u, v) in order, by keeping.write(); returns their number. All blocks meet.
 template <class Vertex, class Keeping>
 CONNCOMP_PHASE int64_t keep_arcs(ArcList<const Vertex> arcs, ArcList<Vertex> kept_arcs,
                                  uint32_t* bits_of_arcs, int64_t* sums_of_blocks, GridBarrier& barrier,
@@ -158,8 +155,7 @@ __device__ inline void add_up(int64_t vertices, int64_t* lengths, int64_t* sums_
   meet(barrier);
 }
 
-// Sorts the ends of arcs by where they start. A row begins where the one before ends: `begins` has an entry
-// more than vertices. All blocks meet.
+// Sorts the ends of arcs by where they start; rows begin where those before end. All blocks meet.
 template <class Vertex>
 CONNCOMP_PHASE EndsOfVertices<Vertex> sort_ends(int64_t arcs, const Vertex* starts, const Vertex* ends,
                                                 int64_t vertices, int64_t* begins, Vertex* sorted,

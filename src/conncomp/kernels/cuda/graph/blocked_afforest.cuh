@@ -47,9 +47,8 @@ __device__ bool within(T value, T bound) {
   return sizeof(T) == 4 ? uint32_t(value) < uint32_t(bound) : uint64_t(value) < uint64_t(bound);
 }
 
-// How two vertices are united: at their roots; or so that the first is then put under the common root, too, a
-// store that spares its next search; or that, from their parents without a search, which pays where trees are
-// flat and most parents are roots.
+// How two vertices are united: at their roots; so that the first is then put under the common root, too; or
+// that, from parents without a search, which pays where trees are flat and most parents are roots.
 enum class Uniting { kRoots, kRootsThenVertex, kParentsThenVertex };
 
 // Threads whose `active` is set unite v and u, unless one is the parent of the other, or the thread before
@@ -92,8 +91,8 @@ __device__ void unite_all(Index* parent, Index v, Index (&target)[count]) {
     unite_once<Access, uniting>(next >= 0, parent, v, next);
 }
 
-// Unites v and u: the path that has come to the larger entry goes on, until they meet or that entry is a
-// root. So few threads come to the roots of large trees and wait there. Source: Rem, in Dijkstra 1976.
+// Unites v and u: the path that has come to the larger entry goes on, so that few threads come to large roots
+// and wait there. Source: Rem, in Dijkstra 1976.
 template <class Index>
 __device__ void unite_paths(Index* parent, Index v, Index u) {
   const auto above = [parent](Index of) {
@@ -222,8 +221,8 @@ __global__ void __launch_bounds__(kLocalThreads, resident_blocks(kLocalThreads))
   }
 }
 
-// Which words of 32 vertices sample_arcs takes: all; every kStride-th, and later the others; or few of those
-// that a block has united, and half of those whose vertices are scattered; the others are postponed.
+// Words of 32 vertices that sample_arcs takes: all; every kStride-th, or the others; or few of those that a
+// block has united and half of the scattered ones, the rest of which are postponed.
 enum Stage { kAllWords, kFewWords, kOtherWords, kHalfOfScattered };
 constexpr int kStride = 8;
 constexpr int64_t kOnePostponed = int64_t(1) << 40, kMostPostponed = 8;
@@ -234,9 +233,8 @@ __device__ bool is_one_of(int64_t word) {
   return uint32_t(word) * 0x9e3779b1u < uint32_t(-1) / share;
 }
 
-// Unites every open vertex with its last neighbour, which joins most, as the first ones were seen by
-// unite_blocks and are often near each other; or with all of them, and closes it, where a warp has short rows
-// only.
+// Unites every open vertex with its last neighbour, which joins most, as the first are often near each other;
+// or with all of them, and closes it, where a warp has short rows only.
 template <bool symmetric, class Pointer, class Vertex, class Index>
 __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
     sample_arcs(int64_t vertices, int64_t span, int64_t stage, const Pointer* __restrict__ indptr,
@@ -307,9 +305,8 @@ __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
   Shared::fetch_add(&remainder->postponed, left_of_block / kOnePostponed);
 }
 
-// The first block guesses `giant`, the root of most of a sample of vertices, takes back what ecl_finish has
-// counted between the stages, and chooses how to go through the arcs left, by the expected work. Where many
-// vertices are postponed, all blocks meanwhile point vertices to their roots.
+// The first block guesses `giant` by a sample, takes back what ecl_finish has counted between stages, and
+// chooses the cheaper way. Where many vertices are postponed, all blocks point vertices to their roots.
 template <bool symmetric, class Index>
 __global__ void __launch_bounds__(kGuessers, resident_blocks(kGuessers))
     guess_giant(int64_t vertices, int64_t arcs, Index* parent, Remainder<Index>* remainder,
@@ -329,8 +326,8 @@ __global__ void __launch_bounds__(kGuessers, resident_blocks(kGuessers))
   if (remainder->postponed > vertices / kMostPostponed) point_to_roots<3>(vertices, parent);
 }
 
-// Unites v, below `root`, with the neighbours first, first + step, ... of its row, or the smaller of them.
-// Stops once v is in `giant`, or -1: an arc that neither end goes through has both ends there.
+// Unites v, below `root`, with the neighbours first, first + step, ... of its row, or the smaller of them,
+// until it is in `giant` (or -1): an arc that neither end goes through has both ends there.
 template <class Pointer, class Vertex, class Index>
 __device__ void unite_row(Index v, Index root, Index giant, bool only_smaller, Pointer begin, Pointer end,
                           int first, int step, const Vertex* __restrict__ indices, Index* parent) {
@@ -400,8 +397,7 @@ __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
   }
 }
 
-// A block each for the listed rows and parts of rows. Often vertices of most arcs come first, which one warp
-// would have to go through.
+// A block each for the listed rows and parts of rows, as vertices of most arcs often come first.
 template <bool symmetric, class Pointer, class Vertex, class Index>
 __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
     unite_long(const Pointer* __restrict__ indptr, const Vertex* __restrict__ indices, Index* parent,

@@ -34,8 +34,8 @@ struct Worker {
   int64_t thread, threads;
 };
 
-// Chooses the edges of least keys, and puts each tree with such a key under the one that its edge leads to;
-// of two that choose the same edge, the smaller stays a root. Keys differ, so there are no circles.
+// Chooses edges of least keys, and puts each tree under the one that its edge leads to; of two that choose
+// the same edge, the smaller stays a root. Keys differ, so there are no circles.
 template <class Keys, class Index, class Key>
 __device__ inline void choose_edges(const Keys& keys, const ForestEdge<Index, Key>* list, int64_t count,
                                     const Key* least, const Worker& worker, Index* parent, uint32_t* chosen) {
@@ -61,9 +61,8 @@ __device__ inline void choose_edges(const Keys& keys, const ForestEdge<Index, Ke
   }
 }
 
-// The tree that many of a sample of edges lead to, or -1; all blocks find the same, as no trees are being
-// united. It need not choose an edge: all edges of a giant would queue to lower its key, and other trees
-// choose theirs.
+// The tree that many of a sample of edges lead to, or -1, the same in all blocks. It need not choose an edge:
+// others choose theirs, and all edges of a giant would queue to lower its key.
 template <class Index, class Key>
 __device__ inline Index busiest_tree(const ForestEdge<Index, Key>* list, int64_t count, Index* parent) {
   __shared__ Index busiest;
@@ -88,11 +87,10 @@ __device__ inline Index busiest_tree(const ForestEdge<Index, Key>* list, int64_t
   return tree;
 }
 
-// Goes through rounds until no edge leads between trees: then lists are empty, and no tree has a key. Of many
-// edges some lower keys first, so that most others see that theirs is no lower. In late rounds only the keys
-// of trees in the list are cleared, and at last one block goes on alone. All blocks run at the same time. A
-// key in other_least before is of a listed edge of this tree. Where trees are linked, mostly no edges are
-// left.
+// Goes through rounds until lists are empty, and no tree has a key. Of many edges some lower keys first, so
+// that others see that theirs is no lower. In late rounds only keys of listed trees are cleared, and at last
+// one block goes on alone. All blocks run at once. A key in other_least before is of a listed edge of this
+// tree.
 template <class Keys, class Index>
 __global__ void __launch_bounds__(kSettlingThreads, 1)
     settle_edges(int64_t arcs, Keys keys, ForestMemory<Index, typename Keys::Key> memory) {
@@ -179,8 +177,8 @@ __global__ void __launch_bounds__(kForestThreads)
   }
 }
 
-// Writes the numbers of the chosen arcs in order, as far as there is room: if rows change meanwhile, more may
-// be chosen than a forest has. They are put side by side in shared memory first.
+// Writes the numbers of the chosen arcs in order, as far as there is room: if rows change, more may be
+// chosen.
 template <class Number>
 __global__ void __launch_bounds__(kForestThreads)
     list_chosen(int64_t words, int64_t chunk, const uint32_t* __restrict__ chosen,

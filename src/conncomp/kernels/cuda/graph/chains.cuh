@@ -56,8 +56,7 @@ class Chains {
     visit_of_grid(vertices_, [&](int64_t v) { jumps_[turn_][v] = tell_vertex(Vertex(v)); });
     label(barrier);
   }
-  // Unites the ends of mutual arcs, of short rows; labels() are those of vertices then. Arcs lie in the order
-  // of rows. All blocks meet.
+  // Unites the ends of mutual arcs of short rows, in the order of rows; labels() follow. All blocks meet.
   template <class Pointer>
   __device__ void unite_mutual(const ArcList<const Vertex>& arcs, const Pointer* indptr,
                                GridBarrier& barrier) const {
@@ -110,9 +109,8 @@ class Chains {
         });
     barrier.wait();
   }
-  // Lets jumps_[turn_] be ~root of vertices that have one, and marks those on cycles, which are in one
-  // component with the vertex onward. Trees are sets first: each has a root or a cycle, which is all of it if
-  // no vertex leads there from outside. All blocks meet.
+  // Lets jumps_[turn_] be ~root of vertices that have one, and marks those on cycles. Trees are sets first:
+  // each has a root or a cycle, which is all of it if no vertex leads there from outside. All blocks meet.
   __device__ void find_roots(GridBarrier& barrier) {
     turn_ = 0;
     Vertex *const trees = jumps_[0], *const roots = jumps_[1];
@@ -160,9 +158,8 @@ class Chains {
       if (v % kVerticesOfWord == 0) *marks_.word(Vertex(v)) = 0;
     });
   }
-  // Lets jumps_[turn_] be ~root of vertices that have one, and of others a vertex of the cycle, so that those
-  // on it have all of them. If it passes marks, all between a marked vertex and the root get its mark. All
-  // blocks meet.
+  // Lets jumps_[turn_] be ~root of vertices that have one, or a vertex of the cycle, so that those on it have
+  // all. If it passes marks, all between a marked vertex and the root get its mark. All blocks meet.
   CONNCOMP_PHASE void jump_to_roots(bool passes_marks, GridBarrier& barrier) {
     turn_ = 0;
     visit_of_grid(vertices_, [&](int64_t v) {

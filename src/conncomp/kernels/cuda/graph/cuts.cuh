@@ -15,8 +15,8 @@ namespace conncomp {
 
 constexpr int kNotedAtOnce = 4;  // arcs that a thread has under way
 
-// The largest value, none below 0, of a block's threads up to this one; `all` becomes that of all. Called,
-// not inlined, as nine copies were a sixth of what cut_arcs takes to compile.
+// The largest value, none below 0, of a block's threads up to this one, and of `all`. Called, to compile
+// faster.
 template <class Value>
 CONNCOMP_PHASE Value scan_largest(Value value, Value& all) {
   constexpr int kWarps = kStrongThreads / kWarp;

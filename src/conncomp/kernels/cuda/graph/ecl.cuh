@@ -25,8 +25,7 @@ struct alignas(128) EclCounter {
   Index count;
 };
 
-// Vertices of middle degree, from the left of the worklist, and of high degree, from the right: how many were
-// put in, and how many taken.
+// Vertices of middle degree, from the left of the worklist, and high ones, from the right: put in, and taken.
 template <class Index>
 struct EclWorklist {
   EclCounter<Index> mid, mid_taken, high, high_taken;
@@ -92,9 +91,9 @@ __device__ Index take_first(Index (&vertex)[count]) {
   return first;
 }
 
-// Unites v, whose parent is `ancestor`, with the neighbours first, first + step, ... of its row. A warp's
-// threads take their next one together, wherever it stands, so that none waits in vain. The parent is
-// skipped, unless paths are counted, as in the paper.
+// Unites v, whose parent is `ancestor`, with the neighbours first, first + step, ... of its row. A warp takes
+// its next ones together, so that none waits. The parent is skipped, unless paths are counted as in the
+// paper.
 template <int jump, bool symmetric, class Pointer, class Vertex, class Index, class Path>
 __device__ void ecl_unite(Index v, Index ancestor, Pointer begin, Pointer end, int first, int step,
                           const Vertex* __restrict__ indices, Index* parent, Path& path) {
@@ -210,8 +209,8 @@ __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
   report(path, tally);
 }
 
-// Points every vertex to its root; returns how many of this thread's are roots. Parents of several vertices
-// are loaded at once: they come from afar, the rest of a path mostly from caches.
+// Points every vertex to its root; returns how many are this thread's. Parents come from afar, so several at
+// once.
 template <int finish, class Index>
 __device__ inline int point_to_roots(int64_t vertices, Index* parent) {
   int roots = 0;

@@ -10,9 +10,8 @@ namespace conncomp {
 
 constexpr int kCheckThreads = 256;
 
-// Whether rows are a graph, and symmetric: hashes of arcs u -> v, u < v, are added and those of v -> u
-// subtracted, which leaves 0 if every arc is listed from both ends. The key is drawn for each call, so nobody
-// can make a graph look symmetric; one that is not does with a probability of 2^-64.
+// Whether rows are a graph, and symmetric: hashes of arcs u -> v, u < v, less those of v -> u leave 0 if all
+// are listed from both ends. The key is drawn, so others look so with a probability of 2^-64.
 struct GraphCheck {
   int64_t smallest, largest;
   int64_t wrong;  // 1 if indptr is
@@ -72,9 +71,8 @@ __global__ void __launch_bounds__(kCheckThreads)
   });
 }
 
-// list_edges writes the ends of all arcs but loops; if `symmetric`, only of those to a smaller vertex.
-// *edges, 0 before, becomes their number; a block gets room for kEdgesThreads at a time by an atomic
-// addition.
+// list_edges writes the ends of all arcs but loops or, if `symmetric`, of those to a smaller vertex. *edges,
+// 0 before, becomes their number.
 constexpr int kEdgesThreads = 256;
 
 template <bool symmetric, class Pointer, class Vertex>

@@ -57,8 +57,8 @@ struct Extremes {
     if (u < v) Shared::fetch_min(ancestor(v), u);
     if (v < u) Shared::fetch_min(descendant(u), v);
   }
-  // Passes what is known along u -> v, and to the ancestors and descendants of both; returns whether that may
-  // have changed anything.
+  // Passes what is known along u -> v, and to ancestors and descendants; returns whether anything may have
+  // changed.
   __device__ bool pass_along(Vertex u, Vertex v) const {
     const Pair u_pair = of(u), v_pair = of(v);
     const Vertex above = u_pair.ancestor == u ? u : Shared::load(ancestor(u_pair.ancestor));

@@ -20,37 +20,31 @@ __device__ inline void append(const bool (&wanted)[count], const Edge (&edges)[c
     if (wanted[k]) list[place++] = edges[k];
 }
 
-// Edges that a warp appends to a list, 32 at a time, as far as there is room: if rows change meanwhile, an
-// arc may come twice.
+// Edges that a warp appends to a list, 32 at a time, as far as there is room: rows may change meanwhile.
 template <class Edge>
-class WarpOfEdges {
- public:
-  // `waiting` has room for those of two warps.
-  __device__ WarpOfEdges(Edge* waiting, Edge* list, int64_t room_of_list, int64_t* listed)
-      : waiting_(waiting), list_(list), room_of_list_(room_of_list), listed_(listed) {}
+struct WarpOfEdges {
+  Edge *waiting, *list;  // the former with room for those of two warps
+  int64_t room;
+  int64_t* listed;
+  int number = 0;
+
   // By all threads of the warp.
   __device__ void put(bool wanted, const Edge& edge) {
     const uint32_t all = __ballot_sync(kAllLanes, wanted);
-    if (wanted) waiting_[number_ + __popc(all & ~(kAllLanes << lane()))] = edge;
-    number_ += __popc(all);
+    if (wanted) waiting[number + __popc(all & ~(kAllLanes << lane()))] = edge;
+    number += __popc(all);
     __syncwarp();
-    if (number_ >= kWarp) write(kWarp);
+    if (number >= kWarp) write(kWarp);
   }
-  __device__ void finish() { write(number_); }
-
- private:
+  __device__ void finish() { write(number); }
   __device__ void write(int count) {
-    number_ -= count;
+    number -= count;
     int64_t place = 0;
-    if (lane() == 0 && count > 0) place = Shared::fetch_add(listed_, int64_t(count));
+    if (lane() == 0 && count > 0) place = Shared::fetch_add(listed, int64_t(count));
     place = __shfl_sync(kAllLanes, place, 0) + lane();
-    if (lane() < count && place < room_of_list_) list_[place] = waiting_[number_ + lane()];
+    if (lane() < count && place < room) list[place] = waiting[number + lane()];
     __syncwarp();
   }
-
-  Edge *waiting_, *list_;
-  int64_t room_of_list_, *listed_;
-  int number_ = 0;
 };
 
 // Puts numbers of a warp's threads at the end of a list in shared memory.
@@ -86,8 +80,7 @@ __device__ inline Index root_above(Index* parent, Index entry, Index above) {
   return above;
 }
 
-// Lets edges lead from root to root; `exists` becomes whether these differ. Parents of all are loaded at
-// once.
+// Lets edges lead from root to root; `exists` becomes whether these differ.
 template <int count, class Index, class Key>
 __device__ inline void look_for_roots(bool (&exists)[count], ForestEdge<Index, Key> (&edges)[count],
                                       Index* parent) {
@@ -144,8 +137,7 @@ __device__ inline void gather_wanted(int64_t begin, int64_t end, uint16_t* wante
 
 enum KeyRange { kAllKeys, kKeysToLimit, kKeysAboveLimit };
 
-// Lists the edges between trees, from smaller ends only if larger ends list the same ones. Where rows are
-// known, list_edges_outside lists those above the limit.
+// Lists the edges between trees, from smaller ends if larger ones list the same.
 template <class Arcs, class Keys, class Index>
 __global__ void __launch_bounds__(kForestThreads, kListingBlocks)
     list_edges_of_forest(Arcs graph, int64_t arcs, Keys keys, int64_t key_range,

@@ -91,10 +91,10 @@ __global__ void __launch_bounds__(kForestThreads, kListingBlocks)
   }
 }
 
-// Where keys are numbers of arcs, and rows are known: puts each vertex under its smallest neighbour, and
-// chooses the edge between by its number in the row of the smaller one. A vertex below all its neighbours
-// goes where the smallest of them is, and the smaller of two that choose each other stays a root; so nothing
-// written is read. Choosing edges of vertices that are `far` apart is left to link_edges and link_short_rows.
+// Where keys are numbers of arcs, and rows are known: puts each vertex under its smallest neighbour, or where
+// that goes, if all are larger, and chooses the edge by its number in the row of the smaller one. Of two that
+// choose each other, the smaller stays a root; so nothing written is read. Edges of vertices `far` apart are
+// left to link_edges and link_short_rows.
 template <class Keys, class Pointer, class Vertex, class Index>
 __global__ void __launch_bounds__(kForestThreads)
     unite_in_order(int64_t vertices, const Pointer* __restrict__ indptr, const Vertex* __restrict__ indices,
@@ -134,8 +134,8 @@ struct LeastEdge {
   }
 };
 
-// By weight: lets ends[v] be the other end of v's least edge, which is chosen if v is the smaller end; or v,
-// if it has none, its row is too long for a warp, or nothing is known of rows.
+// By weight: ends[v] becomes the other end of v's least edge, chosen if v is the smaller end; v itself, if it
+// has none, its row is too long for a warp, or nothing is known of rows.
 template <class Keys, class Pointer, class Vertex, class Index>
 __global__ void __launch_bounds__(kForestThreads, kChoosingBlocks<Vertex>)
     choose_first(int64_t vertices, const Pointer* __restrict__ indptr, const Vertex* __restrict__ indices,

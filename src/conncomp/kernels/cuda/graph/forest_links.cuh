@@ -90,8 +90,8 @@ class ClimbingEdge {
   bool is_at_end_;
 };
 
-// Links trees by this thread's edges: edge k leads from tree source(k) to its target's, -1 if there is none,
-// and has key(k). Edges that take too many steps are listed.
+// Links trees by this thread's edges: k leads from tree source(k) to its target's, or -1, with key(k). Late
+// ones are listed.
 template <class Source, class Key>
 __device__ inline void link_trees(const ForestMemory<int32_t, uint32_t>& memory, int most_steps,
                                   FirstParent (&of_target)[kLinkedAtOnce], Source&& source, Key&& key) {
@@ -119,8 +119,7 @@ __device__ inline void link_trees(const ForestMemory<int32_t, uint32_t>& memory,
   }
 }
 
-// Links trees by edges of short rows to larger vertices, a thread a row; chooses the edges that
-// unite_in_order left to this kernel.
+// Links trees by edges of short rows, a thread each; chooses the edges that unite_in_order left to it.
 template <class Keys, class Pointer, class Vertex>
 __global__ void __launch_bounds__(kForestThreads, kLinkingBlocks)
     link_short_rows(ForestRows<Pointer, Vertex> rows, Keys keys, int64_t far, int64_t most_steps,

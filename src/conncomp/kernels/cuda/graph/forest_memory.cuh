@@ -27,7 +27,7 @@ struct ForestRows {
   // arcs. All threads of the block call.
   template <class Visit>
   __device__ void visit_spans(int64_t arcs, Visit&& visit) const {
-    SpansOfBlock<Pointer>(indptr, vertices, arcs).visit([&](const Span& span) {
+    visit_spans_of_block(indptr, vertices, arcs, [&](const Span& span) {
       SpanSources<Vertex> sources;
       sources.note(indptr, span, AnyRow());
       visit(span.begin, span.end, sources);
@@ -129,8 +129,7 @@ struct alignas(16) TreeLinks {
 };
 constexpr uint64_t kNoLink = ~uint64_t(0);
 
-// What blocks share: the lengths of two lists, with a cache line each; where they meet; what is outside the
-// giant tree; and what link_edges leaves.
+// What blocks share: lengths of two lists, with a cache line each; where they meet; what is outside, or late.
 struct ForestCounters {
   EclCounter<int64_t> edges[2];
   uint32_t barrier[GridBarrier::kWords];

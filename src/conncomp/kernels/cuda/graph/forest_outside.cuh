@@ -17,8 +17,8 @@ constexpr int kHubBlocks = resident_blocks(kForestThreads) < 6 ? resident_blocks
 constexpr int64_t kHubOfForest = 4096;  // arcs of a row, up to which a warp reads it
 constexpr int64_t kLongRows = 32;       // from so many arcs a vertex on rows are long
 constexpr int64_t kLightEdges = 8;      // that are gone through first, for each tree; many are within one
-// Or, where keys have nothing to do with the order of vertices, so many for kLightVertices vertices: with the
-// least edge of each, these join all but some hundredths.
+// Or, where keys have nothing to do with vertices, so many for kLightVertices: these join all but some
+// hundredths.
 constexpr int64_t kLightOfVertices = 5;
 constexpr int64_t kLightVertices = 4;
 
@@ -47,8 +47,8 @@ __global__ void __launch_bounds__(kLimitSamples)
   if (thread == 0) *limit = wanted < kLimitSamples ? sample[wanted] : kNoKey<Key>;
 }
 
-// The edges above the limit where rows are known: all have an end outside the giant tree. An edge into the
-// giant may be listed by its larger end, under the number that its smaller end has for it.
+// The edges above the limit where rows are known: each has an end outside the giant tree. One into the giant
+// may be listed by its larger end, under the number that its smaller end has for it.
 template <class Keys, class Pointer, class Vertex, class Index>
 struct OutsideEdges {
   using Edge = ForestEdge<Index, typename Keys::Key>;
@@ -77,8 +77,8 @@ struct OutsideEdges {
     if (exists) lower_both(memory.least, edge, *memory.giant);
     warp.put(exists, edge);
   }
-  // Finds the key of an edge; returns whether it is to be listed. The least keys into the giant are kept
-  // where those of the next round will be.
+  // Finds the key of an edge; returns whether to list it. Least keys into the giant are kept for the next
+  // round.
   __device__ bool find_key(int64_t u, int64_t v, int64_t arc, Edge& edge) const {
     const bool is_to_giant = edge.b == *memory.giant;
     auto* const least = memory.other_least + edge.a;
@@ -97,8 +97,8 @@ struct OutsideEdges {
   }
 };
 
-// Lists the edges outside, except those of hubs. A block gathers the vertices of its stretches that are
-// outside; a warp goes through 32 of their rows as if they were one.
+// Lists the edges outside but those of hubs: blocks gather vertices, and a warp takes 32 of their rows as
+// one.
 template <class Keys, class Pointer, class Vertex, class Index>
 __global__ void __launch_bounds__(kOutsideThreads, kOutsideBlocks)
     list_edges_outside(ForestRows<Pointer, Vertex> rows, int64_t arcs, Keys keys,
@@ -158,7 +158,7 @@ __global__ void __launch_bounds__(kForestThreads, kHubBlocks)
   const auto is_hub_outside = [&](int64_t v) {
     return int64_t(rows.indptr[v + 1]) - int64_t(rows.indptr[v]) > most_of_warp && edges.is_outside(v);
   };
-  SpansOfBlock<Pointer>(rows.indptr, rows.vertices, arcs).visit([&](const Span& span) {
+  visit_spans_of_block(rows.indptr, rows.vertices, arcs, [&](const Span& span) {
     visit_span<Vertex>(rows.indptr, span, is_hub_outside,
                        [&](bool exists, int64_t u, int64_t arc) { edges.list(exists, u, arc, warp); });
   });

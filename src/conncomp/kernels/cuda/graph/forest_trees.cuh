@@ -10,8 +10,7 @@ namespace conncomp {
 constexpr int kNumberedAtOnce = 4;  // vertices that a thread has under way
 constexpr int kNearlyAllGuesses = kGuessers - kGuessers / 64;
 
-// Numbers the trees of the first round, so that their entries lie close together; each is a root without a
-// key. Writes to the entries of roots only.
+// Numbers the trees of the first round, each a root without a key. Writes to the entries of roots only.
 template <class Index, class Key>
 __global__ void __launch_bounds__(kForestThreads)
     number_trees(int64_t vertices, ForestMemory<Index, Key> memory) {
@@ -39,8 +38,7 @@ __global__ void __launch_bounds__(kForestThreads)
 }
 
 // Gives each vertex the number of its root. Where keys are in order, paths may be as long as the graph:
-// threads that walk them take steps that double, so all blocks run at once. Elsewhere paths are halved. Where
-// trees are linked, numbers are kept with the parents of the first round.
+// threads take steps that double, so all blocks run at once. Linked trees keep numbers with first parents.
 template <class Keys, class Index>
 __global__ void __launch_bounds__(kForestThreads, resident_blocks(kForestThreads))
     find_trees(int64_t vertices, ForestMemory<Index, typename Keys::Key> memory) {
@@ -78,8 +76,7 @@ __global__ void __launch_bounds__(kForestThreads, resident_blocks(kForestThreads
   }
 }
 
-// Writes the root of each tree where parents of the first round were, unless all edges are done. Parents are
-// only read, so that caches keep them.
+// Writes the root of each tree where first parents were, unless all edges are done. Parents are only read.
 template <class Index, class Key>
 __global__ void __launch_bounds__(kForestThreads) find_roots(ForestMemory<Index, Key> memory) {
   follow_launch();

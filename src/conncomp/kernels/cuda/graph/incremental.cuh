@@ -17,8 +17,8 @@ constexpr int kGrowingThreads = 256;
 constexpr int kWordsOfSample = 16;  // one of so many words of edges is probed
 constexpr int kDeep = 64;           // steps of two paths, from which on all are shortened
 
-// The first call, numbered from 1, that was given what is no vertex, and where; and of the calls with each
-// remainder the last such one, as calls may be under way on several streams.
+// The first call, from 1 on, given what is no vertex, and where; the last one of each remainder, as calls may
+// overlap.
 struct Refusal {
   static constexpr int kRemainders = 64;
 
@@ -105,7 +105,7 @@ __device__ inline Index shorten(Index* parent, Index v, Index above, Path&& path
   return root;
 }
 
-// Points the ends of edges that have united to their roots: of a sample of words if it `probes`, where *deep
+// Points the ends of edges that have united to their roots: of sampled words if it `probes`, where *deep
 // becomes the call if a path is long; or else of the others, if the call is deep.
 template <bool probes, class Vertex, class Index>
 __global__ void __launch_bounds__(kGrowingThreads)

@@ -13,8 +13,7 @@ constexpr int kFewLong = 4;        // of these, so that cuts may be found
 constexpr int64_t kMutualRow = 8;  // that is looked through for an arc back
 constexpr int kFarSamples = 16;    // of so many one is long at most where neighbours are near
 
-// The sample-th of kSampled arcs spread over a list, with equal steps; and with unequal ones, as arcs may
-// repeat with a period that divides equal ones.
+// The sample-th of kSampled arcs spread over a list, by equal steps; or unequal ones, as arcs may repeat.
 constexpr int64_t kSampled = kSamples * kStrongThreads;
 __device__ inline int64_t sampled_arc(int64_t arcs, int64_t sample) {
   return arcs / kSampled * sample + arcs % kSampled * sample / kSampled;
@@ -34,9 +33,8 @@ struct SampleLimits {
   int64_t most_ends;  // of the sample, that lead to vertices without arcs out, where there are long chains
 };
 
-// Chooses the target of a sample of arcs with the longest row, or none without a hub; without rows, the
-// target of an arc in the middle. Also tells the first step: cuts where few arcs are long (cuts.cuh), or
-// chains where they are long or many arcs mutual (chains.cuh). One block of kStrongThreads.
+// Chooses the target of a sample of arcs with the longest row, if that is a hub's, or without rows one in the
+// middle; and the first step: cuts where few arcs are long, chains where they are long or many arcs mutual.
 template <class Pointer, class Vertex>
 __global__ void __launch_bounds__(kStrongThreads)
     choose_pivot(int64_t vertices, ArcList<const Vertex> arcs, const Pointer* __restrict__ indptr,
@@ -66,20 +64,12 @@ __global__ void __launch_bounds__(kStrongThreads)
   ends = block_sum<kStrongThreads>(ends), mutual = block_sum<kStrongThreads>(mutual);
   if (threadIdx.x != 0) return;
   *components = 0;
-  *state = StrongState<Vertex>{0,
-                               {},
-                               {},
-                               {},
-                               {},
-                               -1,
-                               -1,
-                               rising <= kFewLong || falling <= kFewLong,
-                               rising + falling > kSampled / 2,
-                               rising + falling <= kSampled / kFarSamples,
-                               0,
-                               0,
-                               0,
-                               arcs.count};
+  StrongState<Vertex> first{};
+  first.pivot = first.member = -1, first.kept = arcs.count;
+  first.may_be_cut = rising <= kFewLong || falling <= kFewLong;
+  first.are_scattered = rising + falling > kSampled / 2;
+  first.are_near = rising + falling <= kSampled / kFarSamples;
+  *state = first;
   if (arcs.count > 0 && (!indptr || longest > 0))
     state->pivot = state->member =
         arcs.targets[sampled_arc(arcs.count, indptr ? longest & 0xffffffff : kSampled / 2)];

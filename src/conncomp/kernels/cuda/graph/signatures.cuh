@@ -80,14 +80,13 @@ struct Signatures {
   }
 };
 
-// How what is known jumps. Together, the largest ancestors and descendants also tell of the smallest, and the
-// other way round: far along paths of rising numbers, but leaving out vertices between, which creep then.
-// Apart is better on paths in random order. By vertices, once for each vertex instead of each arc, pays where
-// arcs are many.
+// How what is known jumps. Together, the largest also tell of the smallest, and the other way round: far
+// along rising paths, but leaving out vertices between. Apart is better in random order. By vertices, not
+// arcs, where arcs are many.
 enum class Jumps { kTogether, kApart, kByVertices };
 
-// Passes what is known along arcs u -> v only; returns whether that may have changed anything. One of the
-// lanes beside each other with the same u tells it what all know. All lanes call.
+// Passes what is known along arcs u -> v only, by one of neighbouring lanes with the same u; returns whether
+// anything may have changed. All lanes call.
 template <int count, class Vertex>
 __device__ inline bool pass_on(const Signatures<Vertex>& signatures, const Vertex (&u)[count],
                                const Vertex (&v)[count]) {
@@ -110,9 +109,9 @@ __device__ inline bool pass_on(const Signatures<Vertex>& signatures, const Verte
   return changed;
 }
 
-// Completes what is known of v by what its ancestors and descendants know; returns whether that may have
-// changed anything. A vertex in the component of a smaller one, which is outside its own range, keeps that:
-// it has no arcs that would tell it that its member has started anew.
+// Completes what is known of v by its ancestors and descendants; returns whether anything may have changed. A
+// vertex in the component of a smaller one, outside its own range, keeps that: no arcs would tell it of a new
+// start.
 template <class Vertex>
 __device__ inline bool jump(const Signatures<Vertex>& signatures, Vertex v) {
   const Signature<Vertex> v_signature = signatures.of(v);
@@ -125,8 +124,8 @@ __device__ inline bool jump(const Signatures<Vertex>& signatures, Vertex v) {
   return signatures.widen(v, kAgainst, v_signature.descendants, descendants) || changed;
 }
 
-// Passes what is known along u -> v, and on to the ancestors of u and the descendants of v; returns whether
-// that may have changed anything.
+// Passes what is known along u -> v, to the ancestors of u and the descendants of v; returns whether anything
+// may have changed.
 template <class Vertex>
 __device__ inline bool pass_along(const Signatures<Vertex>& signatures, Vertex u, Vertex v, Jumps jumps) {
   const bool together = jumps == Jumps::kTogether;

@@ -47,29 +47,19 @@ struct Span {
   }
 };
 
-// The spans of a block: neighbours, so that all but the first one are soon found.
-template <class Pointer>
-class SpansOfBlock {
- public:
-  __device__ SpansOfBlock(const Pointer* indptr, int64_t vertices, int64_t arcs)
-      : indptr_(indptr), vertices_(vertices), arcs_(arcs) {
-    const int64_t spans = (arcs + kSpan - 1) / kSpan;
-    next_ = spans * blockIdx.x / gridDim.x * kSpan, end_ = spans * (blockIdx.x + 1) / gridDim.x * kSpan;
+// Calls visit(span) for the spans of a block: neighbours, so that all but the first are soon found. All its
+// threads call.
+template <class Pointer, class Visit>
+__device__ inline void visit_spans_of_block(const Pointer* indptr, int64_t vertices, int64_t arcs,
+                                            Visit&& visit) {
+  const int64_t spans = (arcs + kSpan - 1) / kSpan, end = spans * (blockIdx.x + 1) / gridDim.x * kSpan;
+  int64_t row = 0;
+  for (int64_t begin = spans * blockIdx.x / gridDim.x * kSpan; begin < end; begin += kSpan) {
+    const Span span(indptr, vertices, arcs, begin, row);
+    visit(span);
+    row = span.high > span.low ? span.high - 1 : span.low;
   }
-  // Calls visit(span) for each of them. All threads of the block call it.
-  template <class Visit>
-  __device__ void visit(Visit&& visit) {
-    for (int64_t row = 0; next_ < end_; next_ += kSpan) {
-      const Span span(indptr_, vertices_, arcs_, next_, row);
-      visit(span);
-      row = span.high > span.low ? span.high - 1 : span.low;
-    }
-  }
-
- private:
-  const Pointer* indptr_;
-  int64_t vertices_, arcs_, next_, end_;
-};
+}
 
 struct AnyRow {
   __device__ bool operator()(int64_t) const { return true; }
@@ -148,8 +138,8 @@ class SpanSources {
   int64_t span_low_ = 0, span_begin_ = 0;
 };
 
-// Calls visit(exists, source, arc) for the arcs of a span, by all threads of a block equally often; `exists`
-// is false where no source is wanted, and behind the end. If no row is wanted, it calls nothing.
+// Calls visit(exists, source, arc) for the arcs of a span, by all threads equally often; `exists` is false
+// where no source is wanted, and behind the end. If no row is wanted, it calls nothing.
 template <class Vertex, class Pointer, class Wanted, class Visit>
 __device__ inline void visit_span(const Pointer* indptr, const Span& span, Wanted&& wanted, Visit&& visit) {
   SpanSources<Vertex> sources;

@@ -62,8 +62,8 @@ CONNCOMP_PHASE bool sweep_then_jump(ArcList<const Vertex> arcs, Share share, Sha
   return changed;
 }
 
-// Widens signatures by sweeps, each block over its share; returns whether they are final after so many
-// barriers, or more while all blocks settle what they know between two. All blocks meet.
+// Widens signatures by sweeps, a block each over its share; returns whether they are final after so many
+// barriers, or more while all blocks settle. All blocks meet.
 template <class Vertex>
 CONNCOMP_PHASE bool settle_arcs(ArcList<const Vertex> arcs, int64_t vertices, Signatures<Vertex> signatures,
                                 Jumps jumps, int64_t most_barriers, GridBarrier& barrier) {
@@ -134,8 +134,8 @@ __device__ inline bool settle_extremes(const ArcList<const Vertex>& arcs, const 
   return false;
 }
 
-// Rounds of extremes, one where neighbours are scattered, until no arcs are left or a round is given up. All
-// blocks meet.
+// Rounds of extremes, one of scattered neighbours, until no arcs are left or one is given up. All blocks
+// meet.
 template <class Vertex>
 __device__ inline void drop_by_extremes(int64_t vertices, ArcList<const Vertex> arcs, bool are_near,
                                         const StrongMemory<Vertex>& memory, GridBarrier& barrier) {
@@ -154,10 +154,9 @@ __device__ inline void drop_by_extremes(int64_t vertices, ArcList<const Vertex> 
   reset_ends(left.arcs, extremes, barrier);
 }
 
-// Drops arcs over cuts, and tells whether to trim. With nothing to trim and scattered neighbours, a round of
-// extremes takes half of the bytes of one of signatures; with many near neighbours and some to trim, all
-// rounds are of extremes. A launch of its own, as it would take registers from the rest. All blocks run at
-// the same time.
+// Drops arcs over cuts, and tells whether to trim. A round of extremes takes half of the bytes of one of
+// signatures where there is nothing to trim and neighbours are scattered; where many near ones are left, all
+// rounds do. A launch of its own, for its registers. All blocks run at once.
 template <class Vertex>
 __global__ void __launch_bounds__(kStrongThreads, kStrongBlocks)
     cut_arcs(int64_t vertices, ArcList<const Vertex> arcs, StrongMemory<Vertex> memory) {
@@ -197,8 +196,7 @@ CONNCOMP_PHASE void start_signatures(int64_t vertices, Signatures<Vertex> signat
   });
 }
 
-// Which arcs strong_components keeps, and how, by what has told of components: one type, as each copy of
-// keep_arcs takes time to compile.
+// Which arcs strong_components keeps, by what has told of components: one type, to compile keep_arcs once.
 enum class ToldBy { kSearches, kTrimming, kSignatures };
 template <class Vertex>
 struct Keeping {
@@ -274,8 +272,8 @@ __global__ void __launch_bounds__(kStrongThreads, kStrongBlocks)
     keep(ToldBy::kSearches);
   }
 
-  // Two lists of vertices lie where signatures will. Where the search was given up, arcs that left the giant
-  // leave its member now, wherever they are in the list.
+  // Two lists of vertices lie where signatures will. If the search was given up, arcs that left the giant
+  // leave its member.
   const auto trim_rows = [&](const EndsOfVertices<Vertex>& rows, const Vertex* starts, const Vertex* ends) {
     Trimming<Vertex> trimming(rows, vertices, memory.signatures, memory.signatures + vertices, state->queued,
                               local_queue);

@@ -1,8 +1,4 @@
-"""The default for strong components on the GPU.
-
-Drives ``strong_components.cuh``, before it ``pivot.cuh``, and ``chains.cuh`` where a sample tells
-that it pays.
-"""
+"""Strong components: drives ``strong_components.cuh``, ``pivot.cuh`` and ``chains.cuh``."""
 
 from __future__ import annotations
 

@@ -57,8 +57,8 @@ class Trimming {
   }
 
  private:
-  // Goes on to the level that was queued; returns whether that is worth it. Of three counters one is added
-  // to, one read after the barrier, and one cleared for the next level.
+  // Goes on to the queued level, if worthwhile. Of three counters one is added to, one read, one cleared for
+  // the next.
   __device__ bool end_of_level(int level, GridBarrier& barrier) {
     barrier.wait();
     begin_ = end_;
@@ -92,8 +92,7 @@ class Trimming {
     else
       queue_for_all(v);
   }
-  // Goes through vertices of the queue from `first` on, and those that they release. All threads of a block
-  // call.
+  // Goes through vertices of the queue and those that they release. All threads of a block call.
   __device__ void go_on_from(int64_t first, int64_t end) {
     int count = int(end - first < kStrongThreads ? end - first : kStrongThreads);
     Vertex v = int(threadIdx.x) < count ? queue_[first + threadIdx.x] : Vertex(-1);
@@ -162,8 +161,7 @@ CONNCOMP_PHASE int64_t trim(Trimming<Vertex> trimming, int64_t arcs, const Verte
   return trimming.run(arcs, starts, ends, barrier);
 }
 
-// Whether any of a sample of vertices, one of each group of neighbours, has no arc in. `awaited` is memory.
-// Cost: targets read once. All blocks meet.
+// Whether any of a sample of vertices, one of each group of neighbours, has no arc in. All blocks meet.
 template <class Vertex>
 __device__ inline bool has_first(ArcList<const Vertex> arcs, int64_t vertices, Vertex* awaited,
                                  GridBarrier& barrier) {

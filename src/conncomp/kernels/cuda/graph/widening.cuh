@@ -46,8 +46,8 @@ struct Widening {
   WorkQueue<Vertex> queue;
   bool changed = false;
 
-  // Passes on what is known of the share's open vertices, or of marked ones, and then of those marked since.
-  // Returns whether any signature has widened. All threads call.
+  // Passes on what open vertices of the share know, or marked ones, then those marked since; returns whether
+  // any signature has widened. All threads call.
   __device__ bool pass_on(bool all) {
     changed = false;
     for (int sweep = 0; sweep < kMarkedSweeps; ++sweep) {
@@ -80,8 +80,8 @@ struct Widening {
     marks = __shfl_sync(kAllLanes, marks, lane() & ~(kVerticesOfWord - 1));
     return all_marks.pick(marks, Vertex(v));
   }
-  // Lets half of the signature of v include more. Nothing orders it and the mark, so whoever takes the mark
-  // may read the old one: a sweep over all open vertices has to end it.
+  // Lets half of v's signature include more. Whoever takes the mark may read the old one, as nothing orders
+  // the two: a sweep over all open vertices has to end it.
   __device__ void tell(Vertex v, int direction, const Range<Vertex>& more) {
     if (!signatures.widen(v, direction, signatures.range(v, direction), more)) return;
     all_marks.add(v, uint32_t(1) << direction);
@@ -122,8 +122,8 @@ struct Widening {
   }
 };
 
-// Widens signatures until they are final. All blocks meet. Called in one place: copies were half of what this
-// kernel takes to compile.
+// Widens signatures until they are final. All blocks meet. Called in one place, to compile in half of the
+// time.
 template <class Vertex>
 CONNCOMP_PHASE void settle_vertices(Widening<Vertex> widening, GridBarrier& barrier) {
   int marked_barriers = 0;  // until all open vertices pass on
@@ -137,8 +137,7 @@ CONNCOMP_PHASE void settle_vertices(Widening<Vertex> widening, GridBarrier& barr
   }
 }
 
-// Opens the vertices that have arcs both ways, a bit each; others are components of their own. Clears all
-// marks.
+// Opens the vertices that have arcs both ways, a bit each; others are alone. Clears all marks.
 template <class Vertex>
 __device__ inline void open_vertices(int64_t vertices, const EndsOfVertices<Vertex> (&rows)[kDirections],
                                      uint32_t* open, uint32_t* marks) {

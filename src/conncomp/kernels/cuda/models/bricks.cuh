@@ -11,8 +11,7 @@
 
 namespace conncomp {
 
-// The rows of a brick in the words of a replica. Row k of a brick, a line along axis 0, lies in one word; the
-// bits of a brick are its rows one after the other.
+// The rows of a brick in the words of a replica: row k, a line along axis 0, lies in one word.
 template <int axes>
 struct BrickRows {
   using B = Brick<axes>;
@@ -93,8 +92,8 @@ struct BrickRows {
   }
 };
 
-// What words of a configuration are: bonds, a plane for each axis; sites that are occupied; or the phases of
-// sites, all of them foreground. Equal neighbours are linked.
+// Words of a configuration: bonds, a plane for each axis; occupied sites; or phases of sites, of which equal
+// ones link.
 enum class Words { kBonds, kSites, kPhases };
 
 template <Words kind, class Rows>
@@ -109,8 +108,7 @@ __device__ inline Bits links_along(const Rows& rows, int a, const Bits64* planes
   return linked & foreground;
 }
 
-// Drops links to another brick that others make up for, as link_bricks.cuh does: e - e' is implied by t - t',
-// where t is linked to e and t' to e'.
+// As link_bricks.cuh: t - t' implies e - e', where t is linked to e and t' to e'.
 template <class Tiles>
 __device__ inline Bits needed_along(int a, const Bits (&linked)[Tiles::kAxes]) {
   using B = typename Tiles::B;
@@ -162,8 +160,7 @@ __global__ void __launch_bounds__(kLinkThreads)
   });
 }
 
-// Writes the rows of a brick to a plane of words; all lanes call. A row of four sites is half a byte, whose
-// other half belongs to the lane beside.
+// Writes the rows of a brick to a plane; all lanes call, as half a byte belongs to the lane beside.
 template <int axes>
 __device__ inline void write_rows(const BrickRows<axes>& rows, bool writes, Bits bits, Bits64* plane) {
   using B = Brick<axes>;
@@ -230,9 +227,8 @@ struct SizeClasses {
   }
 };
 
-// Measures the clusters that lie in one tile; of others, leaves the number of their sites in the tile in
-// `size`, at the tile's root, to which entries still lead. A block a tile; dynamic shared memory: 4 bytes a
-// site.
+// Measures the clusters within a tile, a block each; of others, puts their sites there in `size` at the
+// tile's root. Dynamic shared memory: 4 bytes a site.
 template <class Tiles, class Index, class Sums = SizeSums>
 __global__ void __launch_bounds__(Tiles::kThreads)
     measure_tiles(Tiles tiles, Replicas replicas, const Bits64* __restrict__ words,
@@ -277,8 +273,7 @@ __global__ void __launch_bounds__(Tiles::kThreads)
   sums.add_block(records, item);
 }
 
-// Calls body(index in the item, bit) for the tile roots in a brick whose clusters reach the border of the
-// tile.
+// Calls body(index in the item, bit) for the tile roots in a brick of clusters that reach the tile's border.
 template <class Index, class Tiles, class Body>
 __device__ inline void for_each_root(const Tiles& tiles, const BrickTable& table, int64_t number,
                                      Body&& body) {
@@ -324,38 +319,27 @@ __global__ void __launch_bounds__(Tiles::kThreads)
   if (__syncthreads_or(sums.any())) sums.add_block(records, item);
 }
 
-// New states of clusters: coins that have been tossed, or a random number of each root.
-struct NewStates {
-  const Bits64* coins;  // null if q > 2
-  Draws draws;
-  int states;
+// The coins of a brick's sites.
+template <int axes>
+__device__ inline Bits coins_of_brick(const Bits64* coins, const BrickRows<axes>& rows) {
+  const int64_t length = rows.lattice.length[kRowAxis];
+  if (length % kWordSites == 0) return rows.bits_of(coins);  // then they lie as spins do
+  constexpr int kSide = Brick<axes>::kSide;
+  Bits bits = 0;
+  rows.for_each_row([&](int k, int64_t) {
+    const int64_t site = rows.row(k) * length + rows.at[0];
+    const int shift = int(site % kWordSites);
+    const Bits64* const first = coins + site / kWordSites;
+    Bits row_bits = __ldg(first) >> shift;
+    // The sites of the row go on in the next word, unless the lattice ends.
+    if (shift + kSide > kWordSites && site / kWordSites + 1 < coin_words(rows.lattice))
+      row_bits |= __ldg(first + 1) << (kWordSites - shift);
+    bits |= (row_bits & BrickRows<axes>::kRow) << k * kSide % kBits;
+  });
+  return bits;
+}
 
-  __device__ int state_of_cluster(int64_t root) const {
-    return coins == nullptr ? draw_one_of_several(draws, root, states)
-                            : int(__ldg(coins + root / kWordSites) >> root % kWordSites & 1);
-  }
-  template <int axes>
-  __device__ Bits coins_of_brick(const BrickRows<axes>& rows) const {
-    const int64_t length = rows.lattice.length[kRowAxis];
-    if (length % kWordSites == 0) return rows.bits_of(coins);  // then they lie as spins do
-    constexpr int kSide = Brick<axes>::kSide;
-    Bits bits = 0;
-    rows.for_each_row([&](int k, int64_t) {
-      const int64_t site = rows.row(k) * length + rows.at[0];
-      const int shift = int(site % kWordSites);
-      const Bits64* const first = coins + site / kWordSites;
-      Bits row_bits = __ldg(first) >> shift;
-      // The sites of the row go on in the next word, unless the lattice ends.
-      if (shift + kSide > kWordSites && site / kWordSites + 1 < coin_words(rows.lattice))
-        row_bits |= __ldg(first + 1) << (kWordSites - shift);
-      bits |= (row_bits & BrickRows<axes>::kRow) << k * kSide % kBits;
-    });
-    return bits;
-  }
-};
-
-// A block a tile. Dynamic shared memory: a word for each brick and plane. With coins, the many clusters of
-// one site are handled as bits.
+// A block a tile. Dynamic shared memory: a word for each brick and plane.
 template <class Tiles, class Index, int most_moves = 1>
 __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kRank < 3 ? 8 : 3)
     flip_bricks(Tiles tiles, Replicas replicas, const Bits64* __restrict__ coins, Index* __restrict__ label,
@@ -367,10 +351,9 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kRank < 3 ? 8 : 3)
   const Lattice& lattice = replicas.lattice;
   const int brick = int(threadIdx.x), first_of_warp = brick - lane(), planes = lattice.planes;
   const int64_t item = tiles.item_of(blockIdx.x);
-  const bool has_coins = coins != nullptr;
-  const NewStates new_states{has_coins ? coins + item * coin_words(lattice) : nullptr,
-                             {replicas.seed, Bits64(replicas.first + item), replicas.step},
-                             lattice.states};
+  const bool has_coins = coins != nullptr;  // as q is 2
+  if (has_coins) coins += item * coin_words(lattice);
+  const Draws draws{replicas.seed, Bits64(replicas.first + item), replicas.step};
   label += item * lattice.sites();
   new_spins += item * replicas.words_of_states();
   const int64_t bricks_before = int64_t(blockIdx.x) * tiles.parts(), number = bricks_before + brick;
@@ -384,7 +367,7 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kRank < 3 ? 8 : 3)
         links_of_brick(GivenLinks<most_moves>{}, tiles, table, static_cast<const uint8_t*>(nullptr), first,
                        number, inside, inside, Comparison::kValues);
     single = inside & ~links.with_neighbour() & __ldg(table.settled + number);
-    single_states = single & new_states.coins_of_brick(rows);
+    single_states = single & coins_of_brick(coins, rows);
   }
   for (int k = 0; k < planes; ++k) {
     digits[2 * (planes * brick + k)] = uint32_t(single_states);
@@ -401,7 +384,8 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kRank < 3 ? 8 : 3)
         Index root = entry;
         if (!(__ldg(table.settled + bricks_before + owner) >> bit & 1))
           root = follow_entry<false>(label, entry).root;
-        const int state = new_states.state_of_cluster(root);
+        const int state = has_coins ? int(__ldg(coins + root / kWordSites) >> root % kWordSites & 1)
+                                    : draw_one_of_several(draws, root, lattice.states);
         for (int k = 0; k < planes; ++k)
           if (state >> k & 1) {
             uint32_t* const words = digits + 2 * (planes * owner + k);

@@ -18,8 +18,7 @@ namespace conncomp {
 
 // Along lines, and where rows exchange potentials.
 constexpr int kFieldThreads = 128, kPlaneThreads = 256;
-// Fields of float32 in two dimensions without noise leave registers for more: layers on their way, and
-// blocks.
+// Fields of float32 in two dimensions without noise leave registers for more layers on their way, and blocks.
 template <class T, int kAxes, bool kNoise>
 constexpr bool kSlim = sizeof(T) == 4 && kAxes == 2 && !kNoise;
 template <class T, int kAxes, bool kNoise>
@@ -27,7 +26,6 @@ constexpr int kLayersAhead = kSlim<T, kAxes, kNoise> ? 2 : 1;
 template <class T, bool kNoise>
 constexpr int kLineBlocks = kSlim<T, 2, kNoise> ? 5 : 4;
 constexpr int kPlaneBlocks = 2;
-constexpr int kMarked = 16;  // cells that mark_above takes at a time
 
 // What kernels work on. Laid out as in cahn_hilliard.py.
 struct Fields {
@@ -152,8 +150,7 @@ struct LayerWindow {
   }
 };
 
-// Where a thread marches: through columns from `first` on of a row, from layer `begin` on; its place in the
-// block, and whether it writes.
+// Where a thread marches, from a column and a layer on; its place in the block, and whether it writes.
 struct LayerPath {
   int64_t first, row, begin;
   bool owns;
@@ -261,8 +258,7 @@ __global__ void __launch_bounds__(kFieldThreads, (kLineBlocks<T, kNoise>))
   march<T, 2, kWidth, kNoise>(fields, fields.draws(replica), path, nullptr, field + cells, next + cells);
 }
 
-// A block a tile of rows and run; its rows of `lanes` threads are those of the tile, and one more on each
-// side.
+// A block a tile of rows, with one more on each side, and run.
 template <class T, int kWidth, bool kNoise>
 __global__ void __launch_bounds__(kPlaneThreads, kPlaneBlocks)
     advance_planes(Fields fields, const T* __restrict__ field, T* __restrict__ next) {
@@ -298,29 +294,6 @@ __global__ void __launch_bounds__(kFieldThreads)
     T* const out = field + replica * shape.cells() + row * shape.columns;
     for (int k = 0; k < kQuad; ++k)
       if (first + k < shape.columns) out[first + k] = T(mean) + T(scale) * T(odd_integer(block.word[k]));
-  }
-}
-
-// Marks the cells above a threshold, kMarked at a time, whose bytes are one word.
-template <class T>
-__global__ void __launch_bounds__(kFieldThreads)
-    mark_above(int64_t count, double threshold, const T* __restrict__ field, uint8_t* __restrict__ above) {
-  constexpr int kLoad = 16 / sizeof(T);
-  const T level = T(threshold);
-  for (int64_t i = grid_thread() * kMarked; i < count; i += grid_threads() * kMarked) {
-    if (i + kMarked > count) {
-      for (int64_t k = i; k < count; ++k) above[k] = field[k] > level;
-      continue;
-    }
-    Pack<T, kLoad> cells[kMarked / kLoad];
-#pragma unroll
-    for (int k = 0; k < kMarked / kLoad; ++k)
-      cells[k] = reinterpret_cast<const Pack<T, kLoad>*>(field + i)[k];
-    Pack<uint32_t, kMarked / 4> bytes{};
-#pragma unroll
-    for (int k = 0; k < kMarked; ++k)
-      bytes.value[k / 4] |= uint32_t(cells[k / kLoad].value[k % kLoad] > level) << 8 * (k % 4);
-    *reinterpret_cast<Pack<uint32_t, kMarked / 4>*>(above + i) = bytes;
   }
 }
 

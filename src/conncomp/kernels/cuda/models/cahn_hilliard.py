@@ -1,7 +1,4 @@
-"""Steps of the equation of Cahn and Hilliard, and the domains of fields.
-
-Drives ``cahn_hilliard.cuh`` and ``domains.cuh``.
-"""
+"""Fields of Cahn and Hilliard, and their domains: drives ``cahn_hilliard.cuh``, ``domains.cuh``."""
 
 from __future__ import annotations
 
@@ -22,8 +19,7 @@ LINE_THREADS, PLANE_THREADS = 128, 256
 # Blocks of a multiprocessor: of lines, of float32 without noise and of others; and of planes.
 SLIM_BLOCKS, LINE_BLOCKS, PLANE_BLOCKS = 5, 4, 2
 LOAD = 16  # bytes that a thread reads at once
-# Cells that a thread measures, or marks, together.
-QUAD, MARKED = 4, 16
+QUAD = 4  # cells that a thread measures together
 MOST_LANES, LEAST_LANES = 16, 4
 LEAST_RUN, MOST_RUN = 8, 64  # layers of a run
 BLOCKS_OF_MULTIPROCESSOR = 32  # of kernels that add up
@@ -34,7 +30,6 @@ KERNELS = Templates(
     "start_field<{cells[0]}>",
     "{axes[0]}<{cells[0]}, {cells[1]}, {noise}>",
     "measure_field<{cells[0]}, {axes[1]}>",
-    "mark_above<{cells[0]}>",
     # A type, and the columns of a thread.
     cells={
         (dtype, width): (ctype(dtype), width)
@@ -112,7 +107,7 @@ class FieldKernels:
         fields = tuple(lattice.lengths), *cut, seed, first, *coefficients, 0
         self._struct = np.array(fields, _FIELDS)
         kernels = KERNELS.load(gpu, (dtype, self._width), lattice.ndim, noise)
-        self._start, self._advance, self._measure, self._mark = kernels
+        self._start, self._advance, self._measure = kernels
 
     def start(self, mean: float, scale: float, field: Any) -> None:
         """Fill the first fields."""
@@ -125,10 +120,7 @@ class FieldKernels:
 
     def above(self, threshold: float, field: Any) -> Any:
         """Return which cells are above a threshold."""
-        marked = self._gpu.xp.empty(field.shape, np.bool_)
-        blocks = self._gpu.grid(field.size, LINE_THREADS, MARKED)
-        launch(self._mark, blocks, field.size, np.float64(threshold), field, marked)
-        return marked
+        return field > field.dtype.type(threshold)
 
     def measure(self, gauge: tuple[float, ...], field: Any, records: Any) -> None:
         """Add what ``FieldTally`` has to the records."""

@@ -222,8 +222,7 @@ __global__ void __launch_bounds__(kSpinThreads)
   });
 }
 
-// Draws the active bonds of all kinds, the axes of `replicas`, and counts them, satisfied ones and spins;
-// without `bonds` only the latter two.
+// Draws the bonds of all kinds, the axes of `replicas`, if wanted, and counts them, satisfied ones and spins.
 template <int = 0>
 __global__ void __launch_bounds__(kSpinThreads)
     draw_cell_words(Replicas replicas, CellLattice cells, const Bits64* __restrict__ spins,
@@ -250,16 +249,6 @@ __global__ void __launch_bounds__(kSpinThreads)
     counts.sites += __popcll(lattice.sites_of(word.place.column));
   });
   counts.add_block(records, replica);
-}
-
-// Lets spins change where their cluster has a coin of 1, which `new_spins` has.
-template <int = 0>
-__global__ void __launch_bounds__(kSpinThreads)
-    change_spins(Replicas replicas, const Bits64* __restrict__ spins, Bits64* __restrict__ new_spins) {
-  const int64_t words = replicas.lattice.words();
-  spins = replicas.at_replica(spins, words);
-  new_spins = replicas.at_replica(new_spins, words);
-  replicas.for_each_word([&](int64_t word) { new_spins[word] ^= spins[word]; });
 }
 
 }  // namespace conncomp

@@ -1,7 +1,4 @@
-"""Updates of the Ising model on lattices of any unit cell.
-
-Drives ``cell_spins.cuh``, and ``cell_bricks.cuh`` where bonds lead to neighbours.
-"""
+"""The Ising model on cells: drives ``cell_spins.cuh``, and ``cell_bricks.cuh`` for neighbours."""
 
 from __future__ import annotations
 
@@ -23,7 +20,7 @@ from conncomp.kernels.neighbourhood import Neighbourhood, Step
 
 FILE = "cuda/models/cell_spins.cuh"
 TILE_ROWS = 64
-_WORDS = Templates(FILE, "draw_cell_words<>", "change_spins<>")
+_DRAW = Templates(FILE, "draw_cell_words<>")
 _FLAGS = (False, True)
 _LABEL = Templates(
     FILE,
@@ -34,7 +31,7 @@ _LABEL = Templates(
 )
 _SIZES = Templates(FILE, "add_cell_sizes<{index}>", "sum_cell_sizes<{index}>", indices="index")
 _FLIP = Templates(FILE, "flip_cells<{index}, {one}>", one=_FLAGS, indices="index")
-_modules = every(_WORDS, _LABEL, _SIZES, _FLIP)
+_modules = every(_DRAW, _LABEL, _SIZES, _FLIP)
 
 OF_CELLS = bricks.Kernels("cuda/models/cell_bricks.cuh", None, "SizeSums", flips=True)
 MOST_AXES, MOST_STEPS = 3, 13
@@ -63,7 +60,7 @@ class CellKernels:
 
     def draw(self, words: Any, step: int, probabilities: Any, bonds: Any, record: Any) -> None:
         """Draw the bonds of an update, or None of them, and count what the spins tell."""
-        draw, _ = _WORDS.load(self._gpu)
+        (draw,) = _DRAW.load(self._gpu)
         arguments = self._cells.struct, words, probabilities, bonds, self.records(record)
         self._replicas.launch(draw, step, *arguments, over="bonds")
 
@@ -152,12 +149,12 @@ class CellBricks:
         """Flip clusters, and measure those before into ``Records``."""
         wanted = self._count * len(self._cells.kinds) * self._cells.words
         (drawn,) = self._workspace.take(self._gpu, (wanted, BITS))
-        draw, change = _WORDS.load(self._gpu)
+        (draw,) = _DRAW.load(self._gpu)
         replicas, arguments = self._replicas, (words, probabilities, drawn, records)
         replicas.launch(draw, step, self._cells.struct, *arguments, over="bonds")
         components = self._clusters.find(drawn, records if sizes else None)
         self._clusters.flip(components, step, new)
-        replicas.launch(change, step, words, new)
+        new ^= words  # which had the coins of clusters
 
 
 def _backward(kind: Kind) -> Step:

@@ -42,8 +42,7 @@ __device__ inline void for_each_site_of_warp(const Replicas& replicas, Body&& bo
   });
 }
 
-// Which clusters may flip: with `chosen`, those whose label's bit is set, with a probability; else all get
-// any of q states.
+// Which clusters may flip: with `chosen`, those whose label's bit is set, with a probability; else all.
 struct Choice {
   uint32_t* chosen;  // a bit for each site; null if all
   int64_t words;     // of a replica

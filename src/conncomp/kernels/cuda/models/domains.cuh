@@ -38,7 +38,7 @@ __global__ void __launch_bounds__(kSpinThreads)
   }
 }
 
-// Of the domains of each phase: their number, the largest, their cells, the sum of squares, and a histogram.
+// For each phase: number, largest, cells, sum of squares, and a histogram of sizes.
 struct DomainSums : SizeClasses<kPhases * 64> {
   static constexpr bool kByPhase = true;
   static constexpr int kClasses = 64;

@@ -38,7 +38,7 @@ __device__ inline void for_each_four(const Replicas& replicas, const DrawnEdges&
   });
 }
 
-// Draws bonds; unites the ends of active ones if there are parents, and marks them in `active_bonds`, if any.
+// Draws bonds; unites their ends, if there are parents, and marks them, if there are `active_bonds`.
 template <class Kind>
 __global__ void __launch_bounds__(kSpinThreads)
     draw_edges(Replicas replicas, DrawnEdges edges, const typename Kind::Spin* __restrict__ spins,
@@ -108,8 +108,7 @@ __global__ void __launch_bounds__(kSpinThreads)
     records.add_block(replicas.replica(), kSatisfied, satisfied);
 }
 
-// Lets vertices be roots and says which stay: with `chosen`, all so far. Counts states, if the kind has them;
-// without parents it only counts.
+// Lets vertices be roots, unless it only counts states, and says which stay: with `chosen`, all so far.
 template <class Kind>
 __global__ void __launch_bounds__(kSpinThreads)
     begin_edges(Replicas replicas, const typename Kind::Spin* __restrict__ spins,
@@ -270,15 +269,9 @@ __global__ void __launch_bounds__(kSpinThreads)
   });
 }
 
-// Labels of the clusters of given active bonds, as ActiveEdges of cpu/models/structure.h: a thread a bond,
-// then a site. Cost: two random reads of parents an active bond, one a site.
-template <int = 0>
-__global__ void __launch_bounds__(kSpinThreads) begin_labels(Replicas replicas, int32_t* __restrict__ label) {
-  label = replicas.at_replica(label, replicas.lattice.sites());
-  replicas.for_each_site([&](int64_t site) { label[site] = int32_t(site); });
-}
-
-// Unites the ends of the bonds whose byte in `active` is set.
+// Labels of the clusters of the bonds whose byte in `active` is set, as ActiveEdges of
+// cpu/models/structure.h: each site is a root before, and settles after. Cost: two random reads of parents an
+// active bond, one a site.
 template <int = 0>
 __global__ void __launch_bounds__(kSpinThreads)
     join_active_bonds(Replicas replicas, int64_t count, const int32_t* __restrict__ u,

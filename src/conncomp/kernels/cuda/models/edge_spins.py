@@ -1,7 +1,4 @@
-"""Updates of spins on any edges, and labels of their clusters.
-
-Drives ``edge_spins.cuh``.
-"""
+"""Updates of spins on any edges, and labels of their clusters: drives ``edge_spins.cuh``."""
 
 from __future__ import annotations
 
@@ -34,7 +31,7 @@ VECTORS = Templates(
 )
 OFFERS = Templates(FILE, "offer_edges<{kind}>", kind=_TYPES)
 INDEX = np.dtype(np.int32)
-LABELS = Templates(FILE, "begin_labels<>", "join_active_bonds<>", "settle_labels<>")
+LABELS = Templates(FILE, "join_active_bonds<>", "settle_labels<>")
 _OF_SIZES = Templates(CLUSTERS, "measure_clusters<int32_t>", "sum_clusters<int32_t>")
 specialisations = every(STATES, VECTORS, OFFERS, _OF_SIZES, LABELS)
 
@@ -177,11 +174,12 @@ class LabelKernels:
 
     def __init__(self, gpu: Gpu, replicas: Replicas, u: Any, v: Any) -> None:
         self._replicas, self._ends = replicas, (u, v)
-        self._begin, self._join, self._settle = LABELS.load(gpu)
+        self._sites = gpu.xp.arange(replicas.lattice.sites, dtype=INDEX)
+        self._join, self._settle = LABELS.load(gpu)
 
     def label(self, active: Any, labels: Any) -> None:
         """Fill labels, (replicas, sites), given which bonds are active, uint8 (replicas, bonds)."""
         u, v = self._ends
-        self._replicas.launch(self._begin, 0, labels, over="sites")
+        labels[...] = self._sites
         self._replicas.launch(self._join, 0, len(u), u, v, active, labels, over="sites")
         self._replicas.launch(self._settle, 0, labels, over="sites")

@@ -33,8 +33,8 @@ __global__ void __launch_bounds__(kSpinThreads)
   if (records.record != nullptr) records.add_block(replicas.replica(), kElements, elements);
 }
 
-// Of clusters: their number, the largest, the sum of squared sizes as limbs, and a histogram, in which a
-// thread counts the many of one site itself.
+// Number, largest, sum of squared sizes as limbs, and a histogram; a thread counts the many of one site
+// itself.
 struct PercolationSums : SizeClasses<kSizeClassCount> {
   static constexpr bool kByPhase = false;
   int64_t clusters, largest, squares[2], singles;

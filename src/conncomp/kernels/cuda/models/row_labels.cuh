@@ -67,9 +67,8 @@ __device__ inline Bits32 bits_from(const Bits32* words, int count, int bit) {
 // Two labels whose clusters are to be united: the second one in the upper half.
 using LabelPair = Bits32;
 
-// Of a word of sites: which are linked to the one before in the row, later which are roots of trees; and,
-// along each other axis, which are linked to the row before in the band, except links that two neighbours
-// make up for.
+// Of a word's sites: those linked to the one before, later roots of trees; and those linked to the row before
+// in the band along each other axis, but for links that two neighbours make up for.
 template <int axes>
 struct alignas(axes < 3 ? 8 : 16) WordLinks {
   Bits32 of_row, across[axes < 2 ? 1 : axes - 1];

@@ -134,8 +134,7 @@ __global__ void __launch_bounds__(kGlassThreads)
   });
 }
 
-// Adds to records of two fields a replica what a body adds for each site to two counts of a bit; a lane of a
-// warp has the bits k and k + 32.
+// Adds two counts a replica, of what body does for each site; a lane has the bits k and k + 32.
 template <int axes, class Body>
 __device__ inline void count_glass(const GlassLaunch& launch, int64_t* record, Body&& body) {
   const Lattice& lattice = launch.replicas.lattice;

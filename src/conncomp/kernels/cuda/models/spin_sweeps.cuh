@@ -67,8 +67,8 @@ struct Segment {
   Bits32 sites, faced;     // a bit for each; those that are next to a site before the box
   int32_t half, in_plane;  // which half of the box's words it is, and of those of a plane of spins
   int32_t before;          // how many segments of the box's row are before it
-  // Along each axis the next segment in the box, or -1, and the site after `first`. Along the row only the
-  // last segment has them, others -1.
+  // The next segment along each axis in the box, or -1, and the site after `first`; along the row of last
+  // ones only.
   int32_t next[axes], next_site[axes];
   // The segment before along the other axes, or -1. An odd number of words spreads segments over the banks.
   int32_t previous[(axes - 1) | 1];
@@ -125,8 +125,8 @@ struct BondWord {
 // How many places a segment has: one is spare, as threads, too, are to be in different banks.
 constexpr int kPlaces = kWarp + 1;
 
-// Who takes a segment: a warp, its bits at once, which suits small boxes; or a thread, one bit after the
-// other, which does less in all.
+// Who takes a segment: a warp, which suits small boxes, or a thread, one bit after the other, which does
+// less.
 template <bool by_warp>
 struct TeamOf {
   static constexpr bool kIsWarp = by_warp;
@@ -202,8 +202,8 @@ struct BoxMemory {
     const bool goes_on = of.before > 0 && row_bonds(of.half - 1) >> (kWarp - 1);
     return goes_on ? node_of(number - 1, kWarp - 1) : number * kPlaces;
   }
-  // Begins the forest: a run has as parent the one that it continues, or else, without a search, the one that
-  // its first bond to a row before leads to. Leaves of these bonds the ones that are still to be followed.
+  // Begins the forest: a run's parent is the one it continues or, without a search, the one its first bond to
+  // a row before leads to. Leaves of these bonds those that are still to be followed.
   template <class Team>
   __device__ void begin_forest(int32_t number) const {
     const Segment<axes>& here = segment[number];
@@ -238,8 +238,8 @@ struct BoxMemory {
       if (Team::leads()) bonds[k * halves + segment[here.previous[k]].half] = left;
     }
   }
-  // Calls add(whether there is a bond, the nodes that it joins) for the bonds left within the box; a whole
-  // warp calls, for segments that exist or not.
+  // Calls add(whether there is a bond, its nodes) for the bonds left in the box; whole warps call, also for
+  // no segment.
   template <class Team, class Add>
   __device__ void for_each_bond_left(int32_t number, bool exists, Add&& add) const {
     const Segment<axes>& here = segment[number];
@@ -281,8 +281,7 @@ struct BoxMemory {
 
 constexpr int kDrawing = 8;
 
-// As bernoulli(), by kDrawing lanes for a word, each with one of the first blocks; the first lane gets the
-// result. All lanes call. A digit sets a bit or leaves it undecided; neighbours are combined in their order.
+// As bernoulli(), by kDrawing lanes for a word, each with one of the first blocks; the first gets the result.
 __device__ inline Bits64 bernoulli_together(const Draws& draws, Bits64 word, int axis, Bits64 probability,
                                             Bits64 wanted) {
   const int block = lane() % kDrawing;
@@ -336,8 +335,7 @@ __device__ inline void sweep_boxes(const Replicas& replicas, const Updates& upda
       body(number, memory.segment[number]);
   };
 
-  // Calls list(number, exists, add) for segments, add(exists, task) of which lists what do_task(task, exists)
-  // does.
+  // Calls list(number, exists, add) for segments, and do_task(task, exists) for what add(exists, task) lists.
   const auto for_each_task = [&](auto&& list, auto&& do_task) {
     int count = 0;
     const int32_t lanes_before = by_warp ? 0 : lane();

@@ -254,8 +254,7 @@ __global__ void __launch_bounds__(kMostTileThreads)
   lists[warp].finish(count, unite_ends);
 }
 
-// A block a tile. Dynamic shared memory: lists, digits of the roots' states for each word and plane, and
-// where words are.
+// A block a tile. Dynamic shared memory: lists, digits of roots for each word and plane, and places of words.
 template <int axes>
 __global__ void __launch_bounds__(kMostTileThreads, kFlippingBlocks)
     flip_rows(Replicas replicas, SpinTiles tiles, const Bits64* __restrict__ coins_of_all,

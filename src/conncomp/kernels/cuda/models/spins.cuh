@@ -92,8 +92,7 @@ struct Records {
   }
 };
 
-// Of clusters: their number, the largest, and sums of second and fourth powers of sizes, as limbs of 32 bits
-// that are summed by themselves.
+// Number, largest, and sums of second and fourth powers of sizes, as limbs of 32 bits summed by themselves.
 struct SizeSums {
   static constexpr bool kByPhase = false;
   int64_t clusters, largest, squares[kLimbs], fourths[kFourthLimbs];
@@ -174,8 +173,7 @@ __device__ inline void add_states(const Replicas& replicas, const Bits64* spins,
   }
 }
 
-// Draws the active bonds of all axes; counts these, satisfied bonds, and sites in each state. `bonds` may be
-// null.
+// Draws the bonds of all axes, unless null; counts these, satisfied ones, and sites in each state.
 template <int = 0>
 __global__ void __launch_bounds__(kSpinThreads)
     activate_bonds(Replicas replicas, const Bits64* __restrict__ spins,
@@ -247,8 +245,8 @@ __device__ inline void for_each_spin_beside(const Lattice& lattice, const WordPl
   if (x > 0 || lattice.closes(kRowAxis)) body(at(x > 0 ? x - 1 : last));
 }
 
-// Offers the sites of a class new states. Other threads change bits of the words read here only at sites of
-// the class, which are no neighbours.
+// Offers the sites of a class new states; other threads change only bits of its sites, which are no
+// neighbours.
 template <int = 0>
 __global__ void __launch_bounds__(kSpinThreads)
     update_class(Replicas replicas, int32_t site_class, const Bits64* __restrict__ acceptance,
@@ -317,8 +315,7 @@ struct Updates {
   }
 };
 
-// Records what a thread counts of bonds, and of `sites` of the block those in each state, by their words,
-// which have been dealt to threads.
+// Records what a thread counts of bonds, and the block's `sites` by states, whose words are dealt to threads.
 template <class ForEachWord>
 __device__ inline void record_words(const Records& records, int64_t replica, const Lattice& lattice,
                                     const Bits64* spins, int32_t satisfied, int32_t active, int64_t sites,

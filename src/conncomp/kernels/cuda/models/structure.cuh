@@ -46,8 +46,8 @@ __device__ inline int32_t common_label(const int32_t* label, int64_t sites) {
   return int32_t(warp_largest(int64_t(count) << 32 | own));
 }
 
-// Adds a wave of each site to two numbers at its cluster's label. Blocks first add up those of the largest
-// cluster, at whose label all would queue.
+// Adds a wave of each site to two numbers at its label; those of the largest cluster are first added up in
+// blocks.
 template <class Kind>
 __global__ void __launch_bounds__(kSpinThreads)
     add_cluster_waves(Replicas replicas, Waves waves, int32_t wave,

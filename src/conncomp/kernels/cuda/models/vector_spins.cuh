@@ -71,8 +71,8 @@ struct ColumnOfWords {
     const int32_t next = x + bit(k) + 1;
     return next < length ? next : lattice.closes(kRowAxis) ? 0 : -1;
   }
-  // What the next sites in the row have: from the lane beside or, at the end of the word, make(place in the
-  // row); `nothing` where there is no site. All lanes call.
+  // The next sites' values: from the lane beside, or make(place in the row) at the end of a word. All lanes
+  // call.
   template <class T, class Make>
   __device__ void take_next(const T (&own)[kSitesOfLane], T (&next)[kSitesOfLane], T nothing,
                             Make&& make) const {

@@ -24,8 +24,8 @@ struct VectorUpdates : Updates {
   bool one, clusters;       // whether one cluster is reflected; whether all are measured
 };
 
-// What a block has of its chunk in shared memory; sums come first, as they have 8 bytes. Where a site lies is
-// found once a launch. Bonds have a bit for each axis, and kJoined where a site and the next are of one run.
+// A chunk in shared memory. Bonds have a bit for each axis, and kJoined where a site and the next are of one
+// run.
 struct ChunkMemory {
   static constexpr int kJoined = 1 << kLatticeAxes, kAlongRow = 1 << kRowAxis;
   int64_t* sum;
