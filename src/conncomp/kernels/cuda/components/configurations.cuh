@@ -8,7 +8,6 @@
 
 #include "core/configurations.h"
 #include "cuda/components/rows.cuh"
-#include "cuda/core/warp.cuh"
 
 namespace conncomp {
 

@@ -12,7 +12,7 @@
 // Memory: 8 bytes per run, 8 per row, 16 per row that may occur.
 #pragma once
 
-#include "cuda/components/slots.cuh"
+#include "cuda/components/rows.cuh"
 
 namespace conncomp {
 

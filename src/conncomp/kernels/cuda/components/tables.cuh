@@ -1,10 +1,10 @@
 // Tables with a row for each label. count_labels counts elements, replace_labels looks labels up, and
 // combine_labels numbers the components of items apart, so that one table has the rows of all. A warp reads
-// 32 labels and adds up stretches of equal ones (slots.cuh). A label that has lost its row is background
+// 32 labels and adds up stretches of equal ones (rows.cuh). A label that has lost its row is background
 // (rows.cuh). Cost: labels read once.
 #pragma once
 
-#include "cuda/components/slots.cuh"
+#include "cuda/components/rows.cuh"
 
 namespace conncomp {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "cuda/core/warp.cuh"
-#include "cuda/grid/brick_links.cuh"
+#include "cuda/grid/brick.cuh"
 #include "cuda/grid/word_bytes.cuh"
 
 namespace conncomp {

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "cuda/core/warp.cuh"
-#include "cuda/grid/brick_links.cuh"
+#include "cuda/grid/brick.cuh"
 
 namespace conncomp {
 
