@@ -42,8 +42,7 @@ constexpr int kTableThreads = 256;
 constexpr int kWordsOfThread = 4;  // of labels that a warp reads at once, to hide latency
 constexpr int kSlotBits = 10, kSlots = 1 << kSlotBits;
 
-// Counts of the labels that a block meets, in shared memory as far as they have slots. All threads clear
-// them, and call for_each and send after a barrier.
+// A block's counts of labels that have slots. All threads clear, and after a barrier call for_each or send.
 template <class Label>
 struct CountSlots {
   Label owners[kSlots];

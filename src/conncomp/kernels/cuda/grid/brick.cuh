@@ -219,8 +219,7 @@ __device__ inline Bits component_of(const Links& links, Bits bit) {
   }
 }
 
-// The number of the first element of each one's component, as planes: of components {1, 2, 5} and {3, 4}
-// digit[0] is 0 1 1 1 1 1, and digit[1] 0 0 0 1 1 0.
+// Each one's first element as planes: of {1, 2, 5} and {3, 4} digit[0] is 0 1 1 1 1 1, digit[1] 0 0 0 1 1 0.
 constexpr int kFirstDigits = 6;
 
 struct FirstDigits {

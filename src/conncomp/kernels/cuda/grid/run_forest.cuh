@@ -98,8 +98,8 @@ struct RunForest : RunWords {
     return lowest(first);
   }
 
-  // Puts each run under the first one that it touches, in the word where it begins, and calls visit(run, its
-  // columns there); returns whether the word has other contacts, which are kept.
+  // Puts each run under the first one that it touches, where it begins, and calls visit(run, its columns
+  // there); returns whether the word has other contacts, which stay.
   template <class Visit>
   __device__ bool take_parents(Visit&& visit) {
     const int word = int(threadIdx.x);
