@@ -66,7 +66,6 @@ template <class Rows, class Run>
 struct RunForest : RunWords {
   static constexpr int kWords = Rows::kWords, kThreads = kWords, kDirections = Rows::kDirections;
   using Contacts = RunContacts<kDirections>;
-  using RunWords::starts, RunWords::before, RunWords::contacts, RunWords::runs;
   Run* parent;
 
   __device__ RunForest(const RunWords& words, void* parent)

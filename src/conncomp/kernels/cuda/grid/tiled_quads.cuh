@@ -21,9 +21,8 @@ constexpr int kQuadRows = 8;  // of a tile
 constexpr int kQuadThreads = kQuadRows * kWarp;
 constexpr int kTileWidth = 2 * kWarp, kTileHeight = 2 * kQuadRows;  // in elements
 constexpr int kRootWordsOfRow = kTileWidth / kRootWord, kRootWordsOfTile = kTileHeight * kRootWordsOfRow;
-constexpr int kWordsAtOnce = 4;  // that a thread of number_rows has
-constexpr int kBorderThreads =
-    kWarp + 2 * kQuadRows;  // of a tile, in join_quads, or two or four times as many
+constexpr int kWordsAtOnce = 4;                        // that a thread of number_rows has
+constexpr int kBorderThreads = kWarp + 2 * kQuadRows;  // of a tile, in join_quads, or four times as many
 constexpr int kMostBorderThreads = 4 * kBorderThreads;
 
 // A quad: a bit for each element of its foreground, one for split, and the value of its foreground.
@@ -130,7 +129,7 @@ struct QuadContacts {
 
   // The quads above that it is to be united with, so that these unions and the left quad connect all that
   // touch. Not up if left touches both; not up_left if up or left touches it too; not up_right if up touches
-  // both.
+  // both: what makes up for a contact, if it is left out too, lies further to the left.
   enum Above { kUp = 1, kUpLeft = 2, kUpRight = 4 };
   __device__ int needed() const {
     const bool is_left = touches_left(), is_up = above(up, own), is_up_left = (up_left >> 3 & own & 1) != 0;
@@ -416,7 +415,7 @@ __global__ void __launch_bounds__(kMostBorderThreads, 4)
     return uint32_t(row_of_tile + near.rows_to(k) < 0 || to_x < 0 || to_x >= kWarp) << (k - 1);
   };
   const int parts = int(blockDim.x) / kBorderThreads;
-  const uint32_t shared = parts == 1 ? 15 : (parts == 2 ? 5 : 1) << part;
+  const uint32_t shared = parts == 1 ? 15 : 1 << part;
   links &= 0x1111 *
            ((across(near.kLeft) | across(near.kUp) | across(near.kUpLeft) | across(near.kUpRight)) & shared);
   // Whoever hooks a parent finds whether it is a root. One copy, as code that runs once is slow to fetch.
