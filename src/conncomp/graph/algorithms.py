@@ -12,8 +12,8 @@ from conncomp.kernels.cuda.core import numbering
 from conncomp.kernels.cuda.core.numbering import number_roots
 from conncomp.kernels.cuda.graph import blocked_afforest, ecl, edges, strong_components
 from conncomp.kernels.cuda.launcher import Gpu, Templates
-from conncomp.kernels.cuda.papers import ecl_scc, forward_backward, soman
 from conncomp.kernels.cuda.papers import hawick_graphs as hawick
+from conncomp.kernels.cuda.papers import soman, strong
 
 if TYPE_CHECKING:
     from conncomp.graph.graph import Graph
@@ -153,6 +153,6 @@ STRONG_ALGORITHMS = table_of(
         f"{FLEISCHER}; {ALABANDI}",
         *(driver.specialisations for driver in (strong_components, edges, blocked_afforest, ecl)),
     ),
-    _of_paper("ecl-scc", ecl_scc.fill_roots, ecl_scc.KERNELS, ALABANDI),
-    _of_paper("forward-backward", forward_backward.fill_roots, forward_backward.KERNELS, BARNAT),
+    _of_paper("ecl-scc", strong.fill_by_ecl_scc, strong.ECL_SCC, ALABANDI),
+    _of_paper("forward-backward", strong.fill_by_division, strong.DIVISION, BARNAT),
 )

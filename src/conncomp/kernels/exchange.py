@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from conncomp.kernels.lattice import BITS, WORD
+from conncomp.kernels.lattice import BITS, WORD, check_shape
 
 AXES = 3
 # What the lengths of a lattice are multiples of, as the classes of bonds repeat so.
@@ -155,10 +155,6 @@ def unpack(xp: Any, lattice: ExchangeLattice, words: Any) -> Any:
 
 def check_words(lattice: ExchangeLattice, replicas: int, words: Any) -> None:
     """Raise ValueError unless these can be words of spins."""
-    wanted = f"uint64 of shape {(replicas, lattice.words)}"
-    if not isinstance(words, np.ndarray):
-        raise ValueError(f"words is a {type(words).__name__}; it must be an array of {wanted}")
-    if words.shape != (replicas, lattice.words) or words.dtype != BITS:
-        raise ValueError(f"words is {words.dtype} of shape {words.shape}; it must be {wanted}")
+    check_shape((replicas, lattice.words), words)
     if lattice.domains < WORD and (words >> np.uint64(lattice.domains)).any():
         raise ValueError("words has bits beyond the domains of the lattice; they must be 0")

@@ -112,13 +112,18 @@ def unpack_planes(xp: Any, lattice: Lattice, words: Any) -> Any:
     return xp.stack(planes).astype(bool)
 
 
-def check_words(lattice: Lattice, shape: tuple[int, ...], words: Any) -> None:
-    """Raise ValueError unless words can be spins: states below q, and bits beyond rows 0."""
+def check_shape(shape: tuple[int, ...], words: Any) -> None:
+    """Raise ValueError unless words are an array of uint64 of a shape."""
     wanted = f"uint64 of shape {shape}"
     if not isinstance(words, np.ndarray):
         raise ValueError(f"words is a {type(words).__name__}; it must be an array of {wanted}")
     if words.shape != shape or words.dtype != BITS:
         raise ValueError(f"words is {words.dtype} of shape {words.shape}; it must be {wanted}")
+
+
+def check_words(lattice: Lattice, shape: tuple[int, ...], words: Any) -> None:
+    """Raise ValueError unless words can be spins: states below q, and bits beyond rows 0."""
+    check_shape(shape, words)
     beyond = words[..., -1] >> np.uint64((lattice.shape[-1] - 1) % WORD) >> np.uint64(1)
     if beyond.any():
         raise ValueError("words has bits beyond the rows of the lattice; they must be 0")

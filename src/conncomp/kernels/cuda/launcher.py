@@ -437,7 +437,7 @@ class Gpu:
             return self._compile(file, names)
 
     def load_together(self, file: str, groups: list[Module]) -> None:
-        """Compile several modules of files that a file includes at once, in little more time."""
+        """Compile modules of files that one file includes together: it takes little longer."""
         missing = [group for group in groups if group not in self._kernels]
         if not missing:
             return

@@ -8,15 +8,13 @@
 
 #include "core/configurations.h"
 #include "cuda/components/rows.cuh"
-#include "cuda/core/warp.cuh"
 
 namespace conncomp {
 
 constexpr int kPatternThreads = 256;
 constexpr int kBorderKinds = 3;  // straight, aslant, turning
 
-// `corners` are those of all items, one more along each axis than elements. `weights` has a row for each
-// pattern. Label k is component places[k] - 1, none if that is 0.
+// `corners` are those of all items. `weights` has a row per pattern. Label k is component places[k] - 1.
 template <class Label, int axes>
 __global__ void __launch_bounds__(kPatternThreads)
     count_configurations(LabelRows<Label> labels, Extent extent, int64_t corners,
@@ -111,9 +109,8 @@ __global__ void __launch_bounds__(kPatternThreads)
   }
 }
 
-// The faces that a component shows to what is not of it, along each axis. The first thread of a stretch of
-// equal labels counts those of all, by votes. Cost: 2 n + 1 loads per label in n dimensions, mostly from
-// caches, and a division for each axis.
+// The faces of a component along each axis; the first thread of a stretch of equal labels counts all, by
+// votes. Cost: 2 n + 1 loads per label in n dimensions, and a division for each axis.
 
 constexpr int kFaceThreads = 256;
 

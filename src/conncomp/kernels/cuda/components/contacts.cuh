@@ -8,7 +8,6 @@
 
 #include "cuda/components/rows.cuh"
 #include "cuda/core/key_table.cuh"
-#include "cuda/core/warp.cuh"
 
 namespace conncomp {
 

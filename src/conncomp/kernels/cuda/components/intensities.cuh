@@ -162,8 +162,8 @@ __global__ void __launch_bounds__(kIntensityThreads)
   }
 }
 
-// A component's words in add_small_values, zeros at first: complement of the smallest value's key, the
-// largest's key, sums of values, of squares, and of values times each coordinate.
+// A component's words, zeros at first: complement of the smallest value's key, the largest's key, sums of
+// values, of squares, and of values times coordinates.
 template <int axes>
 struct SmallWords {
   static constexpr int kCount = 4 + axes;
@@ -285,8 +285,7 @@ __device__ inline void write_reals(const IntensityColumns<Value>& columns, int64
   reals[2 * components + row] = double(columns.maxima[row]);
 }
 
-// As write_intensities, with standard deviations, minima and maxima as real numbers. The table has so many
-// words `ahead` per component.
+// As write_intensities, with deviations, minima and maxima as reals; the table has words `ahead`.
 template <class Value, int axes>
 __global__ void __launch_bounds__(kIntensityThreads)
     write_small_intensities(const RunState* state, int64_t ahead, const int64_t* __restrict__ sizes,
@@ -307,11 +306,8 @@ __global__ void __launch_bounds__(kIntensityThreads)
 }
 
 // Quantiles of values within components, as cpu/components/spread.h. list_keys lists the keys of each
-// component's values together, with the component's number above or, for 64-bit keys, beside; the host sorts
-// them, and write_quantiles looks at places. Cost: values read once, and a sort. Memory: 8 or 16 bytes per
-// element of components.
-//
-// Where the keys of values go, and those of the next run of each component.
+// component's values with its number above or, for 64-bit keys, beside; the host sorts them, and
+// write_quantiles looks at places. Cost: values read once, and a sort. Memory: 8 or 16 bytes per element.
 template <class Value>
 struct KeyList {
   static constexpr bool kIsPacked = sizeof(Value) < 8;

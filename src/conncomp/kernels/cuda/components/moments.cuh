@@ -41,8 +41,7 @@ struct Boxes {
   }
 };
 
-// A turn's powers of the axes ahead of those of which a thread has all powers: the last one and, if `rows` is
-// kPowers, the one before.
+// A turn's powers of all axes but the last one and, if `rows` is kPowers, the one before.
 template <int rows>
 struct MomentFactors {
   static constexpr int kAhead = rows > 1 ? kLastAxis - 1 : kLastAxis;
@@ -60,8 +59,8 @@ struct MomentFactors {
     }
   }
 
-  // Returns the product of the turn's powers of coordinates about an origin, and sets `place` to the last
-  // coordinate and `beside` to the one before, about the origin.
+  // Returns the product of the turn's powers about an origin; `place` gets the last coordinate, `beside` the
+  // one before, about the origin.
   template <class Number, class Offset>
   __device__ Number of(int64_t index, int64_t& place, Number& beside, Offset&& offset) const {
     Number product = 1;
@@ -134,8 +133,7 @@ struct ElementMoments {
   }
 };
 
-// Adds to the moments, of two words each, of components whose sums fit; sets `has_wide` for others. The
-// extent is that of an item, of four axes.
+// Adds to the moments, of two words each, of components that fit; sets `has_wide` for others.
 template <int = 0>
 __global__ void __launch_bounds__(kMomentThreads)
     add_small_moments(Runs runs, Extent extent, Boxes boxes, int64_t* table, int64_t* has_wide) {

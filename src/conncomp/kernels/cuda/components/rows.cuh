@@ -1,9 +1,10 @@
-// Which labels have a row in a table, and the lengths of axes. Labels are checked once and then read by each
-// kernel, while their owner may change them: a kernel reads each label once, and looks it up only if it has a
-// row.
+// Which labels have a row in a table, counts of them with few increments in memory, and the lengths of axes.
+// Labels are checked once and then read by each kernel, while their owner may change them: a kernel reads
+// each label once, and looks it up only if it has a row.
 #pragma once
 
 #include "core/atomics.h"
+#include "cuda/core/warp.cuh"
 
 namespace conncomp {
 
@@ -36,5 +37,84 @@ struct Extent {
 
   __device__ int64_t length(int64_t axis) const { return __ldg(lengths + axis); }
 };
+
+constexpr int kTableThreads = 256;
+constexpr int kWordsOfThread = 4;  // of labels that a warp reads at once, to hide latency
+constexpr int kSlotBits = 10, kSlots = 1 << kSlotBits;
+
+// A block's counts of labels that have slots. All threads clear, and after a barrier call for_each or send.
+template <class Label>
+struct CountSlots {
+  Label owners[kSlots];
+  unsigned int counts[kSlots];
+
+  __device__ void clear() {
+    for (int slot = threadIdx.x; slot < kSlots; slot += kTableThreads) {
+      owners[slot] = -1;
+      counts[slot] = 0;
+    }
+  }
+  // The slot of a label, or -1 if another has it.
+  __device__ int find(Label label) {
+    const int slot = int(uint32_t(label) * 2654435761u >> (32 - kSlotBits));
+    Label owner = InBlock::load(owners + slot);
+    if (owner < 0) owner = InBlock::compare_exchange(owners + slot, Label(-1), label);
+    return owner < 0 || owner == label ? slot : -1;
+  }
+  // Adds to the count of a label in its slot, or in memory.
+  __device__ void add(Label label, int amount, int64_t* counts_of_all) {
+    const int slot = find(label);
+    if (slot < 0)
+      Shared::fetch_add(counts_of_all + label, int64_t(amount));
+    else
+      InBlock::fetch_add(counts + slot, unsigned(amount));
+  }
+  __device__ void send(int64_t* counts_of_all) const {
+    for_each([=](int, Label label, int64_t sum) { Shared::fetch_add(counts_of_all + label, sum); });
+  }
+  // Calls visit(slot, label, count) for each used slot.
+  template <class Visit>
+  __device__ void for_each(Visit&& visit) const {
+    for (int slot = threadIdx.x; slot < kSlots; slot += kTableThreads)
+      if (owners[slot] >= 0) visit(slot, owners[slot], int64_t(counts[slot]));
+  }
+};
+
+struct TakenAsRead {
+  template <class Label>
+  __device__ Label operator()(int64_t, Label label) const {
+    return label;
+  }
+};
+
+// Adds amount(length) to the count of each label below `rows` for each stretch of it. taken(i, read(i)) is
+// the label of an element; begins(i) says whether something new begins there; several are read before one is
+// taken. All threads of the grid call it.
+template <class Label, class Read, class Begins, class Amount, class Taken = TakenAsRead>
+__device__ inline void count_stretches(int64_t count, Label background, int64_t rows, int64_t* counts,
+                                       Read&& read, Begins&& begins, Amount&& amount,
+                                       Taken&& taken = Taken()) {
+  __shared__ CountSlots<Label> slots;
+  slots.clear();
+  __syncthreads();
+  const int64_t step = grid_threads() * kWordsOfThread;
+  for (int64_t begin = grid_thread() / kWarp * kWarp * kWordsOfThread; begin < count; begin += step) {
+    decltype(read(begin)) words[kWordsOfThread];
+#pragma unroll
+    for (int k = 0; k < kWordsOfThread; ++k) {
+      const int64_t i = begin + k * kWarp + lane();
+      if (i < count) words[k] = read(i);
+    }
+#pragma unroll
+    for (int k = 0; k < kWordsOfThread; ++k) {
+      const int64_t i = begin + k * kWarp + lane();
+      const Label label = i < count ? Label(taken(i, words[k])) : background;
+      const auto [first, length] = stretch_of(label, begins(begin + k * kWarp + lane()));
+      if (first && has_row(label, background, rows)) slots.add(label, amount(length), counts);
+    }
+  }
+  __syncthreads();
+  slots.send(counts);
+}
 
 }  // namespace conncomp

@@ -12,7 +12,7 @@
 // Memory: 8 bytes per run, 8 per row, 16 per row that may occur.
 #pragma once
 
-#include "cuda/components/slots.cuh"
+#include "cuda/components/rows.cuh"
 
 namespace conncomp {
 
@@ -116,8 +116,8 @@ struct FourLabels {
   }
 };
 
-// Counts the runs of labels from `lowest` on; returns one more than the largest label that this thread met,
-// and sets `is_wrong` if one is not allowed. All threads of the grid call it.
+// Counts the runs of labels from `lowest` on; returns one more than this thread's largest, and sets
+// `is_wrong` for others. All threads of the grid call it.
 template <class Label>
 __device__ inline int64_t count_runs_of(const LabelRows<Label>& labels, int64_t lowest, int64_t length,
                                         int64_t* counts, bool& is_wrong) {

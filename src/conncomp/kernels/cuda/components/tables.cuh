@@ -1,10 +1,10 @@
 // Tables with a row for each label. count_labels counts elements, replace_labels looks labels up, and
 // combine_labels numbers the components of items apart, so that one table has the rows of all. A warp reads
-// 32 labels and adds up stretches of equal ones (slots.cuh). A label that has lost its row is background
+// 32 labels and adds up stretches of equal ones (rows.cuh). A label that has lost its row is background
 // (rows.cuh). Cost: labels read once.
 #pragma once
 
-#include "cuda/components/slots.cuh"
+#include "cuda/components/rows.cuh"
 
 namespace conncomp {
 
@@ -41,11 +41,10 @@ __global__ void __launch_bounds__(kTableThreads)
 
 // The elements of each label, in order, by a counting sort by parts: indices[next[k]] on become those of
 // label k, counted within items of `length`. `sorted` has (label << kMemberBits) + index of each element of a
-// part, from `begin` on (pack_labels, and a sort); negative ones are background. Where a label begins in
-// `sorted`, its `next` is lowered by that place, so each element finds its place; where it ends, `next` moves
-// behind them. Each step is a kernel in which no two threads touch an entry. Labels may have changed since
-// they were counted: one without a row is background, and an element whose place is not among `indices` gets
-// none. Cost: labels read once; a part, which fits into caches, is sorted and read three times.
+// part, from `begin` on; negative ones are background. Where a label begins in `sorted`, `next` is lowered by
+// that place; where it ends, it moves behind its elements. In each kernel no two threads touch an entry.
+// Labels may have changed since they were counted: elements without a row or a place get none. Cost: labels
+// read once; parts, which fit into caches, are sorted and read three times.
 
 constexpr int kMemberThreads = 256;
 constexpr int kMemberBits = 22;

@@ -50,8 +50,7 @@ struct TileSides {
   }
 };
 
-// A slot's sum in 32-bit words, each of which counts kLimbBits, and the last has a sign: a label has at most
-// 4,096 runs in a tile, for which 20 bits leave room.
+// A slot's sum in 32-bit words of kLimbBits, the last with a sign: for 4,096 runs 20 bits leave room.
 constexpr int kLimbBits = 20;
 template <int limbs, class Sum, class Emit>
 __device__ inline void emit_limbs(int word, Sum sum, Emit&& emit) {
@@ -536,8 +535,7 @@ __global__ void __launch_bounds__(kTileThreads, TileWords<Value, axes>::kBlocks)
   for (int number = blockIdx.x; number < tiles; number += gridDim.x) {
     tile.begin(number);
     __syncthreads();
-    // Labels are read some steps ahead. Nothing is unrolled, so that the code that adds a run fits into the
-    // instruction cache.
+    // Labels are read ahead. Nothing is unrolled, so that what adds a run fits the instruction cache.
     const auto word_at = [&](int step) {
       return (step * kTileWarps + int(threadIdx.x) / kWarp) * (kWarp / Four::kLanes) + lane() / Four::kLanes;
     };
@@ -656,8 +654,7 @@ __device__ inline void write_values(const int64_t* words, const IntensityColumns
   }
 }
 
-// Writes a component's columns from its row: places of the box replace extremes. Not unrolled: each warp runs
-// the code once, and fetching more takes longer.
+// Writes a component's columns from its row. Not unrolled: fetching code takes longer than one run of it.
 template <class Value, int axes, class ValueColumns>
 __device__ inline void write_component(int64_t* words, const SumTable& table, int64_t number,
                                        int64_t components, const ShapeColumns& shapes,
@@ -691,8 +688,8 @@ __device__ inline void write_component(int64_t* words, const SumTable& table, in
     write_values<Value, axes>(words + Words::kShapes, values, table, number, components, size, box, reals);
 }
 
-// Writes all columns, and clears rows and lists. If there are other components than columns are made for, it
-// and what follows write nothing. A warp reads 32 rows side by side into shared memory.
+// Writes all columns, and clears rows; nothing if there are other components than `made_for`. A warp reads 32
+// rows side by side.
 template <class Value, int axes>
 __global__ void __launch_bounds__(kColumnThreads)
     write_tile_columns(SumTable table, RunTable runs, ShapeColumns shapes,

@@ -52,8 +52,7 @@ class GridBarrier {
   // From here on for this block alone: the other blocks have returned or will return.
   __device__ void go_on_alone() { barrier_.parts = 1; }
 
-  // Whether any thread of the grid sets `flag`. Flags have three places, used in turn: one is cleared while
-  // another is read and a third is raised.
+  // Whether any thread of the grid sets `flag`: one flag is cleared, one read and one raised, in turns.
   __device__ bool any(bool flag) {
     const bool is_raised = __syncthreads_or(flag);
     if (gridDim.x == 1) return is_raised;

@@ -36,9 +36,8 @@ struct Either<false, A, B> {
 #define CONNCOMP_CLUSTER(blocks)
 #endif
 
-// Waits until the launch before this one has ended, and lets the blocks of the next one start early and wait
-// here. Recorded kernels (Gpu.repeat) begin with it, so launches overlap, and each sees what all before it
-// wrote.
+// Waits until the launch before has ended, and lets blocks of the next one start early and wait here.
+// Recorded kernels (Gpu.repeat) begin with it, so each sees what all before it wrote.
 __device__ inline void follow_launch() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.launch_dependents;");

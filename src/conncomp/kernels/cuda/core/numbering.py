@@ -53,6 +53,12 @@ def number_roots(gpu: Gpu, labels: Any, first: int, workspace: Workspace, items:
     return components
 
 
+def chunks_of(words: int) -> tuple[int, int]:
+    """Return how many words are counted together, and how many such chunks there are."""
+    chunk = THREADS * -(-words // (THREADS * MOST_CHUNKS))
+    return chunk, -(-words // chunk)
+
+
 def modules_of(labels: Any, items: int = 1) -> list[Module]:
     """Return the modules that `number_roots` loads."""
     if _are_few(len(labels), items):

@@ -128,11 +128,12 @@ struct BrickTiles : Tiling<rank, Brick<(rank < 3 ? rank : 3)>::kLog, Logs> {
     });
     return elements;
   }
-  // The elements whose neighbours at a step lie over the end of an axis.
+  // The elements whose neighbours at a step lie over the end of an axis; of open axes only, if so asked.
   template <class Index>
-  __device__ Bits over_ends(const Cell<rank, Index>& first, int step) const {
+  __device__ Bits over_ends(const Cell<rank, Index>& first, int step, bool of_open = false) const {
     Bits elements = 0;
     unrolled<kAxes>([&](int a) {
+      if (of_open && axis(a).periodic) return;
       const int brick_length = length(first, a), move = B::step(step, a);
       if (move < 0 && first.at[rank - 1 - a] == 0) elements |= B::layer(a, 0);
       if (move > 0 && brick_length > 0 && to_end(first, a) <= B::kSide)

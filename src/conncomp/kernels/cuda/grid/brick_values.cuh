@@ -2,7 +2,7 @@
 #pragma once
 
 #include "cuda/core/warp.cuh"
-#include "cuda/grid/brick_links.cuh"
+#include "cuda/grid/brick.cuh"
 #include "cuda/grid/word_bytes.cuh"
 
 namespace conncomp {
@@ -54,8 +54,8 @@ constexpr bool kHasPlanes<uint32_t> = true;
 template <>
 constexpr bool kHasPlanes<uint64_t> = true;
 
-// The values of a tile's foreground: `base`, and numbers that differ from it by some of two bits or by all
-// bits of `differing`, so that the lowest and highest of these tell them apart. 0 if all are `base`.
+// A tile's foreground: `base`, and numbers that differ from it by some of two bits or all of `differing`, so
+// that its lowest and highest bits tell them apart. 0 if all are `base`.
 template <class Value>
 struct Frame {
   Value base, differing;

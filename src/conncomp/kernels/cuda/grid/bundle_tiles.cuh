@@ -87,9 +87,9 @@ struct BundleEdge {
   __device__ uint32_t reached() const { return edge | edge << 1 | uint32_t(has_left); }
 };
 
-// The contacts of an edge with one of a bundle before: one for each pair of runs, or few. The run of a column
-// is the last that begins up to it, so two elements in one column, or in neighbouring ones, are a contact in
-// the right one of these. Of contacts between which no run begins, the first is enough.
+// The contacts of an edge with one of a bundle before, one or a few for each pair of runs: two elements in
+// one column, or in neighbouring ones, are a contact in the right one; between beginnings of runs one is
+// enough.
 __device__ inline uint32_t contacts_of_edges(const BundleEdge& own, const BundleEdge& other) {
   const uint32_t contacts = own.reached() & other.reached(), going_on = ~(own.starts | other.starts);
   uint32_t after = contacts, path = going_on;
@@ -328,10 +328,9 @@ struct BundlesOfArray {
   }
 };
 
-// The contacts of a tile across its borders are listed first; then a thread each unites them. A contact is a
-// word, a column and a kind: a direction, with both elements in the column or, for the first word of a row,
-// one of them in the last column of the word to the left, of the bundle before or its own; kAside is the
-// contact with the left word of its own bundle.
+// Contacts across a tile's borders are listed, then united, a thread each. A contact is a word, a column and
+// a kind: a direction, or for the first word of a row also with one element in the last column of the left
+// word of the bundle before, or its own; kAside is the contact with the left word of its own bundle.
 struct ListedContacts {
   using Rows = BundlesBefore;
   enum Kind {

@@ -148,8 +148,7 @@ struct BlockOfCells {
   }
 };
 
-// Calls body(first cell) for this block's parts of an array, side(k) cells long along each axis. All threads
-// of a block call it, and the next one.
+// Calls body(first cell) for this block's parts of an array, side(k) cells long along each axis.
 template <class Index, int rank, class Side, class Body>
 __device__ inline void for_each_part(const Grid<rank>& grid, Side&& side, Body&& body) {
   int64_t lengths[rank], parts = grid.items;

@@ -125,8 +125,8 @@ struct HaloOfWords {
     if (axes == 2) return along_row;
     return along_row | beside(most_moves == 2 ? bits : along_row, row(k));
   }
-  // What a component touches, without what is beside an element that it touches of an earlier part, as
-  // equality is transitive. same(k, touched) keeps what has the component's value in a word.
+  // What a component touches, less what is beside an element touched of an earlier part, as equality is
+  // transitive. same(k, touched) keeps what has its value in a word.
   template <class Same>
   __device__ HaloOfWords touched_by(Bits component, int most_moves, Same&& same) const {
     HaloOfWords touched{};

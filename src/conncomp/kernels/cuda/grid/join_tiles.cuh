@@ -195,8 +195,7 @@ struct TileJoin : Entries<Rule, Tiles, Index> {
     if (!exists || !may_equal(tile, neighbour)) return {-1, Comparison::kNone};
     return {int64_t(neighbour) << tiles.log_parts(), comparison(tile, neighbour)};
   }
-  // The halo of a brick in `of_brick`, as far as it is in other tiles, and how it is compared: value by value
-  // if any of it is. `beside` has the tiles at all steps.
+  // The halo of a brick in other tiles, and how it is compared; `beside` has the tiles at all steps.
   __device__ Halo halo(const Cell& first, int brick, const TileBeside* beside, const Bits* of_brick,
                        Comparison& comparison) const {
     const CutLayers<kAxes> layers(tiles, first);
@@ -244,9 +243,9 @@ struct TileJoin : Entries<Rule, Tiles, Index> {
       bricks.plane[source % kPlanes][thread] = of_brick[number];
     }
   }
-  // Joins a component of a thread's brick with what it touches in the halo: pairs are listed, or united where
-  // there is no room. All lanes call, with 0 where there is no component; each warp calls once with its
-  // `last` ones, when all pairs of the block are united, so that the code that unites is there once.
+  // Joins a component with what it touches in the halo: pairs are listed, or united if they have no room. All
+  // lanes call, with 0 for no component, each warp once with its `last` ones, when all pairs of the block are
+  // united, so that this code is there once.
   template <class Bricks>
   __device__ void join(const Bricks& bricks, int thread, Bits component, bool last) const {
     const Cell& first = bricks.first[thread];
@@ -378,9 +377,9 @@ struct BricksToJoin {
   Comparison comparison[kJoinThreads];  // with the halo
 };
 
-// The k-th brick of a tile that may have another tile's brick before it. With two axes: the first row, and
-// the first and last brick of the other rows; with three: the first plane, and of other planes the first and
-// last row, and the first and last brick of those between; with more: all.
+// The k-th brick of a tile that may have another tile's before it: with two axes the first row and both ends
+// of the others; with three the first plane, and of others the outer rows and both ends of inner ones; else
+// all.
 template <class Tiles, class Index>
 __device__ inline int brick_to_join(const Tiles& tiles, const Cell<Tiles::kRank, Index>& corner, int k) {
   constexpr int rank = Tiles::kRank;

@@ -259,7 +259,7 @@ struct TileLabelling {
   }
 
   // Calls body(distance in the tile) for the elements by which other bricks know a component: those in the
-  // last layers, or in two dimensions, unless compared value by value, the starts of its runs there.
+  // last layers; in two dimensions, unless compared value by value, where its runs there start.
   template <class Body>
   __device__ void for_each_in_halos(Bits component, Body&& body) const {
     constexpr int kLast = B::kSide - 1;
@@ -310,8 +310,8 @@ struct TileLabelling {
           [&](int node) { body(node & ~kAtBorder, (node & kAtBorder) != 0); });
     }
   };
-  // Puts a component of any lane's brick under one that it touches and that begins before it; other contacts
-  // are listed, or united `at_once`, now that all components are known.
+  // Puts a component of any lane's brick under an earlier one that it touches; other contacts are listed, or
+  // united `at_once`, once all components are known.
   __device__ void unite_component(Bits component, int lane_of_brick, bool at_once) const {
     const int brick_of_component = brick - lane() + lane_of_brick;
     const int origin = tiles.node_of(brick_of_component, 0);
@@ -392,9 +392,8 @@ struct TileLabelling {
     return tiles.node_of(brick_of_element, first_bit);
   }
 
-  // unite_components for given links. Each thread finds the components of its brick and publishes the first
-  // element of each element's component, digit by digit, which it returns; then the lanes of a warp share out
-  // the links to other bricks, and unite them.
+  // unite_components for given links: threads find the components of their bricks and publish each element's
+  // first element, which is returned; lanes of a warp share out links to other bricks, and unite them.
   template <class Links>
   __device__ FirstDigits unite_links(const Links& links, Bits elements, Bits border, ListedNodes& nodes) {
     const Bits single = elements & ~links.with_neighbour();
@@ -446,8 +445,8 @@ struct TileLabelling {
     nodes.count = list().numbers().list(nodes.firsts.all, [&](int bit) { return nodes.code(bit); });
   }
 
-  // Points all components to their roots, and of each pair with two roots one to the other, until there is
-  // none: a store that another overwrites is repeated in the next round.
+  // Points all to their roots, and one root of each pair to the other, until none has two: overwritten stores
+  // are repeated.
   __device__ void flatten(const ListedNodes& nodes, bool pairs_done) const {
     for (int k = 0; k < 2; ++k) memory.reaching[2 * brick + k] = memory.settled[2 * brick + k] = 0;
     for (bool changed = true; changed;) {
@@ -487,8 +486,8 @@ struct TileLabelling {
     __syncthreads();
   }
 
-  // Components that reach the border get an entry: the index of their root in the tile. A component apart
-  // from its root that does not reach it gets its label, complemented.
+  // Components that reach the border get an entry: the index of their root in the tile. Others that are apart
+  // from their root get its label, complemented.
   __device__ void write_entries(const ListedNodes& nodes, Index* label) const {
     nodes.for_each([&](int node, bool) {
       const int root = InBlock::load(parent + node);

@@ -68,17 +68,7 @@ struct LinksAcross {
   }
   // The elements whose neighbour at a step is in another brick.
   __device__ Bits outgoing(int step) const {
-    Bits elements = within.foreground & ~B::stays(step, inside);
-#pragma unroll
-    for (int a = 0; a < kAxes; ++a) {
-      const GridAxis& axis = tiles.axis(a);
-      const int move = B::step(step, a), length = tiles.length(first, a);
-      if (axis.periodic || length == 0) continue;
-      if (move < 0 && first.at[kRank - 1 - a] == 0) elements &= ~B::layer(a, 0);
-      if (move > 0 && int64_t(first.at[kRank - 1 - a]) + B::kSide >= axis.length)
-        elements &= ~B::layer(a, length - 1);
-    }
-    return elements;
+    return within.foreground & ~B::stays(step, inside) & ~tiles.over_ends(first, step, true);
   }
   __device__ Bits linked_at(int step) const {
     Bits linked = 0;

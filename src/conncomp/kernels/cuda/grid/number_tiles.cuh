@@ -9,8 +9,7 @@
 
 namespace conncomp {
 
-// Points a brick's roots of tiles to those of components, complemented; replaces the bits of the former by
-// those of the latter, and returns them.
+// Points a brick's roots of tiles to those of components, complemented; keeps and returns the latter's bits.
 template <class Tiles, class Index>
 __device__ inline Bits settle_brick(const Tiles& tiles, Index* label, const BrickTable& table,
                                     int64_t number) {

@@ -90,8 +90,7 @@ struct RowLabelling {
   const int x = int(threadIdx.x), height = tile.height();
   const bool is_column = x < tile.width();
 
-  // The label of each lane's run: the first one of those above that its elements are linked to, or its first
-  // node.
+  // The label of each lane's run: the first of those above that it is linked to, or its first node.
   __device__ int label_runs(uint32_t starts, uint32_t up_to_lane, int linked, int first_node) const {
     const uint32_t lanes = __ballot_sync(kAllLanes, linked >= 0);
     const int start = highest_bit(starts & up_to_lane);
@@ -225,8 +224,7 @@ struct RowLabelling {
     }
     __syncwarp();  // else what follows is done once for each length of a path
   }
-  // Writes labels, and which of them reach the border, four elements a lane and a row a warp. Returns this
-  // lane's number of components that do not.
+  // Writes labels, and which reach the border, a row a warp. Returns how many components of this lane do not.
   __device__ int write(int32_t* label, uint32_t* reaching) const {
     const int32_t corner = tile.index(0, 0), width = tile.shape.length[0];
     const int64_t bytes_of_row = int64_t(tile.shape.words_of_row) * sizeof(*reaching);
@@ -276,8 +274,7 @@ struct RowLabelling {
 constexpr int kNextToLabel = 1, kNextToJoin = 2;
 
 constexpr int kSampleRowThreads = 1024, kSampledWords = 128;
-// Of sampled elements, at least one of so many is linked to none before it, and one of so many is foreground,
-// as fewer may be sparse tiles.
+// Of sampled elements, one of so many is linked to none before, and one of so many foreground, at least.
 constexpr int kMostOfOneRun = 10, kMostOfOneElement = 7;
 
 // One block. Sets by_rows[0] if the image has many components of several values, and does not seem sparse.

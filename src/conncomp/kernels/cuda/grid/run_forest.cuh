@@ -66,7 +66,6 @@ template <class Rows, class Run>
 struct RunForest : RunWords {
   static constexpr int kWords = Rows::kWords, kThreads = kWords, kDirections = Rows::kDirections;
   using Contacts = RunContacts<kDirections>;
-  using RunWords::starts, RunWords::before, RunWords::contacts, RunWords::runs;
   Run* parent;
 
   __device__ RunForest(const RunWords& words, void* parent)
@@ -98,8 +97,8 @@ struct RunForest : RunWords {
     return lowest(first);
   }
 
-  // Puts each run under the first one that it touches, in the word where it begins, and calls visit(run, its
-  // columns there); returns whether the word has other contacts, which are kept.
+  // Puts each run under the first one that it touches, where it begins, and calls visit(run, its columns
+  // there); returns whether the word has other contacts, which stay.
   template <class Visit>
   __device__ bool take_parents(Visit&& visit) {
     const int word = int(threadIdx.x);

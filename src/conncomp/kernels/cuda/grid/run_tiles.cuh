@@ -38,8 +38,7 @@ struct RunTable {
 
 constexpr int kSeveral = -1;
 
-// Kept of a run: its root's run, or, of a root, where it begins in the tile, and whether its component
-// reaches the border. Roots in shared memory are at first themselves.
+// Kept of a run: its root's run, or, of a root, where it begins and whether it reaches the border.
 struct RunNode {
   static constexpr int kIsRoot = 1 << 14, kReaching = 1 << 15, kPlace = kIsRoot - 1;
 };
@@ -148,8 +147,8 @@ struct RunLabelling {
     for (uint32_t bits = differing; bits != 0; bits &= bits - 1, plane += RunTile::kWords)
       *plane = bytes.with_bit(lowest(bits));
   }
-  // The needed contacts with rows before. If two neighbours in a row are linked, and those that they touch
-  // are too, one contact is enough; likewise along the two axes of rows.
+  // The needed contacts with rows before: one of two, if neighbours in a row are linked and so are those that
+  // they touch; likewise along the two axes of rows.
   __device__ RunContacts<2> contacts_of(int word) const {
     constexpr int kRow = RunTile::kRow, kPlane = RunTile::kPlane;
     const uint32_t own = memory.foreground[word], linked_left = own & ~memory.starts[word];
@@ -195,8 +194,7 @@ struct TileForest : RunForest<Rows, Run> {
 #pragma unroll 1
     for (int run = first; run < end; run += step) mark(run);
   }
-  // Marks the roots of runs at the tile's border: those of the first and last plane, the first and last row
-  // of others, and, by the `elements` of each thread's word, those at the ends of rows.
+  // Marks the roots of runs at the border: of outer planes, outer rows, and ends of rows by `elements`.
   __device__ void mark_reaching(uint32_t elements) {
     const int thread = int(threadIdx.x), column = RunTile::column(thread);
     mark_all(thread, kThreads, int(before[kPlane]));
@@ -211,8 +209,8 @@ struct TileForest : RunForest<Rows, Run> {
     if ((column == 0 || column == kRow - 1) && elements >> bit & 1) mark(int(run_of(thread, bit)));
     __syncthreads();
   }
-  // Keeps the nodes, and an entry for each root that reaches the border; calls root(place, whether it does).
-  // Returns this thread's number of roots that do not.
+  // Keeps nodes, and entries of roots that reach the border; calls root(place, whether it does). Returns how
+  // many of this thread do not.
   template <class Root>
   __device__ int keep(const RunTile& tile, int32_t* label, uint16_t* nodes, Root&& root) const {
     int settled = 0;
@@ -351,8 +349,8 @@ struct KeptTile {
   __device__ int root_of(int word, int bit) const { return root_of_element(starts, before, node, word, bit); }
 };
 
-// The elements in contact with the tile before, less those that others make up for: the element to the left,
-// if both are linked along rows; or those beside, if there is one value.
+// The elements in contact with the tile before, less those that the element to the left makes up for, if both
+// are linked along rows, or those beside, if there is one value.
 __device__ inline uint32_t contacts_across(const KeptTile& own, const KeptTile& other,
                                            const WordsAcross& words) {
   const uint32_t of_own = own.foreground[words.own], of_other = other.foreground[words.other];

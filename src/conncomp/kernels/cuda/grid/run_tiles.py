@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from conncomp.kernels.cuda.core.numbering import MOST_CHUNKS, WORD, WORDS
+from conncomp.kernels.cuda.core.numbering import WORD, WORDS, chunks_of
 from conncomp.kernels.cuda.grid.image import Geometry, Image
 from conncomp.kernels.cuda.launcher import COUNT, THREADS, Gpu, Module, ctype, launch
 from conncomp.kernels.cuda.structs import Struct
@@ -121,8 +121,7 @@ def _plan_of(geometry: Geometry, consecutive: bool) -> _Plan:
     """Return how `fill_labels` labels arrays of a kind."""
     tiles = prod(tiles_along(geometry.shape))
     words = words_of(geometry.shape)
-    chunk = THREADS * -(-words // (THREADS * MOST_CHUNKS))
-    chunks = -(-words // chunk)
+    chunk, chunks = chunks_of(words)
     of_tile, of_array = tiles * WORDS_OF_TILE, words if consecutive else 0
     parts: dict[str, Part] = {
         "foreground": (of_tile, BITS),

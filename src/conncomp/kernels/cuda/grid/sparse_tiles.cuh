@@ -17,12 +17,9 @@ namespace conncomp {
 // The most elements of a warp's bricks; and of how many of these two may be beside others, and a few more.
 constexpr int kMostOfWarp = 450, kElementsOfTwoBeside = 5, kFewBeside = 4;
 
-// The pairs that pairs are put under, and second links to others; a pair is where its left element is or
-// would be. Of what touches each other one link is enough: n, the pair above, alone, unless what is on the
-// left or right touches none of its elements; and on the left w or nw:
-//
-//     nw  n
-//     w  pair
+// The pairs that pairs are put under, and second links; a pair is where its left element is or would be. Of
+// what touches each other one link is enough: n, the pair above, alone, unless what is on the left or right
+// touches none of its elements; and on the left w, the pair there, or nw, the one above that.
 struct PairLinks {
   using B = Brick<2>;
   static constexpr Bits kPairs = Bits(0x5555555555555555);
@@ -62,8 +59,8 @@ struct SparseMemory {
   ValueOfBlock<Value, kWarps> value;
 };
 
-// What a warp lists for stage 4, in place of planes: pairs, as first elements, with those of their roots in
-// the tile. The head has their number, and that of roots that are not listed.
+// What a warp lists for stage 4, in place of planes: pairs, as first elements, and their roots'. The head has
+// their number, and that of roots that are not listed.
 template <class Tiles>
 struct ListToFollow {
   static constexpr int kOfPlane = Tiles::kThreads * int(sizeof(Bits) / sizeof(uint32_t));

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import lru_cache
 from itertools import product
-from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from conncomp.kernels.cuda.core.numbering import MOST_CHUNKS, WORD, WORDS
+from conncomp.kernels.cuda.core.numbering import WORD, WORDS, chunks_of
 from conncomp.kernels.cuda.grid import bundle_tiles, row_tiles
 from conncomp.kernels.cuda.grid.image import EVERY_RULE, RANKS, Geometry, Image, rule_of
+from conncomp.kernels.cuda.grid.run_tiles import words_of
 from conncomp.kernels.cuda.grid.tiling import as_rows, choose_tile, count_tiles, given_logs, tiling
 from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, THREADS, Gpu, Module, ctype, launch
 from conncomp.kernels.cuda.structs import Struct
@@ -216,31 +216,26 @@ def plan_of(
     fixed = rank in FIXED and logs == LOGS[rank] and items == 1
     kind = _tiles(rank, logs if fixed else None, items > 1)
     tiles = items * count_tiles(shape, _brick_log(geometry), logs)
-    of_tile = 1 << sum(logs)
+    of_tile, border = 1 << sum(logs), _count_at_border(rank, logs)
     bricks = tiles * of_tile
-    columns = -(-shape[-1] // WORD)
-    of_item = prod(shape[:-1]) * columns
+    of_item = words_of(shape)
     words = items * of_item
     by_item = consecutive and items > 1 and LEAST_OF_ITEM <= of_item <= MOST_OF_ITEM
-    chunk = THREADS * -(-words // (THREADS * MOST_CHUNKS))
-    chunks = -(-words // chunk)
-    border = _count_at_border(rank, logs)
-    linked, digits = bricks * len(geometry.steps.backward), bricks * FIRST_DIGITS
+    chunk, chunks = chunks_of(words)
     sparse = fixed and not consecutive and _may_be_sparse(geometry, links, index)
     by_rows = row_tiles.plan_of(geometry, links) if sparse else None
-    by_bundles = None
-    if fixed and not sparse:
-        by_bundles = bundle_tiles.plan_of(geometry, links, index, consecutive)
+    described = geometry, links, index, consecutive
+    by_bundles = bundle_tiles.plan_of(*described) if fixed and not sparse else None
     ahead = by_rows or by_bundles
     table: dict[str, Part | int | None] = {
         "foreground": (bricks, BITS),
-        "links": None if by_value else (linked, BITS),
+        "links": None if by_value else (bricks * len(geometry.steps.backward), BITS),
         "settled": (bricks, BITS),
         "roots": (bricks, BITS) if consecutive else None,
         "planes": (PLANES * bricks, BITS) if by_value and links.rule == "equal" else None,
         "comparison": (tiles, COMPARISON),
         "frame": (2 * tiles, np.dtype(links.value_type)) if by_value else None,
-        "first_digit": None if by_value else (digits, BITS),
+        "first_digit": None if by_value else (bricks * FIRST_DIGITS, BITS),
         "sparse": (tiles, SPARSE) if sparse else None,
         "elsewhere": ahead.choice if ahead else None,
         "components": (items, COUNT),
@@ -263,7 +258,7 @@ def plan_of(
         rule_of(links).struct if by_value else np.uint8(0),
         tiling(geometry, logs),
         bricks,
-        (words, columns),
+        (words, -(-shape[-1] // WORD)),
         of_item if by_item else 0,
         chunk,
         chunks,

@@ -32,10 +32,10 @@ struct NeededUnions : Steps<axes> {
     }
     return steps;
   }
-  // Steps to elements before that connect all linked ones, together with those of other elements. `similar`
-  // are the steps that a rule would link. If the rule is transitive, a diagonal step needs no union if an
-  // element between is similar; nor does one straight along another axis than the rows if the elements before
-  // both in their rows are similar, unless the row begins.
+  // Steps to elements before that connect all linked ones, with those of other elements; `similar` are
+  // linked. If the rule is transitive, a diagonal step is not needed if an element between is similar; nor a
+  // straight one along another axis than rows if the elements before both in their rows are, unless the row
+  // begins.
   template <bool transitive>
   __device__ static uint32_t among(uint32_t similar, int connectivity, uint32_t neighbours, bool row_begins) {
     // The links that make up for others are those of a connectivity.

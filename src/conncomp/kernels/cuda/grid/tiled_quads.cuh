@@ -21,9 +21,8 @@ constexpr int kQuadRows = 8;  // of a tile
 constexpr int kQuadThreads = kQuadRows * kWarp;
 constexpr int kTileWidth = 2 * kWarp, kTileHeight = 2 * kQuadRows;  // in elements
 constexpr int kRootWordsOfRow = kTileWidth / kRootWord, kRootWordsOfTile = kTileHeight * kRootWordsOfRow;
-constexpr int kWordsAtOnce = 4;  // that a thread of number_rows has
-constexpr int kBorderThreads =
-    kWarp + 2 * kQuadRows;  // of a tile, in join_quads, or two or four times as many
+constexpr int kWordsAtOnce = 4;                        // that a thread of number_rows has
+constexpr int kBorderThreads = kWarp + 2 * kQuadRows;  // of a tile, in join_quads, or four times as many
 constexpr int kMostBorderThreads = 4 * kBorderThreads;
 
 // A quad: a bit for each element of its foreground, one for split, and the value of its foreground.
@@ -128,9 +127,9 @@ struct QuadContacts {
 
   __device__ bool touches_left() const { return beside(left, own); }
 
-  // The quads above that it is to be united with, such that these unions and that with the left quad connect
-  // all that touch. Left out: up if left touches both; up_left if up or left touches it too; up_right if up
-  // touches both. Contacts that make up for others lie further to the left.
+  // The quads above that it is to be united with, so that these unions and the left quad connect all that
+  // touch. Not up if left touches both; not up_left if up or left touches it too; not up_right if up touches
+  // both: what makes up for a contact, if it is left out too, lies further to the left.
   enum Above { kUp = 1, kUpLeft = 2, kUpRight = 4 };
   __device__ int needed() const {
     const bool is_left = touches_left(), is_up = above(up, own), is_up_left = (up_left >> 3 & own & 1) != 0;
@@ -177,8 +176,7 @@ struct QuadsAround {
       if (quad[kOwn].has(k)) firsts |= 1 << first_of(value(k));
     return firsts;
   }
-  // What each value is to be united with, as four bits at its first element: bit k - 1 for quad k. Only
-  // contacts of split quads.
+  // What each value is to be united with, as bits k - 1 of four at its first element; only of split quads.
   __device__ uint32_t links() const {
     uint32_t links = 0;
     int split = 0;
@@ -382,8 +380,8 @@ __global__ void __launch_bounds__(kQuadThreads, resident_blocks(kQuadThreads))
   if (x == 0 && table.roots_of_tile != nullptr) table.roots_of_tile[blockIdx.x] = count;
 }
 
-// Threads for the quads of a tile's first row, and both ends of the others; or several for each quad, which
-// share its contacts, where tiles are few: all unions then run at once.
+// A thread, or several that share contacts where tiles are few, for each quad of a tile's first row and both
+// ends of the others.
 template <int = 0>
 __global__ void __launch_bounds__(kMostBorderThreads, 4)
     join_quads(const uint8_t* __restrict__ values, QuadTable table) {
@@ -417,11 +415,10 @@ __global__ void __launch_bounds__(kMostBorderThreads, 4)
     return uint32_t(row_of_tile + near.rows_to(k) < 0 || to_x < 0 || to_x >= kWarp) << (k - 1);
   };
   const int parts = int(blockDim.x) / kBorderThreads;
-  const uint32_t shared = parts == 1 ? 15 : (parts == 2 ? 5 : 1) << part;
+  const uint32_t shared = parts == 1 ? 15 : 1 << part;
   links &= 0x1111 *
            ((across(near.kLeft) | across(near.kUp) | across(near.kUpLeft) | across(near.kUpRight)) & shared);
-  // Whoever hooks a parent finds whether it still is a root. One copy of that code, as fetching code that
-  // runs once takes longest.
+  // Whoever hooks a parent finds whether it is a root. One copy, as code that runs once is slow to fetch.
   int own = above_own;
 #pragma unroll 1
   for (; links != 0; links &= links - 1) {

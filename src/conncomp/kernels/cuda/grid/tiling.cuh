@@ -23,9 +23,9 @@ struct FixedLogs {
   __device__ constexpr int before(int axis) const { return (axis > 0 ? log0 : 0) + (axis > 1 ? log1 : 0); }
 };
 
-// A tile has 2^log[a] parts along axis a, counted from the last one of the array, each 2^part_log long; one
-// element along axes beyond three. Tiles are numbered as they lie in their item, items one after the other;
-// kernels offset their pointers by item_of(tile) items. Laid out as in tiling.py.
+// A tile has 2^log[a] parts along axis a, from the last one on, each 2^part_log long; one element along axes
+// beyond three. Tiles are in C order, item by item; kernels add item_of(tile) items to pointers. Laid out as
+// in tiling.py.
 template <int rank, int part_log, class Logs>
 struct Tiling {
   Grid<rank> grid;

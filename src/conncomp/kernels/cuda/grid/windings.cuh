@@ -66,9 +66,8 @@ struct KeyedLink {
   }
 };
 
-// Unites the ends of all links, link_of(number), and keeps them for close_seams. A warp leaves out links that
-// repeat what one of them said: else most links of a large component would wait at few addresses. All threads
-// of a grid call.
+// Unites the ends of all links, link_of(number), and keeps them for close_seams. A warp leaves out repeated
+// links: else most of a large component would wait at few addresses. All threads of a grid call.
 template <class LinkOf>
 __device__ inline void unite_links(const SeamWindings& windings, int64_t links, LinkOf&& link_of) {
   KeyedLink last;  // that one of the warp's lanes had; the same in all
@@ -130,8 +129,7 @@ __global__ void list_windings(SeamWindings windings, const int64_t* __restrict__
   }
 }
 
-// Counts keys that are left out for smaller ones of their components: at between[k] those below bound[k],
-// ascending, and not below the bound before.
+// Counts keys left out for smaller ones: at between[k] those below bound[k], and not below the one before.
 template <int = 0>
 __global__ void count_left_out(SeamWindings windings, const int64_t* __restrict__ bound, int64_t bounds,
                                int64_t* between) {

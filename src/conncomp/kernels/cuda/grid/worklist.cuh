@@ -4,7 +4,7 @@
 #pragma once
 
 #include "cuda/core/warp.cuh"
-#include "cuda/grid/brick_links.cuh"
+#include "cuda/grid/brick.cuh"
 
 namespace conncomp {
 
@@ -57,11 +57,10 @@ struct WarpList {
   Bits component[kRoom];   // or numbers
   uint16_t origin[kRoom];  // the lane of its brick + 32 * its number in the brick
 
-  // Calls each(component, number) for the components of a lane's brick that have some of `elements`, at most
-  // `most`, and body(component, lane of its brick, number, whether it is the last call) for them in any lane.
-  // All lanes call together, `body` too, with 0 where no component is left. Returns the elements beyond
-  // `most`. with_links(use) calls use(links): several kinds of links have code of their own to find
-  // components, but share one copy of `body`, a seventh of write_labels.
+  // Calls each(component, number) for up to `most` components of a lane's brick that have some of `elements`,
+  // and body(component, lane of its brick, number, whether it is the last call) for them in any lane. All
+  // lanes call, `body` too, with 0 where none is left. Returns the elements beyond `most`. with_links(use)
+  // calls use(links): kinds of links share one copy of `body`, a seventh of write_labels.
   template <bool tells_last = false, class WithLinks, class Each, class Body>
   __device__ Bits for_each_component(WithLinks&& with_links, Bits elements, int most, Each&& each,
                                      Body&& body) {

@@ -19,9 +19,8 @@ __device__ inline uint32_t spread(uint32_t bits) {
 
 constexpr int kSingle = 15;
 
-// Writes the `wanted` labels of a row of each lane's brick: four bits of `numbers` for each choose among
-// `labels`, kWarp apart. Neighbouring lanes write `together` labels to neighbouring addresses. With
-// `singles`, the label of number kSingle is label_of(its index).
+// Writes the `wanted` labels of a row of each lane's brick, `together` at a time: four bits of `numbers`
+// choose among `labels`, kWarp apart. With `singles`, the label of number kSingle is label_of(its index).
 template <int together, class B, bool singles, class Index, class LabelOf>
 __device__ inline void write_row(Index* label, Index first, uint32_t numbers, uint32_t wanted,
                                  const Index* labels, LabelOf&& label_of) {
@@ -69,8 +68,8 @@ template <bool consecutive, class Index>
 __device__ inline FollowedEntry<Index> follow_entry(Index* label, Index entry) {
   Index above = Shared::load(label + entry);
   if constexpr (consecutive) {
-    // The entry is the root, complemented, or that in the tile, whose entry is the root or the label written
-    // over it; neither comes after the entry.
+    // The entry is the root, complemented, or the tile's, whose entry is the root or the label; neither comes
+    // after it.
     if (above >= 0) {
       above = Shared::load(label + (above < entry ? above : entry));
       if (above >= 0) return {above, true};
@@ -85,9 +84,8 @@ __device__ inline FollowedEntry<Index> follow_entry(Index* label, Index entry) {
   }
 }
 
-// Follows the listed components of a sparse tile to their roots; the lane's first number of the list is
-// given. Returns how many roots this thread's part has: below 0 where its warp has put roots of another under
-// others.
+// Follows listed components of a sparse tile, the lane's first `number` given. Returns how many roots this
+// thread has: below 0 where its warp put another's under others.
 template <class Tiles>
 __device__ inline int follow_sparse_tile(const Tiles& tiles, int32_t* label, const ListToFollow<Tiles>& list,
                                          uint32_t number, uint32_t tile) {

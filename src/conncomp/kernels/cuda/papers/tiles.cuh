@@ -196,8 +196,8 @@ __global__ void __launch_bounds__(kWarp)
   });
 }
 
-// `square`: a thread has 2 x 2 sites along the last two axes; else one or several along the first axis, as
-// many as sites per thread. Shared memory per site: a label and links.
+// `square`: a thread has 2 x 2 sites; else one or several along the first axis. Shared memory per site: a
+// label and links.
 template <class Rule, int rank, class Index>
 __global__ void __launch_bounds__(1024)
     local_self_label(Grid<rank> grid, Rule rule, int32_t log, bool square,
@@ -263,9 +263,8 @@ struct RootPair {
   Index a, b;
 };
 
-// Stores the local roots at both ends of each bond that leaves the seams, those of site s at pairs[s],
-// pairs[s + total], ...; -1 where there is no bond. `__grid_constant__` spares each thread a copy of what is
-// indexed by an axis.
+// Stores the local roots at both ends of each bond that leaves the seams at pairs[s], pairs[s + total], ...;
+// -1 for no bond. `__grid_constant__` spares threads a copy of what is indexed.
 template <class Rule, int rank, class Index>
 __global__ void __launch_bounds__(kTileThreads)
     prepare_relax(const __grid_constant__ Grid<rank> grid, Rule rule,
@@ -377,8 +376,7 @@ struct TileGroup {
   }
 };
 
-// A thread goes through the seams of each of its groups of `side` sites, as one block does in the paper.
-// Neighbours in other groups wait for their level.
+// A thread goes through the seams of its groups of `side` sites; others wait for their level.
 template <class Rule, int rank, class Index>
 __global__ void __launch_bounds__(kWarp)
     sew_by_size(const __grid_constant__ Grid<rank> grid, Rule rule, const __grid_constant__ Seams<rank> seams,

@@ -85,8 +85,8 @@ __global__ void __launch_bounds__(kInterningThreads)
   }
 }
 
-// `counts` has the new ids, from 1, at their places, else 0. Each place gets the number of its id, after
-// `known` ids; those of left and right ids go to the two halves of `numbers`. New ids are listed in order.
+// `counts` has the new ids, from 1, at their places. Each place gets the number of its id, after `known` ids,
+// left and right ones in the halves of `numbers`; new ids are listed.
 template <int = 0>
 __global__ void __launch_bounds__(kInterningThreads)
     number_ids(int64_t places, IdRows ids, int64_t known, const uint32_t* __restrict__ found, IdSlot* slots,

@@ -1,0 +1,111 @@
+"""Strong components by ECL-SCC, and by searches: ``ecl_scc.cuh`` and ``forward_backward.cuh``."""
+
+from __future__ import annotations
+
+from functools import partial
+from itertools import count as numbers
+from typing import Any
+
+import numpy as np
+
+from conncomp.kernels.cuda.core.sweeps import LAST_CHANGE, SMALL_BATCH, sweep_until_settled
+from conncomp.kernels.cuda.graph.edges import list_arcs, memory_for_sources, vertex_dtype
+from conncomp.kernels.cuda.launcher import COUNT, Gpu, Templates, every, first_entry, launch
+from conncomp.kernels.cuda.structs import POINTER, Struct
+from conncomp.kernels.cuda.workspace import Workspace
+
+ECL_SCC = Templates(
+    "cuda/papers/ecl_scc.cuh",
+    *(f"ecl_scc_{kernel}<{{vertex}}>" for kernel in ("start", "sweep", "drop")),
+    "ecl_scc_finish<{vertex}, {index}>",
+    "count_components<{index}>",
+    indices="vertex index",
+)
+DIVISION = Templates(
+    "cuda/papers/forward_backward.cuh",
+    "divide_start<{vertex}>",
+    "divide_mark<{vertex}>",
+    "divide_trim<{vertex}, {index}>",
+    "divide_seek<{vertex}>",
+    "divide_sweep<{vertex}>",
+    "divide_split<{vertex}, {index}>",
+    "divide_move<{vertex}>",
+    "count_components<{index}>",
+    indices="vertex index",
+)
+specialisations = every(ECL_SCC, DIVISION)
+THREADS = 512
+EXTREMES = Struct("Extremes<int32_t>", entries=POINTER)
+KINDS = 4
+BITS = np.dtype(np.uint32)
+
+
+def fill_by_ecl_scc(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
+    """Fill `roots` by ECL-SCC."""
+    count, vertex, arcs = graph.num_vertices, vertex_dtype(graph), graph.num_arcs
+    start, sweep, drop, finish, count_roots = ECL_SCC.load(gpu, vertex, roots.dtype)
+    room = (arcs, vertex)
+    entries, own_sources, *lists, last_change, kept, components = workspace.take(
+        gpu,
+        (2 * count, vertex),
+        memory_for_sources(graph),
+        *(room,) * 4,
+        LAST_CHANGE,
+        (1, COUNT),
+        (1, COUNT),
+    )
+    sources, targets = list_arcs(gpu, graph, own_sources)
+    extremes = EXTREMES.of(gpu, entries=entries)
+    next_list, spare_list = lists[:2], lists[2:]
+    vertices_to_start = count
+    while True:
+        grid = gpu.grid(max(arcs, vertices_to_start), THREADS)
+        ends = arcs, sources, targets, extremes
+        launch(start, grid, vertices_to_start, *ends, last_change, kept, components)
+        if arcs == 0:
+            break
+        search = partial(launch, sweep, grid, *ends, last_change)
+        sweep_until_settled(search, last_change, SMALL_BATCH)
+        launch(drop, grid, *ends, *next_list, kept)
+        arcs, vertices_to_start = first_entry(kept), 0
+        (sources, targets), next_list, spare_list = next_list, spare_list, next_list
+    launch(finish, gpu.grid(count, THREADS), count, extremes, roots)
+    launch(count_roots, gpu.grid(count), count, roots, components)
+    return components
+
+
+def fill_by_division(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
+    """Fill `roots` by forward and backward searches."""
+    count, arcs, vertex = graph.num_vertices, graph.num_arcs, vertex_dtype(graph)
+    start, mark, trim, seek, sweep, split, move, count_roots = DIVISION.load(
+        gpu, vertex, roots.dtype
+    )
+    classes, reached, smallest, sources, last_change, left, components = workspace.take(
+        gpu,
+        (count, vertex),
+        (count, BITS),
+        (KINDS * count, vertex),
+        memory_for_sources(graph),
+        LAST_CHANGE,
+        (1, COUNT),
+        (1, COUNT),
+    )
+    ends = list_arcs(gpu, graph, sources)
+    by_vertex, by_arc = map(gpu.grid, (count, arcs))
+
+    def search(number: int) -> None:
+        launch(sweep, by_arc, arcs, *ends, classes, reached, last_change, number)
+
+    for number in numbers():
+        state = classes, reached, smallest
+        launch(start, by_vertex, count, number, *state, last_change, left, components)
+        launch(mark, by_arc, arcs, *ends, classes, reached)
+        launch(trim, by_vertex, count, *state, roots)
+        launch(seek, by_vertex, count, *state)
+        sweep_until_settled(search, last_change)
+        launch(split, by_vertex, count, *state, roots, left)
+        if not first_entry(left):
+            break
+        launch(move, by_vertex, count, *state)
+    launch(count_roots, by_vertex, count, roots, components)
+    return components
