@@ -133,9 +133,8 @@ def _intensities(
 ) -> NDArray[Any] | None:
     """Return what to measure intensities of, channels last: another image, or this as it was."""
     if source.intensity is not None:
-        same_kind = source.intensity.suffix == source.path.suffix
         series = source.series if files.count(source.intensity) > 1 else 0
-        content = files.read(source.intensity, options.key if same_kind else None, series)
+        content = files.read(source.intensity, source.key_beside(options), series)
     elif options.threshold is None:
         return None
     image, channels, *_ = content.without_single_channel().separate(options.join_time)[0]
@@ -179,8 +178,7 @@ def measure_in_blocks(source: Source, options: Options) -> Measured:
             labels = VolumeFile(_WholeNumbers(labels.volume), labels.limit, None, labels)
         image = None
         if source.intensity is not None:
-            is_same_kind = source.intensity.suffix == source.path.suffix
-            image = opened(source.intensity, options.key if is_same_kind else None, None)
+            image = opened(source.intensity, source.key_beside(options), None)
         known = Content(np.empty(0), None, axes, scale)
         scale = scale_of_options(known, options, labels.ndim - batch)
         numbers: dict[str, Any] = {"background": 0, "batch_axes": batch}
