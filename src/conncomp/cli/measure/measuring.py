@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 import conncomp
 from conncomp.chunked.measures.volume_file import VolumeFile
 from conncomp.chunked.volumes.formats.zarr_arrays import is_zarr
-from conncomp.chunked.volumes.sources import described
 from conncomp.chunked.volumes.volume import PartOfVolume, Place, Volume
 from conncomp.cli._input import one_channel, with_named_axes
 from conncomp.cli.label.options import finite
@@ -171,7 +170,7 @@ def measure_in_blocks(source: Source, options: Options) -> Measured:
             return files.enter_context(volume)
 
         labels = opened(source.path, options.key, options.channel)
-        axes, scale = described(labels.volume)
+        axes, scale = labels.axes, labels.volume.scale()
         batch = _batch_of(labels, options)
         sample = as_whole_numbers(labels[middle_of(labels.shape, batch)], BY_BLOCKS)
         if labels.dtype.kind == "f":
