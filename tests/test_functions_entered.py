@@ -7,7 +7,7 @@ MOST = {
     "repeated label of a NumPy array": 5,
     "swendsen_wang(1) of a Potts model on the CPU": 19,
     "chunk of 64² of a Dask label, made": 18,
-    "chunk of 64² of a Dask label, computed": 53,
+    "chunk of 64² of a Dask label, computed": 48,
 }
 
 

@@ -10,7 +10,6 @@ from conncomp.bench.inputs import SIZES
 from conncomp.bench.peers import algorithms, peers
 from conncomp.bench.runner import Reference, measure, reference
 from conncomp.bench.suites import SUITES, graphs, grids
-from conncomp.bench.suites.numbering import _names
 from reference import components_by_search, consecutive, label_by_flood_fill
 
 NAMES = [(kind, suite) for kind in SUITES for suite in SUITES[kind]]
@@ -99,7 +98,7 @@ def components_of(graph):
 
 def test_a_crawl_begins_elsewhere():
     """Its order is turned, with the small components between at even distances."""
-    names = _names(np, "crawl", 90, 5, 2, None)
+    names = graphs._names(np, "crawl", 90, 5, 2, None)
     assert sorted(names) == list(range(100))
     large, small = names[:90], names[90:]
     assert np.flatnonzero(np.diff(large) < 0).size == 1

@@ -167,8 +167,7 @@ def _draw_family(
         if not timed:
             continue
         axes.plot(
-            [size for size, _ in timed],
-            [median for _, median in timed],
+            *zip(*timed, strict=True),
             color=colours[name],
             marker=MARKERS[i % len(MARKERS)],
             markersize=4,
@@ -206,23 +205,16 @@ def _draw_bars(
         for part, axes in enumerate(panels):
             inputs = shown[part * each : (part + 1) * each]
             for i, name in enumerate(compared):
-                offset = (i - (len(compared) - 1) / 2) * width
-                bars = [(k, cells["ratios"].get(name)) for k, cells in enumerate(inputs)]
-                timed = [(k + offset, ratio) for k, ratio in bars if ratio]
+                places = [k + (i - (len(compared) - 1) / 2) * width for k in range(len(inputs))]
+                known = list(zip(places, inputs, strict=True))
+                timed = [(at, cells["ratios"].get(name)) for at, cells in known]
+                timed = [(at, ratio - 1) for at, ratio in timed if ratio]
+                look = {"color": colours[name], "label": "\u200b" + name, "zorder": 2}
                 axes.bar(
-                    [place for place, _ in timed],
-                    [ratio - 1 for _, ratio in timed],
-                    width,
-                    bottom=1,
-                    color=colours[name],
-                    label="\u200b" + name,
-                    zorder=2,
+                    *(zip(*timed, strict=True) if timed else ([], [])), width, bottom=1, **look
                 )
-                missing = [
-                    k + offset
-                    for k, cells in enumerate(inputs)
-                    if name in cells["runs"] and not cells["runs"][name].seconds
-                ]
+                runs = [(at, cells["runs"].get(name)) for at, cells in known]
+                missing = [at for at, run in runs if run is not None and not run.seconds]
                 axes.plot(missing, [1] * len(missing), "x", color=colours[name], zorder=4)
             axes.axhline(1, color=INK, linewidth=1, zorder=3)
             axes.set_yscale("log")

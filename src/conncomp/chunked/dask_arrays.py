@@ -45,8 +45,7 @@ VERY_MANY_CHUNKS, SMALL_CHUNK = 1 << 15, 1 << 21
 def label(label_image: Any, **arguments: Any) -> Any:
     """Do what `conncomp.label` does, whose arguments these are, for a Dask array."""
     image = dask_array("label_image", label_image)
-    place, asked = _checked("label_image", image, arguments)
-    return _label(image, *rules_of_image(image.chunks, image.dtype, place, **asked))
+    return _label(image, *_asked(rules_of_image, "label_image", image, arguments))
 
 
 def label_bonds(bonds: Any, **arguments: Any) -> Any:
@@ -54,8 +53,7 @@ def label_bonds(bonds: Any, **arguments: Any) -> Any:
     array = dask_array("bonds", bonds)
     if array.dtype == np.bool_ and array.ndim:
         array = array.rechunk({0: -1})
-    place, asked = _checked("bonds", array, arguments)
-    return _label(array, *rules_of_bonds(array.chunks, array.dtype, place, **asked))
+    return _label(array, *_asked(rules_of_bonds, "bonds", array, arguments))
 
 
 def dask_array(name: str, given: Any) -> Any:
@@ -75,8 +73,10 @@ def dask_array(name: str, given: Any) -> Any:
     return given
 
 
-def _checked(name: str, array: Any, arguments: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-    """Refuse arguments for arrays in memory; return the device and the question's arguments."""
+def _asked(
+    resolve: Callable[..., tuple[Layout, Rules]], name: str, array: Any, arguments: dict[str, Any]
+) -> tuple[Layout, Rules]:
+    """Resolve arguments, and refuse those for arrays in memory."""
     asked = dict(arguments)
     if asked.pop("out", None) is not None:
         raise ValueError(
@@ -90,8 +90,8 @@ def _checked(name: str, array: Any, arguments: Mapping[str, Any]) -> tuple[str, 
             f"dtype='smallest' is known when all labels are, but {name} is of Dask; name a dtype"
         )
     place = choose_device(asked.pop("device"), on_gpu(array._meta), name)
-    of_algorithm = {key: asked.pop(key) for key in asked.keys() - _OF_ARRAYS}
-    return place, asked | {"options": of_algorithm}
+    options = {key: asked.pop(key) for key in asked.keys() - _OF_ARRAYS}
+    return resolve(array.chunks, array.dtype, place, **asked, options=options)
 
 
 _OF_ARRAYS = {

@@ -27,6 +27,7 @@ class Rules:
     shape: tuple[int, ...]  # of the labels of the whole array
     crossed: tuple[int, ...]  # the axes along which there are several chunks
     links: Links  # of values of the array's dtype
+    label_type: np.dtype[Any]  # as `label` chooses it
     compares_values: bool = True  # whether foreground may be of several values
     planes: bool = False  # whether chunks are bonds of bool, with an axis ahead for their axes
 
@@ -42,12 +43,6 @@ class Rules:
             periodic and self.question.batch_axes + k not in self.crossed
             for k, periodic in enumerate(self.question.neighbourhood.periodic)
         )
-
-    @property
-    def label_type(self) -> np.dtype[Any]:
-        """The dtype of labels, as `label` chooses it."""
-        lowest = 0 if self.question.consecutive else -1
-        return as_label_type(self.question.dtype, self.item_size, lowest)
 
 
 class StepAcross(NamedTuple):
@@ -134,8 +129,7 @@ def rules_of_image(
     question = question_of_image(image, device=device, **arguments)
     links = describe_values(np.zeros(1, kind), question.background, None, question.tolerance)[1]
     one_value = image.dtype.kind == "b" and links.background is not None
-    layout = _layout(chunks, question)
-    return layout, Rules(question, image.shape, layout.crossed, links, not one_value)
+    return _rules(chunks, question, links, compares_values=not one_value)
 
 
 def rules_of_bonds(
@@ -147,11 +141,14 @@ def rules_of_bonds(
     planes = bonds.dtype == np.bool_
     shape = bonds.shape[planes:]
     links = joined_by_bonds(tuple((0, 1 << k) for k in range(len(shape) - question.batch_axes)))
-    layout = _layout(chunks[planes:], question)
-    return layout, Rules(question, shape, layout.crossed, links, planes=planes)
+    return _rules(chunks[planes:], question, links, planes=planes)
 
 
-def _layout(chunks: Sequence[Sequence[int]], question: Question) -> Layout:
+def _rules(
+    chunks: Sequence[Sequence[int]], question: Question, links: Links, **more: bool
+) -> tuple[Layout, Rules]:
     lengths = tuple(tuple(int(length) for length in axis if length) for axis in chunks)
-    batch = question.batch_axes
-    return Layout(lengths, (False,) * batch + question.neighbourhood.periodic, batch)
+    batch, shape = question.batch_axes, tuple(map(sum, chunks))
+    layout = Layout(lengths, (False,) * batch + question.neighbourhood.periodic, batch)
+    kind = as_label_type(question.dtype, prod(shape[batch:]), 0 if question.consecutive else -1)
+    return layout, Rules(question, shape, layout.crossed, links, kind, **more)

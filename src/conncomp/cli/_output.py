@@ -62,9 +62,7 @@ def is_within_zarr(path: Path) -> bool:
 def check_distinct(paths: Iterable[Path | None]) -> None:
     """Raise if two of the files of a command are the same."""
     seen: list[Path] = []
-    for path in paths:
-        if path is None:
-            continue
+    for path in filter(None, paths):
         for earlier in seen:
             same = path.exists() and earlier.exists() and path.samefile(earlier)
             if same or os.path.realpath(path) == os.path.realpath(earlier):

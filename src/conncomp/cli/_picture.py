@@ -81,11 +81,8 @@ def _stretched(plane: Any, ratio: float) -> Any:
     lengths = [height * max(ratio, 1.0), width * max(1 / ratio, 1.0)]
     shrink = min(1.0, LONGEST_SIDE / max(lengths))
     rows, columns = (
-        np.arange(pixels) * length // pixels
-        for length, pixels in (
-            (length, max(1, round(long * shrink)))
-            for length, long in zip(plane.shape, lengths, strict=True)
-        )
+        np.arange(pixels := max(1, round(long * shrink))) * length // pixels
+        for length, long in zip(plane.shape, lengths, strict=True)
     )
     return plane[rows[:, None], columns]
 

@@ -171,9 +171,7 @@ def cluster(options: Options) -> None:
             write_table(file, options.output, table)
     report: dict[str, Any] = {
         "input": {"files": names, "bytes": sum(file.size for file in pair_files)},
-        "pairs": tally.rows,
-        "dropped": tally.dropped,
-        "ids": table.num_rows,
+        **{"pairs": tally.rows, "dropped": tally.dropped, "ids": table.num_rows},
         "results": results,
         "seconds": stage.seconds,
         "pairs_per_second": tally.rows / stage.seconds["clustering"],

@@ -6,7 +6,7 @@ of Dask arrays are Dask arrays, whose lengths are not known at first.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from math import prod
 from typing import Any
@@ -60,52 +60,42 @@ class CountedLabels:
             parts = [chunks.call("sizes", index, counted, chunks.chunk(index)) for index in indices]
             self.sizes[block] = chunks.merged("merged", block, parts, item_sizes.merged)
 
+    def by_block(self, name: str, function: Callable[..., Any]) -> dict[Index, Any]:
+        """Return what a function makes of the sizes of each block."""
+        call = self.chunks.call
+        return {block: call(name, block, function, sizes) for block, sizes in self.sizes.items()}
+
     def keep(self, choose: Any) -> Any:
         """Return the labels of the components that are chosen by their sizes."""
         chunks, dtype = self.chunks, self.chunks.array.dtype
-        chosen = {
-            block: chunks.call("chosen", block, item_sizes.selected, choose, self.most, of_block)
-            for block, of_block in self.sizes.items()
-        }
+        chosen = self.by_block("chosen", partial(item_sizes.selected, choose, self.most))
         kept_type = INDEX_TYPES[dtype.itemsize > 4 or dtype == np.uint32]
         batch, empty = chunks.labelling.batch_axes, chunks.labelling.empty
         kept = partial(item_sizes.keep_labels, batch, empty, kept_type)
         return chunks.map("kept", kept_type, kept, chosen)
 
-    def columns(
-        self, name: str, dtype: Any, function: Any, known: Any, of_blocks: Mapping[Index, Any]
-    ) -> Any:
-        """Return an array of one axis for each item, of a block and what is known of all."""
-        parts = {block: (known, of_block) for block, of_block in of_blocks.items()}
-        return self.chunks.columns(name, dtype, function, parts)
-
     def longest(self, name: str, function: Any) -> Any:
         """Return what stands for the largest of numbers that a function tells of each block."""
-        lengths = [
-            self.chunks.call(f"{name}-of", block, function, of_block)
-            for block, of_block in self.sizes.items()
-        ]
+        lengths = list(self.by_block(f"{name}-of", function).values())
         return self.chunks.merged(name, (), lengths, item_sizes.most_of)
 
 
 def _component_sizes(array: Any, *, background: Any, batch_axes: int) -> Any:
     counted = CountedLabels(array, background, batch_axes, "sizes")
     rows = counted.longest("rows", partial(item_sizes.rows_of, counted.most))
-    return counted.columns("component-sizes", np.int64, item_sizes.dense, rows, counted.sizes)
+    given = item_sizes.dense, rows, counted.sizes
+    return counted.chunks.columns("component-sizes", np.int64, *given)
 
 
 def _size_histogram(array: Any, *, background: Any, batch_axes: int) -> tuple[Any, Any]:
     counted = CountedLabels(array, background, batch_axes, "histogram")
     chunks = counted.chunks
-    histograms = {
-        block: chunks.call("histogram", block, item_sizes.histograms, counted.most, of_block)
-        for block, of_block in counted.sizes.items()
-    }
+    histograms = counted.by_block("histogram", partial(item_sizes.histograms, counted.most))
     occurring = chunks.merged("occurring", (), list(histograms.values()), item_sizes.all_occurring)
     given = item_sizes.counts_of_sizes, occurring, histograms
     return (
         chunks.column("histogram-sizes", np.int64, item_sizes.as_array, occurring),
-        counted.columns("histogram-counts", np.int64, *given),
+        chunks.columns("histogram-counts", np.int64, *given),
     )
 
 
@@ -122,7 +112,7 @@ def _relabel_consecutive(
         return numbers
     length = counted.longest("length", item_sizes.components_of)
     old = partial(item_sizes.old_labels, counted.first)
-    return numbers, counted.columns("old", array.dtype, old, length, counted.sizes)
+    return numbers, chunks.columns("old", array.dtype, old, length, counted.sizes)
 
 
 component_sizes = _unless_empty(sizes.component_sizes, _component_sizes)

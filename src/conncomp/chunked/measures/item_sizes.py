@@ -6,7 +6,7 @@ look up what they have in the list of all.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -125,11 +125,17 @@ def most_of(*numbers: int) -> int:
 
 def dense(shape: tuple[int, ...], rows: int, sizes: OfItems) -> NDArray[np.int64]:
     """Return the size of each label from 0 to `rows`, of items along axes of these lengths."""
-    table = np.zeros((len(sizes), rows), np.int64)
-    for row, of_item in zip(table, sizes, strict=True):
-        counted = of_item.without_background()
-        row[counted.labels.astype(np.int64)] = counted.sizes
-    return table.reshape(*shape, rows)
+    counted = (of_item.without_background() for of_item in sizes)
+    columns = [(of_item.labels.astype(np.int64), of_item.sizes) for of_item in counted]
+    return _table((*shape, rows), np.int64, columns)
+
+
+def _table(shape: tuple[int, ...], dtype: Any, columns: Sequence[tuple[Any, Any]]) -> NDArray[Any]:
+    """Return zeros, but in the row of each item some values in some columns."""
+    table = np.zeros((len(columns), shape[-1]), dtype)
+    for row, (places, values) in zip(table, columns, strict=True):
+        row[places] = values
+    return table.reshape(shape)
 
 
 def histograms(most: int, sizes: OfItems) -> OfItems:
@@ -156,19 +162,15 @@ def counts_of_sizes(
 ) -> NDArray[np.int64]:
     """Return how many components of each item have each of the sizes that occur."""
     all_sizes = occurring[0].labels
-    table = np.zeros((len(of_items), len(all_sizes)), np.int64)
-    for row, histogram in zip(table, of_items, strict=True):
-        row[np.searchsorted(all_sizes, histogram.labels)] = histogram.sizes
-    return table.reshape(*shape, len(all_sizes))
+    columns = [(np.searchsorted(all_sizes, each.labels), each.sizes) for each in of_items]
+    return _table((*shape, len(all_sizes)), np.int64, columns)
 
 
 def old_labels(first: int, shape: tuple[int, ...], length: int, sizes: OfItems) -> NDArray[Any]:
     """Return the label of each number of each item, from 0 on; 0 for what none has become."""
-    table = np.zeros((len(sizes), first + length), sizes[0].labels.dtype)
-    for row, of_item in zip(table, sizes, strict=True):
-        labels = of_item.without_background().labels
-        row[first : first + len(labels)] = labels
-    return table.reshape(*shape, first + length)
+    labels = [of_item.without_background().labels for of_item in sizes]
+    columns = [(slice(first, first + len(of_item)), of_item) for of_item in labels]
+    return _table((*shape, first + length), sizes[0].labels.dtype, columns)
 
 
 def keep_labels(

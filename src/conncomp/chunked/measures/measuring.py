@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._arrays import as_cupy, on_gpu
-from conncomp.chunked.labelling import on_host
+from conncomp.chunked.labelling import on_host, side_of
 from conncomp.chunked.layout import Index, Layout
 from conncomp.chunked.rows import LARGEST_SUM, Table, table_of
 from conncomp.components._labels import check_items, library_at
@@ -121,7 +121,7 @@ def measure_chunk(
         rows = np.zeros(numbered.old.shape, np.int64)
         rows[place, held.labels] = np.arange(table.rows)
         for axis, layers in zip(axes, preceding, strict=True):
-            first = numbered.numbers[(slice(None),) * axis + (0,)]
+            first = side_of(numbered.numbers, axis, False)
             shared = _shared(first, layers[axis], numbered, rows, table.rows)
             table["faces"][:, axis - batch] -= 2 * shared
     if image is not None:
@@ -219,7 +219,7 @@ def last_layers(axes: Sequence[int], empty: int, labels: Any) -> Layers:
     """Return the last layer of a chunk along each of some axes, without the axis."""
     whole = without_mask(empty, labels)
     # Copies, as a view would keep the whole chunk in memory.
-    return {axis: np.array(on_host(whole[(slice(None),) * axis + (-1,)])) for axis in axes}
+    return {axis: np.array(on_host(side_of(whole, axis, True))) for axis in axes}
 
 
 def without_mask(empty: int, labels: Any) -> Any:

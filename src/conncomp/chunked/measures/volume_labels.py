@@ -171,11 +171,12 @@ class VolumeLabels(LabelChunks):
         )
         return self.array.of_mapped(volume)
 
-    def columns(self, name: str, dtype: Any, function: Callable[..., Any], of_blocks: Any) -> Any:
+    def columns(
+        self, name: str, dtype: Any, function: Callable[..., Any], known: Any, of_blocks: Any
+    ) -> Any:
         """Return an array of one axis for each item."""
-        blocks = {
-            block: function(self.block_shape(block), *of_blocks[block]) for block in self.blocks()
-        }
+        shape = self.block_shape
+        blocks = {block: function(shape(block), known, of_blocks[block]) for block in self.blocks()}
         length = next(iter(blocks.values())).shape[-1]
         table = np.zeros((int(np.prod(self.batch, dtype=int)), length), dtype)
         for block, rows in blocks.items():

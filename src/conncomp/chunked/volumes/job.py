@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import Executor, Future, ThreadPoolExecutor, as_completed, wait
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from threading import Event
 from typing import Any
 
@@ -22,22 +21,8 @@ from conncomp.chunked.selection import Selection, from_numbers, merged_summaries
 from conncomp.chunked.stages import label_all
 from conncomp.chunked.volumes.block_files import BlockFiles, Reported, Values
 from conncomp.chunked.volumes.kept import Kept
-from conncomp.chunked.volumes.volume import Volume
 
 Progress = Callable[[int, int], object]
-
-
-@dataclass(frozen=True)
-class Work:
-    """What is to be done."""
-
-    volume: Volume
-    layout: Layout  # of the blocks
-    rules: Rules
-    selection: Selection | None  # what is kept
-    threshold: float | None  # what foreground lies above
-    executor: AbstractContextManager[Executor]  # for blocks
-    progress: Progress | None
 
 
 class GivenUpError(Exception):
@@ -131,27 +116,36 @@ class Tasks:
 class Job(Tasks):
     """What calls the functions of the stages, an engine."""
 
-    def __init__(self, work: Work, kept: Kept, files: BlockFiles) -> None:
-        stages_of_block = 2 if work.layout.crossed else 1
-        super().__init__(kept, files, stages_of_block * work.layout.chunks, work.progress)
-        self._work = work
+    def __init__(
+        self,
+        kept: Kept,
+        files: BlockFiles,
+        layout: Layout,
+        rules: Rules,
+        selection: Selection | None,
+        executor: AbstractContextManager[Executor],
+        progress: Progress | None,
+    ) -> None:
+        super().__init__(kept, files, (2 if layout.crossed else 1) * layout.chunks, progress)
+        self._layout, self._rules, self._selection = layout, rules, selection
+        self._executor = executor
 
     def run(self) -> list[int]:
         """Label all blocks; return what `Counts` are made of, with the numbers of the summary."""
-        work = self._work
-        values = {index: Values(work.layout.place(index)) for index in work.layout.indices()}
-        given = (self, work.layout, work.rules, values, values, work.selection)
-        result = self._run(work.executor, lambda: label_all(*given))
+        layout, selection = self._layout, self._selection
+        values = {index: Values(layout.place(index)) for index in layout.indices()}
+        given = (self, layout, self._rules, values, values, selection)
+        result = self._run(self._executor, lambda: label_all(*given))
         tallies = [self._kept.done[index] for index in values]
         kept, elements, components = np.sum([tally[:3] for tally in tallies], axis=0).tolist()
-        if work.layout.crossed:
+        if layout.crossed:
             components = sum(int(np.sum(counts)) for counts in result.counts.values())
-        if work.selection is None:
+        if selection is None:
             return [components, components, elements]
         summary: tuple[int, ...] = ()
-        if work.selection.listed:
+        if selection.listed:
             of_blocks = [from_numbers(tally.summary) for tally in tallies]
-            summary = merged_summaries(of_blocks, work.selection.listed).numbers()
+            summary = merged_summaries(of_blocks, selection.listed).numbers()
         return [components, kept, elements, *summary]
 
     def __call__(
@@ -162,8 +156,7 @@ class Job(Tasks):
             self._start(None, self._files.report, index, function, arguments)
             return Reported(index)
         if name in ("roots", "numbers", "alone"):
-            layout = self._work.layout
-            where = layout.place(index), layout.batch_axes
+            where = self._layout.place(index), self._layout.batch_axes
             self._start(index, self._files.label, *where, function, arguments)
             return None
         if name in ("labels", "counts"):  # of what is alone, both of which are written

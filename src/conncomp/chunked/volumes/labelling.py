@@ -23,7 +23,7 @@ from conncomp.chunked.rules import Rules, rules_of_image
 from conncomp.chunked.selection import Selection, SizeSummary, from_numbers
 from conncomp.chunked.volumes.block_files import BlockFiles, Names
 from conncomp.chunked.volumes.cluster import workers_of_cluster
-from conncomp.chunked.volumes.job import Job, Progress, Work
+from conncomp.chunked.volumes.job import Job, Progress
 from conncomp.chunked.volumes.kept import Kept
 from conncomp.chunked.volumes.sample import Run
 from conncomp.chunked.volumes.sources import opened_volume
@@ -237,7 +237,7 @@ def label_volume(
 ) -> Counts:
     """Do what `label_file` does; count components that are not kept, too."""
     check_progress(progress)
-    selection = arguments.selection()
+    arguments.selection()  # which raises if it is wrong
     wanted = as_target(target)
     limit = None if memory is None else bytes_of_memory(memory)
     if limit is not None and scheduler is not None:
@@ -246,24 +246,19 @@ def label_volume(
             f"{shown(scheduler)} has workers with limits of their own; leave one out"
         )
     with opened(source, key, channel) as volume:
-        layout, rules = arguments.rules(volume)
-        dtype, names = rules.label_type, None
-        executor: AbstractContextManager[Executor]
+        _, rules = arguments.rules(volume)
+        dtype, cluster, names = rules.label_type, None, None
         threads = workers_of(volume, limit) if scheduler is None else 1
-        if scheduler is None:
-            executor = ThreadPoolExecutor(threads)
-        else:
-            executor = workers_of_cluster(scheduler)
+        if scheduler is not None:
+            cluster = workers_of_cluster(scheduler)
             path, key, channel = as_asked(source, key, channel)
             names = Names(
                 *(os.path.abspath(path), key, channel),
                 *(volume.identity(), os.path.abspath(wanted), str(dtype), uuid4().hex),
             )
-        chosen = selection, arguments.threshold
-        work = Work(volume, layout, rules, *chosen, executor, progress)
         with within(limit, volume):
-            run = run_of_work(work, arguments, threads, names)
-            told = {"arguments": _digest(work)}
+            run = run_of(volume, arguments, threads, cluster, progress, names)
+            told = {"arguments": _digest(rules, arguments)}
             components, kept, elements, *more = write_labels(wanted, volume, dtype, told, run)
         return Counts(components, kept, elements, from_numbers(more) if more else None)
 
@@ -297,25 +292,31 @@ def as_asked(
     return path, key, None if channel is None else as_integer("channel", channel)
 
 
-def run_of_work(work: Work, arguments: Arguments, threads: int, names: Names | None = None) -> Run:
-    """Return what labels the volume of some work, or a part of it on so many threads."""
+def run_of(
+    volume: Volume,
+    arguments: Arguments,
+    threads: int,
+    cluster: AbstractContextManager[Executor] | None = None,
+    progress: Progress | None = None,
+    names: Names | None = None,
+) -> Run:
+    """Return what labels a volume, on a cluster or so many threads, or a part of it on threads."""
 
-    def run(volume: Volume, kept: Kept, target: Target) -> list[int]:
-        here = work
-        if volume is not work.volume:
-            chosen, pool = (work.selection, work.threshold), ThreadPoolExecutor(threads)
-            here = Work(volume, *arguments.rules(volume), *chosen, pool, None)
-        files = BlockFiles(volume, work.threshold, kept.reports, target, names)
-        return Job(here, kept, files).run()
+    def run(part: Volume, kept: Kept, target: Target) -> list[int]:
+        whole = part is volume
+        executor = cluster if whole and cluster is not None else ThreadPoolExecutor(threads)
+        files = BlockFiles(part, arguments.threshold, kept.reports, target, names)
+        asked = *arguments.rules(part), arguments.selection(), executor
+        return Job(kept, files, *asked, progress if whole else None).run()
 
     return run
 
 
-def _digest(work: Work) -> str:
-    rules, question = work.rules, work.rules.question
-    arguments = rules.shape, question.neighbourhood, rules.links, rules.crossed
-    chosen = question.batch_axes, question.numbering, work.threshold, work.selection
-    return sha256(repr(arguments + chosen).encode()).hexdigest()
+def _digest(rules: Rules, arguments: Arguments) -> str:
+    question = rules.question
+    facts = rules.shape, question.neighbourhood, rules.links, rules.crossed, question.batch_axes
+    chosen = question.numbering, arguments.threshold, arguments.selection()
+    return sha256(repr(facts + chosen).encode()).hexdigest()
 
 
 def bytes_of_memory(memory: str | int) -> int:

@@ -9,12 +9,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from conncomp.chunked.volumes import labelling
 from conncomp.chunked.volumes.formats.zarr_arrays import ZarrVolume
-from conncomp.chunked.volumes.job import Work
 from conncomp.chunked.volumes.sample import sampled, window_of
 from conncomp.chunked.volumes.volume import block_shape, counts_of
 from conncomp.files.access import StrPath
@@ -125,14 +123,11 @@ def plan_labels(
     )
     limit = None if memory is None else labelling.bytes_of_memory(memory)
     with labelling.opened(source, key, channel) as volume:
-        layout, rules = arguments.rules(volume)
-        kind = rules.label_type
+        kind = arguments.rules(volume)[1].label_type
         threads = labelling.workers_of(volume, limit, labelling.PROGRAM)
-        pool = ThreadPoolExecutor(threads)
-        work = Work(volume, layout, rules, None, threshold, pool, None)
         window = window_of(volume)
         suffix = "" if isinstance(volume, ZarrVolume) else ".npy"
-        sample = sampled(window, kind, labelling.run_of_work(work, arguments, threads), suffix)
+        sample = sampled(window, kind, labelling.run_of(volume, arguments, threads), suffix)
         blocks = math.prod(counts_of(volume.shape, block_shape(volume)))
         times = blocks / sample.blocks
         at_once = min(threads, blocks)

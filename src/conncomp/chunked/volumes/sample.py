@@ -97,11 +97,10 @@ def check_room(wanted: Path, volume: Volume, dtype: np.dtype[Any], run: Run) -> 
     """Raise OSError unless the disk has room; blocks are labelled only if the most does not fit."""
     free, in_npy = free_space(wanted), is_npy(str(wanted))
     block = block_shape(volume)
-    blocks = math.prod(counts_of(volume.shape, block))
-    shapes = [volume.shape]
+    blocks, elements = math.prod(counts_of(volume.shape, block)), math.prod(volume.shape)
     if isinstance(volume, OmeImage) and not in_npy:
-        shapes = [volume.one_channel(tuple(level.shape)) for level in volume.levels]
-    elements = sum(map(math.prod, shapes))
+        shapes = (volume.one_channel(tuple(level.shape)) for level in volume.levels)
+        elements = sum(map(math.prod, shapes))
     labels = elements * dtype.itemsize
     faces = sum(2 * math.prod(block) // length for length in block)
     kept = blocks * (REPORT + faces * FACE_ELEMENT)

@@ -6,6 +6,7 @@ import math
 import os
 import shutil
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -180,18 +181,16 @@ class OmeTarget(Target):
         # A chunk of the finer array, at most, at once.
         chunks = finer.shards or finer.chunks
         pieces = [
-            np.array_split(at, -(-int(at[-1] + 1 - at[0]) // chunk))
+            np.array_split(np.arange(len(at)), -(-int(at[-1] + 1 - at[0]) // chunk))
             for at, chunk in zip(where, chunks, strict=True)
         ]
         labels = np.empty([len(at) for at in where], self._dtype)
-        begins = [np.cumsum([0, *map(len, parts)]) for parts in pieces]
-        for piece in np.ndindex(*map(len, pieces)):
-            places = [parts[k] for parts, k in zip(pieces, piece, strict=True)]
-            if min(map(len, places)) == 0:
-                continue
-            read = finer[tuple(slice(int(at[0]), int(at[-1]) + 1) for at in places)]
-            written = (slice(b[k], b[k + 1]) for b, k in zip(begins, piece, strict=True))
-            labels[tuple(written)] = read[np.ix_(*(at - at[0] for at in places))]
+        for places in product(*pieces):
+            if min(map(len, places)) > 0:
+                read = [at[places[k]] for k, at in enumerate(where)]
+                part = finer[tuple(slice(int(at[0]), int(at[-1]) + 1) for at in read)]
+                written = tuple(slice(at[0], at[-1] + 1) for at in places)
+                labels[written] = part[np.ix_(*(at - at[0] for at in read))]
         coarser[place] = labels
 
     def publish(self, path: Path) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp.files.access import naming
-from conncomp.files.scales import separate_axes
+from conncomp.files.scales import Scale, separate_axes
 
 Place = tuple[slice, ...]
 
@@ -41,6 +41,10 @@ class Volume:
     def identity(self) -> str:
         """Return what is another one when files were changed."""
         return identity_of(self.path, *([] if self.key is None else [self.key]))
+
+    def scale(self) -> Scale | None:
+        """Return the scale of the axes, if the files tell it."""
+        return None
 
     def close(self) -> None:
         """Close files that stay open."""

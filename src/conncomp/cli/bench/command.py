@@ -232,11 +232,9 @@ def _choose_contenders(
     if values:
         chosen = _with_options(kind, device, chosen, values)
     missing = []
-    for name, peer in libraries.items():
-        if not with_peers and name not in names:
-            continue
+    for name in [name for name in libraries if with_peers or name in names]:
         try:
-            chosen.append(peer(conncomp.get_num_threads()))
+            chosen.append(libraries[name](conncomp.get_num_threads()))
         except ImportError:
             missing.append(name)
     if not chosen:
@@ -262,21 +260,20 @@ def _with_options(
             raise click.UsageError(f"--option: no chosen algorithm has {name!r}; {names}.")
     made: list[Contender] = []
     for contender in chosen:
+        algorithm, options = contender.name, known.get(contender.name, {})
         picked = {
-            name: [_choice(contender.name, name, text, choices) for text in values[name]]
-            for name, choices in known.get(contender.name, {}).items()
+            name: [_choice(algorithm, name, text, options[name]) for text in values[name]]
+            for name in options
             if name in values
         }
-        made += variants(kind, device, contender.name, picked) if picked else [contender]
+        made += variants(kind, device, algorithm, picked) if picked else [contender]
     return made
 
 
 def _choice(algorithm: str, name: str, text: str, choices: Sequence[Any]) -> Any:
     """Return the choice for an option that is written so: None as none, a shape as 32x8."""
-    written = {
-        "x".join(map(str, choice)) if isinstance(choice, tuple) else str(choice).lower(): choice
-        for choice in choices
-    }
+    names = ("x".join(map(str, c)) if isinstance(c, tuple) else str(c).lower() for c in choices)
+    written = dict(zip(names, choices, strict=True))
     if text.lower() not in written:
         known = ", ".join(written)
         raise click.UsageError(

@@ -44,6 +44,11 @@ class Source(NamedTuple):
     labels: Path | None
     picture: Path | None
 
+    def key_beside(self, options: Options) -> str | None:
+        """Return the key of intensities, which only files of the same kind have."""
+        same = self.intensity is not None and self.intensity.suffix == self.path.suffix
+        return options.key if same else None
+
 
 def sources_of(options: Options) -> list[Source]:
     """Return the images that names, folders and patterns stand for, each once, in natural order.

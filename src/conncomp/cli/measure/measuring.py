@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 import conncomp
 from conncomp.chunked.measures.volume_file import VolumeFile
 from conncomp.chunked.volumes.formats.zarr_arrays import is_zarr
-from conncomp.chunked.volumes.sources import described
 from conncomp.chunked.volumes.volume import PartOfVolume, Place, Volume
 from conncomp.cli._input import one_channel, with_named_axes
 from conncomp.cli.label.options import finite
@@ -133,9 +132,8 @@ def _intensities(
 ) -> NDArray[Any] | None:
     """Return what to measure intensities of, channels last: another image, or this as it was."""
     if source.intensity is not None:
-        same_kind = source.intensity.suffix == source.path.suffix
         series = source.series if files.count(source.intensity) > 1 else 0
-        content = files.read(source.intensity, options.key if same_kind else None, series)
+        content = files.read(source.intensity, source.key_beside(options), series)
     elif options.threshold is None:
         return None
     image, channels, *_ = content.without_single_channel().separate(options.join_time)[0]
@@ -172,15 +170,14 @@ def measure_in_blocks(source: Source, options: Options) -> Measured:
             return files.enter_context(volume)
 
         labels = opened(source.path, options.key, options.channel)
-        axes, scale = described(labels.volume)
+        axes, scale = labels.axes, labels.volume.scale()
         batch = _batch_of(labels, options)
         sample = as_whole_numbers(labels[middle_of(labels.shape, batch)], BY_BLOCKS)
         if labels.dtype.kind == "f":
             labels = VolumeFile(_WholeNumbers(labels.volume), labels.limit, None, labels)
         image = None
         if source.intensity is not None:
-            is_same_kind = source.intensity.suffix == source.path.suffix
-            image = opened(source.intensity, options.key if is_same_kind else None, None)
+            image = opened(source.intensity, source.key_beside(options), None)
         known = Content(np.empty(0), None, axes, scale)
         scale = scale_of_options(known, options, labels.ndim - batch)
         numbers: dict[str, Any] = {"background": 0, "batch_axes": batch}

@@ -49,10 +49,9 @@ def table_of(source: Source, measured: Measured, options: Options) -> Any:
         "channel": arrow.repeat(arrow.scalar(options.channel, arrow.int32()), count),
         **{name: arrow.array(column) for name, column in measured.columns.items()},
     }
-    fields = []
-    for name, column in columns.items():
-        unit = _unit(name, measured)
-        fields.append(arrow.field(name, column.type, metadata={"unit": unit} if unit else None))
+    units = {name: _unit(name, measured) for name in columns}
+    known = {name: {"unit": unit} if unit else None for name, unit in units.items()}
+    fields = [arrow.field(name, c.type, metadata=known[name]) for name, c in columns.items()]
     about = {
         "unit": measured.unit,
         "spacing": measured.spacing,

@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 from conncomp._optional import optional
 from conncomp.chunked.volumes.formats.slices import slab
 from conncomp.chunked.volumes.volume import Place, Volume, check_part, reading
+from conncomp.files import scales
 from conncomp.files.access import naming
-from conncomp.files.scales import letters_of
 
 # Deflate, shuffle, fletcher32, szip, nbit, scaleoffset and LZF; others are programs, loaded.
 FILTERS = {1, 2, 3, 4, 5, 6, 32000}
+ELEMENT_SIZE, MOST_ENTRIES = "element_size_um", 16
 # Names of datasets that an error lists, and how many objects are looked at for that.
 SHOWN, LOOKED_AT = 8, 1000
 
@@ -44,9 +45,39 @@ class Hdf5Dataset(Volume):
         check_part(self.path, place, values, self.dtype)
         return values
 
+    def scale(self) -> scales.Scale | None:
+        """Return the scale: of dimensions, or the attribute that Fiji and ilastik write."""
+        dataset, ndim = self.dataset, len(self.shape)
+        if ELEMENT_SIZE in dataset.attrs:
+            if math.prod(dataset.attrs.get_id(ELEMENT_SIZE).shape) > MOST_ENTRIES:
+                return None
+            sizes = np.asarray(dataset.attrs[ELEMENT_SIZE], np.float64).reshape(-1).tolist()
+            known = ([1.0] * ndim + sizes)[-ndim:]
+            return scales.scale_of(known, "µm") if len(sizes) <= ndim else None
+        lengths, units = [1.0] * ndim, {}
+        separate = scales.separate_axes(self.axes)
+        for k, length in enumerate(self.shape):
+            named = () if k in separate or length < 2 else dataset.dims[k].values()
+            coordinates = next(iter(named), None)
+            if coordinates is None or coordinates.shape != (length,):
+                continue
+            if coordinates.dtype.kind in "iuf":
+                check_storage(coordinates.name, coordinates)
+                first, second, last = (float(coordinates[j]) for j in (0, 1, length - 1))
+                step = (last - first) / (length - 1)
+                if not math.isclose(step, second - first, rel_tol=1e-3):
+                    return None
+                unit = _text(coordinates.attrs.get("units", ""))
+                lengths[k], units[k] = abs(step), scales.unit_of(unit)
+        return scales.scale_in_one_unit(lengths, units)
+
     def close(self) -> None:
         """Close the file."""
         self.file.close()
+
+
+def _text(value: Any) -> str:
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
 
 
 def open_dataset(path: str, key: str | None) -> Hdf5Dataset:
@@ -66,8 +97,8 @@ def open_dataset(path: str, key: str | None) -> Hdf5Dataset:
                 listed = ", ".join(map(repr, _datasets(h5py, file)[:SHOWN])) or "none"
                 raise ValueError(f"holds no dataset key={key!r}; choose one of {listed}")
             check_storage(key, dataset)
-            names = [_name_of_axis(scales) for scales in dataset.dims]
-            return Hdf5Dataset(path, key, file, dataset, letters_of(names))
+            names = [_name_of_axis(axis) for axis in dataset.dims]
+            return Hdf5Dataset(path, key, file, dataset, scales.letters_of(names))
         except BaseException:
             file.close()
             raise
@@ -100,8 +131,8 @@ def _datasets(h5py: Any, file: Any) -> list[str]:
     return names
 
 
-def _name_of_axis(scales: Any) -> str:
-    named = scales.label or next((scale.name for scale in scales.values()), "")
+def _name_of_axis(axis: Any) -> str:
+    named = axis.label or next((scale.name for scale in axis.values()), "")
     return str(named).rpartition("/")[2]
 
 

@@ -15,10 +15,13 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, TypeGuard
 
+import numpy as np
+
 from conncomp._optional import optional
 from conncomp.chunked.volumes.formats import zarr_arrays
 from conncomp.chunked.volumes.volume import MOST_BLOCKS, counts_of, identity_of, inner_path
 from conncomp.files.access import alone_in, naming
+from conncomp.files.scales import Scale, scale_in_one_unit, unit_of
 
 VERSIONS = {"0.4": 2, "0.5": 3}  # and the version of Zarr
 KINDS = ("time", "channel", "space")
@@ -51,6 +54,20 @@ class Multiscale:
             letters.get(name, "Q") if kind == "space" else kind[0].upper()
             for name, kind in zip(self.names, self.kinds, strict=True)
         )
+
+    def scale(self, level: int) -> Scale | None:
+        """Return the scale of an array."""
+        axes = self.axes
+        lengths = np.ones(len(axes))
+        own = self.datasets[level].get("coordinateTransformations")
+        for transformations in (own, self.transformations):
+            for entry in transformations if isinstance(transformations, list) else ():
+                scale = entry.get("scale") if isinstance(entry, dict) else None
+                if isinstance(scale, list) and len(scale) == len(axes):
+                    lengths *= np.array(scale, np.float64)
+        space = [k for k, kind in enumerate(self.kinds) if kind == "space"]
+        units = {k: unit_of(axes[k].get("unit", "")) for k in space}
+        return scale_in_one_unit(lengths.tolist(), units)
 
 
 @dataclass

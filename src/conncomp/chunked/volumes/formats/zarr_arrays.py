@@ -23,7 +23,7 @@ from conncomp.chunked.volumes.volume import (
 from conncomp.files import packed_chunks
 from conncomp.files.access import naming
 from conncomp.files.parts import check_place
-from conncomp.files.scales import letters_of
+from conncomp.files.scales import Scale, letters_of
 
 # What values may be packed by. Others may be programs, as pickles are.
 CODECS = {
@@ -82,6 +82,11 @@ class ZarrVolume(Volume):
             values = np.asarray(self.array[tuple(stored)])
         check_part(self.path, place, values, self.dtype)
         return values
+
+    def scale(self) -> Scale | None:
+        """Return the scale that an image of OME-Zarr tells."""
+        scale: Scale | None = self.multiscale and self.multiscale.scale(self.level)
+        return scale
 
     def identity(self) -> str:
         """Return what names, sizes and times of all files of the array make."""
