@@ -20,31 +20,20 @@ from conncomp.kernels.neighbourhood import Neighbourhood, steps_along
 SHORT_ROW = 64
 
 
-def fill_labels(
-    gpu: None,
-    array: Array,
-    labels: NDArray[Any],
-    workspace: None,
-    consecutive: bool,
-    counted: bool,
-) -> NDArray[np.int64]:
-    """Fill C-contiguous `labels`; return how many components each item has.
-
-    Components of each item are numbered from 1, background 0, if they are `consecutive`; else each
-    element gets the smallest index of its component in the item, background -1.
-    """
-    return fill_with(native.label_by_runs, array, labels, consecutive)
-
-
 def fill_with(
     kernel: Callable[..., None],
     array: Array,
     labels: NDArray[Any],
     consecutive: bool,
-    seconds: float = inf,
+    seconds: float,
     *options: int,
 ) -> NDArray[np.int64]:
-    """Do what `fill_labels` does, by a native kernel; TimeoutError ends it after `seconds`."""
+    """Fill C-contiguous `labels` by a native kernel; return how many components each item has.
+
+    Components of each item are numbered from 1, background 0, if they are `consecutive`; else each
+    element gets the smallest index of its component in the item, background -1. TimeoutError ends
+    it after `seconds`.
+    """
     counts = np.zeros(prod(array.batch_shape), np.int64)
     if array.values.size:
         data, links, grid, _ = described(array)
@@ -121,8 +110,10 @@ MOST_TILED_AXES = 3
 DEFAULT_TILE, DEFAULT_TILE_OF_VOLUMES = 16, 8
 
 
-def _filling_with(kernel: Callable[..., None]) -> Callable[..., NDArray[np.int64]]:
-    """Return a `fill` as of an `Algorithm`, which a `time_limit` ends."""
+def _filling_with(
+    kernel: Callable[..., None], limited: bool = True
+) -> Callable[..., NDArray[np.int64]]:
+    """Return a `fill` as of an `Algorithm`, which a `time_limit` may end."""
 
     def fill(
         gpu: None,
@@ -132,11 +123,12 @@ def _filling_with(kernel: Callable[..., None]) -> Callable[..., NDArray[np.int64
         consecutive: bool,
         counted: bool,
     ) -> NDArray[np.int64]:
-        return fill_with(kernel, array, labels, consecutive, seconds_left())
+        return fill_with(kernel, array, labels, consecutive, seconds_left() if limited else inf)
 
     return fill
 
 
+fill_by_runs = _filling_with(native.label_by_runs, limited=False)
 fill_by_raster_scans = _filling_with(native.label_by_raster_scans)
 fill_by_equivalence = _filling_with(native.label_by_equivalence)
 
@@ -153,7 +145,7 @@ def fill_by_tiles(
     merge: str = MERGE[0],
     tile: int | None = None,
 ) -> NDArray[np.int64]:
-    """Do what `fill_labels` does, by tiles; a side is 16 by default, 8 for three axes."""
+    """Do what `fill_with` does, by tiles; a side is 16 by default, 8 for three axes."""
     volume = _longer_axes(array) == MOST_TILED_AXES
     side = tile or (DEFAULT_TILE_OF_VOLUMES if volume else DEFAULT_TILE)
     way = LOCAL.index(local), MERGE.index(merge), side
