@@ -40,7 +40,7 @@ from conncomp.chunked.selection import (
 )
 from conncomp.chunked.tree import Call, Part, Tree
 from conncomp.chunked.union import Linked, Open, Table
-from conncomp.grid.kept_runs import Placed
+from conncomp.grid.runs import Placed
 from conncomp.kernels.neighbourhood import Step
 
 
