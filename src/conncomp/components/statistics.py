@@ -345,12 +345,6 @@ def component_statistics(
     >>> bright.volumes, bright.faces, bright.surface_areas
     (array([2., 2.]), array([[4, 2],
            [2, 4]]), array([6., 9.]))
-
-    Columns by name:
-
-    >>> shapes = conncomp.component_statistics(labels, properties=["area", "orientation"])
-    >>> shapes.columns()["orientation"]
-    array([1.57079633, 0.        ])
     """
     if spacing is None:
         spacing = spacing_of(("labels", labels), ("image", image), ("classes", classes))
