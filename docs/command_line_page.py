@@ -10,8 +10,7 @@ from typing import Any
 import click
 from papers_page import list_table
 
-from conncomp.cli._command import command
-from conncomp.cli._later import Later
+from conncomp.cli._command import Later, command
 
 # What is code in a help text, by backticks, as an option or in quotes; and what would be markup.
 MARKED = re.compile(

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from itertools import cycle
+from itertools import cycle, product
 from sys import getswitchinterval, setswitchinterval
 from threading import Event, Thread
 from typing import Any
@@ -107,6 +107,20 @@ def label_while_changed(first, at, launches, connectivity=None, numbering="roots
         described = describe(image, connectivity=connectivity)
         label_on_gpu(gpu, described, out, numbering, "auto", True, SeparateWorkspace())
         assert gpu.launches == launches
+
+
+def change_between_launches(run, array, others):
+    """Call ``run(gpu)`` with an array that becomes each of the others ahead of each launch."""
+    right, unchanged = array.copy(), ChangingGpu()
+    run(unchanged)
+    for at, other in product(range(unchanged.launches), others):
+
+        def change(launch, at=at, other=other):
+            if launch == at:
+                array[...] = other
+
+        array[...] = right
+        run(ChangingGpu(change))
 
 
 @contextmanager

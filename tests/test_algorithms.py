@@ -35,6 +35,8 @@ OPTIONS = [
     for algorithm in algorithms.values()
     for option in algorithm.options
 ]
+# Where what the docstrings say of algorithms goes on.
+PAGE_OF_GRAPHS = (ROOT / "docs/algorithms/graph_options.rst").read_text()
 PAGE_OF_OPTIONS = "docs/algorithms/options.rst"
 FOR_TESTS = {"tally"}  # arguments of drivers that are no options
 
@@ -74,10 +76,7 @@ def test_options_are_those_of_the_driver(function, algorithm):
     if algorithm.device == "cpu" or algorithm.name == "auto":
         driver = algorithm.fill
     else:
-        # One of the papers' is a part of the default, and lies with it.
-        room = "graph" if algorithm.name == "ecl" else "papers"
-        name = f"conncomp.kernels.cuda.{room}.{algorithm.name.replace('-', '_')}"
-        driver = importlib.import_module(name).fill_roots
+        driver = inspect.getclosurevars(algorithm.fill).nonlocals["fill_roots"]
     defaults = driver.__kwdefaults__ or {}
     assert algorithm.defaults == {k: v for k, v in defaults.items() if k not in FOR_TESTS}
 
@@ -128,10 +127,9 @@ def test_names_in_the_docstring_of_connected_components():
     on_cpu = listed.split("on a GPU")[0].split("for strong components")
     for text, kind in zip(on_cpu, ("graphs", "strong"), strict=True):
         assert set(re.findall('"([^"]*)"', text)) == {*TABLES[kind]["cpu"]}
-    notes = inspect.getdoc(connected_components).split("References")[0]
     for kind, which in ("graphs", ""), ("strong", " for strong components"):
         for device, place in ("cpu", "the CPU"), ("cuda", "a GPU"):
-            about = notes.partition(f"The algorithms on {place}{which}:")[2]
+            about = PAGE_OF_GRAPHS.partition(f"The algorithms on {place}{which}:")[2]
             part = about.partition("The algorithms on ")[0]
             headings = re.findall(r"^([a-z][a-z, -]*)\n    ", part, re.MULTILINE)
             names = [name for heading in headings for name in heading.split(", ")]
@@ -141,6 +139,8 @@ def test_names_in_the_docstring_of_connected_components():
 @pytest.mark.parametrize(("function", "algorithm"), ALGORITHMS)
 def test_options_in_the_docstring(function, algorithm):
     text = section(function, "**options", "Returns\n")
+    if function is connected_components:
+        text = PAGE_OF_GRAPHS.split("Options\n")[1].split("The algorithms on")[0]
     assert all(option in text for option in algorithm.options)
     if function is label:  # which refers to a page
         assert PAGE_OF_OPTIONS in text
@@ -156,7 +156,7 @@ def test_options_in_the_docstring(function, algorithm):
 @pytest.mark.parametrize(("function", "algorithm"), ALGORITHMS)
 def test_what_can_be_captured_in_the_docstring(function, algorithm):
     if algorithm.device == "cuda":
-        notes = section(function, "Notes\n", "References\n")
+        notes = section(function, "Notes\n", "Examples\n")
         sentence = next(part for part in re.split(r"\. (?=[A-Z])", notes) if "captured" in part)
         assert (f'"{algorithm.name}"' in sentence) == algorithm.capturable
     else:
@@ -165,8 +165,10 @@ def test_what_can_be_captured_in_the_docstring(function, algorithm):
 
 @pytest.mark.parametrize(("function", "algorithm"), ALGORITHMS)
 def test_sources(function, algorithm):
-    """They are in the references of the function, and in the header of the kernel or its driver."""
-    references = section(function, "References\n", "Examples\n")
+    """They are in the references, and in the header of the kernel or its driver."""
+    references = PAGE_OF_GRAPHS.split("Sources\n")[1]
+    if function is label:
+        references = section(function, "References\n", "Examples\n")
     words = re.findall(r"[^\W\d_]{2,}|\d{4}", algorithm.source)
     assert all(word in references for word in words)
     if algorithm.specialisations:
@@ -181,15 +183,16 @@ def test_sources(function, algorithm):
 
 def test_every_driver_of_an_algorithm_is_in_a_record():
     held = {
-        kernels
+        module
         for table in TABLES.values()
         for algorithm in table["cuda"].values()
         for kernels in algorithm.specialisations
+        for module in kernels()
     }
     for module in pkgutil.walk_packages(conncomp.kernels.cuda.__path__, "conncomp.kernels.cuda."):
         driver = importlib.import_module(module.name)
-        if hasattr(driver, "fill_roots") or hasattr(driver, "fill_labels"):
-            assert driver.specialisations in held
+        if any(name.startswith("fill_") for name in vars(driver)):
+            assert held.issuperset(driver.specialisations())
 
 
 def test_tiles_that_wait():

@@ -74,8 +74,9 @@ def test_tables_of_formats():
     from conncomp.graph.inputs import reading
 
     for kind in reading.FORMATS:
-        assert f"\n        {kind}\n" in conncomp.Graph.read.__doc__
-        assert f"``{kind}``" in PAGES["docs/graphs.rst"]
+        assert f'"{kind}"' in conncomp.Graph.read.__doc__
+        assert f"\n``{kind}`` " in PAGES["docs/graphs.rst"]
+        assert f"\n``{kind}``\n    " in PAGES["docs/graphs.rst"]
 
 
 @pytest.mark.parametrize(

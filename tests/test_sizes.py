@@ -50,7 +50,6 @@ MANY_PARAMETERS = {
     "models/simulation.py simulate": USERS,
     "models/spin_glass/model.py __init__": USERS,
     "models/vectors/model.py __init__": USERS,
-    "tables/dask_frames.py cluster_pairs": USERS,
     "tables/pairs.py cluster_pairs": USERS,
     "tables/quality.py cluster_quality": USERS,
 }

@@ -12,9 +12,13 @@ from conncomp.bench.units import format_ratio
 from conncomp.diagnostics import kernel_times
 from conncomp.kernels.cuda.core.sweeps import LAST_CHANGE
 from conncomp.kernels.cuda.launcher import COUNT, current_gpu
-from conncomp.kernels.cuda.papers import bfs, edge_propagation, vertex_propagation
-from conncomp.kernels.cuda.papers.blocks import THREADS_OF_BLOCK
-from conncomp.kernels.cuda.papers.vertex_propagation import ROWS
+from conncomp.kernels.cuda.papers.hawick_graphs import (
+    BFS,
+    BY_EDGES,
+    BY_VERTICES,
+    ROWS,
+    THREADS_OF_BLOCK,
+)
 from reproductions.claims import Claim, share
 from reproductions.hawick_2010.graphs import FAMILIES, graphs_of, measure
 from reproductions.hawick_2010.laboratory import (
@@ -163,9 +167,9 @@ def resources(laboratory: Laboratory) -> Findings:
         THIRD: (of_vertex, vertex.itemsize, counters + COUNT.itemsize),
     }
     kernels = {
-        FIRST: edge_propagation.KERNELS.load(gpu, vertex, index),
-        SECOND: vertex_propagation.KERNELS.load(gpu, "cached", pointer, vertex, index),
-        THIRD: bfs.KERNELS.load(gpu, pointer, vertex, index),
+        FIRST: BY_EDGES.load(gpu, vertex, index),
+        SECOND: BY_VERTICES.load(gpu, "cached", pointer, vertex, index),
+        THIRD: BFS.load(gpu, pointer, vertex, index),
     }
     rows = []
     for kernel, (of_each, of_link, of_all) in needs.items():

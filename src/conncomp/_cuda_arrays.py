@@ -136,9 +136,8 @@ def cuda_library_named(name: str) -> CudaLibrary | None:
     return TorchArrays(sys.modules["torch"]) if name == "torch" else None
 
 
-# What launches that are made again say of the numbers of components: the number, once it is there;
-# those on the GPU, which are copied, as calls of others use the memory that they are in, or stay
-# there; nothing.
+# What a replay returns of the numbers of components: the number, once it is there; the numbers on
+# the GPU, copied, as other calls use the memory that they are in, or left there; None.
 Counted = Literal["told", "copied", "left", "unasked"]
 
 # Of labels that are asked for ahead of the next call, in bytes.
@@ -152,10 +151,10 @@ def kept_with(
     workspaces: OwnWorkspaces,
     *kind: Any,
 ) -> tuple[Workspace | None, Hashable] | None:
-    """Return the memory that launches of a kind are kept with, and what they are found there by.
+    """Return the memory that launches of a kind are recorded with, and their key there.
 
     The memory is the caller's, or that of calls without any, by device, once there is some. None
-    if they are not kept.
+    if launches are not recorded.
     """
     stream = library.stream(gpu)
     if not gpu.keeps_launches_of(stream):
@@ -166,29 +165,14 @@ def kept_with(
     return memory, (stream_key(stream), *kind)
 
 
-class RepeatedFill:
-    """Launches that fill labels, made again with other arrays.
+class RecordedFill:
+    """Recorded launches that fill labels, replayed with other arrays.
 
-    Parameters
-    ----------
-    gpu : Gpu
-    fill : callable
-        Launches, and returns numbers of components, an array of int64 on the GPU.
-    arrays : tuple of array
-        Of CuPy: those that others take the place of, the labels last.
-    library : CudaLibrary
-        Of the arrays that take their place.
-    workspace : Workspace
-    shape : tuple of int
-        Of the numbers.
-    counted : Counted
-
-    Attributes
-    ----------
-    counts : array of int64
-        Of CuPy, in the workspace.
-    first : int, array or None
-        The numbers of the first call, as `counted` says.
+    `fill` launches, and returns the numbers of components, int64 on the GPU. `arrays`, of CuPy, are
+    those that arrays of `library` replace, the labels last. `shape` is that of the numbers, and
+    `reads` where the memory of the first array begins and ends, in bytes from its first element.
+    `counts` are the numbers in the workspace, and `first` those of the first call, as `counted`
+    says.
     """
 
     def __init__(
@@ -200,8 +184,10 @@ class RepeatedFill:
         workspace: Workspace,
         shape: tuple[int, ...],
         counted: Counted,
+        reads: tuple[int, int] = (0, 0),
     ) -> None:
         self._gpu, self._library, labels = gpu, library, arrays[-1]
+        self._labels_nbytes, self._reads = labels.nbytes, reads
         self._stream = gpu.current_stream()
         self._shape, self._dtype, self._device = labels.shape, labels.dtype, labels.device.id
         example = in_library(labels, library.name)
@@ -227,16 +213,8 @@ class RepeatedFill:
     def __call__(self, workspace: Workspace, out: Any, *others: int) -> tuple[Any, Any]:
         """Fill labels; return them, and numbers of components as the first call did.
 
-        Labels of the next call are asked for while the GPU is at work: it begins sooner then.
-
-        Parameters
-        ----------
-        workspace : Workspace
-            That of the first call.
-        out : array or None
-            To fill: one that this `takes`. None for a new one.
-        *others : int
-            The addresses of what takes the place of the other arrays.
+        `out` is one that this `takes`, or None; `others` are the addresses of the other arrays.
+        Labels of the next call are allocated while the GPU is at work: that begins sooner then.
         """
         with workspace.turn:
             workspace.caller = get_ident()
@@ -282,7 +260,15 @@ class RepeatedFill:
     def _new_labels(self) -> Any:
         return self._library.empty(self._gpu, self._shape, self._dtype)
 
-    def takes(self, out: Any) -> bool:
-        """Whether an array is as the labels."""
+    def takes(self, out: Any, given: Any = None) -> bool:
+        """Whether `out` is None, or as the labels and no part of what is `given` to be read."""
+        if out is None:
+            return True
         kind, layout = self._labels_kind
-        return type(out) is kind and self._library.layout(out, self._device) == layout
+        if type(out) is not kind or self._library.layout(out, self._device) != layout:
+            return False
+        if given is None:
+            return True
+        ahead = self._library.address(out) - self._library.address(given)
+        first, end = self._reads
+        return bool(ahead + self._labels_nbytes <= first or end <= ahead)

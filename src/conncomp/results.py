@@ -6,7 +6,7 @@ from conncomp.components.matching import Matches, MatchScores
 from conncomp.components.statistics import ComponentStatistics, ComponentTable
 from conncomp.components.touching import Contacts
 from conncomp.components.walking import Component
-from conncomp.graph.acyclic import Condensation
+from conncomp.graph.labelling import Condensation
 from conncomp.grid.wrapping import ComponentWrapping
 
 __all__ = [

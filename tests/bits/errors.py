@@ -4,6 +4,7 @@ A parameter's result is a letter for each of `WRONG`: the class of the error, or
 """
 
 import contextlib
+import inspect
 import math
 import re
 import tempfile
@@ -77,9 +78,9 @@ TABLE = {"l": ["a", "b"], "r": ["b", "c"], "w": [0.5, 0.9]}
 
 
 def calls():
-    for key, (function, options, names) in {**_of_functions(), **_of_models()}.items():
+    for key, (function, options, names) in {**of_functions(), **of_models()}.items():
         yield key, partial(_classes, partial(_letters, function, options), names)
-    for key, (function, options, names) in _of_files().items():
+    for key, (function, options, names) in of_files().items():
         yield key, partial(_classes, partial(_letters_in_folders, function, options), names)
     yield from _of_conflicts()
 
@@ -149,10 +150,15 @@ def _fixed(**options):
 
 def _of(make, method):
     """Return a function that makes an object and calls a method of it."""
-    return lambda **options: getattr(make(), method)(**options)
+
+    def call(**options):
+        return getattr(make(), method)(**options)
+
+    call.__signature__ = inspect.signature(getattr(make(), method))
+    return call
 
 
-def _of_functions():
+def of_functions():
     grow = partial(cc.IncrementalComponents, 4)
     labelled = {
         "colours": (cc.colour_components, "image alpha boundaries value_range"),
@@ -338,7 +344,7 @@ def _of_generated():
     }
 
 
-def _of_models():
+def of_models():
     ising = partial(models.Ising, (4, 4), beta=[0.4, 0.5], seed=1)
     glass = partial(models.SpinGlass, (2, 3), beta=0.5, copies=2)
     measured = {"series": np.linspace(0, 1, 64)}
@@ -488,7 +494,7 @@ def _of_models():
     return made
 
 
-def _of_files():
+def of_files():
     def image(folder):
         np.save(folder / "image.npy", IMAGE)
         return folder / "image.npy"

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import conncomp
-from conncomp.chunked.volumes import targets, volume, writing
+from conncomp.chunked.volumes import volume, writing
+from conncomp.chunked.volumes.formats import ome_zarr
 from conncomp.chunked.volumes.formats.ome_zarr import list_label
 from conncomp.chunked.volumes.sources import opened_volume
 from conncomp.chunked.volumes.targets import OmeTarget, nearest
@@ -156,7 +157,7 @@ def test_goes_on_in_all_resolutions(tmp_path, monkeypatch, stop):
 def test_killed_while_labels_get_their_name(tmp_path, monkeypatch):
     image = write_image(tmp_path / "image.zarr", VOLUME, "zyx", chunks=(4, 5, 6))
     target = image / "labels" / "parts"
-    for module, name in ((targets, "list_label"), (writing, "remove_kept")):
+    for module, name in ((ome_zarr, "list_label"), (writing, "remove_kept")):
         with monkeypatch.context() as patch:
             patch.setattr(module, name, lambda *_: 1 / 0)
             with pytest.raises(ZeroDivisionError):

@@ -15,8 +15,8 @@ import pytest
 
 import conncomp
 from conncomp._config import config
+from conncomp.cli._command import GroupOfLater, Later
 from conncomp.cli._command import command as group
-from conncomp.cli._later import GroupOfLater, Later
 
 VERSION = importlib.metadata.version("conncomp")
 

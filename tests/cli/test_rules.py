@@ -13,8 +13,8 @@ import tifffile
 import zarr
 
 import conncomp
+from conncomp.cli._command import Later
 from conncomp.cli._command import command as group
-from conncomp.cli._later import Later
 from conncomp.cli._rules import Command, option_of
 
 

@@ -11,8 +11,8 @@ from PIL import Image
 from cli.test_command import check_failure, snapshot
 from cli.test_simulate import as_json, asked, check_painted, planes_of
 from conncomp.models import Ising, simulate
-from conncomp.models.ising import cuda
 from conncomp.models.lattices import LATTICES
+from conncomp.models.spins import cuda
 from host_cuda.host_gpu import AVAILABLE, HostGpu
 
 BASE = "simulate ising --lattice honeycomb --shape 8x6 --sweeps 60"

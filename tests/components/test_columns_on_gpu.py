@@ -9,7 +9,8 @@ import conncomp
 from changing_memory import written_by_another_thread
 from conncomp import _arrays
 from conncomp.components.columns.properties import PROPERTIES
-from conncomp.kernels.cuda.components import configurations, measures, moments, runs
+from conncomp.kernels.cuda import workspace
+from conncomp.kernels.cuda.components import configurations, measures, moments
 from conncomp.kernels.cuda.components.runs import find_runs
 from host_cuda.host_gpu import AVAILABLE, SANITIZERS, HostGpu, check_sanitized
 from host_cupy import place_on_host
@@ -133,10 +134,10 @@ def test_later_calls_of_a_kind(cupy, monkeypatch, shape):
         itself = conncomp.component_statistics(placed, placed, properties=["intensity_max"])
         np.testing.assert_array_equal(itself["intensity_max"].get(), itself["label"].get())
     (kept,) = measures._kept.values()
-    launches = set(kept._kept.launches)
-    monkeypatch.setattr(runs, "kept_launches", lambda: 1 / 0)
+    launches = set(kept._kept.recordings)
+    monkeypatch.setattr(workspace, "kept_launches", lambda: 1 / 0)
     check(cupy, *blobs(7, shape))
-    assert set(kept._kept.launches) == launches
+    assert set(kept._kept.recordings) == launches
 
 
 @host

@@ -6,7 +6,7 @@ The kernels run on the host executor, under AddressSanitizer, which is what find
 import numpy as np
 import pytest
 
-from changing_memory import ChangingGpu, labels, written_by_another_thread
+from changing_memory import ChangingGpu, change_between_launches, labels, written_by_another_thread
 from conncomp.components._labels import check_items
 from conncomp.kernels.cuda.components.runs import find_runs
 from conncomp.kernels.cuda.components.shapes import measure_shapes
@@ -61,19 +61,9 @@ def few_labels(dtype):
 def test_changes_between_launches(tool, dtype, background):
     right = few_labels(dtype)
     items = check_items(right.copy(), background, 0)
-    array, empty, rows = items.labels, items.background, items.rows
     wrong = [*labels(SHAPE, dtype).values(), right + 1, np.minimum(right, 1)]
-    unchanged = ChangingGpu()
-    TOOLS[tool](unchanged, array, empty, rows)
-    for at in range(unchanged.launches):
-        for wrong_labels in wrong:
-
-            def change(launch, at=at, wrong_labels=wrong_labels):
-                if launch == at:
-                    array[...] = wrong_labels
-
-            array[...] = right
-            TOOLS[tool](ChangingGpu(change), array, empty, rows)
+    task = items.labels, items.background, items.rows
+    change_between_launches(lambda gpu: TOOLS[tool](gpu, *task), items.labels, wrong)
 
 
 @pytest.mark.parametrize("tool", TOOLS)

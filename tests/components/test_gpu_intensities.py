@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import conncomp
-from changing_memory import ChangingGpu, written_by_another_thread
+from changing_memory import ChangingGpu, change_between_launches, written_by_another_thread
 from conncomp import _arrays
 from conncomp.components import _labels
 from conncomp.components._labels import check_items
@@ -200,17 +200,7 @@ def test_labels_that_change(during):
             for seed in range(3):
                 measure(ChangingGpu(seed=seed), array, image, known)
         return
-    unchanged = ChangingGpu()
-    measure(unchanged, array, image, known)
-    for at in range(unchanged.launches):
-        for wrong_labels in wrong:
-
-            def change(launch, at=at, wrong_labels=wrong_labels):
-                if launch == at:
-                    array[...] = wrong_labels
-
-            array[...] = right
-            measure(ChangingGpu(change), array, image, known)
+    change_between_launches(lambda gpu: measure(gpu, array, image, known), array, wrong)
 
 
 @pytest.mark.soak

@@ -1,5 +1,6 @@
 """Statistics on a GPU whose launches are kept and made again: they are the CPU's, bit for bit."""
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import astuple
 from types import SimpleNamespace
 
@@ -112,7 +113,7 @@ def test_memory_is_taken_while_the_gpu_is_at_work(cupy, monkeypatch):
         return again.read_all(*arguments)
 
     monkeypatch.setattr(kept, "_xp", SimpleNamespace(ndarray=new))
-    monkeypatch.setattr(repeated, "_again", again._replace(read_all=read_all))
+    monkeypatch.setitem(kept.recordings, measures.COUNTING, again._replace(read_all=read_all))
     results += [component_statistics(Array(there), **asked) for there in given[1:]]
     assert waited[0] > 7  # columns, a table and runs
     assert waited == [len(made) // 2, len(made)]  # and none later
@@ -225,9 +226,16 @@ def test_other_calls_are_not_kept(cupy, monkeypatch):
         changes.setattr(gpu, "current_stream", lambda: 7)  # the default one cannot be
         changes.setattr(gpu, "is_capturing", lambda stream: True)
         check(labels)
-    monkeypatch.setattr(gpu, "current_stream", lambda: PER_THREAD)
-    check(labels)
     assert not measures._kept
+
+
+def test_calls_on_the_default_stream_of_a_thread_are_kept_by_thread(cupy, monkeypatch):
+    monkeypatch.setattr(measuring.current_gpu(), "current_stream", lambda: PER_THREAD)
+    with ThreadPoolExecutor(1) as pool:
+        for _ in range(2):
+            check(batch(0))
+            pool.submit(check, batch(0)).result()
+    assert len(measures._kept) == 2
 
 
 def test_kinds_are_told_apart_and_forgotten_when_there_are_too_many(cupy, monkeypatch):

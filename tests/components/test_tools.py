@@ -13,6 +13,7 @@ from scipy import sparse
 from skimage.measure import regionprops
 
 import conncomp
+from components.test_words import rows_of_labels
 from conncomp import _arrays
 
 LABELS = hnp.arrays(
@@ -29,7 +30,7 @@ def rows_of(labels, background):
     return {int(k): np.flatnonzero(labels == k) for k in present if background is None or k != 0}
 
 
-@given(LABELS, BACKGROUND)
+@given(LABELS | rows_of_labels(), BACKGROUND)
 def test_sizes_members_histogram(labels, background):
     rows = rows_of(labels, background)
     sizes = conncomp.component_sizes(labels, background=background)

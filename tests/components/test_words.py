@@ -60,18 +60,6 @@ def test_statistics(labels, background, moments):
             np.testing.assert_array_equal(measured, column)
 
 
-@settings(max_examples=100, deadline=None)
-@given(rows_of_labels(), st.sampled_from([0, None]))
-def test_sizes_and_members(labels, background):
-    sizes = conncomp.component_sizes(labels, background=background)
-    indptr, indices = conncomp.component_members(labels, background=background)
-    for label in range(len(sizes)):
-        empty = label == background
-        members = np.flatnonzero(labels == label) if not empty else []
-        assert sizes[label] == len(members)
-        np.testing.assert_array_equal(indices[indptr[label] : indptr[label + 1]], members)
-
-
 def test_large_arrays_in_parts(restore_threads):
     """Parts of threads join in the middle of components, and labels far apart are ranked."""
     image = np.random.default_rng(0).random((50, 90, 100)) < 0.4

@@ -5,3 +5,9 @@ in a worker process under limits of time and memory. What is found is saved, min
 ``--findings``, and run again by ``--repeat FILE``; what was repaired goes to ``corpus/TARGET/``,
 which every run starts with: comments, and the case as a Python literal of bytes.
 """
+
+import sys
+from pathlib import Path
+
+# The references of ``tests/models`` import each other as pytest has them.
+sys.path.insert(0, str(Path(__file__).parents[1]))

@@ -28,7 +28,7 @@ from conncomp.cli import _rules
 from conncomp.components import statistics, touching
 from conncomp.files import packed_chunks, scales
 from conncomp.graph import graph
-from conncomp.models import on_edges as classes
+from conncomp.models import places as classes
 from conncomp.tables import columns as table_columns
 from conncomp.tables import values as text_values
 from conncomp.tables.files.reading import CsvFile

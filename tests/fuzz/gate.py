@@ -32,7 +32,7 @@ OPTIONS = ["-q", "-p", "no:cacheprovider", "-W", "ignore::pytest.PytestAssertRew
 OPTIONS += ["--deselect", IDENTITY]
 
 POTTS = "models/test_potts_arguments models/test_any_model models/test_against_reference"
-EDGES = "models/test_potts_on_edges models/test_vectors_on_edges"
+EDGES = "models/test_potts_on_edges models/test_vectors_on_edges models/test_protocol"
 VOLUMES = "chunked/test_volumes chunked/test_volume_sources chunked/test_volume_strangers"
 TESTS = {
     "read-image": "files/test_images",
@@ -40,7 +40,7 @@ TESTS = {
     "read-pairs": "tables/test_files cli/test_cluster",
     "edge-files": "tables/test_edges",
     "names-in-text": "tables/test_edges graph/test_reading cli/test_cluster tables/test_files",
-    "arguments": "test_wrong_arguments test_hostile_arguments",
+    "arguments": "test_wrong_arguments",
     "options": "cli/test_rules",
     "label": "grid/test_known grid/test_label",
     "label-bonds": "grid/test_label_bonds",
@@ -75,10 +75,10 @@ TESTS = {
     "growing-graphs": "graph/test_incremental",
     "networkx": "graph/test_networkx_backend",
     "potts": f"{POTTS} models/test_potts_wrapping models/test_local_updates models/test_exact",
-    "ising": "models/test_ising models/test_against_reference models/test_any_model",
+    "ising": "models/test_ising models/test_protocol models/test_against_reference",
     "observables": "models/test_structure models/test_observables_on_lattices",
-    "vectors": "models/test_vectors models/test_any_model",
-    "ising-graphs": "models/test_ising_on_edges models/test_disorder",
+    "vectors": "models/test_vectors models/test_protocol",
+    "ising-graphs": "models/test_ising_on_edges models/test_protocol models/test_disorder",
     "spins-on-edges": EDGES,
     "analysis": "models/test_analysis",
     "tempering": "models/test_tempering",
@@ -86,7 +86,7 @@ TESTS = {
     "percolation-sweeps": "models/test_percolation models/test_thresholds",
     "kawasaki": "models/test_kawasaki_reference models/test_kawasaki_arguments",
     "spin-glass": "models/test_spin_glass models/test_spin_glass_pairs",
-    "cahn-hilliard": "models/test_cahn_hilliard",
+    "cahn-hilliard": "models/test_cahn_hilliard models/test_protocol",
     "simulations": "models/test_simulation",
     "series": "models/test_statistics models/test_simulation",
 }

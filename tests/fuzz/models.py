@@ -19,6 +19,8 @@ from scipy import stats
 import conncomp
 from conncomp import models
 from conncomp.models.places import HYPERCUBIC
+from models.cahn_hilliard_reference import ReferenceCahnHilliard, error
+from models.potts_reference import ReferencePotts, check_state, check_update
 
 from ..reference import label_by_bonds, label_by_flood_fill, number_items
 from . import draws
@@ -170,10 +172,25 @@ def potts(data):
     choices = Choices(data)
     conncomp.set_num_threads(1 + choices.below(4))
     options = _potts_options(choices)
+    replicas, shape = options["replicas"], options["shape"]
     model = models.Potts(**options, labelling=choices.pick(["auto", "serial"]))
-    _check_potts_parameters(model, options)
+    expected = ReferencePotts(**options | {"replicas": replicas or 1})
+    assert (model.parameters()["replicas"], model.parameters()["seed"]) == (
+        replicas or 1,
+        options["seed"],
+    )
+    assert_same([model.beta], [np.broadcast_to(options["beta"], np.shape(model.beta))])
     for _ in range(1 + choices.below(3)):
-        _check_potts_update(choices, model, options)
+        check_state(model, expected)
+        present, wrapping = model.measure().observables(), model.wrapping()
+        active = _items(model.bonds(), replicas, axis=1)
+        bases = [b for bonds in active for b in bond_windings(bonds, options["periodic"])]
+        every = np.array(bases, np.int64).reshape(-1, len(shape), len(shape))
+        assert_same((wrapping.vectors, wrapping.axes), (every, every.any(1)))
+        measured = check_update(model, expected, _potts_update(choices, shape)).observables()
+        for name, values in present.items():
+            assert_same([measured[name][0]], [values])
+    check_state(model, expected)
     check_short_axis(choices, models.Potts, options, ["metropolis", "heat_bath"])
 
     def read(model):
@@ -182,99 +199,14 @@ def potts(data):
     check_trajectory(choices, models.Potts, options, read)
 
 
-def _check_potts_parameters(model, options):
-    parameters = model.parameters()
-    replicas = options["replicas"] or 1
-    assert (parameters["replicas"], parameters["seed"]) == (replicas, options["seed"])
-    np.testing.assert_array_equal(
-        model.beta, np.broadcast_to(options["beta"], np.shape(model.beta))
-    )
-    start, spins = options["start"], model.spins
-    assert spins.dtype == np.uint8
-    if isinstance(start, str):
-        whole = options["shape"] if options["replicas"] is None else (replicas, *options["shape"])
-        assert spins.shape == whole
-        assert spins.max() < (1 if start == "cold" else options["q"])
-    else:
-        np.testing.assert_array_equal(spins, np.broadcast_to(start, spins.shape))
-
-
-def _check_potts_update(choices, model, options):
-    """Make an update, and compare what it measured, and what it changed, with plain arrays."""
-    kind, q, lengths = choices.pick(UPDATES), options["q"], options["shape"]
-    replicas, periodic = options["replicas"], options["periodic"]
-    arguments, tiles = {}, 1
+def _potts_update(choices, lengths):
+    kind, arguments = choices.pick(UPDATES), {}
     if kind == "few_cluster":
         tile = [choices.pick([d for d in range(1, n + 1) if n % d == 0]) for n in lengths]
         arguments = {"tile": tile, "p_flip": choices.pick([0.5, 0.9, 0.1])}
-        tiles = math.prod(lengths) // math.prod(tile)
     if kind != "metropolis":
         arguments |= {"clusters": choices.flag(), "wrapping": choices.flag()}
-    before, energies = _items(model.spins, replicas), np.reshape(model.energy(), -1)
-    bonds = _items(model.bonds(), replicas, axis=1)
-    labels, counts = model.labels(return_num=True)
-    wrapping, present, number = model.wrapping(), model.measure(), model.updates
-    measured = getattr(model, kind)(1, **arguments)
-    assert model.updates == number + 1
-    betas = np.broadcast_to(model.beta, len(before))
-    rows = measured.observables()
-    assert all(len(values) == 1 for values in rows.values())
-    rows = {name: _items(values[0], replicas) for name, values in rows.items()}
-    now = {name: _items(values, replicas) for name, values in present.observables().items()}
-    for name, values in now.items():
-        assert_same(rows[name], values)
-    bases = []
-    for k, (spins, after) in enumerate(zip(before, _items(model.spins, replicas), strict=True)):
-        satisfied = reference.satisfied_bonds(spins, periodic)
-        active, strength = bonds[k], betas[k] * options["coupling"]
-        assert not (active & ~satisfied).any()
-        assert strength or not active.any()
-        assert strength < 100 or (active == satisfied).all()
-        roots = label_by_bonds(active, periodic)
-        sizes = reference.cluster_sizes(roots)
-        assert_same(
-            (_items(labels, replicas)[k], np.reshape(counts, -1)[k]),
-            (number_items(roots)[0], len(sizes)),
-        )
-        bases += [bond_windings(active, periodic)]
-        energy = -options["coupling"] * int(satisfied.sum())
-        assert energies[k] == energy
-        state_counts = np.bincount(spins.ravel(), minlength=q).tolist()
-        expected = {
-            "satisfied_bonds": satisfied.sum(),
-            "energy": energy,
-            "state_counts": state_counts,
-            "magnetisation": reference.magnetisation(state_counts),
-            "squared_magnetisation": reference.squared_magnetisation(state_counts),
-            "active_bonds": active.sum(),
-            "clusters": len(sizes),
-            "largest_cluster": max(sizes),
-        }
-        squares, fourths = reference.improved_moments(sizes, q)
-        expected["improved_squared_magnetisation"] = squares
-        expected["improved_fourth_magnetisation"] = fourths
-        expected["wraps"], expected["rank"] = reference.windings(bases[-1], len(lengths))
-        for name, values in rows.items():
-            np.testing.assert_allclose(values[k], expected[name], rtol=1e-12, atol=1e-12)
-        _check_potts_change(kind, spins, after, roots, tiles, strength, periodic)
-    every = np.array([basis for of_item in bases for basis in of_item], np.int64)
-    every = every.reshape(-1, len(lengths), len(lengths))
-    assert_same((wrapping.vectors, wrapping.axes), (every, every.any(1)))
-
-
-def _check_potts_change(kind, before, after, roots, tiles, strength, periodic):
-    """Clusters change as wholes, and as many as may; single spins only downhill if it is cold."""
-    changed = before != after
-    if kind == "metropolis":
-        was, now = (int(reference.satisfied_bonds(x, periodic).sum()) for x in (before, after))
-        assert strength < 100 or now >= was
-        return
-    assert reference.is_function_of(after, roots)
-    flipped = len(np.unique(roots[changed]))
-    if kind == "wolff":
-        assert flipped == 1
-    if kind == "few_cluster":
-        assert flipped <= tiles
+    return kind, 1, arguments
 
 
 def tempering(data):
@@ -582,60 +514,44 @@ def cahn_hilliard(data):
     if share is not None:
         options["dt"] = share * longest
     model = models.CahnHilliard(**options)
-    replicas, eps = drawn["replicas"], float(np.finfo(options["dtype"]).eps)
+    replicas, first = drawn["replicas"], drawn["first_replica"]
+    names = {"dtype", "replicas", "first_replica", "dt"}
+    given = {name: value for name, value in options.items() if name not in names}
+    references = [
+        ReferenceCahnHilliard(**given, dt=model.dt, replica=first + k) for k in range(replicas or 1)
+    ]
     threshold = choices.pick([0.0, 0.25, -0.5])
     for _ in range(2):
-        before = [field.astype(float) for field in _items(model.field, replicas)]
-        _check_domains(model, before, replicas, physics, threshold)
+        for field, exact in zip(_items(model.field, replicas), references, strict=True):
+            assert field.dtype == options["dtype"]
+            most = max(abs(exact.field).max(), abs(field).max())
+            assert abs(field - exact.field).max() <= 2 * error(options["dtype"], model, most)
+            exact.field = field.astype(float)
+        _check_domains(model, references, replicas, threshold)
         model.step()
-        for old, new in zip(before, _items(model.field, replicas), strict=True):
-            assert new.dtype == options["dtype"]
-            _check_step(model, options, physics, old, new.astype(float), eps)
+        for exact in references:
+            exact.step()
     assert model.time == model.updates * model.dt
     check_trajectory(choices, models.CahnHilliard, options, lambda model: [model.field])
 
 
-def _check_domains(model, fields, replicas, physics, threshold):
+def _check_domains(model, references, replicas, threshold):
     measured = model.measure(threshold=threshold)
     rows = {name: _items(values, replicas) for name, values in measured.observables().items()}
     labels = _items(model.labels(threshold=threshold), replicas)
-    cells = model.lattice.cells
-    for k, field in enumerate(fields):
-        above = field > float(model.dtype.type(threshold))
-        for name, values in reference.domains(field, float(model.dtype.type(threshold))).items():
+    cells, threshold = model.lattice.cells, float(model.dtype.type(threshold))
+    cut = cells * 2.0**-model.lattice.part_bits
+    for k, exact in enumerate(references):
+        for name, values in exact.domains(threshold).items():
             np.testing.assert_array_equal(rows[name][k], values)
-        energy = reference.free_energy(field, **physics)
-        cut = cells * 2.0**-model.lattice.part_bits
+        energy, mean = exact.energy(), exact.field.mean()
         np.testing.assert_allclose(rows["energy"][k], energy, rtol=1e-6, atol=cut + 1e-6 * cells)
-        np.testing.assert_allclose(rows["mean"][k], field.mean(), rtol=1e-9, atol=2 * cut + 1e-12)
-        roots = label_by_flood_fill(above, connectivity=1, periodic=True)
+        np.testing.assert_allclose(rows["mean"][k], mean, rtol=1e-9, atol=2 * cut + 1e-12)
+        roots = label_by_flood_fill(exact.field > threshold, connectivity=1, periodic=True)
         np.testing.assert_array_equal(labels[k], number_items(roots)[0])
         interface = rows["interface"][k]
-        size = model.lattice.ndim * physics["dx"] / interface if interface else math.inf
+        size = model.lattice.ndim * exact.dx / interface if interface else math.inf
         assert rows["domain_size"][k] == size
-
-
-def _check_step(model, options, physics, old, new, eps):
-    """A step is that of the equation, but for rounding and the noise that it may have."""
-    ndim, dx = old.ndim, physics["dx"]
-    potential = reference.potential(old, **physics)
-    scale = options["mobility"] * model.dt
-    expected = old + scale * reference.laplacian(potential, dx)
-    flux = math.sqrt(6 * options["noise"] * scale) / dx  # the largest
-    moved = scale * np.abs(potential).max() / dx**2
-    # Sums of powers and differences within the potential have errors of their own.
-    steep = (
-        abs(physics["b"]) + physics["u"] * np.abs(old).max() ** 2 + 4 * ndim * physics["K"] / dx**2
-    )
-    moved += scale * steep * np.abs(old).max() / dx**2
-    rounding = eps * (np.abs(old).max() + 8 * ndim * (moved + 4 * ndim * flux))
-    assert (np.abs(new - expected) <= 2 * ndim * flux + rounding).all()
-    assert abs(math.fsum(new.flat) - math.fsum(old.flat)) <= old.size * rounding
-    if options["noise"]:
-        assert not np.allclose(new, expected, rtol=0, atol=1e-3 * flux)
-    elif max(np.abs(old).max(), np.abs(new).max()) <= model.descent_limit:
-        was, now = (reference.free_energy(field, **physics) for field in (old, new))
-        assert now <= was + old.size * steep * rounding
 
 
 # -------------------------------------------------------------------------------------- simulations

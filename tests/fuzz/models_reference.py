@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from ..reference import label_by_flood_fill, roots_of_labels, wrapping_axes
+from ..reference import wrapping_axes
 
 ROUNDING = 1e-9
 
@@ -36,11 +36,6 @@ def magnetisation(counts):
     if q == 2:
         return (counts[0] - counts[1]) / sites
     return (q * max(counts) / sites - 1) / (q - 1)
-
-
-def squared_magnetisation(counts):
-    q, sites = len(counts), sum(counts)
-    return (q * sum((count / sites) ** 2 for count in counts) - 1) / (q - 1)
 
 
 def cluster_sizes(roots):
@@ -83,39 +78,6 @@ def exchange_structure(lattice):
         for sign in (1, -1):
             structure[tuple(1 + sign * move for move in step)] = True
     return structure
-
-
-def laplacian(field, dx):
-    axes = range(field.ndim)
-    around = sum(np.roll(field, 1, axis) + np.roll(field, -1, axis) for axis in axes)
-    return (around - 2 * field.ndim * field) / dx**2
-
-
-def potential(field, b, u, K, dx):
-    return -b * field + u * field**3 - K * laplacian(field, dx)
-
-
-def free_energy(field, b, u, K, dx):
-    density = -b / 2 * field**2 + u / 4 * field**4
-    for axis in range(field.ndim):
-        density = density + K / 2 * ((np.roll(field, -1, axis) - field) / dx) ** 2
-    return math.fsum(density.ravel().tolist())
-
-
-def domains(field, threshold):
-    """Return what `DomainMeasurements` has of the domains of both phases, by name."""
-    above = field > threshold
-    different = [(above != np.roll(above, -1, axis)).sum() for axis in range(field.ndim)]
-    measured = {"interface": sum(map(int, different)) / field.size}
-    columns = []
-    for phase in (above, ~above):
-        sizes = cluster_sizes(label_by_flood_fill(phase, connectivity=1, periodic=True))
-        cells = sum(sizes)
-        weighted = sum(size**2 for size in sizes) / cells if sizes else math.nan
-        classes = size_classes(sizes, field.size.bit_length())
-        columns.append((len(sizes), max(sizes, default=0), cells, weighted, classes))
-    names = "components", "largest_component", "phase_cells", "weighted_size", "size_histogram"
-    return measured | dict(zip(names, map(np.array, zip(*columns, strict=True)), strict=True))
 
 
 def autocorrelation_time(chains, window=6):
@@ -175,8 +137,3 @@ def bins_of(rows, replicas, length):
 def is_function_of(values, roots):
     """Tell whether elements of one root have one value."""
     return bool((values.ravel() == values.ravel()[roots.ravel()]).all())
-
-
-def same_partition(labels, roots):
-    """Tell whether labels are the components of these roots; labels of 0 have no root."""
-    return np.array_equal(roots_of_labels(labels, 0), roots)

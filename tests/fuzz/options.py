@@ -188,8 +188,8 @@ def _folder():
 @cache
 def command_of(names):
     """Return the command that words begin with, and the other words."""
+    from conncomp.cli._command import Later
     from conncomp.cli._command import command as found
-    from conncomp.cli._later import Later
 
     words = names.split()
     while isinstance(found, click.Group):

@@ -185,5 +185,5 @@ def test_bad_values(call, message):
 def test_bad_types():
     with pytest.raises(TypeError, match=r"count=1\.5"):
         random.uniform(1.5)
-    with pytest.raises(TypeError, match="high is of dtype float64"):
+    with pytest.raises(TypeError, match="high is of dtype float64; it must be integers"):
         random.integers(3, 1.5)

@@ -183,11 +183,13 @@ def test_the_other_order_is_noticed_where_arcs_lead_both_ways():
         make(graph, coupling=graph.in_arc_order(by_row))
 
 
-@pytest.mark.parametrize("layout", ["coo", "csr", "csc", "bsr", "dok"])
+@pytest.mark.parametrize("layout", ["coo", "csr", "csc", "bsr", "dok", "lil", "dia"])
 def test_a_matrix_is_its_own_weights_in_the_order_of_its_entries(layout):
     given = matrix().tobsr((5, 5)) if layout == "bsr" else matrix().asformat(layout)
-    entries = np.fromiter(given.values(), float) if layout == "dok" else given.data.reshape(-1)
+    stored = given.tocoo() if layout in ("lil", "dia") else given
+    entries = np.fromiter(given.values(), float) if layout == "dok" else stored.data.reshape(-1)
     entries = entries[entries != 0]
+    assert len(spanning_forest(given)) == 4
     arcs = minimum_spanning_forest(given)
     assert sorted(entries[arcs]) == [1.0, 2.0, 3.0, 4.0]
     np.testing.assert_array_equal(minimum_spanning_forest(given, entries), arcs)

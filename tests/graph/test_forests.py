@@ -12,7 +12,6 @@ from conncomp import (
     Workspace,
     connected_components,
     generate,
-    get_num_threads,
     minimum_spanning_forest,
     set_num_threads,
     spanning_forest,
@@ -20,6 +19,7 @@ from conncomp import (
 from conncomp.graph.forests import _as_weights
 from conncomp.kernels.cuda.graph import boruvka
 from conncomp.kernels.cuda.graph.boruvka import forest_arcs
+from conncomp.kernels.cuda.launcher import kept_launches
 from dealt import SOAK, examples
 from forest_reference import ends_of, forest_by_kruskal
 from hard_graphs import FORMS, HARD_GRAPHS, from_arcs, grid, line, make, random, shuffled, star
@@ -53,11 +53,8 @@ KINDS = ["equal", "few", "few, wide", "both ways", "wide", "any"]
 
 
 @pytest.fixture(params=[1, 3], ids=["one thread", "three threads"])
-def _threads(request):
-    before = get_num_threads()
+def _threads(request, restore_threads):
     set_num_threads(request.param)
-    yield
-    set_num_threads(before)
 
 
 def check_forest(graph, arcs, weights=None):
@@ -117,6 +114,7 @@ LISTS = {  # so long that two threads share the work
 
 @pytest.mark.parametrize("order", ["any", "sources"])
 @pytest.mark.parametrize("kind", LISTS)
+@pytest.mark.usefixtures("restore_threads")
 def test_long_lists_on_several_threads(kind, order):
     """Where two threads share the work, the forest is that of one thread, bit by bit."""
     src, dst, n = LISTS[kind]()
@@ -125,35 +123,26 @@ def test_long_lists_on_several_threads(kind, order):
         places = np.argsort(src, kind="stable")
     graph = Graph.from_edges(src[places], dst[places], n)
     expected = forest_by_kruskal(graph)
-    before = get_num_threads()
-    try:
-        for threads in (1, 2, 3, 8):
-            set_num_threads(threads)
-            np.testing.assert_array_equal(spanning_forest(graph), expected)
-    finally:
-        set_num_threads(before)
+    for threads in (1, 2, 3, 8):
+        set_num_threads(threads)
+        np.testing.assert_array_equal(spanning_forest(graph), expected)
 
 
-def test_large_graphs_do_not_depend_on_threads():
-    src, dst, n = random(3_000, 300_000, 8)
-    before = get_num_threads()
-    try:
-        for form in FORMS:
-            graph = from_arcs(src, dst, n, form)
-            weights = draw_weights("few", graph.num_arcs), draw_weights("wide", graph.num_arcs)
-            found = []
-            for threads in (1, 2, 5):
-                set_num_threads(threads)
-                arcs = spanning_forest(graph)
-                found.append((arcs, *(minimum_spanning_forest(graph, w) for w in weights)))
-            for others in found[1:]:
-                for one, other in zip(found[0], others, strict=True):
-                    np.testing.assert_array_equal(one, other)
-            check_spanning(graph, found[0][0])
-            for arcs in found[0][1:]:
-                check_spanning(graph, arcs)
-    finally:
-        set_num_threads(before)
+@pytest.mark.usefixtures("restore_threads")
+@pytest.mark.parametrize("form", FORMS)
+def test_large_graphs_do_not_depend_on_threads(form):
+    graph = from_arcs(*random(3_000, 300_000, 8), form)
+    weights = draw_weights("few", graph.num_arcs), draw_weights("wide", graph.num_arcs)
+    found = []
+    for threads in (1, 2, 5):
+        set_num_threads(threads)
+        arcs = spanning_forest(graph)
+        found.append((arcs, *(minimum_spanning_forest(graph, w) for w in weights)))
+    for others in found[1:]:
+        for one, other in zip(found[0], others, strict=True):
+            np.testing.assert_array_equal(one, other)
+    for arcs in found[0]:
+        check_spanning(graph, arcs)
 
 
 def check_spanning(graph, arcs):
@@ -176,21 +165,6 @@ def test_weight_is_that_of_scipy():
         # SciPy takes arcs in both directions, too.
         assert matrix.data[arcs].sum() == tree.sum()
         assert len(arcs) == tree.nnz
-
-
-def test_weight_is_that_of_networkx():
-    for seed in range(10):
-        graph = nx.gnm_random_graph(60, 200, seed=seed)
-        draw = np.random.default_rng(seed)
-        for u, v in graph.edges:
-            graph.edges[u, v]["weight"] = int(draw.integers(-5, 9))
-        made = Graph.from_networkx(graph)
-        weights = [
-            graph.edges[int(u), int(v)]["weight"] for u, v in zip(*ends_of(made), strict=True)
-        ]
-        arcs = minimum_spanning_forest(made, weights)
-        tree = nx.minimum_spanning_tree(graph)
-        assert np.array(weights)[arcs].sum() == tree.size(weight="weight")
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -233,29 +207,12 @@ def test_lighter_of_two_opposite_arcs_counts():
 MATRIX = np.array([[0, 5, 1, 0], [5, 0, 2, 0], [1, 2, 0, 0], [0, 0, 0, 4]])
 
 
-@pytest.mark.parametrize("layout", ["csr", "csc", "coo", "lil", "dok", "bsr", "dia"])
-def test_matrices(layout):
-    matrix = sparse.coo_array(MATRIX).asformat(layout)
-    values = matrix.tocoo().data
-    if layout == "bsr":
-        values = values[values != 0]
-    arcs = minimum_spanning_forest(matrix)
-    assert sorted(values[arcs]) == [1, 2]
-    np.testing.assert_array_equal(minimum_spanning_forest(matrix, values), arcs)
-    assert len(spanning_forest(matrix)) == 2
-
-
 def test_dense_matrices():
     arcs = minimum_spanning_forest(MATRIX)
     assert sorted(MATRIX[MATRIX != 0][arcs]) == [1, 2]
     masked = np.ma.masked_equal([[9, 0, 9], [9, 9, 7], [9, 9, 9]], 9)
     assert minimum_spanning_forest(masked).tolist() == [0, 1]  # a zero that is not masked, too
     assert minimum_spanning_forest(np.zeros((0, 0))).tolist() == []
-
-
-def test_stored_zeros_are_arcs():
-    matrix = sparse.csr_array(([0.0, 3.0], [1, 1], [0, 2, 2]), shape=(2, 2))
-    assert minimum_spanning_forest(matrix).tolist() == [0]
 
 
 def test_what_graphs_remember_does_not_matter():
@@ -346,24 +303,18 @@ def test_index_types_on_gpu(form):
 
 @host
 @pytest.mark.parametrize("form", FORMS)
-def test_phases(form, monkeypatch):
-    launches = []
-
-    def noted(kernel, grid, *arguments, **options):
-        launches.append(kernel.name)
-        return launch(kernel, grid, *arguments, **options)
-
-    launch = boruvka.launch
-    monkeypatch.setattr(boruvka, "launch", noted)
+def test_phases(form):
     graph = many_arcs(form, 120)
-    check_forest(graph, find_on_host(graph))
     # ThreadSanitizer sees what has no order in one of narrow weights and one of wide ones.
     kinds = ("few", "wide") if SANITIZER == "thread" else KINDS
-    for kind in kinds:
-        weights = draw_weights(kind, graph.num_arcs, 2, graph)
-        check_forest(graph, find_on_host(graph, weights), weights)
-    assert launches.count("guess_limit") == 1 + len(kinds)
-    assert launches.count("weigh_both_ways") == (len(kinds) if form == "both ends" else 0)
+    with kept_launches() as launches:
+        check_forest(graph, find_on_host(graph))
+        for kind in kinds:
+            weights = draw_weights(kind, graph.num_arcs, 2, graph)
+            check_forest(graph, find_on_host(graph, weights), weights)
+    names = [launch.kernel.name for launch in launches]
+    assert names.count("guess_limit") == 1 + len(kinds)
+    assert names.count("weigh_both_ways") == (len(kinds) if form == "both ends" else 0)
 
 
 # From how many vertices on a row is far from another one, after how many steps edges are listed,
@@ -439,14 +390,8 @@ def test_rows_from_both_ends(rows):
     """Rows that are sorted begin with the smallest neighbour, or a loop; others may not."""
     for seed, ends in enumerate([*HARD_GRAPHS.values(), random(300, 700, 5), random(40, 700, 6)]):
         graph = from_arcs(*ends, "both ends")
-        within = (
-            graph.indices
-            if rows == "sorted"
-            else np.random.default_rng(seed).random(graph.num_arcs)
-        )
-        order = np.lexsort([within, ends_of(graph)[0]])
-        csr = graph._csr[0], graph._csr[1][order]
-        graph = Graph._of_checked(graph.num_vertices, csr=csr, symmetric=True)
+        drawn = np.random.default_rng(seed).random(graph.num_arcs)
+        graph = sorted_rows(graph, None if rows == "sorted" else drawn)
         check_forest(graph, find_on_host(graph, seed=seed))
         for kind in ("both ways", "equal"):
             weights = draw_weights(kind, graph.num_arcs, graph=graph)
@@ -455,9 +400,10 @@ def test_rows_from_both_ends(rows):
             check_forest(graph, find_on_host(graph, wide), wide)
 
 
-def sorted_rows(graph):
-    """Return a graph of arcs from both ends, with sorted rows."""
-    order = np.lexsort([graph.indices, ends_of(graph)[0]])
+def sorted_rows(graph, within=None):
+    """Return a graph of arcs from both ends, with rows in the order of indices or of values."""
+    within = graph.indices if within is None else within
+    order = np.lexsort([within, ends_of(graph)[0]])
     csr = graph._csr[0], graph._csr[1][order]
     return Graph._of_checked(graph.num_vertices, csr=csr, symmetric=True)
 

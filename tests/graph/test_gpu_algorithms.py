@@ -16,8 +16,8 @@ from conncomp.kernels.cuda.graph.edges import (
     memory_for_edges,
     rows_from_both_ends,
 )
-from conncomp.kernels.cuda.launcher import launch
-from conncomp.kernels.cuda.papers import bfs, edge_propagation, vertex_propagation
+from conncomp.kernels.cuda.launcher import kept_launches, launch
+from conncomp.kernels.cuda.papers import hawick_graphs
 from dealt import dealt
 from hard_graphs import (
     FORMS,
@@ -94,42 +94,31 @@ def test_index_types(algorithm, form, vertex, pointer, index):
 @host
 @pytest.mark.parametrize("block", [32, 96, 512])
 @pytest.mark.parametrize(
-    ("driver", "sweep"),
+    ("fill_roots", "sweep"),
     [
-        (edge_propagation, "edge_propagation"),
-        (vertex_propagation, "vertex_propagation"),
-        (bfs, "bfs_sweep"),
+        (hawick_graphs.fill_by_edges, "edge_propagation"),
+        (hawick_graphs.fill_by_vertices, "vertex_propagation"),
+        (hawick_graphs.fill_by_bfs, "bfs_sweep"),
     ],
 )
-def test_blocks_of_sweeps(driver, sweep, block, monkeypatch):
-    sizes = {}
-
-    def noted(kernel, grid, *arguments, **options):
-        sizes.setdefault(kernel.name, set()).add(grid[1])
-        launch(kernel, grid, *arguments, **options)
-
-    monkeypatch.setattr(driver, "launch", noted)
+def test_blocks_of_sweeps(fill_roots, sweep, block):
     graph = make("critical", "both ends")
     roots = np.empty(graph.num_vertices, np.int32)
-    driver.fill_roots(HostGpu(), graph, roots, Workspace(), block=block)
-    assert sizes[sweep] == {block}
+    with kept_launches() as launches:
+        fill_roots(HostGpu(), graph, roots, Workspace(), block=block)
+    sweeps = [launch for launch in launches if launch.kernel.name == sweep]
+    assert {launch.grid[1] for launch in sweeps} == {block}
 
 
 @host
 @pytest.mark.parametrize("rows", ["cached", "shared", "sorted"])
-def test_rows_of_vertex_propagation(rows, monkeypatch):
+def test_rows_of_vertex_propagation(rows):
     """Only sorted ones have a list of vertices, by degree."""
-    lists = []
-
-    def noted(kernel, grid, *arguments, **options):
-        if kernel.name == "vertex_propagation":
-            lists.append(arguments[3])
-        launch(kernel, grid, *arguments, **options)
-
-    monkeypatch.setattr(vertex_propagation, "launch", noted)
     graph = make("brooms", "both ends")
     roots = np.empty(graph.num_vertices, np.int32)
-    vertex_propagation.fill_roots(HostGpu(), graph, roots, Workspace(), rows=rows)
+    with kept_launches() as launches:
+        hawick_graphs.fill_by_vertices(HostGpu(), graph, roots, Workspace(), rows=rows)
+    lists = [each.arguments[3] for each in launches if each.kernel.name == "vertex_propagation"]
     if rows == "sorted":
         degrees = np.diff(graph.indptr)[lists[0]]
         assert (np.diff(degrees) <= 0).all()

@@ -2,7 +2,6 @@
 
 import copy
 import pickle
-import signal
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 
@@ -20,6 +19,7 @@ from dealt import examples
 from hard_graphs import HARD_GRAPHS, shuffled
 from host_cuda.host_gpu import AVAILABLE, SANITIZERS, HostGpu, check_sanitized
 from host_cupy import place_on_host
+from interrupts import interrupted_after
 from reference import consecutive
 
 host = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
@@ -551,41 +551,23 @@ def test_threads_that_add_at_once():
         check_all(Place("cpu"), components, roots_by_scipy(n, *ends.swapaxes(0, 1).reshape(2, -1)))
 
 
-class Stop(Exception):  # noqa: N818
-    pass
-
-
 @pytest.mark.usefixtures("restore_threads")
 def test_interrupt():
     """Some edges of the batch are in; the count is right, and the others can be added again."""
-
-    def stop(*_):
-        raise Stop
-
     conncomp.set_num_threads(1)
     n = 1 << 22
     src, dst = np.random.default_rng(0).integers(0, n, (2, 2 * n), np.int32)
     right = roots_by_scipy(n, src, dst)
-    before = signal.signal(signal.SIGALRM, stop)
-    stopped = 0
-    try:
-        for delay in (0.03, 0.06):
-            components = IncrementalComponents(n)
-            try:
-                signal.setitimer(signal.ITIMER_REAL, delay)
+    for delay in (0.01, 0.03):
+        components = IncrementalComponents(n)
+        with interrupted_after(delay):
+            while True:
                 components.add_edges(src, dst)
-            except Stop:
-                stopped += 1
-            finally:
-                signal.setitimer(signal.ITIMER_REAL, 0)
-            roots = components.labels("roots")
-            assert components.count == (roots == np.arange(n)).sum()
-            np.testing.assert_array_equal(right[roots], right)
-            components.add_edges(src, dst)
-            np.testing.assert_array_equal(components.labels("roots"), right)
-    finally:
-        signal.signal(signal.SIGALRM, before)
-    assert stopped
+        roots = components.labels("roots")
+        assert components.count == (roots == np.arange(n)).sum()
+        np.testing.assert_array_equal(right[roots], right)
+        components.add_edges(src, dst)
+        np.testing.assert_array_equal(components.labels("roots"), right)
 
 
 class Tensor:

@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from conncomp import Graph, Workspace, _arrays, minimum_spanning_forest, spanning_forest
-from conncomp.graph import forests, graph, repeated_forests
-from conncomp.kernels.cuda.graph import boruvka
+from conncomp.graph import forests, graph, repeated
 from conncomp.kernels.cuda.graph.boruvka import ForestTask
-from conncomp.kernels.cuda.launcher import time_limit
+from conncomp.kernels.cuda.launcher import kept_launches, time_limit
 from conncomp.kernels.cuda.workspace import OwnWorkspaces
 from forest_reference import forest_by_kruskal
 from host_cuda.host_gpu import AVAILABLE
@@ -21,7 +20,7 @@ pytestmark = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ com
 
 @pytest.fixture
 def cupy(monkeypatch):
-    monkeypatch.setattr(repeated_forests, "_workspaces", OwnWorkspaces())
+    monkeypatch.setattr(repeated, "_workspaces", OwnWorkspaces())
     return place_on_host(monkeypatch, _arrays, [forests, graph])
 
 
@@ -35,13 +34,13 @@ def tasks(monkeypatch):
             made.append(graph)
             super().__init__(gpu, graph, *arguments)
 
-    monkeypatch.setattr(repeated_forests, "ForestTask", Noted)
+    monkeypatch.setattr(repeated, "ForestTask", Noted)
     return made
 
 
-def both_ways(vertices=200, edges=900, seed=0):
+def both_ways(vertices=200, edges=900, seed=0, joined=None):
     """Return a graph here, the same one on the GPU, and weights that are equal from both ends."""
-    u, v = np.random.default_rng(seed).integers(0, vertices, (2, edges))
+    u, v = np.random.default_rng(seed).integers(0, joined or vertices, (2, edges))
     made = Graph.from_edges(np.append(u, v), np.append(v, u), vertices)
     here = Graph.from_csr(made.indptr, made.indices)
     there = Graph.from_csr(Array(here.indptr), Array(here.indices))
@@ -78,24 +77,18 @@ def test_later_calls_make_the_launches_of_the_first(cupy, tasks, own_workspace):
 @pytest.mark.parametrize("is_sorted", [True, False])
 def test_that_rows_are_sorted_is_looked_up_once(cupy, monkeypatch, is_sorted):
     """Of graphs whose launches are not kept, too."""
-    launched = []
-
-    def noted(kernel, *arguments, **options):
-        launched.append(kernel.name)
-        return launch(kernel, *arguments, **options)
-
-    launch = boruvka.launch
-    monkeypatch.setattr(boruvka, "launch", noted)
-    monkeypatch.setattr(repeated_forests, "MOST_ENTRIES", 0)
+    monkeypatch.setattr(repeated, "MOST_ENTRIES", 0)
     here, there, _ = both_ways()
     if is_sorted:
         order = np.lexsort([here.indices, np.repeat(np.arange(200), np.diff(here.indptr))])
         here = Graph.from_csr(here.indptr, here.indices[order])
         there = Graph.from_csr(Array(here.indptr), Array(here.indices))
         there._symmetric = True
-    for _ in range(3):
-        check(here, there)
-    assert launched.count("count_descents") == (1 if is_sorted else 3)
+    with kept_launches() as launches:
+        for _ in range(3):
+            check(here, there)
+    names = [launch.kernel.name for launch in launches]
+    assert names.count("count_descents") == (1 if is_sorted else 3)
 
 
 def test_kinds_of_weights_are_kept_apart(cupy, tasks):
@@ -117,18 +110,35 @@ def test_memory_that_lies_elsewhere_by_now(cupy, tasks):
     assert tasks == [there, more_there, there]
 
 
-def test_nothing_is_kept_longer_than_graph_and_workspace(cupy):
+def test_nothing_is_kept_longer_than_the_graph(cupy):
     _, there, weights = both_ways()
     workspace = Workspace()
     minimum_spanning_forest(there, Array(weights(7)), workspace=workspace)
-    assert len(repeated_forests._kept[there]) == 1
-    del workspace
-    gc.collect()
-    assert len(repeated_forests._kept[there]) == 0
-    before = len(repeated_forests._kept)
+    graphs = workspace.calls[repeated._GRAPHS]
+    assert len(graphs[there]) == 1
     del there
     gc.collect()
-    assert len(repeated_forests._kept) == before - 1
+    assert len(graphs) == 0
+
+
+def test_a_handler_of_signals_may_find_a_forest_amid_a_call(cupy, monkeypatch):
+    here, there, weights = both_ways()
+    more, more_there, more_weights = both_ways(seed=1, joined=90)
+    launch, is_handled = repeated.Recordings.launch, []
+
+    def interrupted(*arguments):
+        again = launch(*arguments)
+        if not is_handled:
+            is_handled.append(True)
+            check(more, more_there, more_weights(7))
+        return again
+
+    for factor in (7, 11):
+        check(here, there, weights(factor))
+        check(more, more_there, more_weights(factor))
+    monkeypatch.setattr(repeated.Recordings, "launch", interrupted)
+    check(here, there, weights(3))
+    assert is_handled
 
 
 def test_what_is_not_kept(cupy, tasks, monkeypatch):
@@ -136,7 +146,7 @@ def test_what_is_not_kept(cupy, tasks, monkeypatch):
     check(here, there, weights(7).astype(np.float64))
     with time_limit(60):
         check(here, there)
-    monkeypatch.setattr(repeated_forests, "MOST_ENTRIES", there.num_arcs)
+    monkeypatch.setattr(repeated, "MOST_ENTRIES", there.num_arcs)
     check(here, there)
     assert tasks == []
     check(here, there, workspace=Workspace())

@@ -114,7 +114,7 @@ def test_labels_and_counts_of_one_call_are_not_those_of_the_next(cupy):
 
 def test_no_thread_takes_more_memory_before_launches_are_kept(cupy, monkeypatch):
     """They would be kept for memory that is given back."""
-    made, graph, waiting = repeated.RepeatedFill, placed(random_graph()), []
+    made, graph, waiting = repeated.RecordedFill, placed(random_graph()), []
 
     def amid_threads(gpu, fill, arrays, library, workspace, *others):
         def take_more():
@@ -127,7 +127,7 @@ def test_no_thread_takes_more_memory_before_launches_are_kept(cupy, monkeypatch)
         waiting[0].join(0.2)
         return fills
 
-    monkeypatch.setattr(repeated, "RepeatedFill", amid_threads)
+    monkeypatch.setattr(repeated, "RecordedFill", amid_threads)
     connected_components(graph)
     waiting[0].join()
     assert not kept(graph)

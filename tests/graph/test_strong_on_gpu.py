@@ -8,6 +8,7 @@ from conncomp.graph.algorithms import STRONG_ALGORITHMS
 from conncomp.kernels.cuda.graph import strong_components
 from conncomp.kernels.cuda.graph.edges import list_arcs
 from conncomp.kernels.cuda.launcher import kept_launches
+from graph.test_strong_components import many_digraphs
 from host_cuda.host_gpu import AVAILABLE, SANITIZERS, HostGpu, check_sanitized, interleavings
 from reference import strong_components_by_tarjan
 
@@ -443,16 +444,10 @@ def test_index_types(algorithm, index, pointer, vertex, form):
 @pytest.mark.parametrize("algorithm", ON_GPU)
 def test_random_digraphs(algorithm):
     """Many small ones side by side, sparse ones and dense ones."""
-    rng = np.random.default_rng(5)
     for seed in range(2):
-        sizes = rng.integers(1, 9, 400)
-        begins = np.cumsum(sizes) - sizes
-        home = np.repeat(
-            np.arange(400), np.round(sizes * rng.choice([0, 0.7, 1, 1.3, 2, 4], 400)).astype(int)
-        )
-        src, dst = (begins[home] + rng.integers(0, sizes[home]) for _ in range(2))
-        graph = Graph.from_edges(src, dst, int(sizes.sum()))
-        check(HostGpu(seed=seed), algorithm, in_form(graph, "rows"), expected_of(graph))
+        n, arcs, _ = many_digraphs(400, seed)
+        graph = in_form(Graph.from_edges(*arcs.T, n), "rows")
+        check(HostGpu(seed=seed), algorithm, graph, expected_of(graph))
 
 
 @host

@@ -18,12 +18,7 @@ from conncomp.grid.algorithms import ALGORITHMS
 from conncomp.kernels.cuda.grid import tiled_elements, tiled_quads
 from conncomp.kernels.cuda.grid.image import EVERY_RULE, RANKS, VALUE_CTYPES, Image
 from conncomp.kernels.cuda.launcher import launch
-from conncomp.kernels.cuda.papers import (
-    directional_propagation,
-    label_equivalence,
-    local_propagation,
-    tiles,
-)
+from conncomp.kernels.cuda.papers import hawick_arrays, tiles
 from conncomp.kernels.links import equal_values
 from conncomp.kernels.neighbourhood import Neighbourhood
 from dealt import SOAK, dealt
@@ -356,15 +351,25 @@ def test_no_elements(algorithm, shape):
 
 @host
 @pytest.mark.parametrize(
-    ("driver", "kernel", "image", "most"),
+    ("fill_roots", "kernel", "image", "most"),
     [
-        (label_equivalence, "equivalence_scan", generate.patterns.spiral(64), 3),
-        (directional_propagation, "propagate_along", generate.patterns.comb((64, 64)), 3 * 4),
-        (local_propagation, "propagate_in_blocks", generate.patterns.all_equal((64, 64)), 5),
+        (hawick_arrays.fill_by_equivalence, "equivalence_scan", generate.patterns.spiral(64), 3),
+        (
+            hawick_arrays.fill_along_rows,
+            "propagate_along",
+            generate.patterns.comb((64, 64)),
+            3 * 4,
+        ),
+        (
+            hawick_arrays.fill_in_blocks,
+            "propagate_in_blocks",
+            generate.patterns.all_equal((64, 64)),
+            5,
+        ),
     ],
     ids=["label-equivalence", "directional-propagation", "local-propagation"],
 )
-def test_few_sweeps(driver, kernel, image, most, monkeypatch):
+def test_few_sweeps(fill_roots, kernel, image, most, monkeypatch):
     """Labels go as far in a sweep as the algorithm promises, which results do not show."""
     due = Counter()
 
@@ -374,9 +379,9 @@ def test_few_sweeps(driver, kernel, image, most, monkeypatch):
             due[kernel] += last_change[0] >= sweep - 1
         launch(launched, *arguments, **options)
 
-    monkeypatch.setattr(driver, "launch", count_and_launch)
+    monkeypatch.setattr(hawick_arrays, "launch", count_and_launch)
     roots = np.full(image.size, -7, np.int32)
-    driver.fill_roots(HostGpu(), describe(image, connectivity=1), roots, Workspace())
+    fill_roots(HostGpu(), describe(image, connectivity=1), roots, Workspace())
     expected = label_by_flood_fill(image, connectivity=1)
     np.testing.assert_array_equal(roots.reshape(image.shape), expected)
     assert 1 < due[kernel] <= most

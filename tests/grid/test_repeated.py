@@ -85,7 +85,7 @@ def test_later_calls_make_the_launches_of_the_first(cupy, monkeypatch, options, 
 def test_large_images_are_labelled_by_bricks(cupy, monkeypatch):
     first, *later = images(shape=(200, 300))
     check(first)
-    names = {kernel.name for held in kept().values() for kernel in held.fill.kernels}
+    names = {kernel.name for held in kept().values() for kernel in held.kernels}
     assert "label_tiles" in names
     decide_nothing(monkeypatch)
     for image in later:
@@ -118,7 +118,7 @@ def test_labels_that_are_asked_for_ahead_are_those_of_one_later_call(cupy, monke
             results.append(labels[0] if number % 3 == 0 else labels)
             assert len(workspace.spare) == (most >= first.size * 4)
             for owner, spare in workspace.spare.items():
-                assert owner in [held.fill for held in workspace.calls.values()]
+                assert owner in workspace.calls.values()
                 assert all(spare is not labels for labels in results)
         results[4] = cupy.asarray(results[4].get())
         for image, labels in zip(later, results, strict=True):
@@ -198,7 +198,7 @@ def test_a_call_needs_no_memory_for_the_next_one(cupy, monkeypatch, error):
     first, *later = images()
     check(first, return_num=True)
     (repeats,) = kept().values()
-    given, new_labels = [], repeats.fill._new_labels
+    given, new_labels = [], repeats._new_labels
 
     def one_that_fits():
         if len(given) % 2:
@@ -207,7 +207,7 @@ def test_a_call_needs_no_memory_for_the_next_one(cupy, monkeypatch, error):
         given.append(new_labels())
         return given[-1]
 
-    monkeypatch.setattr(repeats.fill, "_new_labels", one_that_fits)
+    monkeypatch.setattr(repeats, "_new_labels", one_that_fits)
     for image in later:
         check(image, return_num=True)
     assert len(given) == 2 * len(later)
@@ -337,7 +337,7 @@ def test_calls_on_a_stream_that_is_another_one_in_each_thread_are_kept_by_thread
         of_other = pool.submit(label_all).result()
     label_all()  # as memory of another stream makes a workspace forget
     assert not kept()
-    assert len(workspace.calls) == len(held._repeated) == 2
+    assert len(workspace.calls) == len(held._recorded) == 2
     gc.collect()
     assert of_other() is None  # as its thread has ended
 
@@ -359,7 +359,7 @@ def test_what_needs_much_memory_is_not_kept_nor_tried_again(cupy, monkeypatch):
     check(large[0])
     assert not kept()
     assert not repeated._workspaces.held(0)
-    monkeypatch.setattr(repeated, "Repeated", None)
+    monkeypatch.setattr(repeated, "record_fill", None)
     check(large[1])
 
 

@@ -246,7 +246,6 @@ def test_every_kernel_file_has_a_driver():
         "roots",
         "signatures",
         "spans",
-        "strong_memory",
     )
     parts += ("signatures", "spans", "trimming", "widening")
     shared |= {f"cuda/graph/{name}.cuh" for name in parts}

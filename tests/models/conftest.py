@@ -1,12 +1,11 @@
 import pytest
 
 from conncomp.models.cahn_hilliard import cuda as cahn_hilliard_engine
-from conncomp.models.ising import cuda as ising_engine
 from conncomp.models.kawasaki import cuda as kawasaki_engine
 from conncomp.models.observables import cuda as structure_engine
-from conncomp.models.on_edges import cuda as edges_engine
 from conncomp.models.potts import cuda as potts_engine
 from conncomp.models.spin_glass import cuda as glass_engine
+from conncomp.models.spins import cuda as spins_engine
 from host_cuda.host_gpu import AVAILABLE, HostGpu
 
 try:
@@ -31,8 +30,7 @@ def gpu_without_gpu(request, monkeypatch):
         cahn_hilliard_engine,
         kawasaki_engine,
         glass_engine,
-        ising_engine,
-        edges_engine,
+        spins_engine,
         structure_engine,
     )
     for engine in engines:

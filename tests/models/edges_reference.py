@@ -3,11 +3,16 @@
 Random numbers are as ``kernels/core/edge_spins.h`` says; logarithms are those of floating point.
 """
 
+from functools import partial
 from math import log
 
 import numpy as np
 
+from conncomp import Graph
 from conncomp.generate.random import philox
+from conncomp.models import Ising
+from models.devices import on_host
+from models.exact import bonds_of
 from models.potts_reference import CHOSEN_SITE, COIN, WORD, below
 
 CLUSTER, METROPOLIS, MIRROR, EDGE_BOND, GHOST_BOND = 3, 5, 32, 40, 41
@@ -181,13 +186,29 @@ class ReferenceTwoStates(ReferenceStates):
             self.spins[cluster] = [other.get(state, state) for state in self.spins[cluster]]
 
 
-def on_host(array):
-    """Return an array of whichever device in main memory."""
-    return array.get() if hasattr(array, "get") else array
+def references_of(model):
+    """Return a reference of each replica of an Ising or a Potts model, at its spins."""
+    couplings, fields = bonds_of(model)
+    kind = ReferenceEdges
+    if not isinstance(model, Ising):
+        kind = ReferenceTwoStates if (couplings < 0).any() else ReferenceStates
+        kind = partial(kind, model.lattice.states)
+    given, first = (model.edges, couplings, fields), model.first_replica
+    spins = on_host(model.spins).reshape(model.replicas, -1)
+    references = [
+        kind(*given, beta, model.seed, first + k, spins[k]) for k, beta in enumerate(model.beta)
+    ]
+    # A site of rows that are no multiples of 64 is a bit further on.
+    row, place = model._words_lattice.shape[-1], np.arange(model.sites)
+    for reference in references:
+        reference.bits = (place // row * (-(-row // 64) * 64) + place % row).tolist()
+    return references
 
 
-def check_updates(model, references, measured):
-    """Hold three updates of two replicas, and what is measured of clusters, against references."""
+def check_updates(model):
+    """Hold three updates of all replicas, and what is measured of clusters, against references."""
+    references, (couplings, fields) = references_of(model), bonds_of(model)
+    measured = not fields.any() and bool((couplings > 0).all())
     for wolff in (False, False, True):
         energies = [reference.energy() for reference in references]
         np.testing.assert_allclose(model.energy(), energies, rtol=1e-7, atol=1e-7)
@@ -195,7 +216,7 @@ def check_updates(model, references, measured):
         series = (model.wolff if wolff else model.swendsen_wang)(clusters=measured)
         np.testing.assert_allclose(series.energy[0], energies, rtol=1e-7, atol=1e-7)
         expected = [reference.update(wolff) for reference in references]
-        spins = on_host(model.spins).reshape(2, -1)
+        spins = on_host(model.spins).reshape(model.replicas, -1)
         np.testing.assert_array_equal(spins, [reference.spins for reference in references])
         assert bonds.sum(axis=1).tolist() == [active for active, _ in expected]
         if measured:
@@ -204,3 +225,21 @@ def check_updates(model, references, measured):
             assert series.largest_cluster[0].tolist() == [sizes[-1] for _, sizes in expected]
             squares = [sum(n * n for n in sizes) / model.sites**2 for _, sizes in expected]
             np.testing.assert_allclose(series.improved_squared_magnetisation[0], squares)
+
+
+def small_world(vertices, shortcuts, seed):
+    """Return a ring with bonds to the next two vertices, and shortcuts."""
+    ring, rng = np.arange(vertices), np.random.default_rng(seed)
+    ends = rng.permutation(vertices)[: 2 * shortcuts].reshape(2, -1)
+    u, v = (np.concatenate([ring, ring, ends[k]]) for k in (0, 1))
+    v[:vertices], v[vertices : 2 * vertices] = (ring + 1) % vertices, (ring + 2) % vertices
+    return Graph.from_edges(u, v, vertices)
+
+
+def random_regular(vertices, degree, seed):
+    """Return a graph of `degree` random rings through all vertices, half of that each."""
+    rng = np.random.default_rng(seed)
+    rings = [rng.permutation(vertices) for _ in range(degree // 2)]
+    return Graph.from_edges(
+        np.concatenate(rings), np.concatenate([np.roll(ring, 1) for ring in rings]), vertices
+    )

@@ -11,6 +11,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy import special
 
+from conncomp.kernels.edges import WHOLE
+from conncomp.models import Potts
+
 DIGITS = 100
 STEP = Decimal("1e-20")  # of beta: differences of second order are right to some 30 digits
 PI = Decimal(
@@ -150,6 +153,58 @@ def levels(shape, q, periodic=True):
     rows = np.column_stack([satisfied, pooled_counts(counts)])
     unique, multiplicity = np.unique(rows, axis=0, return_counts=True)
     return Levels(unique[:, 0].astype(int), unique[:, 1:].astype(int), multiplicity)
+
+
+def bonds_of(model):
+    """Return couplings and fields as the kernels have them, with their signs."""
+    edges = model._edges if model._edges is not None else model._all_bonds()
+    unit = edges.scale / WHOLE
+    couplings = np.full(edges.bonds, WHOLE) if edges.couplings is None else edges.couplings
+    fields = np.zeros(model.sites) if edges.fields is None else edges.fields
+    return unit * couplings, unit * fields
+
+
+class Exact:
+    """All spins of a small model, with their energies and probabilities.
+
+    Of a plane they are hours of a clock; of two hours are those of the Ising model.
+    """
+
+    def __init__(self, model, q):
+        couplings, fields = bonds_of(model)
+        self.q, self.sites = q, model.sites
+        self.states = np.indices((q,) * model.sites).reshape(model.sites, -1).T
+        u, v = model.edges.T
+
+        def pair(a, b):
+            return a == b if isinstance(model, Potts) else np.cos(2 * np.pi / q * (a - b))
+
+        pairs = pair(self.states[:, u], self.states[:, v]) @ couplings
+        self.energies = -(pairs + pair(self.states, 0) @ fields)
+        weights = np.exp(-model._betas[0] * (self.energies - self.energies.min()))
+        self.beta, self.weights = model._betas[0], weights / weights.sum()
+        self.mean = self.weights @ self.energies
+
+    def number(self, states):
+        """Return which of `states` these are."""
+        return states @ self.q ** np.arange(self.sites)[::-1]
+
+    def of_site(self, rule, site):
+        """Return the matrix of transitions when one site is offered another state."""
+        matrix = np.zeros((len(self.states),) * 2)
+        for k, states in enumerate(self.states):
+            others = np.tile(states, (self.q, 1))
+            others[:, site] = range(self.q)
+            to = self.number(others)
+            if rule == "heat-bath":
+                matrix[k, to] = self.weights[to] / self.weights[to].sum()
+                continue
+            most = 15 / 16 if self.q == 2 else 1
+            lost = self.beta * (self.energies[to] - self.energies[k])
+            matrix[k, to] = most * np.exp(-np.maximum(lost, 0)) / (self.q - 1)
+            matrix[k, k] = 0
+            matrix[k, k] = 1 - matrix[k].sum()
+        return matrix
 
 
 def bond_ends(shape, periodic=True):

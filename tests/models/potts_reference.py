@@ -12,7 +12,9 @@ from math import prod
 
 import numpy as np
 
+from conncomp import label_bonds
 from conncomp.generate.random import philox
+from models.devices import on_host
 from winding_search import search
 
 # Purposes.
@@ -301,6 +303,40 @@ class ReferencePotts:
     def _as_array(self, records):
         shape = len(records), len(self.states), COUNTS + self.q
         return np.array(records, np.int64).reshape(shape)
+
+
+def check_state(model, reference):
+    """Compare everything that a model tells of its spins and of its next clusters."""
+    spins, counted, bonds = on_host(model.spins), reference.count(), reference.bonds()
+    assert spins.dtype == np.uint8
+    how = {"periodic": reference.periodic, "batch_axes": 1, "return_num": True}
+    for found, expected in (
+        (spins, reference.spins),
+        (model.energy(), -reference.coupling * counted[:, SATISFIED]),
+        (model.magnetisation(), magnetisations(counted[:, COUNTS:])),
+        (model.bonds(), bonds),
+        *zip(model.labels(return_num=True), label_bonds(bonds, **how), strict=True),
+    ):
+        np.testing.assert_array_equal(np.reshape(on_host(found), expected.shape), expected)
+
+
+def magnetisations(counts):
+    q, sites = counts.shape[1], counts[0].sum()
+    if q == 2:
+        return (counts[:, 0] - counts[:, 1]) / sites
+    return (q * counts.max(axis=1) / sites - 1) / (q - 1)
+
+
+def check_update(model, reference, update):
+    """Make an update; compare what it measured with the reference; return it."""
+    name, number, arguments = update
+    measured = getattr(model, name)(number, **arguments)
+    records = getattr(reference, name)(number, **arguments)
+    np.testing.assert_array_equal(measured.records.reshape(records.shape), records)
+    spins = on_host(model.spins).reshape(reference.spins.shape)
+    np.testing.assert_array_equal(spins, reference.spins)
+    assert model.updates == reference.step
+    return measured
 
 
 def below(bits, high):

@@ -63,14 +63,6 @@ def test_checkpoint_of_another_model_is_refused(path, model, options, words):
     assert path.read_bytes() == before
 
 
-def test_model_that_has_moved_is_refused(path):
-    simulate(Drift(), 5, checkpoint=path)
-    model = Drift()
-    model.step()
-    with pytest.raises(ValueError, match="began with another state"):
-        simulate(model, 9, checkpoint=path)
-
-
 def test_summary_of_percolation_is_that_of_its_series():
     run = simulate(Percolation((8, 8), p=0.5, replicas=3), 7)
     assert run.summarise() == [run.series.summarise()]

@@ -2,7 +2,6 @@
 
 import math
 import re
-import signal
 import zlib
 
 import numpy as np
@@ -12,17 +11,15 @@ from scipy import stats
 import conncomp
 from conncomp.kernels.field import OUTSIDE
 from conncomp.models import CahnHilliard, simulate
-from conncomp.models.protocol import CONTRACT, ModelState
+from conncomp.models.protocol import CONTRACT
 from host_cuda.host_gpu import AVAILABLE, SANITIZERS, check_sanitized
+from interrupts import interrupted_after
 from models.alarms import FALSE_ALARM
 from models.cahn_hilliard_reference import ReferenceCahnHilliard, error
+from models.devices import on_host
 
 DTYPES = ["float32", "float64"]
 PARAMETERS = {"mobility": 0.7, "b": 1.3, "u": 0.9, "K": 0.6, "dx": 1.2}
-
-
-def on_host(array):
-    return array.get() if hasattr(array, "get") else array
 
 
 def wave(shape, numbers):
@@ -94,23 +91,6 @@ def test_kernels_are_clean(sanitizer):
     kinds = "0.0-float32 or 0.02-float64"
     chosen = f"test_devices_are_equal_to_the_last_bit and ({kinds})"
     check_sanitized(sanitizer, __file__, chosen)
-
-
-@pytest.mark.parametrize("noise", [0.0, 0.02])
-@pytest.mark.parametrize("shape", [(700, 300), (20000, 6), (40, 60, 50)])
-@pytest.mark.usefixtures("restore_threads")
-def test_threads_and_replicas_make_no_difference(shape, noise):
-    arguments = {"noise": noise, "seed": 3}
-    conncomp.set_num_threads(1)
-    together = CahnHilliard(shape, **arguments, replicas=3)
-    together.step(6)
-    for threads in (2, 7):
-        conncomp.set_num_threads(threads)
-        for k in range(3):
-            alone = CahnHilliard(shape, **arguments, first_replica=k)
-            alone.step(6)
-            np.testing.assert_array_equal(alone.field, together.field[k])
-            np.testing.assert_array_equal(alone.measure().records, together.measure().records[k])
 
 
 # -------------------------------------------------------------------------------------- the physics
@@ -369,56 +349,11 @@ def test_a_field_that_leaves_all_bounds_is_told():
 def test_an_interrupt_leaves_the_field_as_it_was():
     conncomp.set_num_threads(2)
     model, twin = (CahnHilliard((1024, 1024), noise=0.01) for _ in range(2))
-
-    def interrupt(number, frame):
-        raise KeyboardInterrupt
-
-    handler = signal.signal(signal.SIGALRM, interrupt)
-    try:
-        for delay in (0.1, 0.13):
-            signal.setitimer(signal.ITIMER_REAL, delay)
-            with pytest.raises(KeyboardInterrupt):
-                model.step(10**6)
-            twin.step(model.updates - twin.updates)
-            np.testing.assert_array_equal(model.field, twin.field)
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, handler)
-
-
-def test_simulation_goes_on_as_if_it_had_not_ended(tmp_path):
-    path = tmp_path / "run.checkpoint"
-    options = {"measure_every": 4, "threshold": 0.1}
-
-    def new_model():
-        return CahnHilliard((24, 16), noise=0.05, seed=4, replicas=2)
-
-    simulate(new_model(), 13, checkpoint=path, **options)
-    resumed = simulate(new_model(), 40, checkpoint=path, **options)
-    whole = simulate(new_model(), 40, **options)
-    np.testing.assert_array_equal(resumed.series.records, whole.series.records)
-    assert whole.series.energy.shape == (10, 2)
-    assert whole.parameters["threshold"] == 0.1
-    with pytest.raises(ValueError, match=r"whose threshold is 0\.1, not 0\.2"):
-        simulate(new_model(), 40, checkpoint=path, measure_every=4, threshold=0.2)
-
-
-@pytest.mark.parametrize(
-    ("state", "message"),
-    [
-        (ModelState(-1, (np.zeros((1, 4, 6), "f4"),)), "updates=-1 must be from 0"),
-        (ModelState(0, ()), "the state has 0 arrays; one of a CahnHilliard model has one"),
-        (ModelState(0, (np.zeros((4, 6), "f4"),)), r"a field of shape \(4, 6\) and dtype float32"),
-        (ModelState(0, (np.zeros((1, 4, 6)),)), "dtype float64; that of this model has"),
-        (ModelState(0, (np.full((1, 4, 6), math.nan, "f4"),)), "values that are not finite"),
-    ],
-)
-def test_states_that_are_none(state, message):
-    model = CahnHilliard((4, 6), seed=1)
-    before = model.field
-    with pytest.raises(ValueError, match=message):
-        model.restore(state)
-    np.testing.assert_array_equal(model.field, before)
+    for delay in (0.1, 0.13):
+        with interrupted_after(delay):
+            model.step(10**6)
+        twin.step(model.updates - twin.updates)
+        np.testing.assert_array_equal(model.field, twin.field)
 
 
 def test_random_numbers_are_those_of_the_contract():

@@ -8,22 +8,19 @@ import numpy as np
 import pytest
 
 import conncomp
-from conncomp.models import CahnHilliard, Ising, Kawasaki, Percolation, Potts, SpinGlass, simulate
+from conncomp.models import CahnHilliard, Kawasaki, Potts, SpinGlass, simulate
+from models.test_protocol import MODELS as OF_ALL
 
 MODELS = {
-    "Ising": lambda **options: Ising((6, 30), lattice="kagome", seed=5, **options),
-    "CahnHilliard": lambda **options: CahnHilliard((6, 8), noise=0.1, seed=5, **options),
+    **OF_ALL,
     "CahnHilliard-start": lambda **options: CahnHilliard(
         (6, 8), start=np.full((6, 8), 1e-3), amplitude=5.0, b=-1.0, **options
     ),
-    "Kawasaki": lambda **options: Kawasaki((4, 8), lattice="square", seed=5, **options),
     "Kawasaki-start": lambda **options: Kawasaki(
         (4, 8), lattice="square", temperature=2.0, start=np.eye(4, 8, dtype=int), **options
     ),
-    "Percolation": lambda **options: Percolation((6, 8), "bond", p=0.4, seed=5, **options),
-    "Potts": lambda **options: Potts((6, 70), 3, 0.9, seed=5, **options),
     "Potts-open": lambda **options: Potts((9,), 5, 0.3, periodic=False, start="cold", **options),
-    "SpinGlass": lambda **options: SpinGlass((6, 5), beta=0.7, seed=5, **options),
+    "SpinGlass-pm": lambda **options: SpinGlass((6, 5), beta=0.7, **options),
     "SpinGlass-field": lambda **options: SpinGlass(
         (6, 5), "gaussian", beta=0.7, field=0.3, **options
     ),

@@ -7,24 +7,10 @@ import numpy as np
 import pytest
 
 from conncomp.kernels.cuda.papers import few_cluster
-from conncomp.models import Potts
+from conncomp.models import ON, XY, Clock, Heisenberg, Ising, Potts
 from conncomp.models.potts.cuda import Engine
-from models import alarms, exact
-
-
-def on_host(array):
-    return array.get() if hasattr(array, "get") else array
-
-
-def equal_trajectories(models, updates):
-    """Assert that models have the same records and spins after each of some updates."""
-    for name, number, options in updates:
-        records = [getattr(model, name)(number, **options).records for model in models]
-        spins = [on_host(model.spins) for model in models]
-        for k in range(1, len(models)):
-            np.testing.assert_array_equal(records[k], records[0])
-            np.testing.assert_array_equal(spins[k], spins[0])
-
+from models.devices import DEVICES, equal_trajectories, on_host
+from models.edges_reference import random_regular
 
 COMBINATIONS = list(product(("self-labelling", "bfs", "union-find"), ("sewing", "relaxation")))
 SHORT = [
@@ -72,6 +58,7 @@ GROWN = [
     *(((n,), 2, 0.5, True) for n in (1, 2, 3, 8)),
     *((shape, 3, 0.5, periodic) for shape in ((2, 2), (3, 2, 2)) for periodic in (True, False)),
     ((1, 2, 1, 3), 4, 0.7, True),
+    ((2, 3), 3, 0.5, True),
     ((4, 4), 2, 0.1, True),
     ((40, 72), 2, 0.88, True),
     ((40, 72), 3, 1.4, (True, False)),
@@ -97,27 +84,6 @@ def test_clusters_grown_along_wave_fronts(device, shape, q, beta, periodic):
         ("few_cluster", 2, {"p_flip": 0.9, "tile": (1, *shape[1:])}),
     ]
     equal_trajectories(models, updates)
-
-
-@pytest.mark.parametrize("device", ["cuda"])
-def test_energies_of_wave_fronts_are_those_of_enumeration(device):
-    shape, q, beta, replicas = (2, 3), 3, 0.5, alarms.drawn(384)
-    start = np.random.default_rng(6).integers(0, q, (replicas, *shape))
-    model = Potts(
-        shape,
-        q,
-        beta,
-        replicas=replicas,
-        start=start,
-        seed=6,
-        device=device,
-        labelling="wave-front",
-    )
-    options = {"tile": (1, 3), "p_flip": 0.7}
-    model.few_cluster(40, measure=False, **options)
-    means = model.few_cluster(10, **options).satisfied_bonds.mean(axis=0)
-    expected = exact.levels(shape, q, True).moments(beta).mean
-    assert alarms.of_mean(means, expected) > alarms.FALSE_ALARM
 
 
 @pytest.mark.parametrize("device", ["cuda"])
@@ -172,6 +138,45 @@ def test_lattice_that_does_not_fit(device, monkeypatch):
     monkeypatch.setattr("conncomp.models.potts.cuda.MOST_OF_MULTIPROCESSOR", 0)
     with pytest.raises(MemoryError, match=r"shape=\(8, 8, 8, 32\) take 126976 bytes"):
         Potts((8, 8, 8, 32), beta=0.3, device=device)
+
+
+# Ising models by bricks, by labels of edges, and others that have no words of bits.
+TRIANGULAR = {"lattice": "triangular", "beta": 0.6}
+ALIKE = [
+    *(
+        (Ising, shape, {"lattice": lattice, "temperature": 2.1})
+        for shape, lattice in (
+            *(((150, 100), "triangular"), ((100, 65), "honeycomb"), ((70, 45), "kagome")),
+            *(((9, 12, 20), "bcc"), ((130, 2, 20), "diamond"), ((6, 9, 11), "fcc")),
+        )
+    ),
+    *(
+        (Ising, shape, {"lattice": name, "coupling": -1.0, "periodic": how, "temperature": 1.9})
+        for shape, name in (((40, 70), "square"), ((2, 9, 10), "fcc"), ((33, 20), "honeycomb"))
+        for how in (False, True, "antiperiodic")
+    ),
+    (Ising, random_regular(5000, 4, 1), {"temperature": 2.9}),
+    (Potts, (20, 70), {"q": 3, "field": 0.01, **TRIANGULAR}),
+    *((XY, shape, {"beta": 0.8, "replicas": 2}) for shape in ((100, 150), (20_000,), (9, 8, 7, 6))),
+    *((Heisenberg, shape, {"beta": 0.8, "replicas": 2}) for shape in ((24, 20, 40), (64, 64))),
+    *((kind, (9, 70), {**own, **TRIANGULAR}) for kind, own in ((Clock, {"q": 5}), (ON, {"n": 4}))),
+    (Heisenberg, (9, 70), TRIANGULAR),
+]
+
+
+@pytest.mark.parametrize("device", ["cuda"])
+@pytest.mark.parametrize(("model_type", "shape", "options"), ALIKE)
+def test_updates_go_as_on_the_cpu(device, model_type, shape, options):
+    models = [model_type(shape, **options, seed=5, device=place) for place in DEVICES]
+    assert models[1].device == device
+    if model_type is Ising and "lattice" in options:  # by bricks, where bonds lead to neighbours
+        assert (models[1]._engine._bricks is None) == (options["lattice"] == "kagome")
+    sizes = {"clusters": not {"coupling", "field"} & set(options)}
+    updates = [("swendsen_wang", 2, sizes), ("wolff", 2, {}), ("swendsen_wang", 1, {})]
+    equal_trajectories(models, [*updates, ("metropolis", 1, {})])
+    for told in ("bonds", "labels", "energy"):
+        np.testing.assert_array_equal(*(on_host(getattr(model, told)()) for model in models))
+    np.testing.assert_array_equal(*(model.measure().records for model in models))
 
 
 LONG = [

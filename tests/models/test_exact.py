@@ -29,22 +29,6 @@ def test_kaufman_is_the_sum_over_all_spins(shape, beta):
     )
 
 
-@pytest.mark.parametrize("beta", BETAS)
-@pytest.mark.parametrize("length", [3, 16, 31])
-def test_kaufman_is_a_power_of_the_transfer_matrix(length, beta):
-    """Of a strip of width 4, in floating point: ln Z itself, by sizes."""
-    states = 2 * (np.arange(16)[:, None] >> np.arange(4) & 1) - 1
-    around = (states == np.roll(states, 1, axis=1)).sum(axis=1)
-    across = (states[:, None] == states[None]).sum(axis=2)
-    matrix = np.exp(beta * (across + around[:, None] / 2 + around[None] / 2))
-    eigenvalues = np.linalg.eigvalsh(matrix)
-    with localcontext(prec=DIGITS):
-        found = float(log_kaufman(length, 4)(Decimal(beta)))
-    largest = eigenvalues[-1]
-    expected = length * log(largest) + log(((eigenvalues / largest) ** length).sum())
-    assert found == pytest.approx(expected, rel=1e-13)
-
-
 def test_density_of_states_of_beale():
     """The lowest levels of 32 x 32: P. D. Beale, Phys. Rev. Lett. 76, 78 (1996).
 

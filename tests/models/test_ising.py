@@ -1,21 +1,18 @@
 """The Ising model on any lattice: its geometry, its distribution, its trajectories, its errors."""
 
-import copy
 from itertools import product
 from math import sqrt
 
 import numpy as np
 import pytest
 
-import conncomp
 from cell_reference import bonds_of
 from conncomp.models import Ising, Potts, UnitCell, simulate
 from conncomp.models.lattices import LATTICES
-from models import alarms
+from models.devices import DEVICES, on_host
 from models.ising_reference import ReferenceIsing
 
 pytestmark = pytest.mark.usefixtures("restore_threads")
-DEVICES = ["cpu", "cuda"]
 # Its first bond moves by five sites along a row, which has three where there is one cell.
 FAR = UnitCell(
     [[1.0, 0.0], [0.0, 1.0]],
@@ -28,10 +25,6 @@ CROSSED = UnitCell(
     np.eye(2), np.zeros((2, 2)), [(0, 1, (0, 0)), (1, 0, (0, 1)), (0, 1, (1, 1)), (0, 0, (1, 0))]
 )
 FARTHEST = UnitCell(np.eye(2), np.zeros((8, 2)), [(0, 7, (1, 1)), (0, 1, (0, 0)), (7, 0, (1, -1))])
-
-
-def on_host(array):
-    return array.get() if hasattr(array, "get") else array
 
 
 # ------------------------------------------------------------------------------------ the geometry
@@ -70,56 +63,6 @@ def test_edges_and_signs_are_those_of_the_cells_list(lattice, length, border):
 
 
 # -------------------------------------------------------------------------------- the distribution
-
-
-def exact_energy(model):
-    """Return the mean energy by enumeration of all states."""
-    states = 1 - 2 * (np.arange(1 << model.sites)[:, None] >> np.arange(model.sites) & 1)
-    ends = states[:, model.edges]
-    energies = -abs(model.coupling) * (ends[..., 0] * ends[..., 1] @ model.signs.astype(int))
-    weights = np.exp(-model._betas[0] * (energies - energies.min()))
-    return (energies * weights).sum() / weights.sum()
-
-
-SMALL = [
-    ((3, 3), "triangular", 0.3, 1.0, True),
-    ((2, 4), "triangular", 0.4, -1.0, True),
-    ((3, 3), "triangular", 0.4, 1.5, ("antiperiodic", False)),
-    ((2, 3), "honeycomb", 0.7, 1.0, True),
-    ((2, 2), "kagome", 0.5, 1.0, (True, False)),
-    ((1, 3), "kagome", 0.4, -1.0, True),
-    ((2, 2, 2), "bcc", 0.1, 1.0, True),
-    ((2, 3, 2), "fcc", 0.1, 1.0, (False, True, True)),
-    ((2, 2, 1), "diamond", 0.5, 1.0, True),
-    ((3, 3), "square", 0.4, -1.0, True),
-    ((3, 4), "square", 0.4, 1.0, True),
-    ((4,), LADDER, 0.6, 1.0, "antiperiodic"),
-]
-
-
-# On a GPU sweeps go as on the CPU; where the host executor takes its place they take long.
-CASES = [
-    *product(["cpu"], [(230, 40)], ["swendsen-wang", "wolff"], SMALL),
-    *product(["cuda"], [(40, 8)], ["swendsen-wang", "wolff"], SMALL[1:5:3]),
-]
-
-
-@pytest.mark.parametrize(("device", "counts", "update", "case"), CASES)
-def test_energies_are_those_of_enumeration(device, counts, update, case):
-    (replicas, sweeps), (shape, lattice, beta, coupling, periodic) = counts, case
-    model = Ising(
-        shape,
-        lattice=lattice,
-        beta=beta,
-        coupling=coupling,
-        periodic=periodic,
-        replicas=replicas,
-        seed=3,
-        device=device,
-    )
-    run = simulate(model, sweeps // 2, thermalise=sweeps, update=update)
-    expected = exact_energy(model)
-    assert alarms.of_mean(run.series.energy.mean(axis=0), expected) > alarms.FALSE_ALARM
 
 
 # At T_c of infinite lattices, a site: R. M. F. Houtappel, Physica 16, 425 (1950), of the triangular
@@ -188,63 +131,6 @@ def test_trajectories_are_those_of_the_reference(device, shape, lattice, beta, c
             np.testing.assert_allclose(series.improved_squared_magnetisation[0], squares)
 
 
-LARGE = [((150, 100), "triangular"), ((100, 65), "honeycomb"), ((70, 45), "kagome")]
-LARGE += [((9, 12, 20), "bcc"), ((130, 2, 20), "diamond"), ((6, 9, 11), "fcc")]
-# Of lattices that `Potts` has not, as they are antiferromagnets or turned.
-TURNED = [((40, 70), "square"), ((2, 9, 10), "fcc"), ((33, 20), "honeycomb")]
-
-
-# In three strips of rows and more, for strips have 65,536 sites and more.
-STRIPS = [((300, 800), "triangular"), ((400, 300), "honeycomb"), ((150, 500), "kagome")]
-STRIPS += [((40, 60, 100), "bcc"), ((130, 10, 100), "diamond")]
-
-
-@pytest.mark.parametrize(("shape", "lattice"), STRIPS)
-def test_threads_and_replicas_change_nothing(shape, lattice):
-    def make(**options):
-        return Ising(shape, lattice=lattice, temperature=2.1, seed=5, **options)
-
-    conncomp.set_num_threads(1)
-    one = make()
-    series = one.swendsen_wang(2, clusters=True), one.wolff(clusters=True)
-    conncomp.set_num_threads(3)
-    many = make(replicas=2, first_replica=0)
-    beside = many.swendsen_wang(2, clusters=True), many.wolff(clusters=True)
-    for of_many, of_one in zip(beside, series, strict=True):
-        np.testing.assert_array_equal(of_many.records[:, 0], of_one.records)
-    np.testing.assert_array_equal(many.spins[0], one.spins)
-    assert (many.spins[1] != one.spins).any()
-    last = make(first_replica=1)
-    last.step(2), last.wolff()
-    np.testing.assert_array_equal(many.spins[1], last.spins)
-
-
-@pytest.mark.parametrize("device", ["cuda"])
-@pytest.mark.parametrize(("shape", "lattice"), LARGE)
-def test_gpu_goes_as_the_cpu(device, shape, lattice):
-    models = [Ising(shape, lattice=lattice, temperature=2.1, seed=5, device=d) for d in DEVICES]
-    records = [model.swendsen_wang(2, clusters=True).records for model in models]
-    np.testing.assert_array_equal(*records)
-    np.testing.assert_array_equal(*(on_host(model.spins) for model in models))
-    np.testing.assert_array_equal(*(on_host(model.bonds()) for model in models))
-    np.testing.assert_array_equal(*(model.energy() for model in models))
-    # By bricks, where bonds lead to neighbours.
-    assert (models[1]._engine._bricks is None) == (lattice == "kagome")
-
-
-@pytest.mark.parametrize("device", ["cuda"])
-@pytest.mark.parametrize(("shape", "lattice"), TURNED)
-@pytest.mark.parametrize("periodic", [False, True, "antiperiodic"])
-def test_antiferromagnets_go_on_the_gpu_as_on_the_cpu(device, shape, lattice, periodic):
-    arguments = {"lattice": lattice, "coupling": -1.0, "periodic": periodic, "temperature": 1.9}
-    models = [Ising(shape, **arguments, seed=6, device=d) for d in DEVICES]
-    assert models[1]._engine._bricks is not None
-    for _ in range(2):
-        records = [model.swendsen_wang(2).records for model in models]
-        np.testing.assert_array_equal(*records)
-        np.testing.assert_array_equal(*(on_host(model.spins) for model in models))
-
-
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("lattice", ["square", "honeycomb", "cubic", "kagome"])
 def test_labels_are_the_clusters_that_are_measured(device, lattice):
@@ -269,25 +155,6 @@ def test_square_lattice_is_potts_in_another_convention():
     np.testing.assert_array_equal(ising.spins, 1 - 2 * potts.spins.astype(int))
     assert Ising(4).temperature == pytest.approx(2.269185314213022)
     assert Ising(4).beta == pytest.approx(Potts((4, 4)).beta / 2)
-
-
-@pytest.mark.parametrize("lattice", ["square", "triangular", "kagome"])
-def test_interruptions_change_nothing(lattice, tmp_path):
-    def make():
-        return Ising(7, lattice=lattice, replicas=2, temperature=[2.0, 3.0], seed=6)
-
-    whole = simulate(make(), 12, thermalise=3)
-    simulate(make(), 4, thermalise=3, checkpoint=tmp_path / "run")
-    model = make()
-    parts = simulate(model, 12, thermalise=3, checkpoint=tmp_path / "run")
-    np.testing.assert_array_equal(parts.series.records, whole.series.records)
-    twin = copy.deepcopy(model)
-    twin.step(2), model.step(2)
-    np.testing.assert_array_equal(twin.spins, model.spins)
-    np.testing.assert_array_equal(twin.beta, [0.5, 1 / 3])
-    assert len(whole.summarise()) == 2
-    with pytest.raises(ValueError, match="whose lattice is"):
-        simulate(Ising(7, lattice=LATTICES["fcc"], beta=0.1), 12, checkpoint=tmp_path / "run")
 
 
 def test_first_spins():

@@ -1,50 +1,15 @@
 """The Ising model on graphs, with couplings and fields: distribution, trajectories, errors."""
 
-import copy
-
 import numpy as np
 import pytest
 from scipy import sparse
 
-import conncomp
 from conncomp import Graph
-from conncomp.models import Ising, parallel_tempering, simulate
-from models import alarms
-from models.edges_reference import ReferenceEdges, check_updates, on_host
+from conncomp.models import Ising
+from models.devices import DEVICES
+from models.edges_reference import check_updates, random_regular, small_world
 
 pytestmark = pytest.mark.usefixtures("restore_threads")
-DEVICES = ["cpu", "cuda"]
-
-
-def small_world(vertices, shortcuts, seed):
-    """Return a ring with bonds to the next two vertices, and shortcuts."""
-    ring, rng = np.arange(vertices), np.random.default_rng(seed)
-    ends = rng.permutation(vertices)[: 2 * shortcuts].reshape(2, -1)
-    u, v = (np.concatenate([ring, ring, ends[k]]) for k in (0, 1))
-    v[:vertices], v[vertices : 2 * vertices] = (ring + 1) % vertices, (ring + 2) % vertices
-    return Graph.from_edges(u, v, vertices)
-
-
-def random_regular(vertices, degree, seed):
-    """Return a graph of `degree` random rings through all vertices, half of that each."""
-    rng = np.random.default_rng(seed)
-    rings = [rng.permutation(vertices) for _ in range(degree // 2)]
-    return Graph.from_edges(
-        np.concatenate(rings), np.concatenate([np.roll(ring, 1) for ring in rings]), vertices
-    )
-
-
-def exact(model):
-    """Return the means of energy and magnetisation by enumeration of all states."""
-    edges, unit = model._edges, model._edges.scale / 2**29
-    couplings = np.full(edges.bonds, 2**29) if edges.couplings is None else edges.couplings
-    states = 1 - 2 * (np.arange(1 << edges.sites)[:, None] >> np.arange(edges.sites) & 1)
-    energies = -(states[:, edges.ends[0]] * states[:, edges.ends[1]]) @ (unit * couplings)
-    if edges.fields is not None:
-        energies -= states @ (unit * edges.fields)
-    weights = np.exp(-model._betas[0] * (energies - energies.min()))
-    weights /= weights.sum()
-    return energies @ weights, states.mean(axis=1) @ weights
 
 
 RNG = np.random.default_rng(3)
@@ -66,23 +31,6 @@ SMALL = {
     "turned": (5, {"lattice": "chain", "beta": 0.4, "field": 0.1, "periodic": "antiperiodic"}),
     "cell": ((2, 3), {"lattice": "honeycomb", "beta": 0.6, "coupling": RNG.normal(size=18)}),
 }
-CASES = [
-    *(("cpu", 230, 40, update, case) for update in ("swendsen-wang", "wolff") for case in SMALL),
-    *(("cuda", 40, 8, "swendsen-wang", case) for case in ("gaussian", "all of it")),
-    ("cuda", 40, 30, "wolff", "random field"),
-]
-
-
-@pytest.mark.soak
-@pytest.mark.parametrize(("device", "replicas", "sweeps", "update", "case"), CASES)
-def test_means_are_those_of_enumeration(device, replicas, sweeps, update, case):
-    shape, arguments = SMALL[case]
-    model = Ising(shape, **arguments, replicas=replicas, seed=3, device=device)
-    run = simulate(model, sweeps // 2, thermalise=sweeps, update=update)
-    energy, magnetisation = exact(model)
-    series = run.series
-    assert alarms.of_mean(series.energy.mean(axis=0), energy) > alarms.FALSE_ALARM
-    assert alarms.of_mean(series.magnetisation.mean(axis=0), magnetisation) > alarms.FALSE_ALARM
 
 
 TRAJECTORIES = [
@@ -97,61 +45,7 @@ TRAJECTORIES = [
 @pytest.mark.parametrize("case", range(len(TRAJECTORIES)))
 def test_trajectories_are_those_of_the_reference(device, case):
     shape, arguments = TRAJECTORIES[case]
-    model = Ising(shape, **arguments, replicas=2, first_replica=3, seed=7, device=device)
-    edges, unit = model._edges, model._edges.scale / 2**29
-    couplings = model.signs * (unit * 2**29) if edges.couplings is None else unit * edges.couplings
-    fields = np.zeros(model.sites) if edges.fields is None else unit * edges.fields
-    start = on_host(model.spins).reshape(2, -1)
-    references = [
-        ReferenceEdges(model.edges, couplings, fields, model.beta[k], 7, 3 + k, start[k])
-        for k in range(2)
-    ]
-    measured = edges.fields is None and (couplings > 0).all()
-    check_updates(model, references, measured)
-
-
-def test_threads_replicas_and_interruptions_change_nothing(tmp_path):
-    graph = random_regular(200_000, 4, 1)
-
-    def make(**options):
-        return Ising(graph, temperature=2.8, field=0.01, seed=5, **options)
-
-    conncomp.set_num_threads(1)
-    one = make()
-    series = one.swendsen_wang(2), one.wolff()
-    conncomp.set_num_threads(3)
-    many = make(replicas=2)
-    for of_many, of_one in zip((many.swendsen_wang(2), many.wolff()), series, strict=True):
-        np.testing.assert_array_equal(of_many.records[:, 0], of_one.records)
-    np.testing.assert_array_equal(many.spins[0], one.spins)
-    assert (many.spins[1] != one.spins).any()
-    twin = copy.deepcopy(many)
-    twin.step(1), many.step(1)
-    np.testing.assert_array_equal(twin.spins, many.spins)
-
-    def small(field=0.1):
-        return Ising(RING, beta=[0.2, 0.4], field=field, replicas=2, seed=6)
-
-    whole = simulate(small(), 12, thermalise=3)
-    simulate(small(), 4, thermalise=3, checkpoint=tmp_path / "run")
-    parts = simulate(small(), 12, thermalise=3, checkpoint=tmp_path / "run")
-    np.testing.assert_array_equal(parts.series.records, whole.series.records)
-    assert len(whole.summarise()) == 2
-    with pytest.raises(ValueError, match=r"whose field is 0\.1, not 0\.2"):
-        simulate(small(0.2), 12, thermalise=3, checkpoint=tmp_path / "run")
-    simulate(small(np.arange(9.0)), 4, checkpoint=tmp_path / "other")
-    with pytest.raises(ValueError, match="whose bonds is"):
-        simulate(small(np.arange(9.0)[::-1]), 4, checkpoint=tmp_path / "other")
-
-
-@pytest.mark.parametrize("device", ["cuda"])
-def test_gpu_goes_as_the_cpu(device):
-    graph = random_regular(5000, 4, 1)
-    models = [Ising(graph, temperature=2.9, seed=5, device=d) for d in DEVICES]
-    for update in ("swendsen_wang", "wolff"):
-        records = [getattr(model, update)(2, clusters=True).records for model in models]
-        np.testing.assert_array_equal(*records)
-        np.testing.assert_array_equal(*(on_host(model.spins) for model in models))
+    check_updates(Ising(shape, **arguments, replicas=2, first_replica=3, seed=7, device=device))
 
 
 def test_arcs_become_bonds():
@@ -173,16 +67,6 @@ def test_a_field_changes_the_engine_and_not_the_first_spins():
     assert tied.energy() == pytest.approx(plain.energy() - 0.1 * plain.spins.sum(), rel=1e-7)
     assert tied.beta == plain.beta
     assert Ising((7, 70), seed=2, field=0.0).parameters() == plain.parameters()
-
-
-def test_tempering_in_a_field():
-    model = Ising(RING, beta=np.linspace(0.1, 0.6, 20), replicas=20, field=0.5, seed=1)
-    tempering = parallel_tempering(model, 1500)
-    assert (tempering.acceptance > 0.2).all()
-    expected = exact(Ising(RING, beta=tempering.beta[10], field=0.5))
-    energies = tempering.series.energy[100:, 10]
-    bins = energies.reshape(100, -1).mean(axis=1)
-    assert alarms.of_mean(bins, expected[0]) > alarms.FALSE_ALARM
 
 
 def test_couplings_that_cancel_are_no_bond():

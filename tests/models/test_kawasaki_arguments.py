@@ -1,11 +1,11 @@
 """What the Kawasaki model takes and refuses; its state, its parts alone and together."""
 
+import h5py
 import numpy as np
 import pytest
 
 import conncomp
 from conncomp.models import Kawasaki, simulate
-from conncomp.models.protocol import ModelState
 from models.kawasaki_reference import STEPS
 
 
@@ -148,24 +148,6 @@ def test_replicas_alone_are_those_of_many(device):
         assert alone.measure().energy == many.measure().energy[k]
 
 
-@pytest.fixture
-def threads():
-    before = conncomp.get_num_threads()
-    yield conncomp.set_num_threads
-    conncomp.set_num_threads(before)
-
-
-@pytest.mark.parametrize(("shape", "replicas"), [(96, None), (32, 5)])
-def test_threads_change_nothing(shape, replicas, threads):
-    spins = []
-    for count in (1, 3):
-        threads(count)
-        model = Kawasaki(shape, fraction=0.2, replicas=replicas, seed=1)
-        model.step(2)
-        spins.append(model.spins)
-    np.testing.assert_array_equal(*spins)
-
-
 def test_what_start_holds_is_copied():
     start = (np.arange(512) % 3 == 0).reshape(8, 8, 8)
     model = Kawasaki(8, start=start, replicas=2)
@@ -176,55 +158,14 @@ def test_what_start_holds_is_copied():
     assert model.spins.sum() == 342
 
 
-def test_states_of_strangers():
-    model = Kawasaki((4, 4), lattice="square", fraction=0.25, seed=1)
-    state = model.state()
-    (words,) = state.arrays
-    more = words.copy()
-    more[0, np.flatnonzero(words[0] == 0)[0]] = 1
-    beyond = words.copy()
-    beyond[0, 3] |= np.uint64(2)
-    for arrays, message in [
-        ((), "the state has 0 arrays"),
-        ((words.astype("i8"),), "words is int64"),
-        ((words[:, :3],), "words is uint64 of shape"),
-        ((words.tolist(),), "array 0 of the state is a list"),
-        ((more,), "other numbers of spins"),
-        ((beyond,), "bits beyond the domains"),
-    ]:
-        with pytest.raises(ValueError, match=message):
-            model.restore(ModelState(0, arrays))
-    with pytest.raises(ValueError, match="updates=-1"):
-        model.restore(ModelState(-1, (words,)))
-    assert (model.state().arrays[0] == words).all()
-
-
-def test_simulations_go_on(tmp_path):
-    def model():
-        return Kawasaki(8, temperature=[3.0, 5.0], fraction=[0.2, 0.4], replicas=2, seed=4)
-
-    whole = simulate(model(), 12, thermalise=3, measure_every=2)
-    path = tmp_path / "checkpoint"
-    simulate(model(), 5, thermalise=3, measure_every=2, checkpoint=path)
-    rest = simulate(
-        model(), 12, thermalise=3, measure_every=2, checkpoint=path, output=tmp_path / "run.h5"
-    )
-    np.testing.assert_array_equal(rest.series.records, whole.series.records)
-    assert whole.series.energy.shape == (6, 2)
-    assert whole.parameters["lattice"] == "bcc"
-    np.testing.assert_array_equal(whole.arrays["temperature"], [3.0, 5.0])
-    with pytest.raises(ValueError, match="temperature"):
-        simulate(
-            Kawasaki(8, temperature=[3.0, 5.1], fraction=[0.2, 0.4], replicas=2, seed=4),
-            12,
-            thermalise=3,
-            measure_every=2,
-            checkpoint=path,
-        )
-    import h5py
-
+def test_series_and_parameters_are_written(tmp_path):
+    model = Kawasaki(8, temperature=[3.0, 5.0], fraction=[0.2, 0.4], replicas=2, seed=4)
+    run = simulate(model, 12, thermalise=3, measure_every=2, output=tmp_path / "run.h5")
+    assert run.series.energy.shape == (6, 2)
+    assert run.parameters["lattice"] == "bcc"
+    np.testing.assert_array_equal(run.arrays["temperature"], [3.0, 5.0])
     with h5py.File(tmp_path / "run.h5") as archive:
-        np.testing.assert_array_equal(archive["largest_component"], whole.series.largest_component)
+        np.testing.assert_array_equal(archive["largest_component"], run.series.largest_component)
 
 
 @pytest.mark.parametrize("device", ["cuda"])

@@ -7,6 +7,7 @@ import pytest
 
 from conncomp.kernels.exchange import ExchangeLattice, pack, unpack
 from conncomp.models import Kawasaki
+from models.devices import on_host
 from models.kawasaki_reference import STEPS, ReferenceKawasaki
 
 SHAPES = [
@@ -21,10 +22,6 @@ SHAPES = [
     ("bcc", (4, 8, 4)),
     ("bcc", (16, 4, 8)),
 ]
-
-
-def on_host(array):
-    return array.get() if hasattr(array, "get") else array
 
 
 TEMPERATURES, FRACTIONS = [1.1, 4.0, 30.0], [0.5, 0.2, 0.7]

@@ -1,21 +1,23 @@
 """Metropolis and heat bath of states on any edges, and clusters of two states: chances, bits."""
 
-from itertools import product
 from math import sqrt
 
 import numpy as np
 import pytest
 from scipy import stats
 
-import conncomp
 from conncomp import Graph
-from conncomp.kernels.edges import WHOLE
-from conncomp.models import Ising, Potts, parallel_tempering, simulate
+from conncomp.models import Ising, Potts, simulate
 from models import alarms
-from models.edges_reference import ReferenceEdges, ReferenceStates, ReferenceTwoStates, on_host
+from models import test_ising_on_edges as on_edges
+from models import test_potts_on_edges as of_states
+from models.devices import DEVICES, on_host
+from models.edges_reference import (
+    references_of,
+)
+from models.exact import Exact
 
 pytestmark = pytest.mark.usefixtures("restore_threads")
-DEVICES = ["cpu", "cuda"]
 RULES = "metropolis", "heat-bath"
 UPDATES = "swendsen-wang", "wolff", *RULES
 RNG = np.random.default_rng(8)
@@ -27,60 +29,12 @@ FOUR_SITES = {
     "mixed": {"coupling": MIXED},
     "field": {"coupling": MIXED, "field": FIELD},
 }
-KINDS = {"ising": (Ising, 2), "potts 2": (Potts, 2), "potts 3": (Potts, 3), "potts 5": (Potts, 5)}
+KINDS = {"ising": (Ising, 2), **{f"potts {q}": (Potts, q) for q in range(2, 7)}}
 
 
 def make(name, shape, **arguments):
     model_type, q = KINDS[name]
     return model_type(shape, **({} if name == "ising" else {"q": q}), **arguments)
-
-
-def bonds_of(model):
-    """Return couplings and fields as the kernels have them, with their signs."""
-    edges = model._edges if model._edges is not None else model._all_bonds()
-    unit = edges.scale / WHOLE
-    couplings = np.full(edges.bonds, WHOLE) if edges.couplings is None else edges.couplings
-    fields = np.zeros(model.sites) if edges.fields is None else edges.fields
-    return unit * couplings, unit * fields
-
-
-class Exact:
-    """All spins of a small model, with their energies and probabilities."""
-
-    def __init__(self, model, q):
-        couplings, fields = bonds_of(model)
-        self.q, self.sites = q, model.sites
-        self.states = np.array(list(product(range(q), repeat=model.sites)))
-        u, v = model.edges.T
-        if isinstance(model, Ising):
-            spins = 1 - 2 * self.states
-            self.energies = -(spins[:, u] * spins[:, v] @ couplings + spins @ fields)
-        else:
-            equal = self.states[:, u] == self.states[:, v]
-            self.energies = -(equal @ couplings + (self.states == 0) @ fields)
-        weights = np.exp(-model._betas[0] * (self.energies - self.energies.min()))
-        self.beta, self.weights = model._betas[0], weights / weights.sum()
-
-    def number(self, states):
-        """Return which of `states` these are."""
-        return states @ self.q ** np.arange(self.sites)[::-1]
-
-    def of_site(self, rule, site):
-        """Return the matrix of transitions when one site is offered another state."""
-        matrix = np.zeros((len(self.states),) * 2)
-        for k, states in enumerate(self.states):
-            others = np.tile(states, (self.q, 1))
-            others[:, site] = range(self.q)
-            to = self.number(others)
-            if rule == "heat-bath":
-                matrix[k, to] = self.weights[to] / self.weights[to].sum()
-                continue
-            most = 15 / 16 if self.q == 2 else 1
-            lost = self.beta * (self.energies[to] - self.energies[k])
-            matrix[k, to] = most * np.exp(-np.maximum(lost, 0)) / (self.q - 1)
-            matrix[k, k] = 0
-            matrix[k, k] = 1 - matrix[k].sum()
-        return matrix
 
 
 # ------------------------------------------------------------------------ transitions, four sites
@@ -159,20 +113,34 @@ ENUMERATED = [
 ]
 
 
+SMALL |= {f"Ising, {case}": given for case, given in on_edges.SMALL.items()}
+SMALL |= {f"Potts, {case}": (s, given) for case, (s, _, given) in of_states.SMALL.items()}
+ENUMERATED += [("ising", f"Ising, {case}", u) for case in on_edges.SMALL for u in UPDATES[:2]]
+ENUMERATED += [
+    (f"potts {q}", f"Potts, {case}", u)
+    for case, (_, q, _) in of_states.SMALL.items()
+    for u in UPDATES[:2]
+]
+
+
 @pytest.mark.soak(gate="pairs")
 @pytest.mark.parametrize(("name", "case", "update"), ENUMERATED)
 def test_means_are_those_of_enumeration(name, case, update):
-    shape, arguments = SMALL[case]
-    model = make(name, shape, beta=0.6, **arguments, replicas=400, seed=3)
-    exact = Exact(model, KINDS[name][1])
+    shape, given = SMALL[case]
+    given = given if {"beta", "temperature"} & set(given) else {"beta": 0.6, **given}
+    model, q = make(name, shape, **given, replicas=400, seed=3), KINDS[name][1]
+    exact = Exact(model, q)
     series = simulate(model, 20, thermalise=40, update=update).series
     mean = series.energy.mean(axis=0)
-    expected = exact.weights @ exact.energies
-    assert alarms.of_mean(mean, expected) > alarms.FALSE_ALARM
+    assert alarms.of_mean(mean, exact.mean) > alarms.FALSE_ALARM
     assert mean.std() / sqrt(400) < 0.1 * exact.energies.std()
-    counts = series.state_counts.mean(axis=0)[:, 0]
-    zeros = exact.weights @ (exact.states == 0).sum(axis=1)
-    assert alarms.of_mean(counts, zeros) > alarms.FALSE_ALARM
+    counts = np.stack([(exact.states == state).sum(axis=1) for state in range(q)])
+    found = series.state_counts.mean(axis=0).T
+    for number, expected in zip(found, counts @ exact.weights, strict=True):
+        assert alarms.of_mean(number, expected) > alarms.FALSE_ALARM
+    squares = (q * ((counts / model.sites) ** 2).sum(axis=0) - 1) / (q - 1) @ exact.weights
+    found = series.squared_magnetisation.mean(axis=0)
+    assert alarms.of_mean(found, squares) > alarms.FALSE_ALARM
 
 
 def test_ground_states_of_antiferromagnets():
@@ -214,20 +182,8 @@ def test_trajectories_are_those_of_the_reference(device, name, case):
     model = make(
         name, shape, beta=0.6, **arguments, replicas=2, first_replica=3, seed=2**40, device=device
     )
-    couplings, fields = bonds_of(model)
-    q, start = KINDS[name][1], on_host(model.spins).reshape(2, -1)
-    mixed = bool((couplings < 0).any())
-    reference_type = ReferenceTwoStates if mixed else ReferenceStates
-    references = []
-    for k in range(2):
-        given = model.edges, couplings, fields, model.beta[k], model.seed, 3 + k, start[k]
-        references.append(ReferenceEdges(*given) if name == "ising" else reference_type(q, *given))
-    # A site of rows that are no multiples of 64 is a bit further on.
-    row = model._words_lattice.shape[-1]
-    place = np.arange(model.sites)
+    references = references_of(model)
     clusters, rules = UPDATES if model._edges is not None else RULES, RULES
-    for reference in references:
-        reference.bits = (place // row * (-(-row // 64) * 64) + place % row).tolist()
     if case == "plain":
         clusters = rules = RULES[1:]  # Metropolis' rule goes by words there
     for update in (*clusters, *rules):
@@ -239,24 +195,6 @@ def test_trajectories_are_those_of_the_reference(device, name, case):
             reference.sweep(update) if update in RULES else reference.update(update == "wolff")
         spins = on_host(model.spins).reshape(2, -1)
         np.testing.assert_array_equal(spins, [reference.spins for reference in references])
-
-
-@pytest.mark.parametrize("name", ["ising", "potts 3"])
-@pytest.mark.parametrize("update", UPDATES)
-def test_threads_replicas_and_interruptions_change_nothing(name, update, tmp_path):
-    def model(replicas=None, first_replica=0):
-        drawn = {"replicas": replicas, "first_replica": first_replica, "seed": 5}
-        return make(name, (90, 300), lattice="triangular", coupling=-1.0, beta=0.9, **drawn)
-
-    conncomp.set_num_threads(1)
-    one = simulate(model(first_replica=1), 3, update=update)
-    conncomp.set_num_threads(3)
-    whole, many = model(2), model(2)
-    run = simulate(whole, 3, update=update)
-    np.testing.assert_array_equal(run.series.records[:, 1], one.series.records)
-    simulate(many, 1, update=update, checkpoint=tmp_path / "run")
-    parts = simulate(model(2), 3, update=update, checkpoint=tmp_path / "run")
-    np.testing.assert_array_equal(parts.series.records, run.series.records)
 
 
 def test_rules_may_change_and_fields_do_not_matter_where_there_are_none():
@@ -274,12 +212,3 @@ def test_rules_may_change_and_fields_do_not_matter_where_there_are_none():
         for model in (lattice, graph):
             getattr(model, rule)(3, measure=False)
         np.testing.assert_array_equal(lattice.spins.reshape(-1), graph.spins)
-
-
-def test_tempering_of_an_antiferromagnet():
-    model = Potts((3, 3), 3, np.linspace(0.2, 2, 8), replicas=8, coupling=-1.0, seed=1)
-    tempering = parallel_tempering(model, 1200, update="heat-bath")
-    assert (tempering.acceptance > 0.2).all()
-    exact = Exact(Potts((3, 3), 3, tempering.beta[4], coupling=-1.0), 3)
-    bins = tempering.series.energy[100:, 4].reshape(100, -1).mean(axis=1)
-    assert alarms.of_mean(bins, exact.weights @ exact.energies) > alarms.FALSE_ALARM

@@ -12,14 +12,8 @@ from conncomp.models import XY, Heisenberg, Ising, Potts, UnitCell, simulate, su
 from conncomp.models.lattices import LATTICES
 from conncomp.models.observables import helicity, vortices
 from conncomp.models.observables.vortices import faces_of, plaquettes
+from models.devices import DEVICES, on_host
 from winding_search import hermite
-
-DEVICES = ["cpu", "cuda"]
-
-
-def on_host(array):
-    return array.get() if hasattr(array, "get") else array
-
 
 # ------------------------------------------------------------------------------------ the helicity
 
@@ -124,7 +118,7 @@ def test_summaries_and_series_have_them():
 def test_plaquettes_are_the_faces(name, corners):
     assert sorted(map(len, faces_of(LATTICES[name]))) == corners
     place = XY((3, 4), lattice=name, beta=1.0)._place
-    bonds = {tuple(sorted(bond)) for bond in place.edges().tolist()}
+    bonds = {tuple(sorted(bond)) for bond in place.ends().T.tolist()}
     sides = defaultdict(int)
     for sites in plaquettes(place):
         assert len(sites) == 12
@@ -204,7 +198,7 @@ MODELS = {
 def windings_by_search(place, active):
     """Return along which axes some cluster wraps, and the highest rank, by displacements."""
     beside, periods = defaultdict(list), place.cells.windings()
-    for (u, v), far in zip(place.edges()[active].tolist(), periods[active].tolist(), strict=True):
+    for (u, v), far in zip(place.ends().T[active].tolist(), periods[active].tolist(), strict=True):
         beside[u].append((v, far))
         beside[v].append((u, [-n for n in far]))
     axes, rank, at = set(), 0, {}
@@ -269,19 +263,6 @@ def test_windings_on_graphs_are_refused():
             make(ring, beta=0.3).swendsen_wang(wrapping=True)
     with pytest.raises(ValueError, match="wrapping=True is for update="):
         XY((4, 4)).updater(update="wolff", wrapping=True)
-
-
-@pytest.mark.parametrize("model_type", [Ising, XY, Potts])
-def test_wrapping_is_among_the_parameters(tmp_path, model_type):
-    def make():
-        known = {"q": 3} if model_type is Potts else {}
-        return model_type((3, 4), lattice="honeycomb", beta=0.7, seed=1, **known)
-
-    checkpoint = tmp_path / "kept"
-    run = simulate(make(), 5, checkpoint=checkpoint, wrapping=True)
-    assert run.parameters["wrapping"] is True
-    with pytest.raises(ValueError, match="another simulation, whose wrapping is True"):
-        simulate(make(), 9, checkpoint=checkpoint)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 from conncomp import _arrays
 from conncomp.components import _labels, sizes
 from conncomp.grid import answers, array, wrapping
-from conncomp.models import Percolation, simulate
+from conncomp.models import Percolation
 from conncomp.models.percolation import cuda
 from conncomp.models.percolation.labels import _record_sizes
 from conncomp.models.percolation.measurements import (
@@ -19,6 +19,7 @@ from conncomp.models.percolation.measurements import (
 from host_cuda.host_gpu import AVAILABLE, HostGpu
 from host_cupy import place_on_host
 from models.conftest import HAS_GPU
+from models.devices import on_host
 
 
 @pytest.fixture(autouse=True)
@@ -30,10 +31,6 @@ def gpu_without_gpu(monkeypatch):
         pytest.skip("there is neither a GPU nor what the host executor needs")
     gpu = HostGpu()
     monkeypatch.setattr(cuda, "current_gpu", lambda: gpu)
-
-
-def on_host(array):
-    return array.get() if hasattr(array, "get") else array
 
 
 @pytest.mark.soak(gate="values")
@@ -52,25 +49,7 @@ def on_host(array):
     ],
 )
 def test_as_on_the_cpu(shape, periodic, p, kind):
-    arguments = {"kind": kind, "periodic": periodic, "p": p, "replicas": 2, "seed": 4}
-    models = [Percolation(shape, **arguments, device=device) for device in ("cpu", "cuda")]
-    for _ in range(2):
-        expected, measured = (model.measure() for model in models)
-        drawn = [model.bonds() if kind == "bond" else model.occupied() for model in models]
-        np.testing.assert_array_equal(on_host(drawn[1]), drawn[0])
-        for name, values in expected.observables().items():
-            np.testing.assert_array_equal(measured.observables()[name], values, name)
-        np.testing.assert_array_equal(measured.records, expected.records)
-        for model in models:
-            model.step()
-
-
-def test_simulate():
-    runs = [
-        simulate(Percolation((24, 40), seed=3, device=device), 5, measure_every=2)
-        for device in ("cpu", "cuda")
-    ]
-    np.testing.assert_array_equal(runs[0].series.records, runs[1].series.records)
+    compare(shape, kind=kind, periodic=periodic, p=p, replicas=2)
 
 
 def compare(shape, **arguments):
@@ -81,6 +60,8 @@ def compare(shape, **arguments):
         drawn = [m.bonds() if m.kind == "bond" else m.occupied() for m in models]
         np.testing.assert_array_equal(on_host(drawn[1]), drawn[0])
         np.testing.assert_array_equal(on_host(models[1].labels()), models[0].labels())
+        for name, values in expected.observables().items():
+            np.testing.assert_array_equal(measured.observables()[name], values, name)
         np.testing.assert_array_equal(measured.records, expected.records)
         for model in models:
             model.step()

@@ -1,43 +1,18 @@
 """The Potts model on any lattice and graph, and in fields: distribution, trajectories, errors."""
 
-from itertools import product
 from math import log, sqrt
 
 import numpy as np
 import pytest
 
-import conncomp
 from conncomp import Graph
-from conncomp.kernels.edges import WHOLE
-from conncomp.models import Ising, Potts, parallel_tempering, simulate
-from models import alarms
-from models.edges_reference import ReferenceStates, check_updates, on_host
+from conncomp.models import Ising, Potts
+from models.devices import DEVICES
+from models.edges_reference import check_updates
 
 pytestmark = pytest.mark.usefixtures("restore_threads")
-DEVICES = ["cpu", "cuda"]
 RNG = np.random.default_rng(3)
 GRAPH = Graph.from_edges([0, 1, 2, 2, 3], [1, 2, 0, 3, 4])
-
-
-def acting(model):
-    """Return couplings and fields as the kernels have them."""
-    edges, unit = model._edges, model._edges.scale / WHOLE
-    couplings = np.full(edges.bonds, WHOLE) if edges.couplings is None else edges.couplings
-    fields = np.zeros(edges.sites) if edges.fields is None else edges.fields
-    return unit * couplings, unit * fields
-
-
-def exact(model, q):
-    """Return the means of energy and squared magnetisation by enumeration of all states."""
-    couplings, fields = acting(model)
-    states = np.array(list(product(range(q), repeat=model.sites)))
-    u, v = model.edges.T
-    energies = -((states[:, u] == states[:, v]) @ couplings + (states == 0) @ fields)
-    shares = np.stack([(states == k).mean(axis=1) for k in range(q)])
-    squares = (q * (shares**2).sum(axis=0) - 1) / (q - 1)
-    weights = np.exp(-model._betas[0] * (energies - energies.min()))
-    weights /= weights.sum()
-    return energies @ weights, squares @ weights, shares @ weights
 
 
 SMALL = {
@@ -53,22 +28,6 @@ SMALL = {
 }
 
 
-@pytest.mark.parametrize("update", ["swendsen-wang", "wolff"])
-@pytest.mark.parametrize("case", SMALL)
-def test_means_are_those_of_enumeration(update, case):
-    shape, q, arguments = SMALL[case]
-    model = Potts(shape, q, **arguments, replicas=285, seed=3)
-    run = simulate(model, 20, thermalise=40, update=update)
-    energy, squared, shares = exact(model, q)
-    series, mean = run.series, run.series.energy.mean(axis=0)
-    assert alarms.of_mean(mean, energy) > alarms.FALSE_ALARM
-    assert alarms.of_mean(series.squared_magnetisation.mean(axis=0), squared) > alarms.FALSE_ALARM
-    counts = series.state_counts.mean(axis=0) / model.sites
-    for state in range(q):
-        assert alarms.of_mean(counts[:, state], shares[state]) > alarms.FALSE_ALARM
-    assert mean.std() / sqrt(500) < 0.05 * abs(energy)
-
-
 TRAJECTORIES = [
     *(SMALL[case] for case in ("triangular", "random field", "all of it", "no bond")),
     ((3, 70), 2, {"beta": 0.8, "field": RNG.normal(size=(3, 70))}),
@@ -81,28 +40,7 @@ TRAJECTORIES = [
 @pytest.mark.parametrize("case", range(len(TRAJECTORIES)))
 def test_trajectories_are_those_of_the_reference(device, case):
     shape, q, arguments = TRAJECTORIES[case]
-    model = Potts(shape, q, **arguments, replicas=2, first_replica=3, seed=7, device=device)
-    couplings, fields = acting(model)
-    start = on_host(model.spins).reshape(2, -1)
-    references = [
-        ReferenceStates(q, model.edges, couplings, fields, model.beta[k], 7, 3 + k, start[k])
-        for k in range(2)
-    ]
-    measured = not fields.any()
-    check_updates(model, references, measured)
-
-
-def test_two_states_are_the_ising_model():
-    """With twice the inverse temperature, and fields of 2 h, at the same energies."""
-    field = RNG.normal(size=(4, 6))
-    ising = Ising((4, 6), lattice="triangular", beta=0.2, field=field, replicas=300, seed=1)
-    potts = Potts((4, 6), beta=0.4, lattice="triangular", field=field, replicas=300, seed=2)
-    runs = [simulate(model, 20, thermalise=30).series for model in (ising, potts)]
-    # s s' = 2 delta - 1, and the field's part likewise.
-    means = [runs[0].energy.mean(axis=0), 2 * runs[1].energy.mean(axis=0) + 72 + field.sum()]
-    error = sqrt(sum(mean.var() for mean in means) / 300)
-    assert abs(means[0].mean() - means[1].mean()) < 5 * error
-    assert error < 0.02 * abs(means[0].mean())
+    check_updates(Potts(shape, q, **arguments, replicas=2, first_replica=3, seed=7, device=device))
 
 
 def test_a_field_changes_the_engine_and_not_the_first_spins():
@@ -123,50 +61,6 @@ def test_critical_points():
     # sqrt(3) of the square lattice is between the others.
     betas = [Potts.critical_beta(3, lattice=lattice) for lattice in ("triangular", "honeycomb")]
     assert betas[0] < log(1 + sqrt(3)) < betas[1]
-
-
-@pytest.mark.parametrize("device", ["cuda"])
-def test_gpu_goes_as_the_cpu(device):
-    models = [
-        Potts((20, 70), 3, lattice="triangular", field=0.01, seed=5, device=d) for d in DEVICES
-    ]
-    for update in ("swendsen_wang", "wolff"):
-        np.testing.assert_array_equal(*(getattr(model, update)(2).records for model in models))
-    np.testing.assert_array_equal(*(on_host(model.spins) for model in models))
-
-
-def test_threads_replicas_and_interruptions_change_nothing(tmp_path):
-    def make(**options):
-        return Potts((200, 300), 3, lattice="triangular", field=0.01, seed=5, **options)
-
-    conncomp.set_num_threads(1)
-    one = make()
-    series = one.swendsen_wang(2), one.wolff()
-    conncomp.set_num_threads(3)
-    many = make(replicas=2)
-    for of_many, of_one in zip((many.swendsen_wang(2), many.wolff()), series, strict=True):
-        np.testing.assert_array_equal(of_many.records[:, 0], of_one.records)
-    np.testing.assert_array_equal(many.spins[0], one.spins)
-
-    def small(field=0.1):
-        return Potts(GRAPH, 3, beta=[0.2, 0.4], field=field, replicas=2, seed=6)
-
-    whole = simulate(small(), 12, thermalise=3)
-    simulate(small(), 4, thermalise=3, checkpoint=tmp_path / "run")
-    parts = simulate(small(), 12, thermalise=3, checkpoint=tmp_path / "run")
-    np.testing.assert_array_equal(parts.series.records, whole.series.records)
-    assert len(whole.summarise()) == 2
-    with pytest.raises(ValueError, match=r"whose field is 0\.1, not 0\.2"):
-        simulate(small(0.2), 12, thermalise=3, checkpoint=tmp_path / "run")
-
-
-def test_tempering_in_a_field():
-    model = Potts(GRAPH, 3, np.linspace(0.1, 1.2, 10), replicas=10, field=0.5, seed=1)
-    tempering = parallel_tempering(model, 1500)
-    assert (tempering.acceptance > 0.2).all()
-    expected, _, _ = exact(Potts(GRAPH, 3, tempering.beta[5], field=0.5), 3)
-    bins = tempering.series.energy[100:, 5].reshape(100, -1).mean(axis=1)
-    assert alarms.of_mean(bins, expected) > alarms.FALSE_ALARM
 
 
 def test_shapes_starts_and_labels():

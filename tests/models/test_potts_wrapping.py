@@ -11,18 +11,14 @@ import conncomp
 from conncomp.kernels.cuda.launcher import time_limit
 from conncomp.kernels.lattice import Lattice
 from conncomp.models import Potts, summarise
-from conncomp.models.observables import windings
+from conncomp.models.observables import series
 from models import alarms
+from models.devices import DEVICES, on_host
 from models.percolation_reference import Torus, all_configurations
 from models.torus import wrapping_at_criticality
 
 SIGMAS = 4
-DEVICES = ["cpu", "cuda"]
 pytestmark = pytest.mark.usefixtures("restore_threads")
-
-
-def on_host(array):
-    return array.get() if hasattr(array, "get") else array
 
 
 def check_as_wrapping_tells(measured, wrapping):
@@ -237,7 +233,7 @@ def test_wrapping_is_a_bool():
 
 @pytest.mark.parametrize("device", DEVICES)
 def test_more_links_than_can_be_numbered(device, monkeypatch):
-    monkeypatch.setattr(windings, "MOST_LINKS", 39)
+    monkeypatch.setattr(series, "MOST_LINKS", 39)
     model = Potts((4, 6), replicas=4, device=device)
     words = r"4 lattices of shape=\(4, 6\) have 40 links .* up to 39.* choose fewer replicas"
     with pytest.raises(ValueError, match=words):
@@ -248,6 +244,6 @@ def test_more_links_than_can_be_numbered(device, monkeypatch):
 
 def test_more_replicas_than_keys_tell_apart():
     lattice = Lattice((1, 8), (False, False), 2)
-    windings.check_wrapping(lattice, 1 << 23)
+    series.check_wrapping(lattice, 1 << 23)
     with pytest.raises(ValueError, match="of up to 8388608 lattices"):
-        windings.check_wrapping(lattice, (1 << 23) + 1)
+        series.check_wrapping(lattice, (1 << 23) + 1)

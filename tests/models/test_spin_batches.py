@@ -6,7 +6,7 @@ from conncomp.kernels.cuda.models import spin_batches
 from conncomp.kernels.cuda.models.spin_batches import SpinBatches
 from conncomp.models import Potts
 from host_cuda.host_gpu import HostGpu
-from models.updates_at_once import check_updates_at_once
+from models.devices import check_updates_at_once
 
 # Rows that are words, or end in them or in their halves; axes as short as can be.
 LATTICES = [

@@ -12,6 +12,7 @@ from conncomp.generate.random import philox
 from conncomp.models import SpinGlass
 from models import alarms
 from models.alarms import FALSE_ALARM
+from models.devices import on_host
 from models.spin_glass_reference import NUMBER, ReferenceGlass
 
 DEVICES, RULES = ("cpu", "cuda"), ("metropolis", "heat-bath")
@@ -29,10 +30,6 @@ LATTICES = [
     ((1, 3, 2, 2), (3,)),
 ]
 KINDS = ("pm", "diluted", "gaussian", "field")
-
-
-def on_host(array):
-    return array.get() if hasattr(array, "get") else array
 
 
 @cache
@@ -261,18 +258,6 @@ def test_the_rarest_numbers_decide_at_high_temperatures(rule, beta, device):
 
 
 @pytest.mark.soak
-def test_energy_on_the_line_of_nishimori():
-    """Where tanh(beta) is the mean coupling, the mean energy is that of any size [Nishimori]."""
-    beta, samples = 0.6, 4096
-    model = SpinGlass(
-        (3, 4), "pm", beta=beta, positive=(1 + tanh(beta)) / 2, samples=samples, seed=3
-    )
-    model.step(60)
-    assert alarms.of_mean(model.energy(), -24 * tanh(beta)) > FALSE_ALARM
-    assert model.couplings.mean() == pytest.approx(tanh(beta), abs=0.01)
-
-
-@pytest.mark.soak
 @pytest.mark.parametrize("shape", [(3, 4), (8, 8), (4, 4, 4)])
 def test_energies_on_the_line_of_nishimori_vary_no_more_than_they_may(shape):
     """There [<E^2>] is known, too, and [<E>^2] at least [<E>]^2, so the heat has an upper bound.
@@ -293,19 +278,6 @@ def test_energies_on_the_line_of_nishimori_vary_no_more_than_they_may(shape):
     assert varied.mean() < bound + 5 * error
     assert varied.mean() > 0.3 * bound
     assert error < 0.05 * bound
-
-
-@pytest.mark.soak
-def test_gaussian_couplings_fulfil_the_identity_of_katzgraber_and_young():
-    """The mean energy of a bond is -beta (1 - link overlap), by parts."""
-    beta, samples = 0.7, 4096
-    model = SpinGlass((4, 3), "gaussian", beta=[beta], samples=samples, copies=2, seed=4)
-    model.step(80)
-    spins = model.spins.reshape(samples, 2, 4, 3).astype(int)
-    overlap = spins[:, 0] * spins[:, 1]
-    links = sum((overlap * np.roll(overlap, -1, axis)).sum(axis=(1, 2)) for axis in (1, 2))
-    off = model.energy().reshape(samples, 2).mean(axis=1) + beta * (24 - links)
-    assert alarms.of_mean(off, 0) > FALSE_ALARM
 
 
 # ---------------------------------------------------------------------------- the same trajectory
@@ -350,20 +322,6 @@ def test_larger_lattices_are_the_same_on_a_gpu(kind, device):
 # ------------------------------------------------------------------------------- what is drawn
 
 
-def test_couplings_are_drawn_as_they_are_asked_for():
-    model = SpinGlass(
-        (16,) * 3, "pm", beta=1, samples=3, positive=0.7, dilution=0.2, first_sample=5, seed=9
-    )
-    couplings = model.couplings
-    assert set(np.unique(couplings)) == {-1, 0, 1}
-    size = couplings.size
-    for share, expected in (((couplings == 0), 0.2), (couplings > 0, 0.56)):
-        assert abs(share.mean() - expected) < 6 * (expected * (1 - expected) / size) ** 0.5
-    normal = SpinGlass((32,) * 3, "gaussian", beta=1, seed=9).couplings.ravel()
-    for power, moment, variance in ((1, 0, 1), (2, 1, 2), (3, 0, 15), (4, 3, 96)):
-        assert alarms.of_mean(normal**power, moment, variance) > FALSE_ALARM
-
-
 # --------------------------------------------------------------------------------- bad arguments
 
 J = np.ones((2, 4, 4))
@@ -397,11 +355,3 @@ J = np.ones((2, 4, 4))
 def test_bad_arguments(options, message):
     with pytest.raises(ValueError, match=message):
         SpinGlass((4, 4), **{"couplings": J, "beta": 1.0, **options})
-
-
-def test_states_of_others_are_refused():
-    model = SpinGlass((4, 4), J, beta=[1.0, 2.0])
-    betas, words = model.state().arrays
-    for arrays in ((betas, words | np.uint64(4)), (-betas, words), (betas[:1], words)):
-        with pytest.raises(ValueError, match="must be"):
-            model.restore(model.state()._replace(arrays=arrays))

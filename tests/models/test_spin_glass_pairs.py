@@ -16,7 +16,8 @@ from conncomp.models import (
 from conncomp.models.spin_glass import pairs as pairs_module
 from models import alarms
 from models.alarms import FALSE_ALARM
-from models.test_spin_glass import DEVICES, exact_mean, on_host
+from models.devices import on_host
+from models.test_spin_glass import DEVICES, exact_mean
 
 BETAS = [0.3, 0.8]
 
@@ -112,16 +113,6 @@ def test_overlaps_are_those_of_the_spins(shape, periodic, dilution, device):
             angles = 2 * np.pi * np.indices(shape)[axis] / length
             factor = abs((q * np.exp(1j * angles)).sum()) ** 2 / q.size
             assert measured.structure[k, axis] == pytest.approx(factor, abs=1e-9)
-
-
-@pytest.mark.soak
-def test_gaussian_couplings_fulfil_the_identity_by_overlaps():
-    beta, samples = 0.6, 3000
-    model = SpinGlass((3, 4), "gaussian", beta=[beta], samples=samples, copies=2, seed=4)
-    model.step(60, houdayer=True)
-    energies = model.energy().reshape(samples, 2).mean(axis=1)
-    off = energies + beta * 24 * (1 - model.overlaps().link_overlap)
-    assert alarms.of_mean(off, 0) > FALSE_ALARM
 
 
 # ------------------------------------------------------------------------------------- tempering

@@ -57,22 +57,14 @@ def test_tempering_is_that_of_parallel_tempering():
     assert list(series.observables()) == ["energy", "magnetisation", "beta"]
 
 
-def test_interruptions_change_nothing(tmp_path):
-    whole = simulate(glass(), 12, thermalise=3, **ALL)
-    simulate(glass(), 4, thermalise=3, checkpoint=tmp_path / "run", **ALL)
-    parts = simulate(glass(), 12, thermalise=3, checkpoint=tmp_path / "run", **ALL)
-    np.testing.assert_array_equal(parts.series.records, whole.series.records)
-    assert parts.summarise() == whole.summarise()
-    assert whole.summarise() == summarise_overlaps(whole.series.overlaps(), (4, 3, 4))
-    with pytest.raises(ValueError, match="whose overlaps is True, not False"):
-        simulate(glass(), 12, thermalise=3, tempering=True, houdayer=True,
-                 checkpoint=tmp_path / "run")  # fmt: skip
-    archive = tmp_path / "run.h5"
-    whole.write(archive)
+def test_summaries_and_files_are_of_the_series(tmp_path):
+    run = simulate(glass(), 12, thermalise=3, **ALL)
+    assert run.summarise() == summarise_overlaps(run.series.overlaps(), (4, 3, 4))
+    run.write(tmp_path / "run.h5")
     h5py = pytest.importorskip("h5py")
-    with h5py.File(archive) as file:
-        np.testing.assert_array_equal(file["overlap"], whole.series.overlap)
-        np.testing.assert_array_equal(file["beta"], whole.series.beta)
+    with h5py.File(tmp_path / "run.h5") as file:
+        np.testing.assert_array_equal(file["overlap"], run.series.overlap)
+        np.testing.assert_array_equal(file["beta"], run.series.beta)
 
 
 def test_what_ends_an_exchange_takes_the_sweep_back(monkeypatch):

@@ -8,7 +8,7 @@ from conncomp.kernels.cuda.models.spin_batches import SpinBatches
 from conncomp.kernels.cuda.models.spin_sweeps import SpinSweeps
 from conncomp.models import XY, Potts, simulate
 from host_cuda.host_gpu import HostGpu
-from models.updates_at_once import check_updates_at_once
+from models.devices import check_updates_at_once
 
 # Boxes of whole rows and of parts of them, that divide a lattice or do not; blocks of one replica
 # and of several; axes as short as can be.

@@ -23,13 +23,9 @@ from conncomp.models import (
 from conncomp.models.lattices import LATTICES
 from conncomp.models.observables.structure import Structure
 from models import alarms
+from models.devices import DEVICES, on_host
 
-DEVICES = ["cpu", "cuda"]
 LADDER = UnitCell([[1.0]], [[0.0], [0.25]], [(0, 1, [0]), (0, 0, [1]), (1, 1, [1])])
-
-
-def on_host(array):
-    return array.get() if hasattr(array, "get") else array
 
 
 MODELS = {
@@ -248,25 +244,13 @@ def test_all_kinds_of_updates_measure_them():
         assert run.series.structure.shape == (20, 2)
 
 
-def test_files_and_checkpoints_have_them(tmp_path):
+def test_files_have_them(tmp_path):
     xarray = pytest.importorskip("xarray")
-    options = {"observe": ["structure"], "clusters": True}
-
-    def make():
-        return Ising((4, 6), beta=[0.3, 0.4], replicas=2, seed=2)
-
-    whole = simulate(make(), 30, **options)
-    checkpoint = tmp_path / "kept"
-    simulate(make(), 12, checkpoint=checkpoint, **options)
-    resumed = simulate(make(), 30, checkpoint=checkpoint, **options)
-    np.testing.assert_array_equal(resumed.series.records, whole.series.records)
-    with pytest.raises(ValueError, match="another simulation, whose observe"):
-        simulate(make(), 40, checkpoint=checkpoint, clusters=True)
-    dataset = whole.to_xarray()
+    model = Ising((4, 6), beta=[0.3, 0.4], replicas=2, seed=2)
+    run = simulate(model, 30, observe=["structure"], clusters=True, output=tmp_path / "series.h5")
+    dataset = run.to_xarray()
     assert isinstance(dataset, xarray.Dataset)
     assert dataset.structure.dims == ("update", "replica", "structure_2")
-    pytest.importorskip("h5py")
-    whole.write(tmp_path / "series.h5")
 
 
 def test_tempering_has_them_by_temperature():

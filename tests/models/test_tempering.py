@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from conncomp import Graph
 from conncomp.generate.random import philox
 from conncomp.models import (
     XY,
@@ -19,6 +20,8 @@ from conncomp.models import (
     summarise_overlaps,
 )
 from models import alarms, exact
+from models.edges_reference import small_world
+from models.exact import Exact
 
 EXCHANGE = 6
 FALSE_ALARM = 1e-7  # of each test
@@ -154,19 +157,28 @@ def test_bad_input(changes, arguments, words):
     assert model.updates == 0
 
 
-@pytest.mark.parametrize("coupling", [1.0, -2.0])
-def test_replicas_of_ising_exchange_by_their_energies(coupling):
-    betas, options = np.array([0.1, 0.3, 0.2]), {"lattice": "triangular", "coupling": coupling}
-    model = Ising((3, 3), beta=betas, replicas=3, seed=4, **options)
-    tempering = parallel_tempering(model, 3000)
+GRAPH = Graph.from_edges([0, 1, 2, 2, 3], [1, 2, 0, 3, 4])
+
+
+@pytest.mark.parametrize(
+    ("model_type", "q", "shape", "options", "update"),
+    [
+        (Ising, 2, (3, 3), {"lattice": "triangular"}, "swendsen-wang"),
+        (Ising, 2, (3, 3), {"lattice": "triangular", "coupling": -2.0}, "swendsen-wang"),
+        (Ising, 2, small_world(9, 3, 1), {"field": 0.5}, "swendsen-wang"),
+        (Potts, 3, GRAPH, {"field": 0.5, "q": 3}, "swendsen-wang"),
+        (Potts, 3, (3, 3), {"coupling": -1.0, "q": 3}, "heat-bath"),
+        (Clock, 6, GRAPH, {"q": 6}, "metropolis"),
+    ],
+)
+def test_replicas_exchange_by_their_energies(model_type, q, shape, options, update):
+    betas = np.array([0.1, 0.3, 0.2])
+    model = model_type(shape, beta=betas, replicas=3, seed=4, **options)
+    tempering = parallel_tempering(model, 3000, update=update)
     assert (tempering.acceptance > 0.2).all()
     assert (np.sort(tempering.replicas, axis=1) == np.arange(3)).all()
-    states = 1 - 2 * (np.arange(512)[:, None] >> np.arange(9) & 1)
-    ends = states[:, model.edges]
-    energies = -abs(coupling) * (ends[..., 0] * ends[..., 1] @ model.signs.astype(int))
     for k, beta in enumerate(betas):
-        weights = np.exp(-beta * (energies - energies.min()))
-        expected = (energies * weights).sum() / weights.sum()
+        expected = Exact(model_type(shape, beta=beta, **options), q).mean
         # One round in ten is independent enough.
         assert alarms.of_mean(tempering.series.energy[::10, k], expected) > FALSE_ALARM
 

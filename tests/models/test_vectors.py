@@ -1,27 +1,21 @@
 """The XY and the Heisenberg model: distributions, trajectories, what is measured, and errors."""
 
-import copy
-from functools import cache
-from math import pi, prod, sqrt, tanh
+from math import pi, prod, sqrt
 
 import numpy as np
 import pytest
-from scipy import integrate, special, stats
+from scipy import stats
 
-import conncomp
 from conncomp.kernels.cuda.models import vector_spins, vector_sweeps
-from conncomp.models import XY, Heisenberg, ModelState, parallel_tempering, simulate
+from conncomp.models import XY, Heisenberg, simulate
 from models import alarms
+from models.devices import on_host
 from models.vector_reference import Angles, Directions, ReferenceVectors
 
 pytestmark = pytest.mark.usefixtures("restore_threads")
 DEVICES, MODELS = ["cpu", "cuda"], [XY, Heisenberg]
 KINDS = {XY: Angles, Heisenberg: Directions}
 UPDATES = "swendsen-wang", "wolff"
-
-
-def on_host(array):
-    return array.get() if hasattr(array, "get") else array
 
 
 def raw(model):
@@ -88,52 +82,6 @@ def test_trajectories_are_those_of_the_reference(
             np.testing.assert_allclose(series.improved_squared_magnetisation[0], improved)
 
 
-# In three strips of rows and more, for strips have 65,536 sites and more.
-STRIPS = [(XY, (300, 800)), (Heisenberg, (40, 60, 100))]
-
-
-@pytest.mark.parametrize(("model_type", "shape"), STRIPS)
-def test_threads_and_replicas_change_nothing(model_type, shape):
-    def make(**options):
-        return model_type(shape, seed=5, **options)
-
-    conncomp.set_num_threads(1)
-    one = make()
-    series = one.swendsen_wang(2, clusters=True), one.wolff()
-    conncomp.set_num_threads(3)
-    many = make(replicas=2)
-    beside = many.swendsen_wang(2, clusters=True), many.wolff()
-    for of_many, of_one in zip(beside, series, strict=True):
-        np.testing.assert_array_equal(of_many.records[:, 0], of_one.records)
-    np.testing.assert_array_equal(raw(many)[0], raw(one)[0])
-    last = make(first_replica=1)
-    last.step(2), last.wolff()
-    np.testing.assert_array_equal(raw(many)[1], raw(last)[0])
-    assert (raw(many)[0] != raw(many)[1]).any()
-
-
-LARGE = [
-    (XY, (100, 150)),
-    (XY, (20_000,)),
-    (XY, (9, 8, 7, 6)),
-    (Heisenberg, (24, 20, 40)),
-    (Heisenberg, (64, 64)),
-]
-
-
-@pytest.mark.parametrize("device", ["cuda"])
-@pytest.mark.parametrize(("model_type", "shape"), LARGE)
-def test_gpu_goes_as_the_cpu(device, model_type, shape):
-    models = [model_type(shape, beta=0.8, seed=5, replicas=2, device=d) for d in DEVICES]
-    assert models[1].device == device
-    records = [model.swendsen_wang(2, clusters=True).records for model in models]
-    np.testing.assert_array_equal(*records)
-    np.testing.assert_array_equal(*(model.wolff(2).records for model in models))
-    np.testing.assert_array_equal(*map(raw, models))
-    np.testing.assert_array_equal(*(on_host(model.bonds()) for model in models))
-    np.testing.assert_array_equal(*(model.measure().records for model in models))
-
-
 @pytest.mark.parametrize("device", ["cuda"])
 @pytest.mark.parametrize("rows", [1, 3, 16])
 @pytest.mark.parametrize(
@@ -193,24 +141,6 @@ def test_many_updates_at_once_go_as_one_by_one(
             np.testing.assert_array_equal(found, right)
 
 
-@pytest.mark.parametrize("model_type", MODELS)
-def test_interruptions_change_nothing(model_type, tmp_path):
-    def make(betas=(0.5, 1.5)):
-        return model_type((5, 7), replicas=2, beta=betas, seed=6)
-
-    whole = simulate(make(), 12, thermalise=3)
-    simulate(make(), 4, thermalise=3, checkpoint=tmp_path / "run")
-    model = make()
-    parts = simulate(model, 12, thermalise=3, checkpoint=tmp_path / "run")
-    np.testing.assert_array_equal(parts.series.records, whole.series.records)
-    twin = copy.deepcopy(model)
-    twin.step(2), model.step(2)
-    np.testing.assert_array_equal(raw(twin), raw(model))
-    assert [summary.beta for summary in whole.summarise()] == [0.5, 1.5]
-    with pytest.raises(ValueError, match="whose beta has other values"):
-        simulate(make((0.5, 1.0)), 12, thermalise=3, checkpoint=tmp_path / "run")
-
-
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("model_type", MODELS)
 def test_labels_are_the_clusters_that_are_measured(device, model_type):
@@ -227,88 +157,6 @@ def test_labels_are_the_clusters_that_are_measured(device, model_type):
 # -------------------------------------------------------------------------------- the distribution
 
 
-def chain_energy(model_type, beta, bonds, coupling=1.0):
-    """Return the energy of an open chain."""
-    x = beta * abs(coupling)
-    mean = special.iv(1, x) / special.iv(0, x) if model_type is XY else 1 / tanh(x) - 1 / x
-    return -abs(coupling) * bonds * mean
-
-
-def log_derivative(partition_function, beta):
-    """Return -d ln Z / d beta by a central difference of order four."""
-    h = 1e-3
-    logs = {k: np.log(partition_function(beta + k * h)) for k in (-2, -1, 1, 2)}
-    return -(8 * (logs[1] - logs[-1]) - (logs[2] - logs[-2])) / (12 * h)
-
-
-@cache
-def ring_energy(model_type, beta, sites):
-    """Return the energy of a ring, by quadrature over the transfer matrix's eigenvalues.
-
-    These are integrals of exp(beta cos) times a cosine, which are Bessel functions, or times a
-    Legendre polynomial.
-    """
-
-    def eigenvalue(order, b):
-        if model_type is XY:
-            return integrate.quad(lambda t: np.exp(b * np.cos(t)) * np.cos(order * t) / pi, 0, pi)[
-                0
-            ]
-        legendre = special.legendre(order)
-        return integrate.quad(lambda z: np.exp(b * z) * legendre(z) / 2, -1, 1)[0]
-
-    def weight(order):
-        return (1 if order == 0 else 2) if model_type is XY else 2 * order + 1
-
-    def partition(b):
-        return sum(weight(n) * eigenvalue(n, b) ** sites for n in range(16))
-
-    return log_derivative(partition, beta)
-
-
-CASES = [
-    ((2,), False, 1.3, 1.0),
-    ((3,), False, 2.0, -0.7),
-    ((4,), False, 0.8, 1.0),
-    ((3,), True, 1.2, 1.0),
-    ((4,), True, 1.5, -1.0),
-    ((2, 2), False, 1.1, 1.0),
-    ((2,), True, 0.6, 1.0),
-]
-
-
-def exact_energy(model_type, shape, periodic, beta, coupling):
-    scale = abs(coupling)
-    if not periodic and len(shape) == 1:
-        return chain_energy(model_type, beta, shape[0] - 1, coupling)
-    if shape == (2,):  # two bonds between the two spins
-        return 2 * chain_energy(model_type, 2 * beta * scale, 1) * scale
-    return scale * ring_energy(model_type, beta * scale, prod(shape))
-
-
-@pytest.mark.parametrize("case", CASES)
-@pytest.mark.parametrize("update", UPDATES)
-@pytest.mark.parametrize("model_type", MODELS)
-def test_energies_are_those_of_quadrature(model_type, update, case):
-    shape, periodic, beta, coupling = case
-    model = model_type(shape, beta=beta, coupling=coupling, periodic=periodic, replicas=350, seed=3)
-    run = simulate(model, 30, thermalise=40, update=update)
-    means = run.series.energy.mean(axis=0)
-    expected = exact_energy(model_type, *case)
-    assert means.std() / sqrt(600) < 0.05 * abs(expected)
-    assert alarms.of_mean(means, expected) > alarms.FALSE_ALARM
-
-
-@pytest.mark.parametrize("update", UPDATES)
-@pytest.mark.parametrize("model_type", MODELS)
-def test_energy_of_a_pair(model_type, update):
-    model = model_type((2,), beta=1.5, periodic=False, replicas=7_000, seed=9)
-    means = simulate(model, 30, thermalise=20, update=update).series.energy.mean(axis=0)
-    expected = chain_energy(model_type, 1.5, 1)
-    assert means.std() / sqrt(12_000) < 0.006 * abs(expected)
-    assert alarms.of_mean(means, expected) > alarms.FALSE_ALARM
-
-
 @pytest.mark.parametrize("coupling", [1.0, -1.0])
 @pytest.mark.parametrize("model_type", MODELS)
 def test_improved_estimator_has_the_same_mean(model_type, coupling):
@@ -319,15 +167,6 @@ def test_improved_estimator_has_the_same_mean(model_type, coupling):
     improved = series.improved_squared_magnetisation.mean(axis=0)
     assert alarms.of_mean(plain - improved, 0.0) > alarms.FALSE_ALARM
     assert plain.std() / sqrt(300) < 0.05 * plain.mean()
-
-
-@pytest.mark.parametrize("device", ["cuda"])
-@pytest.mark.parametrize("model_type", MODELS)
-def test_energies_on_a_gpu(device, model_type):
-    case = (4,), True, 1.5, 1.0
-    model = model_type((4,), beta=1.5, replicas=100, seed=3, device=device)
-    means = simulate(model, 6, thermalise=12).series.energy.mean(axis=0)
-    assert alarms.of_mean(means, exact_energy(model_type, *case)) > alarms.FALSE_ALARM
 
 
 @pytest.mark.parametrize("update", UPDATES)
@@ -351,32 +190,6 @@ def test_pairs_are_in_detailed_balance(model_type, update):
     there, back = counts[upper], counts.T[upper]
     chi = ((there - back) ** 2 / (there + back)).sum()
     assert stats.chi2.sf(chi, len(there)) > alarms.FALSE_ALARM
-
-
-@pytest.mark.parametrize("model_type", MODELS)
-def test_first_spins_and_mirrors_are_uniform(model_type):
-    model = model_type((500, 500), beta=0.0, seed=1)
-    for _ in range(2):
-        spins = model.spins.reshape(-1, model.spins.shape[-1])
-        for component in spins.T:
-            expected = 1 / spins.shape[1]
-            assert alarms.of_mean(component, 0.0) > alarms.FALSE_ALARM
-            assert alarms.of_mean(component**2, expected) > alarms.FALSE_ALARM
-        model.step()
-
-
-def test_xy_energy_and_helicity_at_the_transition_of_two_axes():
-    """U. Wolff, Nucl. Phys. B 322, 759 (1989) and M. Hasenbusch, J. Phys. A 38, 5869 (2005).
-
-    At T_KT the helicity modulus over the temperature tends to 2/pi as 1 + 1/(2 ln(L/L0)).
-    """
-    model = XY((16, 16), replicas=64, seed=2)
-    run = simulate(model, 250, thermalise=60)
-    helicity = run.series.helicity_modulus.mean(axis=(0, 2))
-    assert helicity.std() / 8 < 0.01
-    # 0.6366 (1 + 0.5 / (ln 16 + 1.18)), Hasenbusch's eq. 50 to leading order.
-    assert helicity.mean() / model.temperature[0] == pytest.approx(0.717, abs=0.02)
-    assert run.series.vortices.mean() > 0
 
 
 @pytest.mark.soak
@@ -440,17 +253,6 @@ def test_binder_ratios_at_the_critical_points_of_three_axes(model_type):
     assert by_replica[1].std() / sqrt(40) < 0.03 * squares.mean()
     ratio = by_replica[0].mean() / by_replica[1].mean() ** 2
     assert ratio == pytest.approx(BINDER[model_type], abs=0.035)
-
-
-def test_tempering_takes_vectors():
-    model = XY((6, 6), beta=[0.8, 0.9, 1.0], replicas=3, seed=1)
-    tempering = parallel_tempering(model, 400)
-    assert (tempering.acceptance > 0.3).all()
-    energies = tempering.series.energy.mean(axis=0)
-    assert (np.diff(energies) < 0).all()
-    alone = simulate(XY((6, 6), beta=0.9, seed=2), 2000, thermalise=50).series.energy
-    assert energies[1] == pytest.approx(alone.mean(), abs=2.0)
-    assert tempering.series.helicity_modulus.shape == (400, 3, 2)
 
 
 # --------------------------------------------------------------------------------- what is measured
@@ -593,23 +395,3 @@ def test_updates_that_are_none():
         XY((4, 4)).updater(update="hybrid")
     with pytest.raises(ValueError, match='clusters=True is for update="swendsen-wang"'):
         XY((4, 4)).updater(update="wolff", clusters=True)
-
-
-@pytest.mark.parametrize(
-    ("spins", "betas", "words"),
-    [
-        (np.zeros((1, 4, 4), np.uint64), np.ones(1), "no unit vectors"),
-        (np.full((1, 4, 4), 1 << 63 | 1 << 19, np.uint64), np.ones(1), "no unit vectors"),
-        (np.zeros((1, 4, 4), np.uint16), np.ones(1), "they must be uint64"),
-        (np.full((1, 4, 4), 1 << 19, np.uint64), np.full(1, np.nan), "must not be negative"),
-        (np.full((1, 4, 4), 1 << 19, np.uint64), np.ones(2), "beta has shape"),
-    ],
-)
-def test_states_that_are_none(spins, betas, words):
-    model = Heisenberg((4, 4), beta=1.0, seed=1)
-    before = raw(model)
-    with pytest.raises(ValueError, match=words):
-        model.restore(ModelState(1, (betas, spins)))
-    np.testing.assert_array_equal(raw(model), before)
-    model.restore(ModelState(1, (np.ones(1), np.full((1, 4, 4), 1 << 19, np.uint64))))
-    assert model.energy() == -32.0

@@ -1,15 +1,12 @@
 """XY, Heisenberg, clock and O(n) models on any edges: distributions, trajectories, errors."""
 
-import copy
 from functools import cache
-from itertools import product
 from math import log, pi, sqrt
 
 import numpy as np
 import pytest
 from scipy import integrate, special, stats
 
-import conncomp
 from conncomp import Graph
 from conncomp.kernels.cells import CellLattice
 from conncomp.kernels.edges import WHOLE
@@ -20,16 +17,15 @@ from conncomp.models import (
     Clock,
     Heisenberg,
     Ising,
-    ModelState,
     Potts,
-    parallel_tempering,
     simulate,
 )
 from models import alarms
+from models.devices import DEVICES, on_host
 from models.edge_vectors_reference import KINDS, Draws, Hours, Numbers, ReferenceEdgeVectors
+from models.exact import Exact
 
 pytestmark = pytest.mark.usefixtures("restore_threads")
-DEVICES = ["cpu", "cuda"]
 UPDATES = "swendsen-wang", "wolff", "metropolis"
 MODELS = {
     "xy": (XY, {}),
@@ -42,10 +38,6 @@ MODELS = {
     "o(5)": (ON, {"n": 5}),
     "o(8)": (ON, {"n": 8}),
 }
-
-
-def on_host(array):
-    return array.get() if hasattr(array, "get") else array
 
 
 def make(name, shape, **arguments):
@@ -162,54 +154,6 @@ def test_metropolis_on_lattices_with_kernels_of_their_own():
         assert plain.energy() == pytest.approx(graph.energy(), abs=1e-6)
 
 
-@pytest.mark.parametrize("name", ["xy", "o(5)"])
-def test_threads_replicas_and_interruptions_change_nothing(name, tmp_path):
-    def large(**options):
-        return make(name, (60, 80), lattice="kagome", beta=1.0, seed=5, **options)
-
-    def run(model):
-        model.swendsen_wang(2, measure=False), model.wolff(measure=False)
-        return model.metropolis(2).records
-
-    conncomp.set_num_threads(1)
-    one = large()
-    series = run(one)
-    conncomp.set_num_threads(3)
-    many = large(replicas=2)
-    np.testing.assert_array_equal(run(many)[:, 0], series)
-    assert raw(many)[0] == raw(one)[0]
-    last = large(first_replica=1)
-    run(last)
-    assert raw(many)[1] == raw(last)[0]
-    twin = copy.deepcopy(many)
-    twin.step(1), many.step(1), twin.metropolis(1), many.metropolis(1)
-    np.testing.assert_array_equal(twin.spins, many.spins)
-
-    def small(coupling=1.0):
-        weights = coupling * np.arange(1.0, 9.0)
-        return make(name, RING, beta=[0.2, 0.4], coupling=weights, replicas=2, seed=6)
-
-    whole = simulate(small(), 12, thermalise=3, update="metropolis")
-    simulate(small(), 4, thermalise=3, checkpoint=tmp_path / "run", update="metropolis")
-    parts = simulate(small(), 12, thermalise=3, checkpoint=tmp_path / "run", update="metropolis")
-    np.testing.assert_array_equal(parts.series.records, whole.series.records)
-    assert [summary.helicity_modulus for summary in whole.summarise()] == [None, None]
-    with pytest.raises(ValueError, match="whose bonds is"):
-        simulate(small(2.0), 12, checkpoint=tmp_path / "run", update="metropolis")
-
-
-@pytest.mark.parametrize("device", ["cuda"])
-def test_gpu_goes_as_the_cpu(device):
-    for name in ("clock 5", "o(4)", "heisenberg"):
-        models = [make(name, (9, 70), lattice="triangular", beta=0.6, device=d) for d in DEVICES]
-        assert models[1].device == device
-        for update in ("swendsen_wang", "wolff", "metropolis"):
-            records = [getattr(model, update)(2).records for model in models]
-            np.testing.assert_array_equal(*records)
-        assert raw(models[0]) == raw(models[1])
-        np.testing.assert_array_equal(*(on_host(model.labels()) for model in models))
-
-
 # -------------------------------------------------------------------------------- the distribution
 
 TRIANGLE = Graph.from_edges([0, 1, 2, 2], [1, 2, 0, 3])
@@ -219,17 +163,6 @@ SMALL = {
 }
 
 
-def clock_means(q, edges, couplings, beta):
-    """Return the means of energy and squared magnetisation by enumeration of all states."""
-    sites = int(edges.max()) + 1
-    states = np.array(list(product(range(q), repeat=sites)))
-    turns = 2 * pi / q * (states[:, edges[:, 0]] - states[:, edges[:, 1]])
-    energies = -np.cos(turns) @ couplings
-    squares = abs(np.exp(2j * pi / q * states).mean(axis=1)) ** 2
-    weights = np.exp(-beta * (energies - energies.min()))
-    return energies @ weights / weights.sum(), squares @ weights / weights.sum()
-
-
 @pytest.mark.soak(gate="pairs")
 @pytest.mark.parametrize("place", SMALL)
 @pytest.mark.parametrize("update", UPDATES)
@@ -237,14 +170,12 @@ def clock_means(q, edges, couplings, beta):
 def test_clocks_are_those_of_enumeration(q, update, place):
     graph, couplings, beta = SMALL[place]
     model = Clock(graph, q, beta=beta, coupling=couplings, replicas=230, seed=q)
-    run = simulate(model, 25, thermalise=25, update=update)
-    bonds = model._edges.couplings
-    acting = np.full(4, 1.0) if bonds is None else bonds * model._edges.scale / WHOLE
-    energy, squared = clock_means(q, model.edges, acting, beta)
-    series = run.series
-    assert alarms.of_mean(series.energy.mean(axis=0), energy) > alarms.FALSE_ALARM
+    series = simulate(model, 25, thermalise=25, update=update).series
+    exact, means = Exact(model, q), series.energy.mean(axis=0)
+    squared = abs(np.exp(2j * pi / q * exact.states).mean(axis=1)) ** 2 @ exact.weights
+    assert alarms.of_mean(means, exact.mean) > alarms.FALSE_ALARM
     assert alarms.of_mean(series.squared_magnetisation.mean(axis=0), squared) > alarms.FALSE_ALARM
-    assert series.energy.mean(axis=0).std() / 20 < 0.04 * abs(energy)
+    assert means.std() / 20 < 0.04 * abs(exact.mean)
 
 
 def integral(n, x, power):
@@ -320,23 +251,10 @@ def test_spins_in_fields_are_those_of_quadrature(name, n, update):
 def test_clocks_in_fields_are_those_of_enumeration(q, update):
     model = Clock(2, q, lattice="chain", periodic=False, beta=1.3, field=[0.7, -0.4], replicas=600)
     means = simulate(model, 25, thermalise=25, update=update).series.energy.mean(axis=0)
-    edges = np.array([[0, 1], [0, 2], [1, 2]])
-    bonds, fields = model._edges.couplings, model._edges.fields
-    acting = model._edges.scale / WHOLE * np.array([WHOLE if bonds is None else bonds[0], *fields])
-    assert alarms.of_mean(means, clock_means(q, edges, acting, 1.3)[0]) > alarms.FALSE_ALARM
+    assert alarms.of_mean(means, Exact(model, q).mean) > alarms.FALSE_ALARM
 
 
-@pytest.mark.parametrize(("name", "n"), [("o(4)", 4), ("o(5)", 5), ("o(8)", 8)])
-def test_pairs_of_many_components(name, n):
-    """The energy of two spins is a ratio of Bessel functions; J. Stat. Phys. 1, 113 (1969)."""
-    model = make(name, Graph.from_edges([0], [1]), beta=2.0, replicas=1700, seed=1)
-    means = simulate(model, 20, thermalise=60).series.energy.mean(axis=0)
-    expected = -special.iv(n / 2, 2.0) / special.iv(n / 2 - 1, 2.0)
-    assert alarms.of_mean(means, expected) > alarms.FALSE_ALARM
-    assert means.std() / sqrt(3000) < 0.01
-
-
-@pytest.mark.parametrize("name", ["o(4)", "o(5)", "o(8)"])
+@pytest.mark.parametrize("name", ["xy", "heisenberg", "o(4)", "o(5)", "o(8)"])
 def test_first_spins_and_mirrors_are_uniform(name):
     model = make(name, (200, 200), beta=0.0, seed=1)
     n = model.spins.shape[-1]
@@ -350,7 +268,7 @@ def test_first_spins_and_mirrors_are_uniform(name):
         for mixed in (first * last, first * second):
             assert alarms.of_mean(mixed, 0.0) > alarms.FALSE_ALARM
         assert alarms.of_mean((first * last) ** 2, 1 / n / (n + 2)) > alarms.FALSE_ALARM
-        model.metropolis(1, measure=False)
+        model.metropolis(1, measure=False), model.step()
 
 
 @pytest.mark.parametrize("update", UPDATES)
@@ -398,32 +316,10 @@ def _offer_first_class(model):
     model._spins, model._new_spins = model._new_spins, model._spins
 
 
-def test_clock_of_three_is_a_potts_model():
-    """On the triangular lattice at its critical point, where clusters are large."""
-    beta = Potts.critical_beta(3, lattice="triangular")
-    clock = Clock((8, 8), 3, lattice="triangular", beta=beta / 1.5, replicas=60, seed=1)
-    potts = Potts((8, 8), 3, beta, lattice="triangular", replicas=60, seed=2)
-    energies = [simulate(model, 150, thermalise=50).series.energy for model in (clock, potts)]
-    # Of 192 bonds: -cos is 1/2 - 3/2 delta.
-    means = [energies[0].mean(axis=0), 96 + 1.5 * energies[1].mean(axis=0)]
-    error = sqrt(sum(mean.var() for mean in means) / 60)
-    assert abs(means[0].mean() - means[1].mean()) < 5 * error
-    assert error < 2
-
-
 def test_critical_points_of_clocks():
     assert Clock((4, 4), 2).temperature == pytest.approx(2 / log(1 + sqrt(2)))
     assert Clock((4, 4), 3).temperature == pytest.approx(1.5 / log(1 + sqrt(3)))
     assert Clock((4, 4), 4).beta == pytest.approx(log(1 + sqrt(2)))
-
-
-def test_tempering_on_edges():
-    model = Clock(TRIANGLE, 6, beta=np.linspace(0.1, 1.5, 10), replicas=10, seed=1)
-    tempering = parallel_tempering(model, 1500, update="metropolis")
-    assert (tempering.acceptance > 0.2).all()
-    expected, _ = clock_means(6, model.edges, np.ones(4), tempering.beta[4])
-    bins = tempering.series.energy[100:, 4].reshape(100, -1).mean(axis=1)
-    assert alarms.of_mean(bins, expected) > alarms.FALSE_ALARM
 
 
 # --------------------------------------------------------------------------- what a model tells
@@ -449,6 +345,8 @@ def test_states_starts_and_labels():
     assert abs(ON((3, 3), 6, beta=1.0, start=given).spins - unit).max() < 2**-28
     model.step(200)
     assert abs((model.spins**2).sum(axis=-1) - 1).max() < 2**-27
+    graphs = simulate(XY(RING, beta=[0.2, 0.4], replicas=2), 12).summarise()
+    assert [summary.helicity_modulus for summary in graphs] == [None, None]
 
 
 # ---------------------------------------------------------------------------------------- bad input
@@ -526,20 +424,3 @@ def test_starts_are_of_any_length(length):
 def test_bad_arguments(call, words):
     with pytest.raises((ValueError, TypeError), match=words):
         call()
-
-
-@pytest.mark.parametrize(
-    ("model", "spins", "words"),
-    [
-        (Clock((2, 2), 5, beta=1.0), np.full((1, 4), 5, np.uint16), "no unit vectors"),
-        (Clock((2, 2), 5, beta=1.0), np.zeros((1, 2, 2), np.uint16), "they must be uint16"),
-        (ON((2, 2), 5, beta=1.0), np.zeros((1, 4, 8), np.int32), "no unit vectors"),
-        (ON((2, 2), 5, beta=1.0), np.full((1, 4, 8), 1 << 30, np.int32), "no unit vectors"),
-        (ON((2, 2), 5, beta=1.0), np.eye(8, dtype=np.int32)[None, 4:] << 30, "no unit vectors"),
-    ],
-)
-def test_states_that_are_none(model, spins, words):
-    before = model.spins
-    with pytest.raises(ValueError, match=words):
-        model.restore(ModelState(1, (np.ones(1), spins)))
-    np.testing.assert_array_equal(model.spins, before)

@@ -27,8 +27,6 @@
 #include "cpu/core/extremes.h"
 #include "cpu/grid/kept_runs.h"
 #include "cpu/grid/runs.h"
-#include "cpu/papers/label_equivalence.h"
-#include "cpu/papers/raster_scan.h"
 #include "cpu/papers/tiles.h"
 #include "random_cases.h"
 

@@ -16,7 +16,6 @@
 #include "cpu/generate/fill.h"
 #include "cpu/graph/afforest.h"
 #include "cpu/graph/arcs.h"
-#include "cpu/graph/both_ends.h"
 #include "cpu/graph/both_ways.h"
 #include "cpu/graph/bridges.h"
 #include "cpu/graph/condensation.h"
@@ -27,11 +26,10 @@
 #include "cpu/graph/rows_of_arcs.h"
 #include "cpu/graph/spanning_forest.h"
 #include "cpu/graph/sparse_forest.h"
-#include "cpu/graph/topological.h"
+#include "cpu/graph/tarjan.h"
 #include "cpu/graph/trimming.h"
-#include "cpu/papers/bfs.h"
 #include "cpu/papers/ecl.h"
-#include "cpu/papers/recolouring.h"
+#include "cpu/papers/searches.h"
 #include "random_cases.h"
 
 using namespace conncomp;

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "cpu/core/parallel.h"
-#include "cpu/tables/division.h"
 #include "cpu/tables/pair_clusters.h"
 #include "random_cases.h"
 

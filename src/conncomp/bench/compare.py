@@ -11,11 +11,8 @@ from scipy.stats import binom
 
 from conncomp.bench.results import Result, Row, Run
 
-# Of fewer repetitions there is no spread to speak of.
-FEWEST = 3
-
-# Two measurements of the same code differ by a few per cent, however narrow each of them is.
-SMALLEST_CHANGE = 0.05
+FEWEST = 3  # repetitions: of fewer there is no spread to speak of
+SMALLEST_CHANGE = 0.05  # the same code differs by a few per cent, however narrow the times are
 
 Verdict = Literal[
     "faster",
@@ -70,11 +67,7 @@ class Comparison:
 def compare(
     before: Result, after: Result, *, smallest_change: float = SMALLEST_CHANGE
 ) -> Comparison:
-    """Compare the times of two results of one kind, run by run.
-
-    A run counts as changed if the 95 % confidence intervals of its two medians do not overlap
-    and the medians differ by more than `smallest_change`, a fraction of the shorter one.
-    """
+    """Compare two results of one kind by run; smaller changes, as a fraction, do not count."""
     if type(before) is not type(after):
         raise ValueError(f"one result is of {before.subject}, the other of {after.subject}")
     old, new = dict(_runs(before)), dict(_runs(after))
@@ -122,18 +115,10 @@ def _change(
     else:
         ratio = after / before
         verdict = _judge(run.seconds, new_run.seconds, ratio, smallest_change)
-    return Change(
-        suite=row.suite,
-        input=row.input,
-        name=run.name,
-        kind=run.kind,
-        before=before,
-        after=after,
-        ratio=ratio,
-        # Seconds times the rate is the bytes that could have been copied meanwhile.
-        normalised=None if ratio is None else ratio * copies,
-        verdict=verdict,
-    )
+    # Seconds times the rate is the bytes that could have been copied meanwhile.
+    normalised = None if ratio is None else ratio * copies
+    known = row.suite, row.input, run.name, run.kind, before, after, ratio, normalised
+    return Change(*known, verdict)
 
 
 def _judge(
@@ -149,24 +134,22 @@ def _judge(
 
 
 def _notes(before: Result, after: Result) -> list[str]:
-    pairs = {
-        "CPU": (before.machine.cpu, after.machine.cpu),
-        "cores": (before.machine.cores, after.machine.cores),
-        "memory": (before.machine.memory_bytes, after.machine.memory_bytes),
-        "system": (before.machine.system, after.machine.system),
-        "GPU": (_gpu(before), _gpu(after)),
-        "device": (before.device, after.device),
-        "threads": (before.threads, after.threads),
-        "size": (before.size, after.size),
-    }
-    for name in sorted(before.versions.keys() | after.versions.keys()):
-        pairs[name] = (before.versions.get(name, "absent"), after.versions.get(name, "absent"))
-    return [f"{name}: {old}, then {new}" for name, (old, new) in pairs.items() if old != new]
+    old, new = _facts(before), _facts(after)
+    pairs = [(name, old[name], new[name]) for name in old]
+    one, other = before.versions, after.versions
+    names = sorted(one.keys() | other.keys())
+    pairs += [(name, one.get(name, "absent"), other.get(name, "absent")) for name in names]
+    return [f"{name}: {was}, then {now}" for name, was, now in pairs if was != now]
 
 
-def _gpu(result: Result) -> str:
-    gpu = result.machine.gpu
-    return "none" if gpu is None else f"{gpu.name}, CUDA {gpu.runtime}, driver {gpu.driver}"
+def _facts(result: Result) -> dict[str, object]:
+    machine, gpu = result.machine, result.machine.gpu
+    facts: dict[str, object] = {"CPU": machine.cpu, "cores": machine.cores}
+    facts |= {"memory": machine.memory_bytes, "system": machine.system, "GPU": "none"}
+    if gpu is not None:
+        facts["GPU"] = f"{gpu.name}, CUDA {gpu.runtime}, driver {gpu.driver}"
+    facts |= {"device": result.device, "threads": result.threads, "size": result.size}
+    return facts
 
 
 def _means(changes: Iterable[Change]) -> Iterator[Mean]:

@@ -50,10 +50,7 @@ def commit() -> tuple[str | None, bool | None]:
 
 
 def copy_rate(threads: int) -> float:
-    """Return bytes read plus bytes written in a second when so many threads copy memory.
-
-    The median of several copies of an array that is several times as large as the last-level cache.
-    """
+    """Return bytes read plus written a second when memory is copied, more than caches hold."""
     size = max(4 * _last_level_cache(), 1 << 26)
     if free := available_memory():
         size = min(size, free // 8)
@@ -69,23 +66,17 @@ def copy_rate(threads: int) -> float:
 
 
 def _last_level_cache() -> int:
-    """Return the size of the largest cache, or a usual one."""
-    sizes = []
-    for path in Path("/sys/devices/system/cpu/cpu0/cache").glob("index*/size"):
-        digits = path.read_text().strip()
-        sizes.append(int(digits.removesuffix("K")) << 10 if digits.endswith("K") else 0)
-    return max(sizes, default=0) or 32 << 20
+    caches = Path("/sys/devices/system/cpu/cpu0/cache").glob("index*/size")
+    sizes = [path.read_text().strip() for path in caches]
+    in_kib = (int(size.removesuffix("K")) for size in sizes if size.endswith("K"))
+    return max(in_kib, default=0) << 10 or 32 << 20
 
 
 DeviceName = Literal["cpu", "cuda"]
 Call = Callable[[], Any]
 
-# A GPU works at its full clock rate after this many seconds of work.
-WARM_UP = 0.05
-
-# Events tell no shorter times apart.
-SHORTEST_SECONDS = 5e-7
-
+WARM_UP = 0.05  # seconds of work after which a GPU is at its full clock rate
+SHORTEST_SECONDS = 5e-7  # that events tell apart
 COPY_BYTES = 1 << 30
 
 
@@ -103,7 +94,7 @@ class Cpu:
         return {}
 
     def copy_rate(self, threads: int) -> float:
-        """Return bytes read plus bytes written in a second, when memory is copied."""
+        """Return bytes read plus written a second when memory is copied, more than caches hold."""
         return copy_rate(threads)
 
     def free_memory(self) -> int | None:
@@ -142,8 +133,7 @@ class Cuda(Cpu):
 
     def __init__(self) -> None:
         self.cupy = launcher.import_cupy()
-        # Not the null stream, which cannot be captured, but one that waits for it, as libraries
-        # other than CuPy work on that.
+        # It can be captured, and waits for the null stream, on which other libraries work.
         self.stream = self.cupy.cuda.Stream()
 
     def describe(self) -> dict[str, Any]:
@@ -163,16 +153,15 @@ class Cuda(Cpu):
         return {"cupy": str(self.cupy.__version__)}
 
     def copy_rate(self, threads: int) -> float:
-        """Return bytes read plus bytes written in a second, when the GPU's memory is copied."""
+        """Return bytes read plus written a second when memory is copied, more than caches hold."""
         size = min(COPY_BYTES, (self.free_memory() or 0) // 4)
         with self.current():
-            return 2 * size / self._copy_seconds(size)
-
-    def _copy_seconds(self, size: int) -> float:
-        source, target = self.cupy.zeros(size, "u1"), self.cupy.zeros(size, "u1")
-        copy = partial(self.cupy.copyto, target, source)
-        self.warm_up(copy)
-        return statistics.median(self.seconds(copy) for _ in range(15))
+            arrays = self.cupy.zeros(size, "u1"), self.cupy.zeros(size, "u1")
+            copy = partial(self.cupy.copyto, *arrays)
+            self.warm_up(copy)
+            rate = 2 * size / statistics.median(self.seconds(copy) for _ in range(15))
+            del arrays, copy  # before memory is given back
+        return rate
 
     def free_memory(self) -> int | None:
         """Return how many bytes of the GPU's memory are free."""

@@ -19,8 +19,7 @@ SIZES = ("tiny", "small", "medium", "full")
 ARC_BYTES, VERTEX_BYTES, ELEMENT_BYTES = 56, 64, 48
 MOST_OBJECTS, OBJECT_BYTES = 1 << 23, 100
 
-# The same on a GPU, for what our algorithms need there: the input, the labels and a workspace.
-# Making arcs there takes more, by a count of the generators' arrays.
+# On a GPU, of the input, the labels and a workspace; arcs that are made there take more.
 GPU_ARC_BYTES, GPU_VERTEX_BYTES, GPU_ELEMENT_BYTES = 16, 32, 24
 GPU_MADE_ARC_BYTES = 56
 

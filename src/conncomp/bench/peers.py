@@ -93,9 +93,8 @@ class OursOnGpu(Contender):
     def __init__(
         self, measured: Kind, algorithm: str, numbering: Numbering = "roots", **options: Any
     ) -> None:
-        self.name = _name(
-            algorithm if numbering == "roots" else f"{algorithm}-{numbering}", options
-        )
+        named = algorithm if numbering == "roots" else f"{algorithm}-{numbering}"
+        self.name = _name(named, options)
         self.numbering = numbering
         self._options: dict[str, Any] = {"algorithm": algorithm, **options}
         self._connection = CONNECTIONS.get(measured)
@@ -107,12 +106,8 @@ class OursOnGpu(Contender):
         """Return the call and the array that it writes to."""
         shape = (data.num_vertices,) if self._connection else data.shape
         out = launcher.import_cupy().empty(shape, label_dtype(math.prod(shape)))
-        options: dict[str, Any] = {
-            **self._options,
-            "numbering": self.numbering,
-            "out": out,
-            "workspace": conncomp.Workspace(),
-        }
+        memory: dict[str, Any] = {"out": out, "workspace": conncomp.Workspace()}
+        options = self._options | memory | {"numbering": self.numbering}
         if self._connection:
             options["connection"] = self._connection
             return partial(conncomp.connected_components, data, **options), out
@@ -126,10 +121,7 @@ class OursOnGpu(Contender):
 
 
 class OursOfList(Ours):
-    """The default on a list, from arrays to labels.
-
-    It holds all edges and then their opposites, or, for strong components, the arcs in any order.
-    """
+    """The default on edges and then their opposites, or arcs in any order: arrays to labels."""
 
     def __init__(self, measured: Kind) -> None:
         super().__init__(measured, "auto")
@@ -159,10 +151,25 @@ class Peer(Contender):
     device: ClassVar[DeviceName] = "cpu"
     module: ClassVar[str]
     parallel: ClassVar[bool] = False
+    most_arcs: ClassVar[float] = math.inf  # of the graphs that it takes
+    binary: ClassVar[bool] = False  # whether its images have two values
+    flat: ClassVar[bool] = False  # and two axes
 
     def __init__(self, threads: int) -> None:
         self.library: Any = importlib.import_module(self.module)
         self.threads = threads if self.parallel else 1
+
+    def prepare(self, data: Any, connectivity: int) -> Any:
+        """Return data as `run` takes it, or None of what the library cannot label."""
+        if isinstance(data, Graph):
+            fits = data.num_arcs <= self.most_arcs
+        else:
+            fits = not (self.flat and data.ndim != 2) and (not self.binary or _is_binary(data))
+        return self.converted(data, connectivity) if fits else None
+
+    def converted(self, data: Any, connectivity: int) -> Any:
+        """Return data that the library can label, as `run` takes it."""
+        return data, connectivity
 
     @property
     def package(self) -> str:
@@ -182,11 +189,9 @@ def _is_binary(image: Labels) -> bool:
 
 
 class _OpenCV(Peer):
-    name, module, parallel = "cv2", "cv2", True
+    name, module, parallel, binary, flat = "cv2", "cv2", True, True, True
 
-    def prepare(self, data: Any, connectivity: int) -> Any:
-        if data.ndim != 2 or not _is_binary(data):
-            return None
+    def converted(self, data: Any, connectivity: int) -> Any:
         self.library.setNumThreads(self.threads)
         return data.view(np.uint8), 4 * connectivity
 
@@ -203,7 +208,7 @@ class _CC3D(Peer):
     version = property(lambda self: importlib.metadata.version("connected-components-3d"))
     neighbours: ClassVar = {(2, 1): 4, (2, 2): 8, (3, 1): 6, (3, 2): 18, (3, 3): 26}
 
-    def prepare(self, data: Any, connectivity: int) -> Any:
+    def converted(self, data: Any, connectivity: int) -> Any:
         neighbours = self.neighbours.get((data.ndim, connectivity))
         return None if neighbours is None else (data, neighbours)
 
@@ -212,12 +217,12 @@ class _CC3D(Peer):
 
 
 class _SciPyImage(Peer):
-    name, module = "scipy", "scipy.ndimage"
+    name, module, binary = "scipy", "scipy.ndimage", True
 
-    def prepare(self, data: Any, connectivity: int) -> Any:
-        if not _is_binary(data):
-            return None
-        return data, self.library.generate_binary_structure(data.ndim, connectivity)
+    def converted(self, data: Any, connectivity: int) -> Any:
+        from scipy.ndimage import generate_binary_structure
+
+        return data, generate_binary_structure(data.ndim, connectivity)
 
     def run(self, prepared: Any) -> Any:
         return self.library.label(*prepared)[0]
@@ -231,11 +236,9 @@ class _ScikitImage(Peer):
 
 
 class _Kornia(Peer):
-    name, module = "kornia-rs", "kornia_rs.imgproc"
+    name, module, binary, flat = "kornia-rs", "kornia_rs.imgproc", True, True
 
-    def prepare(self, data: Any, connectivity: int) -> Any:
-        if data.ndim != 2 or not _is_binary(data):
-            return None
+    def converted(self, data: Any, connectivity: int) -> Any:
         return data.view(np.uint8)[:, :, None], 4 * connectivity
 
     def run(self, prepared: Any) -> Any:
@@ -253,26 +256,18 @@ def _edges(graph: Graph) -> tuple[Labels, Labels]:
     return u[once], graph.indices[once]
 
 
-def _labels_of_sets(num_vertices: int, components: Any) -> Labels:
-    labels = np.empty(num_vertices, np.int64)
-    for number, members in enumerate(components):
-        labels[list(members)] = number
-    return labels
-
-
 class _SciPyGraph(Peer):
     name, module = "scipy", "scipy.sparse.csgraph"
 
-    def prepare(self, data: Any, connectivity: int) -> Any:
-        # Of the dtype that it would convert to.
-        return sparse_matrix(data)
+    def converted(self, data: Any, connectivity: int) -> Any:
+        return sparse_matrix(data)  # of the dtype that it would convert to
 
     def run(self, prepared: Any) -> Any:
         return self.library.connected_components(prepared, directed=False)[1]
 
 
 class _SciPyStrong(_SciPyGraph):
-    def prepare(self, data: Any, connectivity: int) -> Any:
+    def converted(self, data: Any, connectivity: int) -> Any:
         return simple_matrix(data)
 
     def run(self, prepared: Any) -> Any:
@@ -282,7 +277,7 @@ class _SciPyStrong(_SciPyGraph):
 class _IGraph(Peer):
     name, module = "igraph", "igraph"
 
-    def prepare(self, data: Any, connectivity: int) -> Any:
+    def converted(self, data: Any, connectivity: int) -> Any:
         edges = np.stack(_edges(data), axis=1).astype(np.int64)
         return self.library.Graph(data.num_vertices, edges)
 
@@ -299,7 +294,7 @@ class _IGraph(Peer):
 class _NetworKitSerial(Peer):
     name, module, algorithm = "networkit-serial", "networkit", "ConnectedComponents"
 
-    def prepare(self, data: Any, connectivity: int) -> Any:
+    def converted(self, data: Any, connectivity: int) -> Any:
         self.library.setNumberOfThreads(self.threads)
         ends = tuple(end.astype(np.uint64) for end in _edges(data))
         return self.library.GraphFromCoo(ends, n=data.num_vertices)
@@ -324,19 +319,14 @@ class _NetworKitUncontracted(_NetworKit):
 
 class _NetworKitDynamic(_NetworKitSerial):
     name, algorithm = "networkit-dynamic", "DynConnectedComponents"
-    most_arcs: ClassVar = MOST_OBJECTS // 32  # some seconds, if they are those of a long path
-
-    def prepare(self, data: Any, connectivity: int) -> Any:
-        return None if data.num_arcs > self.most_arcs else super().prepare(data, connectivity)
+    most_arcs = MOST_OBJECTS // 32  # some seconds, if they are those of a long path
 
 
 class _RustworkX(Peer):
     name, module = "rustworkx", "rustworkx"
-    most_arcs: ClassVar = MOST_OBJECTS  # its edges pass through Python objects
+    most_arcs = MOST_OBJECTS  # its edges pass through Python objects
 
-    def prepare(self, data: Any, connectivity: int) -> Any:
-        if data.num_arcs > self.most_arcs:
-            return None
+    def converted(self, data: Any, connectivity: int) -> Any:
         graph = self.library.PyGraph(multigraph=True)
         graph.add_nodes_from(range(data.num_vertices))
         edges = zip(*(end.tolist() for end in _edges(data)), strict=True)
@@ -347,16 +337,18 @@ class _RustworkX(Peer):
         return prepared.num_nodes(), self.library.connected_components(prepared)
 
     def labels(self, result: Any) -> Labels:
-        return _labels_of_sets(*result)
+        num_vertices, components = result
+        labels = np.empty(num_vertices, np.int64)
+        for number, members in enumerate(components):
+            labels[list(members)] = number
+        return labels
 
 
 class _NetworkX(_RustworkX):
     name, module = "networkx", "networkx"
     most_arcs = MOST_OBJECTS // 4
 
-    def prepare(self, data: Any, connectivity: int) -> Any:
-        if data.num_arcs > self.most_arcs:
-            return None
+    def converted(self, data: Any, connectivity: int) -> Any:
         graph = self.library.empty_graph(data.num_vertices)
         graph.add_edges_from(zip(*(end.tolist() for end in _edges(data)), strict=True))
         return graph
@@ -365,26 +357,16 @@ class _NetworkX(_RustworkX):
         return len(prepared), list(self.library.connected_components(prepared))
 
 
-class _CuPyImage(Peer):
+class _CuPyImage(_SciPyImage):
     name, module, device = "cupyx", "cupyx.scipy.ndimage", "cuda"
     package = property(lambda self: "cupy")
-
-    def prepare(self, data: Any, connectivity: int) -> Any:
-        from scipy.ndimage import generate_binary_structure
-
-        if not _is_binary(data):
-            return None
-        return data, generate_binary_structure(data.ndim, connectivity)
-
-    def run(self, prepared: Any) -> Any:
-        return self.library.label(*prepared)[0]
 
 
 class _CuCIM(_ScikitImage):
     name, module, device = "cucim", "cucim.skimage.measure", "cuda"
 
 
-class _CuPyGraph(Peer):
+class _CuPyGraph(_SciPyGraph):
     name, module, device = "cupyx", "cupyx.scipy.sparse.csgraph", "cuda"
     package = property(lambda self: "cupy")
 
@@ -392,21 +374,18 @@ class _CuPyGraph(Peer):
         super().__init__(threads)
         importlib.import_module("pylibcugraph")  # which does the work
 
-    def prepare(self, data: Any, connectivity: int) -> Any:
+    def converted(self, data: Any, connectivity: int) -> Any:
         xp, sparse = launcher.import_cupy(), importlib.import_module("cupyx.scipy.sparse")
         indptr = data.indptr.astype(data.indices.dtype)
         ones = xp.ones(data.num_arcs, np.float32)
         shape = (data.num_vertices, data.num_vertices)
         return sparse.csr_matrix((ones, data.indices, indptr), shape=shape)
 
-    def run(self, prepared: Any) -> Any:
-        return self.library.connected_components(prepared, directed=False)[1]
-
 
 class _CuGraph(Peer):
     name, module, device = "cugraph", "cugraph", "cuda"
 
-    def prepare(self, data: Any, connectivity: int) -> Any:
+    def converted(self, data: Any, connectivity: int) -> Any:
         series = importlib.import_module("cudf").Series
         rows = series(data.indptr.astype(data.indices.dtype)), series(data.indices)
         graph = self.library.Graph(directed=False)
@@ -476,10 +455,7 @@ def sparse_matrix(graph: Graph) -> Any:
 
 
 def simple_matrix(graph: Graph) -> Any:
-    """Return the same without multiple arcs.
-
-    With these, SciPy 1.17 finds wrong strong components, or goes on for ever.
-    """
+    """Return the same without multiple arcs, of which SciPy 1.17 makes wrong strong components."""
     matrix = sparse_matrix(graph).copy()  # of arrays that are the graph's
     matrix.sum_duplicates()
     return matrix

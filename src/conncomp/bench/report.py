@@ -19,15 +19,9 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 from matplotlib.ticker import LogLocator
 
+from conncomp.bench import units
 from conncomp.bench.compare import geometric_mean
 from conncomp.bench.results import GraphRow, Result, Row
-from conncomp.bench.units import (
-    format_bytes,
-    format_rate,
-    format_ratio,
-    format_seconds,
-    format_tick,
-)
 
 # Told apart by the colour-blind too, and seen on white and on black (Okabe and Ito 2008).
 COLOURS = ("#d55e00", "#0072b2", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c6bb1", "#999999")
@@ -60,11 +54,11 @@ def render(results: Sequence[Result]) -> str:
         lstrip_blocks=True,
     )
     environment.filters |= {
-        "seconds": format_seconds,
-        "ratio": format_ratio,
-        "rate": format_rate,
+        "seconds": units.format_seconds,
+        "ratio": units.format_ratio,
+        "rate": units.format_rate,
         "count": "{:,}".format,
-        "bytes": format_bytes,
+        "bytes": units.format_bytes,
     }
     sections = [{"result": result, "suites": list(_suites(result))} for result in results]
     return environment.get_template("report.html").render(sections=sections)
@@ -76,16 +70,13 @@ def _suites(result: Result) -> Iterable[dict[str, Any]]:
         rows: list[Row] = [row for row in result.rows if row.suite == suite]
         runs = [run for row in rows for run in row.runs]
         # Ours before peers, each in the order of the file.
-        columns = list(dict.fromkeys(run.name for run in runs if run.kind == "ours"))
-        columns += [name for name in dict.fromkeys(run.name for run in runs) if name not in columns]
+        ordered = sorted(runs, key=lambda run: run.kind != "ours")
+        columns = list(dict.fromkeys(run.name for run in ordered))
         colours = {name: COLOURS[i % len(COLOURS)] for i, name in enumerate(columns)}
         base = base_name(rows)
         table = [_cells(result, row, base) for row in rows]
-        means = {}
-        for name in columns:
-            ratios = [cells["ratios"].get(name) for cells in table]
-            if any(ratios):
-                means[name] = geometric_mean(ratios)
+        ratios = {name: [cells["ratios"].get(name) for cells in table] for name in columns}
+        means = {name: geometric_mean(each) for name, each in ratios.items() if any(each)}
         yield {
             "name": suite,
             "columns": columns,
@@ -120,10 +111,7 @@ def _cells(result: Result, row: Row, base: str | None) -> dict[str, Any]:
 
 
 def find_curves(rows: Iterable[Row]) -> list[Curves]:
-    """Return the rows along which something grows with a number in their names.
-
-    That is arcs or elements, else vertices, else components: twofold, over three inputs or more.
-    """
+    """Return rows whose names differ in a number along which a size grows twofold, 3 or more."""
     families: dict[tuple[str, str], list[tuple[float, Row]]] = {}
     for row in rows:
         for number in NUMBER.finditer(row.input):
@@ -143,18 +131,14 @@ def find_curves(rows: Iterable[Row]) -> list[Curves]:
 
 
 def _sizes(rows: list[Row]) -> Iterable[tuple[str, list[int]]]:
-    if all(isinstance(row, GraphRow) for row in rows):
-        yield "arcs", [row.size for row in rows]
-        yield "vertices", [row.vertices for row in rows if isinstance(row, GraphRow)]
-    else:
-        yield "elements", [row.size for row in rows]
-    yield "components", [row.components for row in rows]
+    of_graphs = all(isinstance(row, GraphRow) for row in rows)
+    for name in ("arcs", "vertices", "components") if of_graphs else ("elements", "components"):
+        yield name, [getattr(row, name) for row in rows]
 
 
 def _draw_curves(
     curves: Sequence[Curves], columns: Sequence[str], colours: dict[str, str]
 ) -> Markup | None:
-    """Draw time against size, a panel for each family of inputs."""
     if not curves:
         return None
     across = min(len(curves), 3)
@@ -271,28 +255,13 @@ def _add_legend(figure: Figure, panels: Iterable[Axes]) -> None:
 
 
 def _style() -> Any:
-    return mpl.rc_context(
-        {
-            "svg.fonttype": "none",
-            "svg.hashsalt": "conncomp",
-            "font.family": "DejaVu Sans",
-            "font.size": 9,
-            "axes.titlesize": 9.5,
-            "text.color": INK,
-            "axes.edgecolor": INK,
-            "axes.labelcolor": INK,
-            "xtick.color": INK,
-            "ytick.color": INK,
-            "axes.grid": True,
-            "axes.axisbelow": True,
-            "grid.alpha": 0.35,
-            "grid.color": "#808080",
-            "grid.linewidth": 0.5,
-            "axes.spines.top": False,
-            "axes.spines.right": False,
-            "axes.linewidth": 0.7,
-        }
-    )
+    texts = "text.color", "axes.edgecolor", "axes.labelcolor", "xtick.color", "ytick.color"
+    style: dict[Any, Any] = dict.fromkeys(texts, INK)
+    style |= {"svg.fonttype": "none", "svg.hashsalt": "conncomp"}
+    style |= {"font.family": "DejaVu Sans", "font.size": 9, "axes.titlesize": 9.5}
+    style |= {"axes.grid": True, "axes.axisbelow": True, "axes.linewidth": 0.7}
+    style |= {"grid.alpha": 0.35, "grid.color": "#808080", "grid.linewidth": 0.5}
+    return mpl.rc_context(style | {"axes.spines.top": False, "axes.spines.right": False})
 
 
 def _svg(figure: Figure, title: str) -> Markup:
@@ -307,7 +276,7 @@ def _svg(figure: Figure, title: str) -> Markup:
                 low, high = sorted(axis.get_view_interval())
                 if high < 50 * low:  # too short for powers of ten alone
                     axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-                axis.set_major_formatter(lambda value, _: format_tick(value))
+                axis.set_major_formatter(lambda value, _: units.format_tick(value))
                 axis.set_minor_formatter(lambda value, _: "")
     target = io.StringIO()
     nothing = dict.fromkeys(("Date", "Creator", "Format", "Type"))

@@ -1,7 +1,6 @@
 """Result files: what was measured, where, and how often; read with every field checked.
 
-A file is one JSON object, a `GridResult`, a `GraphResult` or a `StrongResult` by its ``kind``.
-Fields that this version does not know are ignored.
+A file is one JSON object, a `Result` by its ``kind``. Unknown fields are ignored.
 """
 
 from __future__ import annotations
@@ -23,9 +22,7 @@ FORMAT, VERSION = "conncomp-bench", 1
 # What a file may hold. The largest suites need a hundredth of it.
 LARGEST_FILE = 1 << 24
 MOST_ROWS, MOST_RUNS = 2000, 100
-
-# An error may quote the file, which may be long.
-LONGEST_REASON = 300
+LONGEST_REASON = 300  # of an error that may quote the file
 
 # A single line without control characters, so that it can be shown on a terminal as it is.
 Text = Annotated[str, Meta(max_length=1000, pattern=r"\A[^\x00-\x1f\x7f-\x9f]*\Z")]

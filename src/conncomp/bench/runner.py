@@ -18,16 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._optional import optional
+from conncomp.bench import peers
 from conncomp.bench.devices import Cpu, Cuda, commit
 from conncomp.bench.inputs import Input
-from conncomp.bench.peers import (
-    Contender,
-    Numbering,
-    Peer,
-    label_dtype,
-    simple_matrix,
-    sparse_matrix,
-)
 from conncomp.bench.suites import Kind
 from conncomp.files.access import atomic_path
 from conncomp.graph import Graph
@@ -39,8 +32,8 @@ Labels = NDArray[Any]
 FEWEST_RUNS, SHORTEST = 5, 0.2
 MOST_RUNS, LONGEST = 100, 1.0
 
-# On a GPU, inputs of fewer elements or arcs, and those that take less than so many seconds, are
-# measured as CUDA graphs, too: the time of the kernels without that of launching them.
+# On a GPU, inputs of fewer elements or arcs, or of fewer seconds, are measured as CUDA graphs, too:
+# the kernels without their launches.
 SMALL_SIZE, SMALL_SECONDS = 10**6, 1e-4
 
 UNWRITTEN = -2  # which is no label
@@ -63,19 +56,14 @@ class Reference:
         roots: Labels = first[self.labels]
         return roots
 
-    def disagreement(self, labels: Labels, numbering: Numbering = "any") -> str | None:
-        """Say how `labels` are wrong, or return None.
-
-        With "any" numbering components may be numbered in any way, but 0 is background if the
-        reference has that. Otherwise the labels must be equal.
-        """
+    def disagreement(self, labels: Labels, numbering: peers.Numbering = "any") -> str | None:
+        """Say how `labels` are wrong, or return None; in "any" numbering only background is 0."""
         if labels.shape != self.labels.shape:
             return f"labels of shape {labels.shape} instead of {self.labels.shape}"
         expected = self.roots if numbering == "roots" else self.labels
         count = self.components + self.background
         if numbering == "any" and count and labels.size:
-            # Each component takes the name of one of its members. The names are to be different,
-            # and those of all members.
+            # The name of one member is to be that of all members, and of no other component.
             names = np.zeros(count, labels.dtype)
             names[self.labels] = labels
             if self.background and names[0] != 0:
@@ -97,10 +85,10 @@ def reference(data: Graph | Labels, connectivity: int, kind: Kind = "graph") -> 
         from scipy.sparse.csgraph import connected_components
 
         if kind == "strong":
-            count, labels = connected_components(simple_matrix(data), connection="strong")
+            count, labels = connected_components(peers.simple_matrix(data), connection="strong")
             labels = _numbered_by_root(labels, count)
         else:
-            count, labels = connected_components(sparse_matrix(data), directed=False)
+            count, labels = connected_components(peers.sparse_matrix(data), directed=False)
         return Reference(labels, int(count), background=False)
     label: Any = optional("skimage.measure", "a check of labels", "bench").label
     labels, count = label(data, background=0, return_num=True, connectivity=connectivity)
@@ -108,7 +96,6 @@ def reference(data: Graph | Labels, connectivity: int, kind: Kind = "graph") -> 
 
 
 def _first_members(labels: Labels, count: int) -> Labels:
-    """Return the smallest index of each label."""
     first = np.empty(count, np.int64)
     first[labels[::-1]] = np.arange(len(labels))[::-1]  # the last one written is the smallest
     return first
@@ -125,7 +112,7 @@ def _numbered_by_root(labels: Labels, count: int) -> Labels:
 def measure(
     kind: Kind,
     inputs: Sequence[tuple[str, Input]],
-    contenders: Sequence[Contender],
+    contenders: Sequence[peers.Contender],
     *,
     size: str,
     threads: int,
@@ -138,10 +125,10 @@ def measure(
     """Run all contenders on all inputs, each with its suite; yield the result so far.
 
     That is once without rows, then after each row, when it is written to `output` as JSON, too.
-    As many `threads` copy when the machine's rate is measured. With `transfers`, the ways to the
-    device and back are timed, too. An algorithm of ours that sweeps until nothing changes is given
-    up after `limit` seconds; on a GPU, if it waits for that now and then. `notify` is called at
-    the begin of each of ``len(inputs) * (2 + len(contenders))`` steps.
+    `threads` copy when the machine's rate is measured; `transfers` times the ways to the device and
+    back, too. What sweeps until nothing changes is given up after `limit` seconds; on a GPU, if it
+    waits for that now and then. `notify` is called at the begin of each of ``len(inputs) *
+    (2 + len(contenders))`` steps.
     """
     device = device or Cpu()
     result: dict[str, Any] = {
@@ -152,7 +139,7 @@ def measure(
         "rows": [],
     }
     for peer in contenders:
-        if isinstance(peer, Peer):
+        if isinstance(peer, peers.Peer):
             result["versions"][peer.package] = peer.version
     yield result
     for suite, entry in inputs:
@@ -160,16 +147,9 @@ def measure(
         with device.current():  # of its own: what making leaves is freed before timing
             data = make_input(entry, device)
         with device.current():
+            known: dict[str, Any] = {"device": device, "kind": kind, "notify": notify}
             row = measure_input(
-                suite,
-                entry,
-                data,
-                contenders,
-                device=device,
-                transfers=transfers,
-                limit=limit,
-                kind=kind,
-                notify=notify,
+                suite, entry, data, contenders, transfers=transfers, limit=limit, **known
             )
         del data  # before the next one is made
         result["rows"].append(row)
@@ -211,7 +191,7 @@ def measure_input(
     suite: str,
     entry: Input,
     data: Any,
-    contenders: Sequence[Contender],
+    contenders: Sequence[peers.Contender],
     *,
     device: Cpu,
     transfers: bool = False,
@@ -221,30 +201,22 @@ def measure_input(
     notify: Callable[[str], object] = lambda step: None,
 ) -> dict[str, Any]:
     """Run contenders on an input in the main memory; `right` are its labels, if known."""
-    row: dict[str, Any] = {
-        "suite": suite,
-        "input": entry.name,
-        "description": entry.description,
-        "stand_in": entry.stand_in,
-    }
+    row: dict[str, Any] = {"suite": suite, "input": entry.name}
+    row |= {"description": entry.description, "stand_in": entry.stand_in}
     if isinstance(data, Graph):
         size = data.num_arcs
         row |= {"vertices": data.num_vertices, "arcs": size}
         num_bytes = data.indptr.nbytes + data.indices.nbytes
     else:
         size = data.size
-        row |= {
-            "elements": size,
-            "shape": list(data.shape),
-            "dtype": str(data.dtype),
-            "connectivity": entry.connectivity,
-        }
+        row |= {"elements": size, "shape": list(data.shape)}
+        row |= {"dtype": str(data.dtype), "connectivity": entry.connectivity}
         num_bytes = data.nbytes
     if right is None:
         notify(f"{entry.name}: reference")
         right = reference(data, entry.connectivity, kind)
     row["components"] = right.components
-    labels = np.zeros(right.labels.shape, label_dtype(right.labels.size))
+    labels = np.zeros(right.labels.shape, peers.label_dtype(right.labels.size))
     row["floor_bytes"] = num_bytes + labels.nbytes
     if transfers:
         row["transfers"] = _time_transfers(device, data, labels)
@@ -260,24 +232,27 @@ def measure_input(
                 continue
             run |= _time(contender, prepared, right, device, size, limit)
             del prepared
-        except TimeoutError:
-            reason = f"given up after {limit:g} s"
-            run |= {"status": "failed", "reason": reason, "seconds": []}
         except Exception as error:
-            run |= {"status": "failed", "reason": _in_one_line(error), "seconds": []}
+            late = isinstance(error, TimeoutError)
+            reason = f"given up after {limit:g} s" if late else _in_one_line(error)
+            run |= {"status": "failed", "reason": reason, "seconds": []}
         runs.append(run)
     return row
 
 
 def _time_transfers(device: Cpu, data: Any, labels: Labels) -> dict[str, list[float]]:
-    """Return how long the input took to the device, and the labels back."""
     placed = device.place(labels)
     ways = {"to_device": partial(device.place, data), "to_host": partial(device.fetch, placed)}
     return {name: repeat(partial(device.seconds, way)) for name, way in ways.items()}
 
 
 def _time(
-    contender: Contender, prepared: Any, right: Reference, device: Cpu, size: int, limit: float
+    contender: peers.Contender,
+    prepared: Any,
+    right: Reference,
+    device: Cpu,
+    size: int,
+    limit: float,
 ) -> dict[str, Any]:
     """Return the status of a run, and how long it took if its answer is right."""
     call = partial(contender.run, prepared)

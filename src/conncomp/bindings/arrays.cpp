@@ -17,7 +17,6 @@ std::pair<int64_t, int64_t> extremes_of(AnyVector values) {
   });
 }
 
-// Adds to counts, of 256 entries, how often each byte occurs.
 void byte_counts(Vector<const uint8_t> values, Vector<int64_t> counts) {
   if (counts.size() != size_t(kBytes)) throw nb::value_error("counts are those of 256 bytes");
   without_gil([&] {

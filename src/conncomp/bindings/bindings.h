@@ -1,7 +1,5 @@
-// What the files of this folder share: nanobind, arrays as arguments and as results, and what each file adds
-// to the module. Arguments arrive checked by Python.
-//
-// All of nanobind's converters are included here, so that a type is converted alike in every file.
+// What the files of this folder share: nanobind with all converters, so that each file converts a type alike;
+// arrays as arguments and results; what each file adds to the module. Arguments arrive checked by Python.
 #pragma once
 
 #include <nanobind/ndarray.h>
@@ -14,6 +12,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <cstdint>
+#include <cstring>
 
 #include "bindings/without_gil.h"
 
@@ -50,6 +49,37 @@ decltype(auto) with_integers(const auto& array, auto&& body) {
   return with_entries<int32_t, int64_t>(array, body);
 }
 
+template <class Array>
+auto* data_or_null(const std::optional<Array>& array) {
+  return array ? array->data() : nullptr;
+}
+
+// What a kernel takes, a pointer as an array.
+template <class T>
+using Given = std::conditional_t<std::is_pointer_v<T>, Vector<std::remove_pointer_t<T>>, T>;
+
+// A method to be bound, which runs without Python's lock.
+template <class Class, class... Taken>
+auto unlocked(void (Class::*method)(Taken...) const) {
+  const auto pass = []<class T>(std::type_identity<T>, const Given<T>& given) -> T {
+    if constexpr (std::is_pointer_v<T>)
+      return given.data();
+    else
+      return given;
+  };
+  return [=](const Class& object, const Given<Taken>&... given) {
+    without_gil([&] { (object.*method)(pass(std::type_identity<Taken>(), given)...); });
+  };
+}
+
+template <class Struct>
+Struct struct_of(const nb::bytes& bytes) {
+  Struct read;
+  if (bytes.size() != sizeof read) throw nb::value_error("these are not the bytes of the struct");
+  std::memcpy(&read, bytes.data(), sizeof read);
+  return read;
+}
+
 // Hands over memory, a Buffer or a vector, as an array that owns it, of which `count` entries are filled.
 template <class Memory>
 nb::object give_away(Memory filled, int64_t count) {
@@ -67,14 +97,12 @@ nb::object give_away(std::vector<T> filled) {
   return give_away(std::move(filled), count);
 }
 
-// nanobind's arrays take Python's lock by a call that knows the main interpreter only, and would wait for
-// ever in another one.
+// In another interpreter nanobind's arrays would wait for ever for the main one's lock.
 inline void check_interpreter() {
   if (PyInterpreterState_GetID(PyInterpreterState_Get()) != 0)
     throw nb::import_error("conncomp works in the main interpreter only, not in subinterpreters");
 }
 
-// What a capsule with the Process of a module is called.
 constexpr const char* kProcessName = "conncomp.Process";
 
 // Each adds the functions and classes of the file of its name; module.cpp calls it, or registers.cpp.

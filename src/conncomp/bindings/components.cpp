@@ -27,8 +27,7 @@ void combine(AnyVector labels, int64_t length, int64_t background, int64_t rows,
   });
 }
 
-// Where the elements of each label below `rows` begin in lists, and the lists, as MemberLists writes them: of
-// int64 if they are to be wide, else of int32.
+// Where elements of labels below `rows` begin in lists, and the lists: of int64 if `wide`, else of int32.
 nb::tuple members(AnyVector labels, int64_t length, int64_t background, int64_t rows, bool wide) {
   const LabelArray array = label_array(labels, background);
   const auto list = [&]<class Index>(Index) {
@@ -46,7 +45,6 @@ nb::tuple members(AnyVector labels, int64_t length, int64_t background, int64_t 
   return wide ? list(int64_t()) : list(int32_t());
 }
 
-// `shape` is that of an item.
 std::unique_ptr<Measures> measure(AnyVector labels, const std::vector<int64_t>& shape, int64_t background,
                                   int64_t rows, bool with_products) {
   const LabelArray array = label_array(labels, background);
@@ -78,7 +76,6 @@ void spans(AnyVector labels, const std::vector<int64_t>& shape, int64_t backgrou
   without_gil([&] { find_spans(items, rows, table.data()); });
 }
 
-// `table` and `out` are of one type.
 void replace(AnyVector labels, int64_t background, AnyVector table, FilledVector out) {
   with_integers(labels, [&](const auto* data) {
     with_integers(out, [&]<class Entry>(Entry* replaced) {
@@ -105,7 +102,6 @@ int64_t colour(AnyVector components, const std::vector<int64_t>& steps, int64_t 
   });
 }
 
-// Calls body(labels, is_signed), with labels as words of their width.
 auto with_words(const AnyVector& labels, auto&& body) {
   const bool is_signed = labels.dtype().code == uint8_t(nb::dlpack::dtype_code::Int);
   if (!is_signed && labels.dtype().code != uint8_t(nb::dlpack::dtype_code::UInt))
@@ -115,21 +111,18 @@ auto with_words(const AnyVector& labels, auto&& body) {
   throw nb::type_error("labels are of 32 or 64 bits");
 }
 
-// There is a mark for each label.
 int64_t mark(AnyVector labels, Vector<uint8_t> marks) {
   return with_words(labels, [&](const auto* words, bool is_signed) {
     return without_gil([&] { return mark_labels(words, is_signed, int64_t(labels.size()), marks.data()); });
   });
 }
 
-// There is a number for each mark.
 void number_marks(Vector<const uint8_t> marks, int64_t empty, int64_t first, FilledVector numbers) {
   with_integers(numbers, [&](auto* out) {
     without_gil([&] { number_marked(marks.data(), int64_t(numbers.size()), empty, first, out); });
   });
 }
 
-// There is a number for each label.
 std::unique_ptr<NumberedLabels> number(AnyVector labels, FilledVector numbers) {
   return with_words(labels, [&](const auto* words, bool is_signed) {
     return with_integers(numbers, [&](auto* out) {
@@ -176,7 +169,6 @@ void weigh(Vector<const int64_t> by_kind, const std::vector<int64_t>& times, con
   });
 }
 
-// As pair_runs; arrays are of one length and type.
 nb::object runs_of_pairs(AnyVector one, AnyVector other) {
   return with_integers(one, [&]<class Label>(const Label* labels) {
     return with_entries<Label>(other, [&](const Label* others) {

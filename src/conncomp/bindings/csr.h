@@ -44,7 +44,6 @@ decltype(auto) with_labelled_rows(const AnyVector& indptr, const AnyVector& indi
   return with_rows(indptr, indices, with, labels.dtype() == nb::dtype<int32_t>());
 }
 
-// Calls body(src, dst), with both ends of arcs.
 decltype(auto) with_arcs(const AnyVector& src, const AnyVector& dst, auto&& body) {
   return with_integers(src, [&]<class Vertex>(const Vertex* sources) {
     return with_entries<Vertex>(dst, [&](const Vertex* targets) { return body(sources, targets); });
@@ -62,7 +61,6 @@ int64_t label_rows(const AnyVector& indptr, const AnyVector& indices, const Fill
   });
 }
 
-// The same for vertices of arcs, by fill(src, dst, roots).
 int64_t label_vertices(const AnyVector& src, const AnyVector& dst, const FilledVector& out, bool consecutive,
                        auto&& fill) {
   return with_arcs(src, dst, [&](const auto* sources, const auto* targets) {

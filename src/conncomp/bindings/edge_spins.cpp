@@ -15,20 +15,15 @@ using Numbers = Vector<const int32_t>;
 using Temperatures = Vector<const Bits32>;
 using Record = std::optional<Vector<int64_t>>;
 
-const int32_t* data_or_null(const std::optional<Numbers>& array) { return array ? array->data() : nullptr; }
-
 std::unique_ptr<const EdgeSpins> spins_of(const std::string& kind, const Lattice& lattice) {
-  const auto of = [&]<class Kind>(std::type_identity<Kind>) -> std::unique_ptr<const EdgeSpins> {
-    return std::make_unique<EdgeSpinsOf<Kind>>(lattice);
-  };
-  if (kind == "UpDown") return of(std::type_identity<UpDown>());
-  if (kind == "States") return of(std::type_identity<States>());
-  if (kind == "TwoStates") return of(std::type_identity<TwoStates>());
-  if (kind == "Angle") return of(std::type_identity<Embedded<OfLattices<Angle>>>());
-  if (kind == "UnitVector") return of(std::type_identity<Embedded<OfLattices<UnitVector>>>());
-  if (kind == "Hours") return of(std::type_identity<Embedded<Hours>>());
-  if (kind == "Components4") return of(std::type_identity<Embedded<Components<4>>>());
-  if (kind == "Components8") return of(std::type_identity<Embedded<Components<8>>>());
+  if (kind == "UpDown") return std::make_unique<EdgeSpinsOf<UpDown>>(lattice);
+  if (kind == "States") return std::make_unique<EdgeSpinsOf<States>>(lattice);
+  if (kind == "TwoStates") return std::make_unique<EdgeSpinsOf<TwoStates>>(lattice);
+  if (kind == "Angle") return std::make_unique<EdgeSpinsOf<Embedded<OfLattices<Angle>>>>(lattice);
+  if (kind == "UnitVector") return std::make_unique<EdgeSpinsOf<Embedded<OfLattices<UnitVector>>>>(lattice);
+  if (kind == "Hours") return std::make_unique<EdgeSpinsOf<Embedded<Hours>>>(lattice);
+  if (kind == "Components4") return std::make_unique<EdgeSpinsOf<Embedded<Components<4>>>>(lattice);
+  if (kind == "Components8") return std::make_unique<EdgeSpinsOf<Embedded<Components<8>>>>(lattice);
   throw nb::value_error("there are no such spins");
 }
 
@@ -55,26 +50,19 @@ EdgeUpdate drawn_update(const void* spins, uint32_t step, Temperatures temperatu
           step,
           reinterpret_cast<const GlassTemperature*>(temperatures.data()),
           {logarithm.data()},
-          record ? record->data() : nullptr};
+          data_or_null(record)};
 }
 
-// Sums with the tables that they read.
 struct HeldStructure {
   Vector<const int32_t> phases;
   std::unique_ptr<const StructureSums> sums;
 };
 
-// `lattice` and `waves` are structs of kernels/lattice.py and kernels/structure.py, as bytes. The latter has
-// addresses in `phases`, which is kept.
+// `lattice` and `waves` are bytes of structs; the latter has addresses in `phases`, which is kept.
 void make_structure(HeldStructure* self, const std::string& kind, nb::bytes lattice, nb::bytes waves,
                     Vector<const int32_t> phases, uint64_t seed, uint64_t first_replica, int64_t replicas) {
-  if (lattice.size() != sizeof(Lattice) || waves.size() != sizeof(Waves))
-    throw nb::value_error("lattice and waves must be structs");
-  Waves of{};
-  Replicas side_by_side{{}, seed, first_replica, replicas};
-  std::memcpy(&of, waves.c_str(), sizeof(Waves));
-  std::memcpy(&side_by_side.lattice, lattice.c_str(), sizeof(Lattice));
-  auto sums = structure_sums(kind, side_by_side, of);
+  const Replicas side_by_side{struct_of<Lattice>(lattice), seed, first_replica, replicas};
+  auto sums = structure_sums(kind, side_by_side, struct_of<Waves>(waves));
   if (sums == nullptr) throw nb::value_error("there are no such spins");
   new (self) HeldStructure{phases, std::move(sums)};
 }

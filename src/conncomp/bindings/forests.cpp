@@ -8,8 +8,7 @@ namespace conncomp {
 
 namespace {
 
-// The arcs that find(zero) returns, where zero is of the narrowest type that numbers of vertices and arcs fit
-// into.
+// The arcs that find(zero) returns, zero being of the narrowest type for numbers of vertices and arcs.
 template <class Arcs, class Find>
 nb::object forest_arcs(const Arcs& arcs, Find&& find) {
   const auto give_away_arcs = [&](auto zero) {
@@ -38,8 +37,7 @@ nb::object find_forest(const auto& arcs, Ends ends) {
   return forest_arcs(arcs, [&]<class Index>(Index) { return spanning_forest<Index>(arcs, ends); });
 }
 
-// `weights` are of uint32 or uint64, and `order` has the masks of WeightOrder; `key` is drawn anew for each
-// call.
+// `weights` are of uint32 or uint64, `order` has the masks of WeightOrder, `key` is drawn for each call.
 nb::object find_minimum_forest(const auto& arcs, const AnyVector& weights,
                                const std::array<uint64_t, 3>& order, uint64_t key) {
   if (int64_t(weights.size()) != arcs.arcs) throw nb::value_error("there must be a weight for each arc");

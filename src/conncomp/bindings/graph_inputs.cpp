@@ -11,7 +11,6 @@ namespace conncomp {
 
 namespace {
 
-// `indices` are of the type of `src` and `dst`.
 void csr_of_arcs(AnyVector src, AnyVector dst, Vector<int64_t> indptr, FilledVector indices) {
   with_arcs(src, dst, [&]<class Vertex>(const Vertex* sources, const Vertex* targets) {
     with_entries<Vertex>(indices, [&](Vertex* out) {
@@ -57,7 +56,6 @@ std::tuple<size_t, int64_t, int64_t> read_chunk(Reader& reader, Vector<const uin
   return {done.used, done.first, done.second};
 }
 
-// Replaces vertex numbers that were read by the numbers of their names.
 void rename_arcs(NamedArcReader& reader, FilledVector src, FilledVector dst) {
   with_integers(src, [&]<class Vertex>(Vertex* sources) {
     with_entries<Vertex>(dst, [&](Vertex* targets) {
@@ -133,7 +131,6 @@ std::vector<std::tuple<int64_t, int64_t, int64_t>> plain_pieces(Vector<const uin
   return found;
 }
 
-// A reader whose vertices have names.
 template <class Reader>
 nb::class_<Reader> named_reader(nb::module_& m, const char* name) {
   return nb::class_<Reader>(m, name)

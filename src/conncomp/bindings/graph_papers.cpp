@@ -1,10 +1,8 @@
 // Weak components of graphs: the papers' algorithms.
 
 #include "bindings/csr.h"
-#include "cpu/graph/both_ends.h"
-#include "cpu/papers/bfs.h"
 #include "cpu/papers/ecl.h"
-#include "cpu/papers/recolouring.h"
+#include "cpu/papers/searches.h"
 
 namespace conncomp {
 

@@ -3,16 +3,13 @@
 #include "bindings/link_rules.h"
 #include "cpu/grid/kept_runs.h"
 #include "cpu/grid/windings.h"
-#include "cpu/papers/label_equivalence.h"
-#include "cpu/papers/raster_scan.h"
 #include "cpu/papers/tiles.h"
 
 namespace conncomp {
 
 namespace {
 
-// `axes` has a row for each: length, whether it is periodic, and strides as in Axis; `backward` one for each
-// step.
+// `axes` has a row each: length, whether periodic, strides as in Axis; `backward` one for each step.
 Grid grid_of(Table<int64_t> axes, Table<int8_t> backward, int batch_axes) {
   Grid grid{{}, batch_axes, {}};
   for (size_t k = 0; k < axes.shape(0); ++k)
@@ -31,19 +28,16 @@ std::unique_ptr<KeptRuns> keep(uintptr_t data, const LinkRule& links, const Grid
 
 nb::object roots_of(const KeptRuns& runs) { return give_away(std::vector<int32_t>(runs.roots())); }
 
-// There is a label for each element of the side.
 void write_side(const KeptRuns& runs, int axis, bool last, Vector<int32_t> numbers) {
   without_gil([&] { runs.write_side(axis, last, numbers.data()); });
 }
 
-// As KeptRuns::write; the table has an entry for each component and the background, and labels are at an
-// address.
+// The table has an entry for each component and the background; labels are at an address.
 void write_runs(const KeptRuns& runs, Vector<const int32_t> table, const std::vector<int64_t>& strides,
                 uintptr_t labels) {
   without_gil([&] { runs.write(table.data(), strides, reinterpret_cast<int32_t*>(labels)); });
 }
 
-// What write_runs takes, of several parts of an array.
 using PlacedLabels = std::tuple<const KeptRuns*, Vector<const int32_t>, std::vector<int64_t>, uintptr_t>;
 
 void write_runs_together(const std::vector<PlacedLabels>& parts) {
@@ -85,7 +79,6 @@ class HeldMemory {
     return true;
   }
 
-  // Whether the memory between the ends of two arrays overlaps.
   bool overlaps(const HeldMemory& other) const {
     const auto [begin, end] = ends();
     const auto [other_begin, other_end] = other.ends();
@@ -106,8 +99,7 @@ class HeldMemory {
   const bool held_;
 };
 
-// Images that differ in their values only. Python has checked one of them: its layout, and how it is to be
-// labelled with labels of int32.
+// Images that differ in values only, labelled with int32. Python has checked the layout of one of them.
 class ImageKind {
  public:
   ImageKind(const LinkRule& links, const Grid& grid, bool consecutive, std::vector<int64_t> shape,
@@ -119,9 +111,8 @@ class ImageKind {
         strides_(std::move(strides)),
         batch_axes_(batch_axes) {}
 
-  // Returns the number of components, or, if there are batch axes, those of the items. Nothing is written,
-  // and None is returned, where the image is of another layout, as after a change by another thread, or
-  // `labels` cannot take what is written, or may share memory with it.
+  // Returns the number of components or, with batch axes, those of items. None, and nothing is written, if
+  // the image's layout has changed, or `labels` cannot take what is written, or may share memory with it.
   nb::object label(nb::handle image, nb::handle labels) const {
     const HeldMemory values(image, PyBUF_STRIDES), filled(labels, PyBUF_WRITABLE | PyBUF_C_CONTIGUOUS);
     if (!values.has(shape_, links_.words->value_bytes) || !values.steps_by(strides_) ||

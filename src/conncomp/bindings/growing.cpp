@@ -8,7 +8,6 @@ namespace conncomp {
 
 namespace {
 
-// A forest that grows; arrays of one length where the kernels take them to be.
 void start_growing(FilledVector parent) {
   with_integers(parent,
                 [&](auto* forest) { without_gil([&] { start_forest(int64_t(parent.size()), forest); }); });
@@ -34,7 +33,6 @@ void are_connected(AnyVector u, AnyVector v, FilledVector parent, Vector<bool> o
   });
 }
 
-// `out` is of the type of `parent`.
 void roots_of_some(AnyVector wanted, FilledVector parent, FilledVector out) {
   with_integers(wanted, [&](const auto* vertices) {
     with_integers(parent, [&]<class Index>(Index* forest) {

@@ -1,5 +1,4 @@
-// The instructions that _registers_native is compiled for. This file has the flags of that module, so nothing
-// in it may run: there is a number only.
+// The instructions of _registers_native. Nothing here may run, as this file has the flags of that module.
 #include "bindings/instructions.h"
 
 // A macro that is defined is 1, and its text "1"; the text of another one is its name.

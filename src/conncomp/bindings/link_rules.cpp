@@ -59,7 +59,6 @@ LinkRule bonds(const std::vector<std::pair<int64_t, int>>& planes) {
 
 }  // namespace
 
-// The arguments are those of Links in links.py.
 void define_link_rules(nb::module_& m) {
   nb::class_<LinkRule>(m, "LinkRule")
       .def_static("equal", &equal, nb::arg("value_type"), nb::arg("background").none())

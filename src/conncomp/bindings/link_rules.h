@@ -7,13 +7,11 @@
 
 namespace conncomp {
 
-// What a rule of core/links.h says of elements. Python makes one for a kind of array and keeps it; calls of
-// several threads read it.
+// What a rule of core/links.h says of elements. Python keeps it; calls of several threads read it.
 struct LinkRule {
   std::shared_ptr<const LinkWords> words;
 };
 
-// Labels by a callable, which is given up after so many seconds.
 // Labels by a callable, which is given up after so many seconds.
 template <auto by, class Index, class... Options>
 void label_array(uintptr_t data, const LinkRule& links, const Grid& grid, bool consecutive, Vector<Index> out,

@@ -19,8 +19,6 @@ using ConstWords = Vector<const Bits64>;
 using Record = std::optional<Vector<int64_t>>;
 using Edges = std::array<int64_t, kLatticeAxes>;
 
-int64_t* data_or_null(const Record& record) { return record ? record->data() : nullptr; }
-
 // Without a tile all clusters get new states, without `flip` those with chosen sites flip for certain.
 void update_potts(PottsEngine& engine, ConstWords words, Words new_words, uint32_t step,
                   ConstWords probabilities, const std::optional<Edges>& tile, std::optional<uint64_t> flip,
@@ -47,17 +45,9 @@ void define_potts(nb::module_& m) {
              std::copy(length.begin(), length.end(), lattice.length);
              new (self) PottsEngine({lattice, seed, first_replica, replicas}, axes, serial);
            })
-      .def("start",
-           [](const PottsEngine& engine, Words words) { without_gil([&] { engine.start(words.data()); }); })
-      .def("bonds",
-           [](const PottsEngine& engine, ConstWords words, uint32_t step, ConstWords probabilities,
-              Words out) {
-             without_gil([&] { engine.bonds(words.data(), step, probabilities.data(), out.data()); });
-           })
-      .def("count",
-           [](const PottsEngine& engine, ConstWords words, Vector<int64_t> record) {
-             without_gil([&] { engine.count(words.data(), record.data()); });
-           })
+      .def("start", unlocked(&PottsEngine::start))
+      .def("bonds", unlocked(&PottsEngine::bonds))
+      .def("count", unlocked(&PottsEngine::count))
       .def(
           "metropolis",
           [](const PottsEngine& engine, ConstWords words, Words new_words, uint32_t step,
@@ -114,8 +104,7 @@ FieldReplicas field_replicas(const std::array<int64_t, kFieldAxes>& lengths, uin
   return {{lengths[0], lengths[1], lengths[2]}, seed, first, count};
 }
 
-// Fields have the shapes that models/cahn_hilliard/cpu.py gives them, flattened; `lengths` are layers, rows
-// and columns.
+// Fields are as models/cahn_hilliard/cpu.py has them, flattened; `lengths` are layers, rows, columns.
 template <class T>
 void define_fields(nb::module_& m) {
   using Lengths = std::array<int64_t, kFieldAxes>;
@@ -146,50 +135,26 @@ void define_fields(nb::module_& m) {
   });
 }
 
-// A lattice is the bytes of its struct.
-template <class Struct>
-Struct lattice_of(nb::bytes bytes) {
-  Struct lattice;
-  if (bytes.size() != sizeof lattice) throw nb::value_error("these are not the bytes of a lattice");
-  std::memcpy(&lattice, bytes.data(), sizeof lattice);
-  return lattice;
-}
-
 void define_kawasaki(nb::module_& m) {
   nb::class_<KawasakiEngine>(m, "KawasakiEngine")
       .def("__init__",
            [](KawasakiEngine* self, nb::bytes lattice, uint64_t seed, uint64_t first_replica,
               int64_t replicas) {
-             new (self) KawasakiEngine(lattice_of<ExchangeLattice>(lattice), seed, first_replica, replicas);
+             new (self) KawasakiEngine(struct_of<ExchangeLattice>(lattice), seed, first_replica, replicas);
            })
-      .def("start", [](const KawasakiEngine& engine, Vector<const int64_t> up,
-                       Words words) { without_gil([&] { engine.start(up.data(), words.data()); }); })
-      .def("sweep",
-           [](const KawasakiEngine& engine, ConstWords words, Words new_words, uint32_t step,
-              Vector<const uint8_t> acceptance) {
-             without_gil([&] { engine.sweep(words.data(), new_words.data(), step, acceptance.data()); });
-           })
-      .def("count_unsatisfied", [](const KawasakiEngine& engine, ConstWords words, Vector<int64_t> counts) {
-        without_gil([&] { engine.count_unsatisfied(words.data(), counts.data()); });
-      });
+      .def("start", unlocked(&KawasakiEngine::start))
+      .def("sweep", unlocked(&KawasakiEngine::sweep))
+      .def("count_unsatisfied", unlocked(&KawasakiEngine::count_unsatisfied));
 }
 
-// Arrays have the shapes that models/ising/cpu.py gives them, flattened.
 void define_cells(nb::module_& m) {
   nb::class_<CellEngine>(m, "CellEngine")
       .def("__init__",
            [](CellEngine* self, nb::bytes lattice, uint64_t seed, uint64_t first_replica, int64_t replicas) {
-             new (self) CellEngine(lattice_of<CellLattice>(lattice), seed, first_replica, replicas);
+             new (self) CellEngine(struct_of<CellLattice>(lattice), seed, first_replica, replicas);
            })
-      .def(
-          "bonds",
-          [](const CellEngine& engine, ConstWords words, uint32_t step, ConstWords probabilities, Words out) {
-            without_gil([&] { engine.bonds(words.data(), step, probabilities.data(), out.data()); });
-          })
-      .def("count",
-           [](const CellEngine& engine, ConstWords words, Vector<int64_t> record) {
-             without_gil([&] { engine.count(words.data(), record.data()); });
-           })
+      .def("bonds", unlocked(&CellEngine::bonds))
+      .def("count", unlocked(&CellEngine::count))
       .def(
           "update",
           [](CellEngine& engine, ConstWords words, Words new_words, uint32_t step, ConstWords probabilities,

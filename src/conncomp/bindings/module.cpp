@@ -1,5 +1,4 @@
-// The module that is the same for every processor: threads, the compiler, instruction sets, and what the
-// other files add but for those of registers.cpp.
+// The module that is the same for every processor: what the files add but those of registers.cpp.
 
 #include "bindings/bindings.h"
 #include "bindings/instructions.h"
@@ -21,8 +20,7 @@ uint32_t present_instructions() {
 }
 #endif
 
-// Whether the processor has what the build of that name in _core.py needs, and the system saves its
-// registers.
+// Whether processor and system have what the build of that name in _core.py needs.
 bool supports(const std::string& instruction_set) {
   if (instruction_set == "generic") return true;
 #if defined(__x86_64__) && defined(__GNUC__)

@@ -1,5 +1,4 @@
-// Spin glasses: sweeps, and what they measure. Arrays have the shapes that models/spin_glass/cpu.py gives
-// them, flattened.
+// Spin glasses. Arrays have the shapes that models/spin_glass/cpu.py gives them, flattened.
 #include "cpu/models/spin_glass.h"
 
 #include "bindings/bindings.h"
@@ -12,11 +11,6 @@ using Words = Vector<Bits64>;
 using ConstWords = Vector<const Bits64>;
 using Numbers = Vector<const int32_t>;
 
-template <class T>
-const T* data_or_null(const std::optional<Vector<const T>>& array) {
-  return array ? array->data() : nullptr;
-}
-
 GlassCouplings couplings_of(const Numbers& couplings, const std::optional<Numbers>& fields) {
   return {couplings.data(), data_or_null(fields)};
 }
@@ -25,24 +19,15 @@ GlassCouplings couplings_of(const Numbers& couplings, const std::optional<Number
 
 void define_spin_glass(nb::module_& m) {
   nb::class_<SpinGlassEngine>(m, "SpinGlassEngine")
-      .def("__init__",
-           [](SpinGlassEngine* self, nb::bytes bytes, int axes) {
-             GlassReplicas replicas;
-             if (bytes.size() != sizeof replicas) throw nb::value_error("these are no bytes of replicas");
-             std::memcpy(&replicas, bytes.data(), sizeof replicas);
-             new (self) SpinGlassEngine(replicas, axes);
-           })
-      .def("start", [](const SpinGlassEngine& engine,
-                       Words words) { without_gil([&] { engine.start(words.data()); }); })
+      .def("__init__", [](SpinGlassEngine* self, nb::bytes replicas,
+                          int axes) { new (self) SpinGlassEngine(struct_of<GlassReplicas>(replicas), axes); })
+      .def("start", unlocked(&SpinGlassEngine::start))
       .def("compare_pairs",
            [](const SpinGlassEngine& engine, ConstWords words, Numbers pairs, Vector<uint8_t> differ) {
              const int64_t count = int64_t(pairs.size()) / 2;
              without_gil([&] { engine.compare_pairs(words.data(), pairs.data(), count, differ.data()); });
            })
-      .def("flip_pairs",
-           [](const SpinGlassEngine& engine, Words words, Numbers pair_of, Vector<const uint8_t> flips) {
-             without_gil([&] { engine.flip_pairs(words.data(), pair_of.data(), flips.data()); });
-           })
+      .def("flip_pairs", unlocked(&SpinGlassEngine::flip_pairs))
       .def(
           "sweep_bits",
           [](const SpinGlassEngine& engine, Words words, uint32_t step, ConstWords negatives,

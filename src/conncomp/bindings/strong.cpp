@@ -3,7 +3,7 @@
 #include "bindings/csr.h"
 #include "cpu/graph/both_ways.h"
 #include "cpu/graph/condensation.h"
-#include "cpu/graph/topological.h"
+#include "cpu/graph/tarjan.h"
 
 namespace conncomp {
 

@@ -1,7 +1,6 @@
 // Clusters of tables of pairs.
 
 #include "bindings/bindings.h"
-#include "cpu/tables/division.h"
 #include "cpu/tables/pair_clusters.h"
 
 namespace conncomp {
@@ -11,11 +10,6 @@ namespace {
 using Words = nb::ndarray<const uint64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Weighed = std::optional<Vector<const double>>;
 using Numbers = std::optional<Vector<int32_t>>;
-
-template <class Array>
-auto* data_or_null(const std::optional<Array>& array) {
-  return array ? array->data() : nullptr;
-}
 
 template <int kWords>
 WordColumn<kWords> word_column(const Words& words) {

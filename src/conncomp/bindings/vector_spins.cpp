@@ -1,5 +1,4 @@
-// The XY and the Heisenberg model: updates, and what they measure. Arrays have the shapes that
-// models/vectors/cpu.py gives them, flattened.
+// The XY and the Heisenberg model. Arrays have the shapes of models/vectors/cpu.py, flattened.
 #include "cpu/models/vector_spins.h"
 
 #include "bindings/bindings.h"
@@ -30,12 +29,8 @@ void define_kind(nb::module_& m, const char* name) {
              std::copy(length.begin(), length.end(), lattice.length);
              new (self) Engine({lattice, seed, first_replica, replicas}, axes, negative);
            })
-      .def("start",
-           [](const Engine& engine, Spins spins) { without_gil([&] { engine.start(spins.data()); }); })
-      .def("count",
-           [](const Engine& engine, ConstSpins spins, Vector<int64_t> record) {
-             without_gil([&] { engine.count(spins.data(), record.data()); });
-           })
+      .def("start", unlocked(&Engine::start))
+      .def("count", unlocked(&Engine::count))
       .def("bonds",
            [=](const Engine& engine, ConstSpins spins, uint32_t step, Strengths strengths, Words out) {
              without_gil([&] { engine.bonds(update_of(spins, step, strengths), out.data()); });
@@ -50,9 +45,8 @@ void define_kind(nb::module_& m, const char* name) {
               if (one)
                 engine.reflect_one(memory, update, new_spins.data());
               else
-                engine.reflect_clusters(
-                    memory, update, new_spins.data(),
-                    {sizes ? sizes->data() : nullptr, projected ? projected->data() : nullptr});
+                engine.reflect_clusters(memory, update, new_spins.data(),
+                                        {data_or_null(sizes), data_or_null(projected)});
             });
             engine.give_back(std::move(memory));
           },

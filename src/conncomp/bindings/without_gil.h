@@ -14,8 +14,7 @@ namespace conncomp {
 // another thread has given it up; None for none. Returns the function before.
 nanobind::object ask_meanwhile(nanobind::object question);
 
-// Whether a signal has come whose handler raises, as that of Ctrl-C does in the main thread, or the thread's
-// own question raises; the exception is then set.
+// Whether a signal has come whose handler raises, or the thread's own question does: an exception is set.
 bool look_up();
 
 // While it exists, other threads of Python run.
@@ -26,7 +25,6 @@ class WithoutGil {
   WithoutGil(const WithoutGil&) = delete;
   WithoutGil& operator=(const WithoutGil&) = delete;
 
-  // What look_up returns.
   bool signalled();
 
  private:
@@ -35,7 +33,6 @@ class WithoutGil {
   PyThreadState* state_;
 };
 
-// As without_gil, for a body that returns nothing.
 void run_without_gil(FunctionRef<void()> body, double seconds);
 
 // Runs body() without Python's lock, and gives it up when a signal says so, or, by TimeoutError, once it has

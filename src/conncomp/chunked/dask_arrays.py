@@ -1,8 +1,7 @@
 """`label` and `label_bonds` of Dask arrays: a graph of tasks, for any scheduler.
 
-Labels are computed into one array of main memory, chunk by chunk. Dask itself computes all chunks,
-and then copies them to a new array in one thread: labels lie in memory twice, and to touch so much
-of it for the first time takes longer than to label the chunks.
+Labels are computed into one array of main memory, chunk by chunk. Dask itself would copy all chunks
+to a new array in one thread: to touch so much memory takes longer than to label the chunks.
 """
 
 from __future__ import annotations
@@ -60,7 +59,7 @@ def label_bonds(bonds: Any, **arguments: Any) -> Any:
 
 
 def dask_array(name: str, given: Any) -> Any:
-    """Return a Dask array none of whose chunks is empty, unless it is empty."""
+    """Return a Dask array none of whose chunks is empty, unless all of it is."""
     if not isinstance(given, dask.array.Array):
         raise TypeError(
             f"{name} is a {type(given).__name__} of Dask; make an array of it first, for example "
@@ -79,13 +78,12 @@ def dask_array(name: str, given: Any) -> Any:
 def _checked(name: str, array: Any, arguments: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     """Refuse arguments for arrays in memory; return the device and the question's arguments."""
     asked = dict(arguments)
-    out, workspace = asked.pop("out", None), asked.pop("workspace", None)
-    if out is not None:
+    if asked.pop("out", None) is not None:
         raise ValueError(
             f"out is for arrays in memory, but {name} is of Dask; dask.array.store writes the "
             "labels to an array"
         )
-    if workspace is not None:
+    if asked.pop("workspace", None) is not None:
         raise ValueError(f"workspace is for arrays on a GPU, but {name} is of Dask; leave it out")
     if isinstance(asked.get("dtype"), str) and asked["dtype"] == "smallest":
         raise ValueError(
@@ -103,10 +101,9 @@ _OF_ARRAYS = {
 
 
 def _label(array: Any, layout: Layout, rules: Rules) -> Any:
-    """Return the labels of a Dask array, and the number of components if it is asked for."""
     question = rules.question
     dtype, lengths = rules.label_type, array.chunks[rules.planes :]
-    batch = rules.batch_axes
+    batch = question.batch_axes
     if not prod(rules.shape):
         labels = dask.array.zeros(rules.shape, dtype=dtype, chunks=lengths)
         counts = dask.array.zeros(rules.shape[:batch], dtype=np.int64, chunks=lengths[:batch])
@@ -122,10 +119,7 @@ def _label(array: Any, layout: Layout, rules: Rules) -> Any:
 
 
 class LabelArray(dask.array.Array):  # type: ignore[misc]
-    """A Dask array of labels, by whose `writing` it is computed in memory.
-
-    What other functions make of it is one of Dask's own.
-    """
+    """A Dask array of labels, computed in memory by its `writing`; what is made of it is Dask's."""
 
     __slots__ = ("writing",)
 
@@ -150,8 +144,6 @@ def _in_this_process(options: dict[str, Any]) -> bool:
 
 @dataclass(frozen=True)
 class _Labelling:
-    """A Dask array, and how it is labelled."""
-
     array: Any
     layout: Layout
     rules: Rules
@@ -175,11 +167,17 @@ class _Labelling:
             for source in self.sources
         ]
         call = on_streams(graph.call) if on_gpu(self.array._meta) else graph.call
+
+        def in_place(name: str, index: Any, function: Callable[..., Any], *arguments: Any) -> Any:
+            if places is not None and name in ("roots", "numbers", "labels"):
+                function = partial(_write, function, places[index])
+            return call(name, index, function, *arguments)
+
         if places is not None:
-            call = in_places(call, places)
             rules = replace(rules, question=replace(rules.question, counted=False))
+        engine = call if places is None else in_place
         with _no_collection():
-            return graph, label_all(call, layout, rules, values[0], (*values[1:], None)[0])
+            return graph, label_all(engine, layout, rules, values[0], (*values[1:], None)[0])
 
     def writing(self, labels: NDArray[Any]) -> tuple[HighLevelGraph, list[Any]]:
         """Return a graph that writes all labels to an array, and its keys."""
@@ -192,19 +190,7 @@ class _Labelling:
         return high, keys
 
 
-def in_places(call: Callable[..., Any], places: dict[Any, NDArray[Any]]) -> Callable[..., Any]:
-    """Return an engine whose labels of chunks go to places that are given."""
-
-    def placed(name: str, index: Any, function: Callable[..., Any], *arguments: Any) -> Any:
-        if name in ("roots", "numbers", "labels"):
-            function = partial(_write, function, places[index])
-        return call(name, index, function, *arguments)
-
-    return placed
-
-
 def _write(function: Callable[..., Any], place: NDArray[Any], *arguments: Any) -> Placed | None:
-    """Let a function of the last stage write labels to a place, or tell how to."""
     made = function(*arguments, out=place)
     return made if isinstance(made, Placed) else None
 
@@ -217,10 +203,7 @@ def _joined_side(layout: Layout) -> int:
 
 @contextmanager
 def _no_collection() -> Iterator[None]:
-    """Keep the collector of garbage from going through all tasks again and again.
-
-    It doubles the time of a graph, which has no garbage.
-    """
+    """Keep the garbage collector, which doubles the time of a graph, from its tasks."""
     collects = gc.isenabled()
     gc.disable()
     try:

@@ -4,10 +4,9 @@ A task takes half a kilobyte and some microseconds of a graph, whatever it does,
 little are made together: those of 2 x 2 x ... chunks, or of 4 x 4 x ... of very many, are one
 task, which returns a list.
 
-Tasks whose chunks lie on a GPU are on a stream that their thread has for each device, so that those
-of several threads run side by side, and memory that CuPy keeps for a stream is used again by the
-next task of the thread. What made the chunk may still run on the default stream, for which such a
-stream waits. A task is over when its stream is, as the next one may have another.
+Tasks whose chunks lie on a GPU use a stream of their thread for each device: threads run side by
+side, and the next task reuses memory that CuPy keeps for the stream. The stream waits for the
+default one, where the chunk may still be made. A task ends when its stream is done.
 """
 
 from __future__ import annotations
@@ -54,9 +53,9 @@ class Graph:
         self, token: str, joined: Collection[str] = (), counts: Index = (), side: int = 2
     ) -> None:
         self._token, self.tasks = token, dict[Any, Task]()
-        self._joined, self._counts, self._waiting = joined, counts, dict[Any, _Calls]()
-        self._side = side
-        self._names, self._known = dict[str, str](), dict[Any, Any]()
+        self._joined, self._counts, self._side = joined, counts, side
+        self._waiting, self._known = dict[Any, Any](), dict[Any, Any]()
+        self._names = dict[str, str]()
 
     def name(self, name: str) -> str:
         """Return what tasks are called in the graph."""
@@ -90,39 +89,21 @@ class Graph:
         side = self._side
         group = tuple(k // side for k in index)
         key = (self.name(f"{name}-joined"), *group)
-        calls = self._waiting.get(key)
-        if calls is None:
+        if key not in self._waiting:
             counts = zip(self._counts, group, strict=True)
             whole = prod(min(side, count - side * k) for count, k in counts)
-            calls = self._waiting[key] = _Calls(TaskRef(key), whole)
-        place = calls.add(arguments)
-        if place == calls.whole - 1:
-            places = tuple(calls.places)
-            places = self._known.setdefault(places, places)
-            self.tasks[key] = Task(key, call_each, function, places, *calls.given)
+            self._waiting[key] = TaskRef(key), whole, [], {}
+        # Calls are places of arguments; one that several calls have is one object, given once.
+        task, whole, calls, given = self._waiting[key]
+        places = (given.setdefault(id(each), (len(given), each))[0] for each in arguments)
+        calls.append(tuple(places))
+        if len(calls) == whole:
+            made = tuple(calls)
+            made = self._known.setdefault(made, made)
+            arguments = tuple(each for _, each in given.values())
+            self.tasks[key] = Task(key, call_each, function, made, *arguments)
             del self._waiting[key]
-        return PlaceInTask(calls.task, place)
-
-
-class _Calls:
-    """So many calls of one function, and each of their arguments once."""
-
-    def __init__(self, task: TaskRef, whole: int) -> None:
-        self.task, self.whole = task, whole
-        self.places: list[tuple[int, ...]] = []
-        self.given: list[Any] = []
-        self._place_of: dict[int, int] = {}
-
-    def add(self, arguments: tuple[Any, ...]) -> int:
-        """Add a call; return its place."""
-        given, place_of, places = self.given, self._place_of, []
-        for argument in arguments:  # of which one that several calls have is one object
-            place = place_of.setdefault(id(argument), len(given))
-            if place == len(given):
-                given.append(argument)
-            places.append(place)
-        self.places.append(tuple(places))
-        return len(self.places) - 1
+        return PlaceInTask(task, len(calls) - 1)
 
 
 def call_with_places(
@@ -143,10 +124,7 @@ def call_each(
 
 
 def on_stream(function: Callable[..., Any], *arguments: Any) -> Any:
-    """Call a function on a stream of the thread, and return when all is done there.
-
-    A MemoryError of the GPU says what to do, and is known where CuPy is not.
-    """
+    """Call a function on the thread's stream, and wait; lack of memory raises MemoryError."""
     cupy, streams = import_cupy(), _STREAMS.of_device
     device = cupy.cuda.runtime.getDevice()
     if device not in streams:

@@ -16,8 +16,7 @@ from conncomp.grid.labelling import ask
 from conncomp.grid.runs import LARGEST, KeptRuns
 from conncomp.kernels.cuda.launcher import current_gpu
 
-# Shorter rows than this are joined, as NumPy takes as long for one of them.
-SHORT_ROW = 64
+SHORT_ROW = 64  # shorter rows are joined, as NumPy takes as long for one of them
 PIECE = 1 << 22  # elements that are looked at at once
 
 
@@ -31,11 +30,6 @@ class ChunkLabels(NamedTuple):
 
     labels: Any
     ends: Any
-
-    @property
-    def components(self) -> int:
-        """How many components there are."""
-        return int(self.ends[-1])
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -59,45 +53,39 @@ class ChunkLabels(NamedTuple):
         return of_segments
 
 
-class ChunkRuns:
+class ChunkRuns(KeptRuns):
     """The components of a chunk alone as its runs, which do what `ChunkLabels` do.
 
     Runs take some bits an element where labels take 32, tell what a report says, and become the
     labels of the whole array wherever these go.
     """
 
-    def __init__(self, runs: KeptRuns) -> None:
-        self.runs, self.shape, self.components = runs, runs.shape, len(runs.roots)
-
-    def side(self, axis: int, last: bool) -> NDArray[np.int32]:
-        """Return the labels on a side of the chunk, without its axis."""
-        return self.runs.side(axis, last)
-
     def first(self, wanted: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
         """Return the index of the first element of some components, or of all."""
-        roots = self.runs.roots if wanted is None else self.runs.roots[wanted - 1]
-        return roots.astype(np.int64)
+        return (self.roots if wanted is None else self.roots[wanted - 1]).astype(np.int64)
 
     def counts(self, segment: int) -> NDArray[np.int64]:
         """Return how many components begin in each segment, of so many elements."""
-        segments = np.prod(self.shape, dtype=int) // segment
-        return np.bincount(self.runs.roots // segment, minlength=segments).astype(np.int64)
+        segments = prod(self.shape) // segment
+        return np.bincount(self.roots // segment, minlength=segments).astype(np.int64)
 
 
 def segment_axis(rules: Rules) -> int:
-    """Return the axis from which on elements of a chunk follow each other in the whole array.
+    """Return the last axis with several chunks: elements from it on are a segment of the chunk.
 
-    Elements with the same places along the axes before it are a segment of the chunk: they are
-    contiguous, as this is the last axis along which there are more chunks.
+    They have the same places along the axes before it, and follow each other in the whole array.
     """
-    return rules.crossed[-1] if rules.crossed else rules.batch_axes
+    return rules.crossed[-1] if rules.crossed else rules.question.batch_axes
 
 
 def label_chunk(rules: Rules, values: Any) -> ChunkLabels:
     """Label a chunk alone, in main memory or on a GPU, where its values lie."""
     labels, counts = label_values(rules, values)
-    if rules.batch_axes:
-        _number_through(labels, counts)
+    flat: Any = counts.reshape(-1) if rules.question.batch_axes else ()
+    if len(flat) > 1:  # numbers go on from one item to the next
+        before = (flat.cumsum() - flat).astype(labels.dtype).reshape(len(flat), 1)
+        items = labels.reshape(len(flat), -1)
+        items += before * (items > 0)
     rows = labels.reshape(-1, row_length(labels.shape, segment_axis(rules)))
     xp = np if isinstance(labels, np.ndarray) else current_gpu().xp
     # CuPy has no maximum.accumulate; of labels in order, none that begins is below one before.
@@ -112,26 +100,15 @@ def chunk_runs(rules: Rules, values: Any) -> ChunkRuns | None:
     """Return the runs of a chunk; None where they are not what labels its elements."""
     question = question_of_chunk(rules, alone=False)
     in_memory = isinstance(values, np.ndarray) and question.device == "cpu"
-    default = question.algorithm in ("auto", "runs")
-    if not in_memory or not default or rules.batch_axes or not 0 < values.size <= LARGEST:
+    default = question.algorithm in ("auto", "runs") and not question.batch_axes
+    if not in_memory or not default or not 0 < values.size <= LARGEST:
         return None
-    return ChunkRuns(KeptRuns(read(question, values)))
+    return ChunkRuns(read(question, values))
 
 
 def label_values(rules: Rules, values: Any, alone: bool = False) -> Any:
     """Return labels of a chunk and the number of components, as `label` does."""
-    if on_gpu(values):
-        values = as_cupy(values)
-    return ask(question_of_chunk(rules, alone), values)
-
-
-def _number_through(labels: Any, counts: Any) -> None:
-    """Let numbers go on from one item of a batch to the next, in place."""
-    flat = counts.reshape(-1)
-    if len(flat) > 1:
-        before = (flat.cumsum() - flat).astype(labels.dtype).reshape(len(flat), 1)
-        items = labels.reshape(len(flat), -1)
-        items += before * (items > 0)
+    return ask(question_of_chunk(rules, alone), as_cupy(values) if on_gpu(values) else values)
 
 
 def row_length(shape: tuple[int, ...], segment: int) -> int:
@@ -143,7 +120,7 @@ def row_length(shape: tuple[int, ...], segment: int) -> int:
 
 
 def report_chunk(
-    rules: Rules, start: tuple[int, ...], sides: int, values: Any, labelled: ChunkLabels | ChunkRuns
+    rules: Rules, start: tuple[int, ...], sides: int, values: Any, labelled: Any
 ) -> Report:
     """Report what other chunks have to know of one.
 
@@ -154,31 +131,26 @@ def report_chunk(
         for bit in range(sides.bit_length())
         if sides >> bit & 1
     }
-    on_faces, touched, ids = _compact(faces, labelled.components)
+    by_runs = isinstance(labelled, ChunkRuns)
+    on_faces, touched, ids = _compact(
+        faces, len(labelled.roots) if by_runs else int(labelled.ends[-1])
+    )
     places = labelled.first(on_faces)
     segment = prod(labelled.shape[segment_axis(rules) :])
-    value = value_of_all(values, labelled) if rules.compares_values else None
+    compared: dict[int, Any] = {}
+    if rules.compares_values and by_runs and labelled.one_value and len(labelled.roots):
+        place = np.unravel_index(int(labelled.roots[0]), labelled.shape)
+        compared = dict.fromkeys(ids, np.asarray(np.ma.getdata(values)[place]))
+    elif rules.compares_values:
+        compared = {bit: _compared(values, rules, bit) for bit in ids}
     return Report(
         root_indices(rules.shape, start, labelled.shape, places),
         on_faces,
         places // max(segment, 1),
         touched,
-        {
-            bit: Face(face, _compared(values, rules, bit) if value is None else value)
-            for bit, face in ids.items()
-        },
+        {bit: Face(face, compared.get(bit)) for bit, face in ids.items()},
         labelled.counts(segment),
     )
-
-
-def value_of_all(values: Any, labelled: Any) -> NDArray[Any] | None:
-    """Return the value of all foreground of a chunk, without axes; None if it may be of several."""
-    if not isinstance(labelled, ChunkRuns) or not labelled.runs.one_value:
-        return None
-    if not labelled.components:
-        return None
-    place = np.unravel_index(int(labelled.runs.roots[0]), labelled.shape)
-    return np.asarray(np.ma.getdata(values)[place])
 
 
 def root_indices(
@@ -196,8 +168,8 @@ def root_indices(
 def first_elements(labelled: ChunkLabels, wanted: Any = None, before: int = 0) -> Any:
     """Return the flat index of the first element of components of a chunk, as int64.
 
-    Wanted are labels in ascending order, for which the result is in main memory; by default all,
-    where the labels lie. Labels up to `before` begin before the chunk, and are left out.
+    Of wanted labels, which ascend, in main memory; by default of all, where the labels lie. Labels
+    up to `before` begin before the chunk, and are left out.
     """
     labels, ends = labelled
     xp = np if isinstance(labels, np.ndarray) else current_gpu().xp
@@ -250,21 +222,14 @@ def side_of(array: Any, axis: int, last: bool) -> Any:
 
 
 def _compared(values: Any, rules: Rules, bit: int) -> NDArray[Any] | None:
-    """Return what the link rule compares on a side, or None if it need not be known."""
-    if not rules.compares_values:
-        return None
+    """Return what the link rule compares on a side; None of bonds that lead to the next chunk."""
     crossed, last = rules.crossed[bit // 2], bool(bit & 1)
-    axis = crossed - rules.batch_axes
-    if rules.links.rule != "bonds":
-        return on_host(side_of(values, crossed, last))
-    if not last:  # bonds lead to the next chunk
+    axis = crossed - rules.question.batch_axes
+    is_bonds = rules.links.rule == "bonds"
+    if is_bonds and not last:
         return None
-    if rules.planes:
-        return on_host(side_of(values[axis], crossed, last))
-    joined: NDArray[Any] = (on_host(side_of(values, crossed, last)) >> np.uint8(axis) & 1).astype(
-        bool
-    )
-    return joined
+    side = on_host(side_of(values[axis] if rules.planes else values, crossed, last))
+    return (side >> np.uint8(axis) & 1).astype(bool) if is_bonds and not rules.planes else side
 
 
 def on_host(array: Any) -> NDArray[Any]:
@@ -279,10 +244,7 @@ def on_host(array: Any) -> NDArray[Any]:
 def _compact(
     faces: dict[int, Any], count: int
 ) -> tuple[NDArray[np.int64], NDArray[np.uint64], dict[int, NDArray[np.int32]]]:
-    """Return the labels on some faces, which of these they touch, and the face's place of each.
-
-    Labels ascend, faces are bits, and the place is -1 for the background.
-    """
+    """Return the labels on faces, ascending, which faces they touch, and faces of their places."""
     if not faces:
         return np.zeros(0, np.int64), np.zeros(0, np.uint64), {}
     first = next(iter(faces.values()))
@@ -298,5 +260,6 @@ def _compact(
     labels = xp.flatnonzero(touched)
     ids = xp.full(count + 1, -1, np.int32)
     ids[labels] = xp.arange(len(labels), dtype=np.int32)
-    places = {bit: on_host(ids.take(face)) for bit, face in faces.items()}
-    return on_host(labels).astype(np.int64), on_host(touched[labels]), places
+    fetch: Any = np.asarray if xp is np else on_host
+    places = {bit: fetch(ids.take(face)) for bit, face in faces.items()}
+    return fetch(labels).astype(np.int64), fetch(touched[labels]), places

@@ -46,7 +46,7 @@ class Layout:
         return product(*map(range, self.counts))
 
     def start(self, index: Index) -> tuple[int, ...]:
-        """Return where the first element of a chunk lies in the array."""
+        """Return where a chunk begins in the array."""
         return tuple(starts[k] for starts, k in zip(self._starts, index, strict=True))
 
     def chunk_shape(self, index: Index) -> tuple[int, ...]:
@@ -55,8 +55,8 @@ class Layout:
 
     def place(self, index: Index) -> tuple[slice, ...]:
         """Return where a chunk lies."""
-        begin, shape = self.start(index), self.chunk_shape(index)
-        return tuple(slice(a, a + n) for a, n in zip(begin, shape, strict=True))
+        parts = zip(self.start(index), self.chunk_shape(index), strict=True)
+        return tuple(slice(begin, begin + length) for begin, length in parts)
 
     def sides(self, index: Index) -> int:
         """Return the sides of a chunk beyond which there is another one, as bits.
@@ -65,31 +65,25 @@ class Layout:
         """
         bits = 0
         for j, axis in enumerate(self.crossed):
-            last = self.counts[axis] - 1
-            bits |= (self.periodic[axis] or index[axis] > 0) << 2 * j
-            bits |= (self.periodic[axis] or index[axis] < last) << 2 * j + 1
+            closed, k = self.periodic[axis], index[axis]
+            bits |= (closed or k > 0) << 2 * j
+            bits |= (closed or k + 1 < self.counts[axis]) << 2 * j + 1
         return bits
 
     def neighbours(self, index: Index, directions: tuple[Step, ...]) -> list[tuple[Step, Index]]:
         """Return which of some directions lead from a chunk to another one, and to which."""
-        if all(0 < index[axis] < self.counts[axis] - 1 for axis in self.crossed):
-            return [
-                (direction, tuple(map(add, index, moves)))
-                for direction, moves in zip(
-                    directions, _moves(directions, self.crossed, len(index)), strict=True
-                )
-            ]
+        inside = all(0 < index[axis] < self.counts[axis] - 1 for axis in self.crossed)
         found = []
-        for direction in directions:
-            other = list(index)
-            for move, axis in zip(direction, self.crossed, strict=True):
-                other[axis] += move
-                if self.periodic[axis]:
-                    other[axis] %= self.counts[axis]
-                elif not 0 <= other[axis] < self.counts[axis]:
-                    break
-            else:
-                found.append((direction, tuple(other)))
+        for direction, moves in zip(
+            directions, _moves(directions, self.crossed, len(index)), strict=True
+        ):
+            other = tuple(map(add, index, moves))
+            if not inside:
+                axes = zip(other, self.counts, self.periodic, strict=True)
+                other = tuple(k % count if closed else k for k, count, closed in axes)
+                if not all(0 <= k < count for k, count in zip(other, self.counts, strict=True)):
+                    continue
+            found.append((direction, other))
         return found
 
     @property

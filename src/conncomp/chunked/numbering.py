@@ -13,13 +13,13 @@ so counts are summed along one axis with several chunks after the other, the las
 one axis, at most.
 
 A chunk then knows the numbers of the roots in it. Those of components on faces are published, and
-go to the chunks that have another part of the component through the tree of unions
-(`exchange_numbers`).
+go through the tree of unions to the chunks with other parts (`exchange_numbers`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
@@ -38,27 +38,28 @@ class Numbers(NamedTuple):
     numbers: Indices
 
 
-def count_final_roots(report: Report, table: Table) -> Indices:
-    """Return how many roots of the whole array each segment of a chunk has."""
-    counts = report.counts.copy()
-    np.subtract.at(counts, report.segments[replaced(report, table)], 1)
-    return counts
+class FinalRoots(NamedTuple):
+    """What components of a report have become in the whole array."""
+
+    roots: Indices
+    gone: NDArray[np.bool_]  # whether the root is in another chunk
+    counts: Indices  # of roots of the whole array in each segment of the chunk
 
 
-def replaced(report: Report, table: Table) -> NDArray[np.bool_]:
-    """Return which components of a report have a root in another chunk."""
-    gone: NDArray[np.bool_] = look_up(table, report.roots) != report.roots
-    return gone
+def final_roots(report: Report, table: Table) -> FinalRoots:
+    """Return what the components of a report have become, by the table of the chunk."""
+    roots, counts = look_up(table, report.roots), report.counts.copy()
+    gone = roots != report.roots
+    np.subtract.at(counts, report.segments[gone], 1)
+    return FinalRoots(roots, gone, counts)
 
 
 def fold_counts(segments: int, *children: Indices) -> Indices:
-    """Add counts of chunks along one axis, for those along the axis with several chunks before it.
+    """Add counts of chunks along one axis, to so many segments of the axis cut before it.
 
-    Each chunk has a count for each place along the axes before this one; sums of so many as chunks
-    have segments along the axis before are returned.
+    Each chunk has a count for each place along the axes before this one.
     """
-    total = np.sum(np.stack(children), axis=0)
-    folded: Indices = total.reshape(segments, -1).sum(axis=1)
+    folded: Indices = np.sum(children, axis=0).reshape(segments, -1).sum(axis=1)
     return folded
 
 
@@ -68,32 +69,36 @@ def first_numbers(bases: Sequence[Indices], place: int, *children: Indices) -> l
     A base has how many are before the segments that `fold_counts` returned a sum for.
     """
     base = bases[place]
-    total = np.sum(np.stack(children), axis=0).reshape(len(base), -1)
+    total = np.sum(children, axis=0).reshape(len(base), -1)
     before = (base[:, None] + np.cumsum(total, axis=1) - total).reshape(-1)
-    first = []
-    for counts in children:
-        first.append(before)
-        before = before + counts
-    return first
+    return [before + counts for counts in accumulate(children[:-1], initial=0 * before)]
 
 
-def published_numbers(report: Report, table: Table, counts: Indices, base: Indices) -> Numbers:
-    """Return the numbers, from 1, of the roots of the whole array that a report has.
+def published_numbers(report: Report, final: FinalRoots, base: Indices) -> Numbers:
+    """Return the numbers, from 1, of a report's own roots; base has those before segments."""
+    own, counts = ~final.gone, final.counts
+    others = report.labels[final.gone]
+    rank = report.labels[own] - np.searchsorted(others, report.labels[own])
+    before = base - (np.cumsum(counts) - counts)
+    return Numbers(report.roots[own], before[report.segments[own]] + rank)
 
-    `counts` are of `count_final_roots`; `base` has how many roots are before each segment.
-    """
-    gone = replaced(report, table)
-    own, others = ~gone, report.labels[gone]
-    rank = report.labels[own] - 1 - np.searchsorted(others, report.labels[own])
-    segments = report.segments[own]
-    numbers = base[segments] + rank - (np.cumsum(counts) - counts)[segments] + 1
-    return Numbers(report.roots[own], numbers)
+
+def numbers_of_chunk(report: Report, final: FinalRoots, base: Indices, numbers: Numbers) -> Indices:
+    """Return the number of each component of a chunk, after a 0; `numbers` are of others' roots."""
+    counts, labels = final.counts, report.labels[final.gone]
+    own = np.ones(int(report.counts.sum()) + 1, bool)
+    own[0] = False
+    own[labels] = False
+    result = np.zeros(len(own), np.int64)
+    before = base - (np.cumsum(counts) - counts)
+    result[own] = np.arange(1, int(counts.sum()) + 1) + np.repeat(before, counts)
+    result[labels] = look_up_numbers(numbers, final.roots[final.gone])
+    return result
 
 
 def gathered_numbers(published: Sequence[Numbers], wanted: Indices | None = None) -> Numbers:
     """Return the numbers of several regions as one, of `wanted` roots only if these are given."""
-    roots = np.concatenate([each.roots for each in published])
-    numbers = np.concatenate([each.numbers for each in published])
+    roots, numbers = map(np.concatenate, zip(*published, strict=True))
     if wanted is not None:
         kept = np.isin(roots, wanted)
         roots, numbers = roots[kept], numbers[kept]
@@ -103,16 +108,12 @@ def gathered_numbers(published: Sequence[Numbers], wanted: Indices | None = None
 
 def exchange_numbers(known: Numbers, tables: Sequence[Table]) -> list[Numbers]:
     """Return, for each region of a union, the numbers of what its open roots become at last."""
-    numbers = []
-    for table in tables:
-        wanted = np.unique(table.replaced)
-        where = np.searchsorted(known.roots, wanted)
-        numbers.append(Numbers(wanted, known.numbers[where]))
-    return numbers
+    wanted = [np.unique(table.replaced) for table in tables]
+    return [Numbers(roots, look_up_numbers(known, roots)) for roots in wanted]
 
 
 def summed_sizes(union: Union, *regions: Numbers) -> Numbers:
-    """Return the sizes of what open components of several regions, of some sizes, have become."""
+    """Return the sizes of what open components of several regions have become in their union."""
     roots, sizes = [], []
     for table, region in zip(union.tables, regions, strict=True):
         is_open = np.isin(region.roots, table.roots)
@@ -124,18 +125,17 @@ def summed_sizes(union: Union, *regions: Numbers) -> Numbers:
     return Numbers(distinct, total)
 
 
-def look_up_sizes(totals: Numbers, roots: Indices) -> Indices:
-    """Return the sizes of some components, all of which are there."""
-    return totals.numbers[np.searchsorted(totals.roots, roots)]
+def look_up_numbers(known: Numbers, roots: Indices) -> Indices:
+    """Return the sizes, or numbers, of some roots, all of which are there."""
+    return known.numbers[np.searchsorted(known.roots, roots)]
 
 
 def exchange_sizes(
-    union: Union, tables: list[Table], above: list[Numbers] | None, place: int, sums: Numbers
+    above: list[Numbers] | None, place: int, union: Union, tables: list[Table], sums: Numbers
 ) -> list[Numbers]:
-    """Return, for each region of a union, the sizes of what its open roots have become.
+    """Return, for each region of a union, the sizes of what its open roots have become at last.
 
-    Tables say what they have become at last; `above` is what this returned for the union above, if
-    there is one, and `sums` what `summed_sizes` did for this one.
+    `above` is what this returned for the union above, and `sums` what `summed_sizes` did here.
     """
     whole = ~np.isin(sums.roots, union.open.roots)  # what touches no outer side of the union
     known = [Numbers(sums.roots[whole], sums.numbers[whole])]

@@ -1,7 +1,4 @@
-"""`label`, and functions of labels, of arrays of xarray, whose axes have names.
-
-These are of NumPy, of CuPy, or in chunks of Dask.
-"""
+"""`label`, and functions of labels, of arrays of xarray (of NumPy, CuPy or Dask): with names."""
 
 from __future__ import annotations
 
@@ -93,8 +90,8 @@ def lay_beside(labels: Any, other: Any, name: str, of: str = "labels") -> Any:
 def in_order(labels: Any, other: Any, name: str, of: str, ahead: int = 0) -> Any:
     """Return another array with its axes, and its elements along them, in the order of labels.
 
-    Names that xarray gives are none. Axes that labels do not have come last, as that of channels.
-    Along an axis that has coordinates in both these decide, but for some axes ahead.
+    Names that xarray gives are none. Axes that labels do not have come last. Coordinates decide
+    where both have them, but for some axes ahead.
     """
     first = _with_names(labels, of)
     if not isinstance(other, _WITH_NAMES):
@@ -123,7 +120,6 @@ _WITH_NAMES = xarray.DataArray, xarray.Variable
 
 
 def _with_names(given: Any, name: str) -> Any:
-    """Return a DataArray or a Variable; raise TypeError of anything else that xarray has."""
     if not isinstance(given, _WITH_NAMES):
         raise TypeError(
             f"{name} is a {type(given).__name__} of xarray, which holds several arrays; give one "
@@ -164,7 +160,6 @@ def _like(image: Any, labels: Any) -> Any:
 
 
 def _batch_dims(image: Any, names: Any, batch_axes: Any) -> tuple[list[Any], int]:
-    """Return the names of the batch axes, and how many there are."""
     if names is None:
         if isinstance(batch_axes, (str, list, tuple)):
             raise TypeError(
@@ -183,7 +178,6 @@ def _batch_dims(image: Any, names: Any, batch_axes: Any) -> tuple[list[Any], int
 
 
 def _periodic(dims: list[Any], periodic: Any) -> Any:
-    """Return which of some axes are periodic, as `conncomp.label` takes it."""
     named = isinstance(periodic, Sequence) and any(isinstance(each, str) for each in periodic)
     if not named:
         return periodic

@@ -11,26 +11,12 @@ Numbers = NDArray[np.int64]
 
 # How columns of rows are joined that turn out to be of one component.
 JOIN: dict[str, np.ufunc] = {
-    "item": np.minimum,
-    "label": np.minimum,
-    "other": np.minimum,
-    "root": np.minimum,
-    "size": np.add,
-    "begin": np.minimum,
-    "end": np.maximum,
-    "sum": np.add,
-    "faces": np.add,
-    "contacts": np.add,
-    "total": np.add,
-    "minimum": np.minimum,
-    "maximum": np.maximum,
-    "scatter": np.add,
-    "mean": np.add,
-    "product": np.add,
+    **dict.fromkeys(("item", "label", "other", "root", "begin", "minimum"), np.minimum),
+    **dict.fromkeys(("end", "maximum"), np.maximum),
+    **dict.fromkeys(("size", "sum", "faces", "contacts", "total"), np.add),
+    **dict.fromkeys(("scatter", "mean", "product"), np.add),
 }
-# Means within a row, which count by its size.
-MEANS = ("mean", "product")
-# Sums are whole numbers that a quotient still tells below this.
+# Below this a quotient still tells sums of whole numbers.
 LARGEST_SUM = 1 << 51
 
 
@@ -88,23 +74,46 @@ class Table(dict[str, NDArray[Any]]):
     def _addends(self, name: str, groups: Numbers) -> NDArray[Any]:
         """Return what is joined of a column, given the group of each row."""
         column = self[name]
-        if name not in MEANS and name != "scatter":
+        if name not in ("mean", "product", "scatter"):
             return column
-        size = self["size"]
-        whole = np.zeros(int(groups.max()) + 1, np.int64)
-        np.add.at(whole, groups, size)
-        if name in MEANS:
+        size, whole = self["size"], _sums(self["size"], groups)
+        if name != "scatter":  # means count by the size of the row
             share = (size / whole[groups]).reshape(-1, *(1,) * (column.ndim - 1))
             means: NDArray[Any] = share * column
             return means
         # A row's scatter is about its own centroid: what is added leads to that of the group.
-        sums = np.zeros((len(whole), self["sum"].shape[1]), np.int64)
-        np.add.at(sums, groups, self["sum"])
+        sums = _sums(self["sum"], groups)
         apart = self["sum"] / size[:, None] - (sums[groups] / whole[groups][:, None])
         moved: NDArray[Any] = column + size[:, None, None] * apart[:, :, None] * apart[:, None, :]
         return moved
 
 
+def _sums(column: Numbers, groups: Numbers) -> Numbers:
+    sums = np.zeros((int(groups.max()) + 1, *column.shape[1:]), np.int64)
+    np.add.at(sums, groups, column)
+    return sums
+
+
 def _refuse(too_large: NDArray[np.bool_], what: str, dtype: Any) -> None:
     if too_large.any():
         raise OverflowError(f"the sum of {what} over a component does not fit into {dtype}")
+
+
+def table_of(
+    measured: Any, ahead: Any, surfaces: bool, image: bool, **columns: NDArray[Any]
+) -> Table:
+    """Return rows of what was measured of a part that begins at `ahead`, with other columns."""
+    sizes, boxes = measured.sizes, measured.bounding_boxes
+    sums = np.rint(measured.centroids * sizes[:, None]).astype(np.int64)
+    table = Table(
+        columns,
+        size=sizes,
+        begin=boxes[:, :, 0] + ahead,
+        end=boxes[:, :, 1] + ahead,
+        sum=sums + ahead * sizes[:, None],
+    )
+    if surfaces:
+        table["faces"] = measured.faces
+    if image:
+        table |= {"total": measured.sums, "minimum": measured.minima, "maximum": measured.maxima}
+    return table

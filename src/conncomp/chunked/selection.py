@@ -8,8 +8,7 @@ summed up the tree of unions, and come back to the chunks that have parts:
     abcd                   sums of these
     abcd -> ab -> a, b     sizes of whole components
 
-For the largest ones each chunk tells as many of those that begin in it, and groups of chunks as
-many of these.
+Of the largest, each chunk tells as many as are wanted, and groups of chunks as many of these.
 """
 
 from __future__ import annotations
@@ -24,11 +23,11 @@ from conncomp._arrays import on_host
 from conncomp.chunked.faces import Report
 from conncomp.chunked.labelling import ChunkLabels, first_elements, root_indices
 from conncomp.chunked.layout import Index
-from conncomp.chunked.numbering import Indices, Numbers, look_up_sizes, replaced
+from conncomp.chunked.numbering import Indices, Numbers, final_roots, look_up_numbers
 from conncomp.chunked.relabelling import relabel_chunk
 from conncomp.chunked.rules import Rules
 from conncomp.chunked.tree import Call, Tree
-from conncomp.chunked.union import GROUP, Table, look_up
+from conncomp.chunked.union import GROUP, Table
 from conncomp.components.selection import largest_components, remove_small_components
 from conncomp.components.sizes import component_sizes
 
@@ -44,17 +43,13 @@ class Selection(NamedTuple):
 
 
 class SizeSummary(NamedTuple):
-    """How large some components are.
-
-    The largest are in rows of size, item and label, the largest first, of equally large ones the
-    first item and the smallest label.
-    """
+    """How large some components are."""
 
     by_digits: Indices  # components of 1, 2, ... digits of size, and their elements
-    largest: Indices
+    largest: Indices  # rows of size, item and label: large, then early, then small ones first
 
     def numbers(self, items: Indices | None = None) -> tuple[int, ...]:
-        """Return all numbers, one after the other; items may be given other numbers, by theirs."""
+        """Return all numbers, one after the other; items may be given others, by theirs."""
         largest = self.largest.copy()
         if items is not None:
             largest[:, 1] = items[largest[:, 1]]
@@ -83,7 +78,7 @@ def with_sizes(
     inner[0] = False
     inner[report.labels] = False
     labels = np.flatnonzero(inner)
-    if not rules.batch_axes:  # labels are in the order of roots
+    if not rules.question.batch_axes:  # labels are in the order of roots
         best = np.argsort(-sizes[labels], kind="stable")[: selection.largest]
         labels = np.sort(labels[best])
     places = first_elements(labelled, labels)
@@ -100,8 +95,7 @@ def sizes_of_labels(labelled: ChunkLabels) -> Indices:
 
 def largest_of(rules: Rules, selection: Selection, *parts: Numbers) -> Numbers:
     """Return the largest components of each item; of equally large ones those of smaller roots."""
-    roots = np.concatenate([part.roots for part in parts])
-    sizes = np.concatenate([part.numbers for part in parts])
+    roots, sizes = map(np.concatenate, zip(*parts, strict=True))
     items = roots // rules.item_size
     order = np.lexsort((roots, -sizes, items))
     of_items = items[order]
@@ -117,41 +111,24 @@ def choose_all(
 ) -> dict[Index, tuple[Any, ...]]:
     """Return for each chunk of a block what `select` takes at its end."""
     tables = tree.parts()
-    starts = {index: tree.layout.start(index) for index in tables}
-    totals = tree.total(
-        call, {index: call("sizes", index, sizes_on_faces, reports[index]) for index in tables}
-    )
+    sizes = {index: call("sizes", index, sizes_on_faces, reports[index]) for index in tables}
+    totals = tree.total(sizes)
     best = None
     if selection.largest is not None:
-        parts = [
-            call(
-                "candidates",
-                index,
-                candidates,
-                rules,
-                selection,
-                reports[index],
-                *table,
-                *totals[index],
-            )
-            for index, table in tables.items()
-        ]
-        height = 0
+        chosen, parts, height = (rules, selection), [], 0
+        for index, table in tables.items():
+            given = *chosen, reports[index], *table, *totals[index]
+            parts.append(call("candidates", index, candidates, *given))
         while len(parts) > 1 or height == 0:
+            groups = (slice(k, k + GROUP) for k in range(0, len(parts), GROUP))
             parts = [
-                call(
-                    f"best-{height}",
-                    (*tree.block, k),
-                    largest_of,
-                    rules,
-                    selection,
-                    *parts[k : k + GROUP],
-                )
-                for k in range(0, len(parts), GROUP)
+                call(f"best-{height}", (*tree.block, k.start), largest_of, *chosen, *parts[k])
+                for k in groups
             ]
             height += 1
         best = parts[0]
-    return {index: (rules, starts[index], selection, best, *totals[index]) for index in tables}
+    start = tree.layout.start
+    return {index: (rules, start(index), selection, best, *totals[index]) for index in tables}
 
 
 def sizes_on_faces(report: Report) -> Numbers:
@@ -169,37 +146,29 @@ def candidates(
     total: int,
 ) -> Numbers:
     """Return the components that begin in a chunk and may be among the largest."""
-    own = report.roots[~replaced(report, tables[table])]
-    sizes = look_up_sizes(totals[total], own)
+    own = report.roots[~final_roots(report, tables[table]).gone]
+    sizes = look_up_numbers(totals[total], own)
     large = sizes >= selection.least
     faces = Numbers(own[large], sizes[large])
     return largest_of(rules, selection, faces, Numbers(report.inner_roots, report.inner_sizes))
 
 
 def select(
-    labelled: ChunkLabels,
-    report: Report,
-    table: Table,
-    of_labels: Indices,
-    *chosen: Any,
+    labelled: ChunkLabels, report: Report, table: Table, of_labels: Indices, *chosen: Any
 ) -> Selected:
-    """Do the third stage of a chunk, where what is not kept becomes background.
-
-    `of_labels` has what each label of the chunk, from that of the background on, is to be; `chosen`
-    is what `choose_all` returned.
-    """
+    """Do the third stage of a chunk, where labels that are not kept become background."""
     rules, start, selection, best, totals, total = chosen
-    parts = sizes_of_labels(labelled)
-    sizes, final = parts.copy(), look_up(table, report.roots)
-    sizes[report.labels] = look_up_sizes(totals[total], final)
+    parts, final = sizes_of_labels(labelled), final_roots(report, table)
+    sizes = parts.copy()
+    sizes[report.labels] = look_up_numbers(totals[total], final.roots)
     kept = sizes >= selection.least
     begins = np.arange(len(sizes)) > 0
-    begins[report.labels[final != report.roots]] = False
+    begins[report.labels[final.gone]] = False
     are_best = np.ones(len(sizes) - 1, bool)
     if best is not None or selection.listed:
         places = on_host(first_elements(labelled))
         roots = root_indices(rules.shape, start, labelled.labels.shape, places)
-        roots[report.labels - 1] = final
+        roots[report.labels - 1] = final.roots
         if best is not None:
             are_best = np.isin(roots, best.roots)
             kept[1:] &= are_best
@@ -221,7 +190,7 @@ def select(
 def select_items(rules: Rules, selection: Selection, labels: NDArray[Any]) -> Selected:
     """Keep components of a chunk of whole items."""
     background = 0 if rules.question.consecutive else -1
-    options: dict[str, Any] = {"background": background, "batch_axes": rules.batch_axes}
+    options: dict[str, Any] = {"background": background, "batch_axes": rules.question.batch_axes}
     summary = None
     if selection.listed:
         of_items = component_sizes(labels, **options)
@@ -238,16 +207,9 @@ def select_items(rules: Rules, selection: Selection, labels: NDArray[Any]) -> Se
 
 
 def summary_of(
-    sizes: Indices,
-    items: Indices,
-    labels: Indices,
-    listed: int,
-    among: NDArray[np.bool_] | slice = slice(None),
+    sizes: Indices, items: Indices, labels: Indices, listed: int, among: Any = slice(None)
 ) -> SizeSummary:
-    """Return a summary of components of these sizes, none of them 0, listing the largest.
-
-    Only those `among` them may be listed.
-    """
+    """Return a summary of components of sizes above 0, listing the largest `among` them."""
     digits = np.searchsorted(10 ** np.arange(DIGITS, dtype=np.int64), sizes, side="right") - 1
     by_digits = np.zeros((DIGITS, 2), np.int64)
     by_digits[:, 0] = np.bincount(digits, minlength=DIGITS)

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from conncomp.chunked import numbering
 from conncomp.chunked.faces import Report, linked_roots
 from conncomp.chunked.labelling import (
     ChunkLabels,
-    ChunkRuns,
     chunk_runs,
     label_chunk,
     label_values,
@@ -21,15 +20,8 @@ from conncomp.chunked.labelling import (
     report_chunk,
 )
 from conncomp.chunked.layout import Index, Layout
-from conncomp.chunked.numbering import Indices, Numbers, count_final_roots, published_numbers
-from conncomp.chunked.relabelling import (
-    numbers_of_chunk,
-    place_runs,
-    relabel_chunk,
-    relabel_runs,
-    roots_of_chunk,
-)
-from conncomp.chunked.rules import Rules
+from conncomp.chunked.relabelling import relabel_chunk, relabel_runs, roots_of_chunk
+from conncomp.chunked.rules import Rules, crossings_of
 from conncomp.chunked.selection import (
     Selected,
     Selection,
@@ -39,24 +31,9 @@ from conncomp.chunked.selection import (
     with_sizes,
 )
 from conncomp.chunked.tree import Call, Part, Tree
-from conncomp.chunked.union import Linked, Open, Table
+from conncomp.chunked.union import Open, Table, Union
 from conncomp.grid.runs import Placed
 from conncomp.kernels.neighbourhood import Step
-
-
-@dataclass(frozen=True)
-class Labelled:
-    """A chunk after the first stage; its runs are kept if they take no more memory than the values.
-
-    They stay in the process that made them.
-    """
-
-    report: Report
-    runs: ChunkRuns | None
-
-    def __reduce__(self) -> Any:
-        """Return what another process knows of it."""
-        return (Labelled, (self.report, None))
 
 
 def label_and_report(
@@ -66,46 +43,35 @@ def label_and_report(
     keep: bool,
     values: Any,
     selection: Selection | None = None,
-) -> Report | Labelled:
+) -> Report:
     """Do the first stage of a chunk, and keep its runs or not; what is selected has none."""
-    if selection is not None:
-        labels = label_chunk(rules, values)
-        report = report_chunk(rules, start, sides, values, labels)
-        return with_sizes(report, rules, start, labels, selection)
-    runs = chunk_runs(rules, values)
+    runs = chunk_runs(rules, values) if selection is None else None
     labelled = label_chunk(rules, values) if runs is None else runs
     report = report_chunk(rules, start, sides, values, labelled)
-    small = runs is not None and runs.runs.nbytes <= values.nbytes
-    return Labelled(report, runs) if keep and small else report
+    if isinstance(labelled, ChunkLabels):
+        return (
+            report if selection is None else with_sizes(report, rules, start, labelled, selection)
+        )
+    return report._replace(runs=runs) if keep and labelled.nbytes <= values.nbytes else report
 
 
-def report_of(first: Report | Labelled) -> Report:
-    """Return the report of a chunk, of what the first stage returned."""
-    return first.report if isinstance(first, Labelled) else first
-
-
-def link(
-    rules: Rules,
-    directions: tuple[Step, ...],
-    first: Report | Labelled,
-    *others: Report | Labelled,
-) -> Linked:
+def link(rules: Rules, directions: tuple[Step, ...], report: Report, *others: Report) -> Union:
     """Return what a union has to know of a chunk, given its neighbours in some directions."""
-    report = report_of(first)
+    crossings = crossings_of(rules)
     pairs = [
-        linked_roots(rules, direction, report, report_of(other))
+        linked_roots(rules.links, crossings[direction], report, other)
         for direction, other in zip(directions, others, strict=True)
     ]
     own = Open(report.roots, report.roots, report.touched)
-    return Linked(own, np.concatenate([np.zeros((2, 0), np.int64), *pairs], axis=1))
+    return Union(own, np.concatenate([np.zeros((2, 0), np.int64), *pairs], axis=1))
 
 
 def link_all(
     call: Call, layout: Layout, rules: Rules, labelled: Mapping[Index, Any]
 ) -> dict[Index, Any]:
-    """Return a `Linked` of each chunk."""
+    """Return each chunk as a region of the tree."""
     linked, distinct = {}, dict[tuple[Step, ...], tuple[Step, ...]]()
-    leading = rules.directions
+    leading = tuple(crossings_of(rules))
     for index in layout.indices():
         found = layout.neighbours(index, leading)
         directions = tuple(direction for direction, _ in found)
@@ -115,25 +81,25 @@ def link_all(
     return linked
 
 
-def count(first: Report | Labelled, tables: list[Table], place: int) -> Indices:
+def count(report: Report, tables: list[Table], place: int) -> numbering.Indices:
     """Return how many roots of the whole array a chunk has in each segment."""
-    return count_final_roots(report_of(first), tables[place])
+    return numbering.final_roots(report, tables[place]).counts
 
 
 def publish(
-    first: Report | Labelled, tables: list[Table], table: int, bases: list[Indices], base: int
-) -> Numbers:
+    report: Report, tables: list[Table], table: int, bases: list[numbering.Indices], base: int
+) -> numbering.Numbers:
     """Return the numbers of the roots of the whole array on faces of a chunk."""
-    report = report_of(first)
-    counts = count_final_roots(report, tables[table])
-    return published_numbers(report, tables[table], counts, bases[base])
+    return numbering.published_numbers(
+        report, numbering.final_roots(report, tables[table]), bases[base]
+    )
 
 
 def relabel(
     rules: Rules,
     start: Index,
     values: Any,
-    before: Report | Labelled,
+    report: Report,
     tables: list[Any],
     place: int,
     *known: Any,
@@ -141,54 +107,30 @@ def relabel(
 ) -> NDArray[Any] | Selected | Placed:
     """Do the third stage of a chunk, in a new array or in `out`.
 
-    Runs that were kept are not written to `out` yet, but later with those beside them. What was
-    before is what the first stage returned. The table of the chunk is at a place of a list; where
-    labels are to be consecutive it is beside numbers of others, and then known is, by a list and a
-    place again, how many roots are before the segments of the chunk. At the end is what `select`
-    takes at its own.
+    Runs that the report kept are not written to `out` yet, but later with those beside them. The
+    table of the chunk is at a place of a list; where labels are to be consecutive it is beside
+    numbers of others, and then known is, by a list and a place again, how many roots are before the
+    segments of the chunk. At the end is what `select` takes at its own.
     """
     consecutive, dtype = rules.question.consecutive, rules.label_type
     chosen = known[2:] if consecutive else known
-    report, labelled = _labelled_again(rules, values, before, bool(chosen))
+    runs: Any = None if chosen else report.runs or chunk_runs(rules, values)
+    labelled = label_chunk(rules, values) if runs is None else runs
     if consecutive:
         table, numbers = tables[place]
-        counts = count_final_roots(report, table)
-        of_labels = numbers_of_chunk(report, table, counts, known[0][known[1]], numbers)
+        final = numbering.final_roots(report, table)
+        of_labels = numbering.numbers_of_chunk(report, final, known[0][known[1]], numbers)
     else:
         table = tables[place]
         of_labels = roots_of_chunk(rules, start, labelled, report, table)
     if chosen:
-        assert isinstance(labelled, ChunkLabels)
         return select(labelled, report, table, of_labels, *chosen)
-    if isinstance(labelled, ChunkLabels):
-        return _relabelled(labelled.labels, of_labels, dtype, out)
-    # Of runs that are in memory anyway, and go to one array, all are written together.
-    kept = isinstance(before, Labelled) and before.runs is labelled
-    if kept and out is not None:
-        return place_runs(labelled, of_labels, dtype, out)
-    return relabel_runs(labelled, of_labels, dtype, out)
-
-
-def _labelled_again(
-    rules: Rules, values: Any, before: Report | Labelled, chosen: bool
-) -> tuple[Report, ChunkLabels | ChunkRuns]:
-    """Return the report of a chunk, and its runs, or its labels where these are looked at."""
-    kept = before if isinstance(before, Labelled) else Labelled(before, None)
-    if chosen:
-        return kept.report, label_chunk(rules, values)
-    runs = kept.runs or chunk_runs(rules, values)
-    return kept.report, label_chunk(rules, values) if runs is None else runs
-
-
-def _relabelled(
-    labels: Any, of_labels: Any, dtype: np.dtype[Any], out: NDArray[Any] | None
-) -> NDArray[Any]:
-    """Replace the labels of a chunk by others, in place unless they go to an array that is given.
-
-    Memory that is touched for the first time takes longer than all else.
-    """
+    if runs is not None:
+        # Of runs that are in memory anyway, and go to one array, all are written together.
+        return relabel_runs(runs, of_labels, dtype, out, late=report.runs is not None)
+    labels = labelled.labels
     if out is None and isinstance(labels, np.ndarray) and labels.dtype == dtype:
-        out = labels
+        out = labels  # as memory that is touched for the first time takes longer than all else
     relabelled: NDArray[Any] = relabel_chunk(labels, of_labels, dtype, out)
     return relabelled
 
@@ -204,7 +146,7 @@ class Alone(NamedTuple):
 def label_items(rules: Rules, values: NDArray[Any], selection: Selection | None = None) -> Alone:
     """Do the only stage of a chunk of whole items."""
     labels, counts = label_values(rules, values, alone=True)
-    counts = on_host(counts) if rules.batch_axes else np.array([int(counts)])
+    counts = on_host(counts) if rules.question.batch_axes else np.array([int(counts)])
     if selection is None:
         return Alone(labels, counts)
     selected = select_items(rules, selection, labels)
@@ -253,8 +195,8 @@ def label_all(
     linked = link_all(call, layout, rules, before)
     result, question = Result({}, {}), rules.question
     for block in product(*map(range, layout.counts[: layout.batch_axes])):
-        tree = Tree(layout, block)
-        tree.unite(call, linked)
+        tree = Tree(call, layout, block)
+        tree.unite(linked)
         kept: dict[Index, tuple[Any, ...]] = {}
         if selection is not None:
             kept = choose_all(call, tree, rules, selection, before)
@@ -264,13 +206,13 @@ def label_all(
                 index: call("count", index, count, before[index], *table)
                 for index, table in tables.items()
             }
-            bases, result.counts[block] = tree.count_before(call, counts)
+            bases, result.counts[block] = tree.count_before(counts)
         if question.consecutive:
             published = {
                 index: call("publish", index, publish, before[index], *table, *bases[index])
                 for index, table in tables.items()
             }
-            tables = tree.exchange(call, published)
+            tables = tree.exchange(published)
         name = "numbers" if question.consecutive else "roots"
         for index, table in tables.items():
             of_chunk = (*table, *bases[index]) if question.consecutive else table

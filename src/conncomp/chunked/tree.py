@@ -9,17 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from conncomp.chunked import numbering
 from conncomp.chunked.layout import Index, Layout
-from conncomp.chunked.numbering import (
-    Numbers,
-    exchange_numbers,
-    exchange_sizes,
-    first_numbers,
-    fold_counts,
-    gathered_numbers,
-    summed_sizes,
-)
-from conncomp.chunked.union import Linked, Table, Union, levels_of, tables_below, unite
+from conncomp.chunked.union import Table, Union, levels_of, tables_below, unite
 
 # An engine: ``call(name, index, function, *arguments)`` calls a function now and returns what that
 # does, or later and returns what stands for that among arguments of other calls. No two calls have
@@ -40,112 +32,106 @@ class Part(NamedTuple):
 
 
 class Tree:
-    """The unions of the chunks of one block of items, from the chunks up to one for all."""
+    """The unions of the chunks of one block of items, from the chunks up to one for all.
 
-    def __init__(self, layout: Layout, block: Index) -> None:
-        self.block, self.layout = block, layout
+    What stands for chunks, regions and unions is in dictionaries by their index in the tree.
+    """
+
+    def __init__(self, call: Call, layout: Layout, block: Index) -> None:
+        self._call, self.block, self.layout = call, block, layout
         self.levels = levels_of(tuple(layout.counts[axis] for axis in layout.crossed))
-        self.unions: list[dict[Index, Any]] = []
-        self.tables: list[dict[Index, Any]] = []
+        self._unions: list[dict[Index, Any]] = []
+        self._tables: list[dict[Index, Any]] = []
+        index = [*block, *(0 for _ in layout.counts[len(block) :])]
+        self._chunks = dict[Index, Index]()  # the index of each chunk, by that in the tree
+        for region in product(*map(range, self.levels[0].counts)):
+            for axis, k in zip(layout.crossed, region, strict=True):
+                index[axis] = k
+            self._chunks[region] = tuple(index)
 
-    def chunk(self, region: Index) -> Index:
-        """Return the index of a chunk, given that along the axes with several chunks."""
-        if len(region) == len(self.layout.counts):
-            return region
-        index = [0] * len(self.layout.counts)
-        index[: len(self.block)] = self.block
-        for axis, k in zip(self.layout.crossed, region, strict=True):
-            index[axis] = k
-        return tuple(index)
+    def unite(self, linked: Mapping[Index, Any]) -> None:
+        """Make all unions, up, and the tables of all regions, down."""
+        below = self._by_region(linked)
+        for height, level in enumerate(self.levels):
+            unions = {}
+            for group, members in self._groups(height):
+                outer = tuple(level.outer(group, member) for member in members)
+                given = outer, *(below[member] for member in members)
+                unions[group] = self._call(f"unite-{height}", self.block + group, unite, *given)
+            self._unions.append(unions)
+            below = unions
+        self._tables = self._down("tables", tables_below, self._unions)
 
-    def groups(self, height: int) -> Iterator[tuple[Index, list[Index]]]:
-        """Yield each union of a level, and the regions that it joins."""
+    def exchange(self, published: Mapping[Index, Any]) -> dict[Index, Part]:
+        """Return for each chunk its table, and the numbers of what its open roots have become."""
+        regions = [self._by_region(published)]
+        regions += self._up("gather", _gather, regions[0], len(self.levels) - 1)
+        return self._parts(self._down("numbers", _exchange, self._tables, of_members=regions))
+
+    def total(self, sizes: Mapping[Index, Any]) -> dict[Index, Part]:
+        """Return the sizes of the open components of each chunk, given those of parts in chunks."""
+        sums = self._up("sum", numbering.summed_sizes, self._by_region(sizes), len(self.levels))
+        return self._parts(
+            self._down("whole", numbering.exchange_sizes, self._unions, self._tables, sums)
+        )
+
+    def _groups(self, height: int) -> Iterator[tuple[Index, list[Index]]]:
         level = self.levels[height]
         for group in product(*map(range, level.groups)):
             yield group, level.members(group)
 
-    def unite(self, call: Call, linked: Mapping[Index, Any]) -> None:
-        """Make all unions, up, and the tables of all regions, down."""
-        below = self._by_region(linked)
-        top = len(self.levels) - 1
-        for height, level in enumerate(self.levels):
-            self.unions.append({})
-            for group, members in self.groups(height):
-                outer = tuple(level.outer(group, member) for member in members)
-                given = outer, *(below[member] for member in members)
-                union = call(f"unite-{height}", self.block + group, unite, *given)
-                self.unions[height][group] = union
-            if height < top:
-                below = {
-                    group: call(f"region-{height}", self.block + group, _region, union)
-                    for group, union in self.unions[height].items()
-                }
-        self.tables = [{} for _ in self.levels]
-        for height in reversed(range(len(self.levels))):
-            for group, union in self.unions[height].items():
-                above = self._above(self.tables, height, group) if height < top else ()
-                self.tables[height][group] = call(
-                    f"tables-{height}", self.block + group, tables_below, union, *above
+    def _up(
+        self, name: str, function: Callable[..., Any], below: dict[Index, Any], top: int
+    ) -> list[dict[Index, Any]]:
+        """Return what a function makes of each union and what there is below, by level."""
+        made = []
+        for height in range(top):
+            of_level = {}
+            for group, members in self._groups(height):
+                given = self._unions[height][group], *(below[member] for member in members)
+                of_level[group] = self._call(
+                    f"{name}-{height}", self.block + group, function, *given
                 )
+            below = of_level
+            made.append(of_level)
+        return made
 
-    def exchange(self, call: Call, published: Mapping[Index, Any]) -> dict[Index, Part]:
-        """Return for each chunk its table, and the numbers of what its open roots have become."""
-        regions = [self._by_region(published)]
-        for height in range(len(self.levels) - 1):
-            gathered = {}
-            for group, members in self.groups(height):
-                given = self.unions[height][group], *(regions[height][k] for k in members)
-                gathered[group] = call(f"gather-{height}", self.block + group, _gather, *given)
-            regions.append(gathered)
-        numbers: list[dict[Index, Any]] = [{} for _ in self.levels]
-        for height in reversed(range(len(self.levels))):
-            for group, members in self.groups(height):
-                numbers[height][group] = call(
-                    f"numbers-{height}",
-                    self.block + group,
-                    _exchange if height else _exchange_with_tables,
-                    self.tables[height][group],
-                    *self._above(numbers, height, group),
-                    *(regions[height][k] for k in members),
-                )
-        return self._parts(numbers)
+    def _down(
+        self,
+        name: str,
+        function: Callable[..., Any],
+        *of_unions: list[dict[Index, Any]],
+        of_members: list[dict[Index, Any]] | None = None,
+    ) -> list[dict[Index, Any]]:
+        """Return what a function makes of each union, by level; of the highest one first.
 
-    def total(self, call: Call, sizes: Mapping[Index, Any]) -> dict[Index, Part]:
-        """Return the sizes of the open components of each chunk, given those of parts in chunks."""
-        below = self._by_region(sizes)
-        sums: list[dict[Index, Any]] = []
-        for height, unions in enumerate(self.unions):
-            summed = {}
-            for group, members in self.groups(height):
-                given = unions[group], *(below[member] for member in members)
-                summed[group] = call(f"sum-{height}", self.block + group, summed_sizes, *given)
-            below = summed
-            sums.append(below)
-        totals: list[dict[Index, Any]] = [{} for _ in self.levels]
-        for height in reversed(range(len(self.levels))):
-            for group, union in self.unions[height].items():
-                totals[height][group] = call(
-                    f"whole-{height}",
-                    self.block + group,
-                    exchange_sizes,
-                    union,
-                    self.tables[height][group],
-                    *self._above(totals, height, group),
-                    sums[height][group],
-                )
-        return self._parts(totals)
-
-    def count_before(
-        self, call: Call, counts: Mapping[Index, Any]
-    ) -> tuple[dict[Index, Part], Any]:
-        """Return for each chunk how many roots are before its segments, and how many items have.
-
-        `counts` has what `stages.count` returned for each chunk.
+        It takes a list that it has made for the union above and a place in it, or None and 0; then
+        what there is for the union, and for its members.
         """
-        layout, block, crossed = self.layout, self.block, self.layout.crossed
+        made: list[dict[Index, Any]] = [{} for _ in self.levels]
+        for height in reversed(range(len(self.levels))):
+            for group, members in self._groups(height):
+                above = Part(None, 0)
+                if height + 1 < len(self.levels):
+                    level = self.levels[height + 1]
+                    parent = tuple(k // size for k, size in zip(group, level.size, strict=True))
+                    place = level.members(parent).index(group)
+                    above = Part(made[height + 1][parent], place)
+                known = [of_levels[height][group] for of_levels in of_unions]
+                if of_members is not None:
+                    known += [of_members[height][member] for member in members]
+                made[height][group] = self._call(
+                    f"{name}-{height}", self.block + group, function, *above, *known
+                )
+        return made
+
+    def count_before(self, counts: Mapping[Index, Any]) -> tuple[dict[Index, Part], Any]:
+        """Return how many roots are before segments of each chunk, and how many items have."""
+        call, layout, block = self._call, self.layout, self.block
+        chunks, crossed = self._chunks, layout.crossed
         lengths = self.levels[0].counts
         children: dict[Index, list[Any]] = {
-            group: [counts[self.chunk((*group, k))] for k in range(lengths[-1])]
+            group: [counts[chunks[(*group, k)]] for k in range(lengths[-1])]
             for group in product(*map(range, lengths[:-1]))
         }
         levels = [children]
@@ -153,65 +139,60 @@ class Tree:
             folded = {}
             for group, of_axis in levels[0].items():
                 # How many places chunks have along the axes before the one that is folded.
-                shape = layout.chunk_shape(self.chunk(group + (0,) * (len(crossed) - j)))
+                shape = layout.chunk_shape(chunks[group + (0,) * (len(crossed) - j)])
                 segments = prod(shape[: crossed[j - 1]])
-                folded[group] = call(f"fold-{j}", block + group, fold_counts, segments, *of_axis)
+                folded[group] = call(
+                    f"fold-{j}", block + group, numbering.fold_counts, segments, *of_axis
+                )
             above: dict[Index, list[Any]] = {
                 group: [folded[(*group, k)] for k in range(lengths[j - 1])]
                 for group in product(*map(range, lengths[: j - 1]))
             }
             levels.insert(0, above)
-        items = prod(layout.chunk_shape(self.chunk((0,) * len(crossed)))[: layout.batch_axes])
-        total = call("fold-0", block, fold_counts, items, *levels[0][()])
+        items = prod(layout.chunk_shape(chunks[(0,) * len(crossed)])[: layout.batch_axes])
+        total = call("fold-0", block, numbering.fold_counts, items, *levels[0][()])
         bases: dict[Index, Part] = {(): Part(np.zeros((1, items), np.int64), 0)}
         for j, level in enumerate(levels):
             following: dict[Index, Part] = {}
             for group, of_axis in level.items():
-                first = call(f"first-{j}", block + group, first_numbers, *bases[group], *of_axis)
+                first = call(
+                    f"first-{j}", block + group, numbering.first_numbers, *bases[group], *of_axis
+                )
                 following |= {(*group, k): Part(first, k) for k in range(lengths[j])}
             bases = following
-        return {self.chunk(region): base for region, base in bases.items()}, total
-
-    def _above(self, of_levels: list[dict[Index, Any]], height: int, group: Index) -> Part:
-        """Return what a union is told by the one above; None where there is none."""
-        if height + 1 == len(self.levels):
-            return Part(None, 0)
-        level = self.levels[height + 1]
-        parent = tuple(k // size for k, size in zip(group, level.size, strict=True))
-        return Part(of_levels[height + 1][parent], level.members(parent).index(group))
+        return {chunks[region]: base for region, base in bases.items()}, total
 
     def parts(self) -> dict[Index, Part]:
         """Return for each chunk its table."""
-        return self._parts(self.tables)
+        return self._parts(self._tables)
 
     def _parts(self, of_levels: list[dict[Index, Any]]) -> dict[Index, Part]:
         return {
-            self.chunk(member): Part(of_levels[0][group], place)
-            for group, members in self.groups(0)
+            self._chunks[member]: Part(of_levels[0][group], place)
+            for group, members in self._groups(0)
             for place, member in enumerate(members)
         }
 
     def _by_region(self, of_chunks: Mapping[Index, Any]) -> dict[Index, Any]:
-        """Return what there is for each chunk of the block, by its index in the tree."""
-        regions = product(*map(range, self.levels[0].counts))
-        return {region: of_chunks[self.chunk(region)] for region in regions}
+        return {region: of_chunks[index] for region, index in self._chunks.items()}
 
 
-def _region(union: Union) -> Linked:
-    return Linked(union.open, union.pairs)
-
-
-def _gather(union: Union, *published: Numbers) -> Numbers:
-    return gathered_numbers(published, union.open.roots)
+def _gather(union: Union, *published: numbering.Numbers) -> numbering.Numbers:
+    return numbering.gathered_numbers(published, union.open.roots)
 
 
 def _exchange(
-    tables: list[Table], above: list[Numbers] | None, place: int, *published: Numbers
-) -> list[Numbers]:
-    known = published if above is None else (*published, above[place])
-    return exchange_numbers(gathered_numbers(known), tables)
-
-
-def _exchange_with_tables(tables: list[Table], *others: Any) -> list[tuple[Table, Numbers]]:
-    """Do what `_exchange` does, for chunks, of which tasks take both."""
-    return list(zip(tables, _exchange(tables, *others), strict=True))
+    above: list[tuple[Table, numbering.Numbers]] | None,
+    place: int,
+    tables: list[Table],
+    *others: numbering.Numbers,
+) -> list[tuple[Table, numbering.Numbers]]:
+    """Return, for each region, its table and the numbers of what is in that; tasks take both."""
+    known = others if above is None else (*others, above[place][1])
+    return list(
+        zip(
+            tables,
+            numbering.exchange_numbers(numbering.gathered_numbers(known), tables),
+            strict=True,
+        )
+    )

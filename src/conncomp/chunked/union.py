@@ -1,9 +1,8 @@
 """The second stage: the union of roots that are linked over faces, in a tree.
 
-A chunk's components on its faces are open. Where neighbouring regions become one, a small union has
-their open components and the pairs of roots between them; what touches no outer side of the region
-any more is done with, and goes no further up. So no union grows with the array, but with the
-faces between the regions that it joins:
+A chunk's components on its faces are open. A union joins neighbouring regions by their open
+components and the pairs of roots between them; what touches no outer side of the new region goes no
+further up. So a union grows with the faces between the regions that it joins, not with the array:
 
     pairs between chunks     a | b   c | d            unite (a, b), (c, d), and (ab, cd)
     tables, on the way back  abcd -> ab -> a, b       what a root has become at last
@@ -44,28 +43,17 @@ class Table(NamedTuple):
 
 
 class Union(NamedTuple):
-    """Regions that were made one."""
-
-    open: Open  # of the region that they make
-    pairs: Indices  # keys linked to other regions than these, in two rows
-    tables: list[Table]  # for each region what its open roots have become
-
-
-class Linked(NamedTuple):
-    """What a union has to know of a region."""
+    """A region: a chunk, or regions that were made one."""
 
     open: Open
-    pairs: Indices  # of linked keys, in two rows: of `linked_roots`, or left of other unions
+    pairs: Indices  # of linked keys, in two rows, one of which may be of another region
+    tables: Sequence[Table] = ()  # for each region in it, what its open roots have become
 
 
-def unite(outer: Sequence[int], *members: Linked) -> Union:
-    """Make one region of several.
-
-    `outer` has, for each, the bits of its sides that are outer sides of what they make.
-    """
+def unite(outer: Sequence[int], *members: Union) -> Union:
+    """Make one region of several, of whose sides those with bits in `outer` stay outer ones."""
     regions = [member.open for member in members]
-    keys = np.concatenate([region.keys for region in regions])
-    roots = np.concatenate([region.roots for region in regions])
+    keys, roots, touched = map(np.concatenate, zip(*regions, strict=True))
     linked = np.concatenate([member.pairs for member in members], axis=1)
     distinct, vertices = np.unique(roots, return_inverse=True)
     order = np.argsort(keys, kind="stable")
@@ -76,14 +64,10 @@ def unite(outer: Sequence[int], *members: Linked) -> Union:
     graph = Graph.from_edges(ends[0], ends[1], len(distinct))
     # Vertices are in the order of the roots: the smallest of a component is its root.
     replaced = distinct[connected_components(graph, numbering="roots")[1]]
-    touched = np.concatenate(
-        [region.touched & np.uint64(bits) for region, bits in zip(regions, outer, strict=True)]
-    )
+    touched &= np.repeat(np.array(outer, np.uint64), [len(region.keys) for region in regions])
     still = touched > 0
-    tables = []
-    for region in regions:
-        own = np.unique(region.roots)
-        tables.append(Table(own, replaced[np.searchsorted(distinct, own)]))
+    own = (np.unique(region.roots) for region in regions)
+    tables = [Table(roots, replaced[np.searchsorted(distinct, roots)]) for roots in own]
     return Union(
         Open(keys[still], replaced[vertices.reshape(-1)][still], touched[still]),
         linked[:, ~inside],
@@ -91,11 +75,8 @@ def unite(outer: Sequence[int], *members: Linked) -> Union:
     )
 
 
-def tables_below(union: Union, above: list[Table] | None = None, place: int = 0) -> list[Table]:
-    """Return what open roots of each region of a union have become at last.
-
-    If there is a union above, its tables have at this place what is known of what they make.
-    """
+def tables_below(above: Sequence[Table] | None, place: int, union: Union) -> Sequence[Table]:
+    """Return what open roots of each region of a union have become, as the union above knows."""
     if above is None:
         return union.tables
     return [Table(each.roots, look_up(above[place], each.replaced)) for each in union.tables]
@@ -123,14 +104,8 @@ class Level:
 
     def members(self, group: Index) -> list[Index]:
         """Return the indices of the regions that a union joins, in C order."""
-        return list(
-            product(
-                *(
-                    range(k * size, min((k + 1) * size, count))
-                    for k, size, count in zip(group, self.size, self.counts, strict=True)
-                )
-            )
-        )
+        axes = zip(group, self.size, self.counts, strict=True)
+        return list(product(*(range(k * n, min((k + 1) * n, count)) for k, n, count in axes)))
 
     def outer(self, group: Index, member: Index) -> int:
         """Return the bits of a region's sides that are outer sides of its group."""
@@ -145,10 +120,7 @@ class Level:
 
 
 def levels_of(counts: Index) -> list[Level]:
-    """Return the levels of the tree of unions, the lowest first.
-
-    There are so many chunks along each axis with several chunks.
-    """
+    """Return the levels of a tree over so many chunks along each axis, the lowest first."""
     levels: list[Level] = []
     while prod(counts) > 1:
         levels.append(Level(counts, _group_size(counts)))
@@ -157,7 +129,6 @@ def levels_of(counts: Index) -> list[Level]:
 
 
 def _group_size(counts: Index) -> Index:
-    """Return the lengths of groups that are as cubic as they can be."""
     size = [1] * len(counts)
     while True:
         short = [k for k in range(len(counts)) if size[k] < counts[k]]

@@ -1,13 +1,41 @@
-"""The `conncomp` command: its subcommands, gathered."""
+"""The `conncomp` command: subcommands that are imported when they are run, each with its room."""
 
 from __future__ import annotations
 
 import logging
+from importlib import import_module
 
 import click
 
 from conncomp.cli._errors import OneLineErrors
-from conncomp.cli._later import GroupOfLater, Later
+
+
+class Later(click.Command):
+    """What stands for a command in the list of a group, until it is asked for."""
+
+    def __init__(self, module: str, name: str, summary: str) -> None:
+        super().__init__(name, help=summary)
+        self._module = module
+        self._attribute = name.replace("-", "_")
+
+    def load(self) -> click.Command:
+        """Import the command."""
+        loaded: click.Command = getattr(import_module(self._module), self._attribute)
+        return loaded
+
+
+class GroupOfLater(click.Group):
+    """A group that imports a command where its name is the next word, and then keeps it."""
+
+    def resolve_command(
+        self, context: click.Context, words: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the name and the command that words begin with, and the others."""
+        name, command, others = super().resolve_command(context, words)
+        if isinstance(command, Later):
+            command = command.load()
+            self.add_command(command)
+        return name, command, others
 
 
 class Command(OneLineErrors, GroupOfLater):
@@ -26,6 +54,8 @@ def command() -> None:
     logging.getLogger("tifffile").addHandler(logging.NullHandler())
 
 
+MODULES = {"info": "gpu"}  # of commands that are not in one of their name
+
 for name, summary in {
     "label": "Label the connected components of the image or volume IN.",
     "measure": "Measure the objects in images: from files to one table.",
@@ -38,4 +68,4 @@ for name, summary in {
     "gpu": "Print which GPUs there are, or compile kernels for the one at hand beforehand.",
     "info": "Print what a bug report needs.",
 }.items():
-    command.add_command(Later(f"conncomp.cli.{name}", name, summary))
+    command.add_command(Later(f"conncomp.cli.{MODULES.get(name, name)}", name, summary))

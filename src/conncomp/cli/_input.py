@@ -18,14 +18,12 @@ from conncomp.files.scales import Content
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Let libraries say nothing of files that they can read; it holds for all threads."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield
 
 
 def read_quietly(path: Path, key: str | None = None) -> Content:
-    """Read as `read_any` does, without what libraries say."""
     with quiet():
         return read_any(path, key)
 
@@ -33,9 +31,7 @@ def read_quietly(path: Path, key: str | None = None) -> Content:
 def read_any(path: Path, key: str | None = None, series: int = 0) -> Content:
     """Read an image or a volume of any kind, those of HDF5 and Zarr too, whole."""
     if path.is_dir() or (path.is_file() and is_hdf5(path)):
-        from conncomp.chunked.volumes.sources import (
-            read_volume,  # of which others have no need
-        )
+        from conncomp.chunked.volumes.sources import read_volume  # of which others have no need
 
         if series:
             raise ValueError(f"{path}: series={series} chooses one of TIFF, which this is not")
@@ -90,28 +86,26 @@ def with_named_axes(columns: dict[str, Any], batch: int, axes: str) -> dict[str,
     return {names.get(key, key): column for key, column in columns.items()}
 
 
-def row_of_axes(report: dict[str, Any]) -> list[tuple[str, str]]:
-    """Return the row of a report on the axes that an input names.
+def rows_of_input(report: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return the rows of a report on an input, and the axes that it names.
 
-    Examples
-    --------
-    >>> film = {"input": {"shape": (10, 64, 64)}, "axes": "TYX", "separate": [0]}
-    >>> row_of_axes(film)
-    [('axes', 'TYX; each of the 10 images along T alone')]
-    >>> row_of_axes(film | {"separate": []})
+    >>> film = {"input": {"path": "f.tif", "shape": (10, 64, 64), "dtype": "bool"}, "axes": "TYX"}
+    >>> rows_of_input(film | {"separate": [0]})[1:]
+    [('shape', '10 x 64 x 64, bool'), ('axes', 'TYX; each of the 10 images along T alone')]
+    >>> rows_of_input(film | {"separate": []})[2:]
     [('axes', 'TYX; one image')]
     """
-    axes, separate = report["axes"], report["separate"]
-    if not axes:
-        return []
-    count = math.prod(report["input"]["shape"][k] for k in separate)
-    letters = "".join(axes[k] for k in separate)
-    apart = f"each of the {count:,} images along {letters} alone"
-    return [("axes", f"{axes}; {apart if separate else 'one image'}")]
+    source, axes, separate = report["input"], report["axes"], report["separate"]
+    shape = f"{' x '.join(map(str, source['shape']))}, {source['dtype']}"
+    rows = [("input", str(source["path"])), ("shape", shape)]
+    if axes:
+        count = math.prod(source["shape"][k] for k in separate)
+        apart = f"each of the {count:,} images along {''.join(axes[k] for k in separate)} alone"
+        rows.append(("axes", f"{axes}; {apart if separate else 'one image'}"))
+    return rows
 
 
 def _luminance(channels: Image) -> Image:
-    """Return grey values in the dtype of one to four channels, along the first axis."""
     if len(channels) < 3:
         return np.ascontiguousarray(channels[0])
     grey = sum(weight * band for weight, band in zip(LUMINANCE, channels, strict=False))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import Field, field, fields
+from dataclasses import Field, dataclass, field, fields
 from pathlib import Path
 from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -26,7 +26,6 @@ def option(help_: str | None = None, metavar: str | None = None, *names: str, **
 
 
 def argument(metavar: str, **more: Any) -> Any:
-    """Return a field of a command's options, which is an argument."""
     return field(kw_only=True, metadata={"metavar": metavar, **more})
 
 
@@ -59,7 +58,6 @@ def _parameter(each: Field[Any], hint: Any) -> click.Parameter:
 
 
 def typed(text: str) -> str:
-    """Return what was typed, in quotes, and its beginning only if it is long."""
     return repr(text if len(text) <= 40 else f"{text[:37]}...")
 
 
@@ -108,7 +106,6 @@ def axes_option(help_: str, default: str, rank: int = 0) -> Any:
 
 
 def periodic_option(default: str, rank: int = 0) -> Any:
-    """Return the option that tells which axes close."""
     return axes_option(
         "Axes that close on themselves: all, none, a list such as 0,2, or true,false,true.",
         default,
@@ -152,7 +149,6 @@ def _parse_spacing(text: str) -> tuple[float, ...]:
 
 
 def spacing_option(more: str) -> Any:
-    """Return the option that tells how far apart elements lie; `more` is what it does."""
     return option(
         f"The distance of neighbouring elements along each axis, such as 2,0.5,0.5. {more}",
         "D,D,...",
@@ -163,7 +159,6 @@ def spacing_option(more: str) -> Any:
 
 
 def check_spacing(spacing: Sequence[float] | None, ndim: int) -> None:
-    """Raise unless the option has a length for each axis of an image."""
     if spacing is not None and len(spacing) != ndim:
         raise ValueError(f"--spacing has {len(spacing)} lengths; the image has {ndim} axes")
 
@@ -180,12 +175,10 @@ def header_option(more: str) -> Any:
 
 
 def top_option(what: str) -> Any:
-    """Return the option that tells how many of the largest, components or clusters, to list."""
     return option(f"How many of the largest {what} to list.", "K", least=1, default=5)
 
 
 def memory_option(help_: str) -> Any:
-    """Return the option of a number of bytes."""
     return option(help_, "SIZE", type=parsed(parse_bytes, "no number of bytes, such as '8G'"))
 
 
@@ -198,7 +191,6 @@ def join_time_option() -> Any:
 
 
 def device_option() -> Any:
-    """Return the option of where to label."""
     return option(
         "Where to label. With cuda, the copies to the GPU and back are timed on their own; the "
         "first labelling compiles kernels, which are kept for later ones.",
@@ -216,14 +208,20 @@ def set_threads(context: click.Context, option: click.Parameter, threads: int | 
     return threads
 
 
-def threads_option() -> Any:
-    """Return the option that sets how many threads there are."""
-    return option(THREADS, "N", least=1, most=4096, callback=set_threads)
+def threads_option(rank: int = 0) -> Any:
+    return option(THREADS, "N", least=1, most=4096, callback=set_threads, rank=rank)
 
 
-def json_option() -> Any:
-    """Return the option by which programs read what a command found."""
-    return option("Print one JSON object instead of a table.", None, "--json")
+def json_option(rank: int = 0) -> Any:
+    return option("Print one JSON object instead of a table.", None, "--json", rank=rank)
+
+
+@dataclass(frozen=True)
+class Common:
+    """The options that most commands have at the end."""
+
+    threads: int | None = threads_option(rank=1)
+    as_json: bool = json_option(rank=1)
 
 
 ANY_PATH = click.Path(exists=True, path_type=Path)

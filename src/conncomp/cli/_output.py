@@ -56,7 +56,6 @@ def output_file(*suffixes: str) -> Callable[[str], Path]:
 
 
 def is_within_zarr(path: Path) -> bool:
-    """Say whether a path is that of a label image within an image of OME-Zarr."""
     return path.parent.name == "labels" and path.parent.parent.suffix.lower() == ".zarr"
 
 
@@ -76,7 +75,6 @@ def check_distinct(paths: Iterable[Path | None]) -> None:
 def write_rows(
     path: Path, header: Sequence[str], columns: Sequence[NDArray[Any]], delimiter: str = ","
 ) -> None:
-    """Write columns of equal length as text, a line for each row; an empty header is left out."""
     with rows_file(path, header, delimiter) as add:
         add(columns)
 

@@ -38,7 +38,6 @@ NOTHING = Known({}, None)
 
 
 def check_picture(path: Path, shape: tuple[int, ...]) -> None:
-    """Raise unless a picture of labels of `shape` can be written."""
     if 0 in shape:
         raise ValueError(f"{path}: there is nothing to draw in an array of shape {shape}")
     check_format(path, (1, 1))
@@ -66,10 +65,7 @@ def middle_plane(array: Any, longest: int) -> Plane:
 def paint_labels(
     path: Path, labels: NDArray[Any], spacing: Sequence[float] | None = None
 ) -> dict[str, Any]:
-    """Write a picture of labels, stretched as a spacing of all or the last axes says.
-
-    Return which part of the labels it shows.
-    """
+    """Write a picture of labels in their proportions; return which part of them it shows."""
     plane, middle, step = middle_plane(labels, LONGEST_SIDE)
     if spacing is not None and labels.ndim > 1 and len(spacing) > 1:
         plane = _stretched(plane, spacing[-2] / spacing[-1])
@@ -95,7 +91,6 @@ def _stretched(plane: Any, ratio: float) -> Any:
 
 
 def plot_sizes(path: Path, sizes: NDArray[np.int64], title: str) -> None:
-    """Draw how many components there are of each size above 0, both axes logarithmic."""
     figure = _figure(7, 4.5)
     axes = figure.add_subplot()
     distinct, counts = np.unique(sizes, return_counts=True)
@@ -148,7 +143,6 @@ def plot_curves_of_sizes(
 
 
 def _draw_panel(axes: Any, name: str, curves: Mapping[str, Any], known: Known) -> None:
-    """Draw curves of temperature, value and error by their labels, and what is known."""
     for label, points in curves.items():
         temperatures, values, errors = np.array(points).T
         axes.errorbar(
@@ -183,7 +177,6 @@ def plot_series(
 
 
 def _draw_known(axes: Any, name: str, temperatures: Sequence[float], known: Known) -> None:
-    """Draw what is known of an observable between the temperatures."""
     finite = [temperature for temperature in temperatures if np.isfinite(temperature)]
     lowest, highest = min(finite, default=0.0), max(finite, default=0.0)
     if known.transition is not None and lowest <= known.transition[1] <= highest:

@@ -65,22 +65,15 @@ def describe_sizes(sizes: NDArray[np.int64]) -> list[dict[str, int]]:
     """
     starts = [10**power for power in range(len(str(sizes.max(initial=0))))] if len(sizes) else []
     decade = np.searchsorted(starts, sizes, side="right") - 1
-    return describe_decades(
-        [(np.count_nonzero(decade == k), sizes[decade == k].sum()) for k in range(len(starts))]
-    )
+    parts = [decade == k for k in range(len(starts))]
+    return describe_decades([(np.count_nonzero(part), sizes[part].sum()) for part in parts])
 
 
 def describe_decades(rows: Sequence[Sequence[Any]]) -> list[dict[str, int]]:
     """Describe sizes of 1, 2, ... digits, of which so many components have so many elements."""
-    return [
-        {
-            "from": 10**power,
-            "to": 10 ** (power + 1) - 1,
-            "components": int(components),
-            "elements": int(elements),
-        }
-        for power, (components, elements) in enumerate(rows)
-    ]
+    names, decades = ("from", "to", "components", "elements"), enumerate(rows)
+    each = ((10**power, 10 ** (power + 1) - 1, *map(int, row)) for power, row in decades)
+    return [dict(zip(names, numbers, strict=True)) for numbers in each]
 
 
 def show(
@@ -90,10 +83,7 @@ def show(
     as_json: bool,
     names: int = 0,
 ) -> None:
-    """Print a report on standard output, as JSON or as tables, whose first row is their header.
-
-    So many columns of `names`, the first of each table, begin at the left; others end at the right.
-    """
+    """Print a report as JSON or as tables, with headers; so many columns begin at the left."""
     with to_output():
         if as_json:
             click.echo(json.dumps(report, indent=2, default=_plain, allow_nan=False))
@@ -123,7 +113,6 @@ def _print_tables(facts: Sequence[Row], tables: Sequence[Sequence[Row]], names: 
 
 
 def _plain(value: object) -> object:
-    """Return what JSON does not know as what it knows."""
     if isinstance(value, np.floating):  # long doubles have no item of Python
         return float(value)
     if isinstance(value, np.generic):
@@ -138,15 +127,11 @@ def distribution_table(
 ) -> list[Row]:
     """Return the report's ``sizes`` as rows; `things` are what components are made of."""
     total = sum(part["elements"] for part in report["sizes"])
-    rows = [
-        (
-            f"{part['from']:,} to {part['to']:,}",
-            f"{part['components']:,}",
-            f"{part['elements']:,}",
-            percent(part["elements"], total),
-        )
-        for part in report["sizes"]
-    ]
+    rows: list[Row] = []
+    for part in report["sizes"]:
+        counts = f"{part['components']:,}", f"{part['elements']:,}"
+        share = percent(part["elements"], total)
+        rows.append((f"{part['from']:,} to {part['to']:,}", *counts, share))
     return [("size", groups, things, "share"), *rows] if rows else []
 
 
@@ -176,18 +161,14 @@ def largest(table: NDArray[np.int64], count: int) -> list[dict[str, Any]]:
     candidates = np.flatnonzero(sizes >= least)
     chosen = candidates[np.argsort(-sizes[candidates], kind="stable")[:kept]]
     *items, labels = np.unravel_index(chosen, table.shape)
-    found = [
-        {"label": int(label), "size": int(size)}
-        for label, size in zip(labels, sizes[chosen], strict=True)
-    ]
-    if not items:
-        return found
-    places = np.transpose(items).tolist()
-    return [row | {"item": item} for row, item in zip(found, places, strict=True)]
+    pairs = zip(labels.tolist(), sizes[chosen].tolist(), strict=True)
+    found: list[dict[str, Any]] = [{"label": label, "size": size} for label, size in pairs]
+    for row, place in zip(found, np.transpose(items).tolist() if items else (), strict=False):
+        row["item"] = place
+    return found
 
 
 def largest_row(components: list[dict[str, Any]], whole: int, things: str, of: str) -> Row:
-    """Return the row on the very largest."""
     if not components:
         return "largest", "none"
     label, size = components[0]["label"], components[0]["size"]
@@ -226,7 +207,6 @@ def closing_rows(report: dict[str, Any], speed: float, things: str) -> list[Row]
 
 
 def timing_row(seconds: dict[str, float]) -> Row:
-    """Return the row on how long each stage took."""
     return "seconds", ", ".join(f"{name} {value:.3g}" for name, value in seconds.items())
 
 
@@ -234,8 +214,6 @@ Stage = Callable[[str], AbstractContextManager[None]]
 
 
 def stages_on(device: str, stage: Stages) -> Stage:
-    """Return what runs a stage on a device; on a GPU it ends when the GPU has finished."""
-
     @contextmanager
     def run(name: str) -> Iterator[None]:
         with stage(name):

@@ -35,7 +35,6 @@ class Rule:
 
 
 def needs(options: str, *others: str) -> list[Rule]:
-    """Refuse options, separated by spaces, without one of some others."""
     remedy = "both" if len(others) == 1 else "one of these, too"
     text = f"is for {' or '.join(others)}; give {remedy}, or leave it out"
     return [
@@ -44,7 +43,6 @@ def needs(options: str, *others: str) -> list[Rule]:
 
 
 def excludes(*options: str) -> list[Rule]:
-    """Refuse two of some options together."""
     return [
         Rule((one,), f"and {other} exclude each other; leave one out", _gives(other))
         for one, other in combinations(options, 2)
@@ -61,7 +59,6 @@ def _gives(option: str) -> Callable[[click.Context], bool]:
 
 
 def option_of(command: click.Command, name: str) -> click.Option:
-    """Return the option of a command that is typed so."""
     options = (param for param in command.params if isinstance(param, click.Option))
     return next(each for each in options if name in (*each.opts, *each.secondary_opts))
 
@@ -119,7 +116,6 @@ class Command(click.Command):
 
 
 def _check_once(context: click.Context, option: click.Option, values: Sequence[Any]) -> None:
-    """Raise if an option has several values."""
     if len(values) < 2:
         return
     name, different = max(option.opts, key=len), len(set(values)) > 1

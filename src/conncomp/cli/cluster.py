@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import glob
 import io
-import math
 import os
 from collections.abc import Callable
 from contextlib import closing
@@ -20,52 +19,26 @@ from numpy.typing import NDArray
 import conncomp
 from conncomp._memory import peak_memory
 from conncomp._optional import optional
+from conncomp.cli import _report
 from conncomp.cli._errors import say
-from conncomp.cli._options import (
-    argument,
-    header_option,
-    json_option,
-    numbers,
-    option,
-    threads_option,
-    top_option,
-)
+from conncomp.cli._options import Common, argument, header_option, numbers, option, top_option
 from conncomp.cli._output import check_distinct, output_file, write_table
-from conncomp.cli._report import (
-    Counter,
-    Row,
-    Stages,
-    closing_rows,
-    describe_sizes,
-    distribution_table,
-    largest,
-    largest_row,
-    largest_table,
-    percent,
-    show,
-)
 from conncomp.cli._rules import command, needs, no_effect
 from conncomp.files.access import atomic_path
+from conncomp.tables.files import reading
 from conncomp.tables.files.memory import Budget
-from conncomp.tables.files.reading import (
-    SUFFIXES,
-    Batch,
-    PairFile,
-    Wanted,
-    batches,
-    check_types,
-    empty_column,
-    format_of,
-    notes_of,
-    open_file,
-)
 from conncomp.tables.pairs import Clustering
 
-OUTPUTS = (*SUFFIXES["parquet"], *SUFFIXES["arrow"], *SUFFIXES["csv"], *SUFFIXES["tsv"])
+OUTPUTS = (
+    *reading.SUFFIXES["parquet"],
+    *reading.SUFFIXES["arrow"],
+    *reading.SUFFIXES["csv"],
+    *reading.SUFFIXES["tsv"],
+)
 
 
 @dataclass(frozen=True)
-class Options:
+class Options(Common):
     """What the command is given."""
 
     input: tuple[str, ...] = argument("IN...", nargs=-1, required=True)
@@ -117,7 +90,7 @@ class Options:
     )
     format: str | None = option(
         "The format of IN and of the file of --nodes. Default: each file's name tells.",
-        type=click.Choice(list(SUFFIXES)),
+        type=click.Choice(list(reading.SUFFIXES)),
     )
     integers: bool = option(
         "Read the ids in CSV and TSV as integers of 64 bits, which take less memory than text; "
@@ -130,8 +103,6 @@ class Options:
         "SIZE",
     )
     top: int = top_option("clusters")
-    threads: int | None = threads_option()
-    as_json: bool = json_option()
 
     @property
     def files_of_nodes(self) -> tuple[str, ...]:
@@ -140,12 +111,8 @@ class Options:
 
     def budget(self) -> Budget:
         """Return what the run may take of memory."""
-        return Budget(
-            self.memory,
-            len(self.threshold or [0]),
-            self.cluster_ids == "first",
-            self.max_size is not None,
-        )
+        named, divided = self.cluster_ids == "first", self.max_size is not None
+        return Budget(self.memory, len(self.threshold or [0]), named, divided)
 
 
 @command(
@@ -174,19 +141,16 @@ def cluster(options: Options) -> None:
         optional(module, "this command")
     names = _files(options.input)
     _check_options(names, options)
-    clustering = Clustering(
-        threshold=options.threshold,
-        max_size=options.max_size,
-        nulls=options.nulls,
-        weighed=options.weights is not None,
-    )
+    weighed = options.weights is not None
+    how: dict[str, Any] = {"threshold": options.threshold, "max_size": options.max_size}
+    clustering = Clustering(**how, nulls=options.nulls, weighed=weighed)
     optional("pyarrow").set_cpu_count(conncomp.get_num_threads())
-    stage = Stages()
+    stage = _report.Stages()
     with stage("checking"):
         budget = options.budget()
         pair_files, node_files = _open(names, options)
         note = budget.expect([*pair_files, *node_files])
-    for said in filter(None, (*notes_of([*pair_files, *node_files]), note)):
+    for said in filter(None, (*reading.notes_of([*pair_files, *node_files]), note)):
         say(said)
     with stage("clustering", counts=True) as progress:
         tally = _Tally(
@@ -217,32 +181,36 @@ def cluster(options: Options) -> None:
         "memory": {"peak": peak_memory(), "limit": budget.limit},
         "written": {"table": options.output},
     }
-    show(report, _summary(report), *_tables(results, table.num_rows), as_json=options.as_json)
+    _report.show(
+        report, _summary(report), *_tables(results, table.num_rows), as_json=options.as_json
+    )
 
 
-def _tables(results: list[dict[str, Any]], ids: int) -> list[list[Row]]:
-    """Return the tables of a report: of its only threshold, or one of all."""
+def _tables(results: list[dict[str, Any]], ids: int) -> list[list[_report.Row]]:
     if len(results) > 1:
         return [_table_of_thresholds(results, ids)]
     (only,) = results
-    return [largest_table(only["largest"], ids, "ids"), distribution_table(only, "ids", "clusters")]
+    return [
+        _report.largest_table(only["largest"], ids, "ids"),
+        _report.distribution_table(only, "ids", "clusters"),
+    ]
 
 
-def _open(names: list[str], options: Options) -> tuple[list[PairFile], list[PairFile]]:
-    """Return the files of pairs and those of nodes, once their columns are checked."""
-    columns = Wanted(options.left, options.right, options.weights)
+def _open(
+    names: list[str], options: Options
+) -> tuple[list[reading.PairFile], list[reading.PairFile]]:
+    columns = reading.Wanted(options.left, options.right, options.weights)
     how = options.format, options.integers, options.header
-    pair_files = [open_file(name, columns, *how) for name in names]
-    node_columns = Wanted(options.node_columns or options.left, argument="node_columns")
-    node_files = [open_file(name, node_columns, *how) for name in options.files_of_nodes]
-    check_types([*pair_files, *node_files])
+    pair_files = [reading.open_file(name, columns, *how) for name in names]
+    node_columns = reading.Wanted(options.node_columns or options.left, argument="node_columns")
+    node_files = [reading.open_file(name, node_columns, *how) for name in options.files_of_nodes]
+    reading.check_types([*pair_files, *node_files])
     if options.output is not None:
         _check_output(options.output, pair_files[0])
     return pair_files, node_files
 
 
 def _files(patterns: tuple[str, ...]) -> list[str]:
-    """Return the names of files, each once, those of a pattern sorted."""
     found: dict[str, None] = {}
     for pattern in patterns:
         exists = os.path.lexists(pattern)
@@ -264,11 +232,10 @@ def _files(patterns: tuple[str, ...]) -> list[str]:
 
 
 def _check_options(names: list[str], options: Options) -> None:
-    """Raise where options of the command do not go together, or with the names of files."""
     left, right = options.left, options.right
     for name in (*names, *options.files_of_nodes):
         check_distinct((Path(name), options.output))
-    told = all((options.format or format_of(name)) == "dups" for name in names)
+    told = all((options.format or reading.format_of(name)) == "dups" for name in names)
     if not (left and right) and not (told and not left and not right):
         raise click.UsageError("--left and --right must name the columns of ids.")
     if len(left) != len(right):
@@ -276,7 +243,9 @@ def _check_options(names: list[str], options: Options) -> None:
             f"--left names {len(left)} columns and --right {len(right)}; an id has as many on both "
             "sides."
         )
-    formats = {options.format or format_of(name) for name in (*names, *options.files_of_nodes)}
+    formats = {
+        options.format or reading.format_of(name) for name in (*names, *options.files_of_nodes)
+    }
     header = {True: "--header", False: "--no-header", None: ""}[options.header]
     of_text = header or "--integers" * options.integers
     if of_text and formats.isdisjoint(("csv", "tsv", None)):
@@ -284,20 +253,20 @@ def _check_options(names: list[str], options: Options) -> None:
 
 
 class _Tally:
-    """Adds batches to clusters, and counts meanwhile."""
-
     def __init__(
-        self, clustering: Clustering, budget: Budget, progress: Counter, total: int
+        self, clustering: Clustering, budget: Budget, progress: _report.Counter, total: int
     ) -> None:
         self._clustering, self._budget, self._progress = clustering, budget, progress
         self._total, self._done = total, 0.0
         self.rows = self.dropped = 0
         self.waiting = 0.0
 
-    def read(self, files: list[PairFile], nulls: str, add: Callable[[Batch], None]) -> None:
+    def read(
+        self, files: list[reading.PairFile], nulls: str, add: Callable[[reading.Batch], None]
+    ) -> None:
         """Add all batches of files."""
         clusters = self._clustering.clusters
-        with closing(batches(files, nulls, conncomp.get_num_threads())) as ahead:
+        with closing(reading.batches(files, nulls, conncomp.get_num_threads())) as ahead:
             asked = perf_counter()
             for batch in ahead:
                 self.waiting += perf_counter() - asked
@@ -313,11 +282,11 @@ class _Tally:
                 )
                 asked = perf_counter()
 
-    def add_nodes(self, batch: Batch) -> None:
+    def add_nodes(self, batch: reading.Batch) -> None:
         """Add nodes."""
         self._clustering.clusters.add_nodes(_side(batch.left))
 
-    def add(self, batch: Batch) -> None:
+    def add(self, batch: reading.Batch) -> None:
         """Add pairs."""
         self._clustering.add(_side(batch.left), _side(batch.right), batch.weights)
         self.rows += batch.rows
@@ -329,54 +298,48 @@ def _side(columns: tuple[Any, ...]) -> Any:
 
 
 def _results(table: Any, roots: list[NDArray[np.int32]], options: Options) -> list[dict[str, Any]]:
-    """Say of each threshold what was found."""
     results = []
     columns = [name for name in table.column_names if name.startswith("size")]
     nodes = [name for name in table.column_names if name.startswith("node")]
-    for root, name, value in zip(roots, columns, options.threshold or [math.nan], strict=True):
+    thresholds: Any = options.threshold or [None]
+    for root, name, value in zip(roots, columns, thresholds, strict=True):
         first = np.flatnonzero(root == np.arange(len(root), dtype=np.int32))
         sizes = table.column(name).to_numpy()[first].astype(np.int64)
-        listed: list[dict[str, Any]] = [*largest(sizes, options.top)]
+        listed: list[dict[str, Any]] = [*_report.largest(sizes, options.top)]
         if options.cluster_ids == "first":
             for one in listed:
                 place = int(first[one["label"]])
                 one["label"] = ", ".join(str(table.column(node)[place]) for node in nodes)
-        results.append(
-            {
-                "threshold": None if math.isnan(value) else value,
-                "clusters": len(sizes),
-                "alone": int(np.count_nonzero(sizes == 1)),
-                "largest": listed,
-                "sizes": describe_sizes(sizes),
-            }
-        )
+        alone = int(np.count_nonzero(sizes == 1))
+        found = {"threshold": value, "clusters": len(sizes), "alone": alone, "largest": listed}
+        results.append(found | {"sizes": _report.describe_sizes(sizes)})
     return results
 
 
-def _check_output(path: Path, file: PairFile) -> None:
+def _check_output(path: Path, file: reading.PairFile) -> None:
     """Raise before long work if ids of the types of a file cannot be written."""
     pa = optional("pyarrow")
-    fields = {name: empty_column(file.types[name]) for name in file.wanted.left}
+    fields = {name: reading.empty_column(file.types[name]) for name in file.wanted.left}
     try:
         write_table(io.BytesIO(), path, pa.table(fields))
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
         raise ValueError(f"{path}: {error}; write .parquet or .arrow") from error
 
 
-def _table_of_thresholds(results: list[dict[str, Any]], ids: int) -> list[Row]:
-    rows: list[Row] = [("threshold", "clusters", "of one id", "largest", "share of ids")]
+def _table_of_thresholds(results: list[dict[str, Any]], ids: int) -> list[_report.Row]:
+    rows: list[_report.Row] = [("threshold", "clusters", "of one id", "largest", "share of ids")]
     for one in results:
         most = one["largest"][0]["size"] if one["largest"] else 0
         counts = (f"{count:,}" for count in (one["clusters"], one["alone"], most))
-        rows.append((f"{one['threshold']:g}", *counts, percent(most, ids)))
+        rows.append((f"{one['threshold']:g}", *counts, _report.percent(most, ids)))
     return rows
 
 
-def _summary(report: dict[str, Any]) -> list[Row]:
+def _summary(report: dict[str, Any]) -> list[_report.Row]:
     names, results = report["input"]["files"], report["results"]
     several = "" if len(names) == 1 else f" and {len(names) - 1:,} more"
     dropped = f", {report['dropped']:,} of them dropped for nulls" if report["dropped"] else ""
-    rows: list[Row] = [
+    rows: list[_report.Row] = [
         ("input", f"{names[0]}{several}"),
         ("pairs", f"{report['pairs']:,}{dropped}"),
         ("ids", f"{report['ids']:,}"),
@@ -387,6 +350,6 @@ def _summary(report: dict[str, Any]) -> list[Row]:
             rows.append(("threshold", f"{found['threshold']:g}"))
         rows += [
             ("clusters", f"{found['clusters']:,}, {found['alone']:,} of them of one id"),
-            largest_row(found["largest"], report["ids"], "ids", "all"),
+            _report.largest_row(found["largest"], report["ids"], "ids", "all"),
         ]
-    return rows + closing_rows(report, report["pairs_per_second"], "pairs")
+    return rows + _report.closing_rows(report, report["pairs_per_second"], "pairs")

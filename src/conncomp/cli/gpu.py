@@ -1,4 +1,4 @@
-"""``conncomp gpu``."""
+"""``conncomp gpu`` and ``conncomp info``."""
 
 from __future__ import annotations
 
@@ -149,3 +149,21 @@ def gpu(options: Options) -> None:
 
 def _is_about_gpus(name: str) -> bool:
     return name.startswith(("gpu", "cuda", "cupy", "CUPY", "nvidia"))
+
+
+@dataclass(frozen=True)
+class InfoOptions:
+    """What the other command is given."""
+
+    as_json: bool = option("Print one JSON object.", None, "--json")
+
+
+@command(InfoOptions)
+def info(options: InfoOptions) -> None:
+    """Print what a bug report needs.
+
+    What was built, the machine and its GPUs, packages, and environment variables that matter.
+    """
+    facts = config()
+    rows = [(key, "not installed" if value is None else str(value)) for key, value in facts.items()]
+    show(facts, rows, as_json=options.as_json)

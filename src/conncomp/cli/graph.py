@@ -17,30 +17,11 @@ from numpy.typing import NDArray
 import conncomp
 from conncomp._arrays import move_from_gpu
 from conncomp._optional import optional
+from conncomp.cli import _report
 from conncomp.cli._errors import say
-from conncomp.cli._options import (
-    argument,
-    device_option,
-    header_option,
-    json_option,
-    option,
-    threads_option,
-    top_option,
-)
+from conncomp.cli._options import Common, argument, device_option, header_option, option, top_option
 from conncomp.cli._output import check_distinct, output_file, write_rows
 from conncomp.cli._picture import plot_sizes
-from conncomp.cli._report import (
-    Row,
-    Stages,
-    closing_rows,
-    describe_sizes,
-    distribution_table,
-    largest,
-    largest_row,
-    largest_table,
-    show,
-    stages_on,
-)
 from conncomp.cli._rules import command, no_effect
 from conncomp.files.access import atomic_path
 from conncomp.graph.algorithms import ALGORITHMS, STRONG_ALGORITHMS
@@ -63,7 +44,7 @@ class FileOrPattern(click.Path):
 
 
 @dataclass(frozen=True)
-class Options:
+class Options(Common):
     """What the command is given."""
 
     input: Path = argument("IN", type=FileOrPattern(exists=True, dir_okay=False, path_type=Path))
@@ -103,8 +84,6 @@ class Options:
         "Plot how many components there are of each size.", "FILE.png", type=output_file(".png")
     )
     device: Literal["cpu", "cuda"] = device_option()
-    threads: int | None = threads_option()
-    as_json: bool = json_option()
 
     @property
     def has_edge_files(self) -> bool:
@@ -151,7 +130,7 @@ def graph(options: Options) -> None:
     the vertices, and not the edges.
     """
     _check_options(options)
-    stage = Stages()
+    stage = _report.Stages()
     edges = _read_edges(options, stage) if options.has_edge_files else _read_graph(options, stage)
     count, labels, ids = edges.components, edges.labels, edges.ids
     with stage("measuring"):
@@ -170,8 +149,8 @@ def graph(options: Options) -> None:
         "connection": options.connection,
         "components": count,
         "without_arcs": edges.count_without_arcs() if (sizes == 1).any() else 0,
-        "largest": largest(sizes, options.top),
-        "sizes": describe_sizes(sizes),
+        "largest": _report.largest(sizes, options.top),
+        "sizes": _report.describe_sizes(sizes),
         "seconds": stage.seconds,
         "arcs_per_second": edges.arcs / stage.seconds["labelling"],
         "device": options.device,
@@ -180,10 +159,10 @@ def graph(options: Options) -> None:
     }
     tables = (
         _summary(report, numbered=ids is None),
-        largest_table(report["largest"], len(labels), "vertices"),
-        distribution_table(report, "vertices"),
+        _report.largest_table(report["largest"], len(labels), "vertices"),
+        _report.distribution_table(report, "vertices"),
     )
-    show(report, *tables, as_json=options.as_json)
+    _report.show(report, *tables, as_json=options.as_json)
 
 
 @dataclass(frozen=True)
@@ -197,8 +176,7 @@ class Labelled:
     count_without_arcs: Callable[[], int | None]
 
 
-def _read_graph(options: Options, stage: Stages) -> Labelled:
-    """Read and label a graph in a file of a graph's format."""
+def _read_graph(options: Options, stage: _report.Stages) -> Labelled:
     with stage("reading", counts=True) as progress:
         asked = Asked(options.compact_ids, options.integers, options.header, [])
         arcs, ids = read_graph(
@@ -212,7 +190,7 @@ def _read_graph(options: Options, stage: Stages) -> Labelled:
     return Labelled(count, labels, ids, arcs.num_arcs, lambda: count_without_arcs(arcs))
 
 
-def _read_edges(options: Options, stage: Stages) -> Labelled:
+def _read_edges(options: Options, stage: _report.Stages) -> Labelled:
     """Read edges of files in batches, and label their vertices meanwhile."""
     from conncomp.tables.files.edges import EdgeFiles, label_edges  # of which the help has no need
 
@@ -229,7 +207,6 @@ def _read_edges(options: Options, stage: Stages) -> Labelled:
 
 
 def _check_options(options: Options) -> None:
-    """Raise where options of the command do not go together, or what they need is missing."""
     check_distinct((options.input, options.output, options.histogram))
     if options.compact_ids and options.writes_npy:
         raise click.UsageError("--compact-ids: a .npy file has no place for the ids; write .npz.")
@@ -242,9 +219,10 @@ def _check_options(options: Options) -> None:
         optional("matplotlib.figure")
 
 
-def _label(arcs: conncomp.Graph, options: Options, stage: Stages) -> tuple[int, NDArray[Any]]:
-    """Return the number of components, and the labels in main memory."""
-    placed, on_device = arcs, stages_on(options.device, stage)
+def _label(
+    arcs: conncomp.Graph, options: Options, stage: _report.Stages
+) -> tuple[int, NDArray[Any]]:
+    placed, on_device = arcs, _report.stages_on(options.device, stage)
     if options.device == "cuda":
         with on_device("starting the GPU"):
             launcher.import_cupy()
@@ -283,8 +261,8 @@ def _write_labels(path: Path, labels: NDArray[Any], ids: NDArray[Any] | None) ->
             np.savez_compressed(file, allow_pickle=False, **arrays)
 
 
-def _summary(report: dict[str, Any], numbered: bool) -> list[Row]:
-    rows: list[Row] = [
+def _summary(report: dict[str, Any], numbered: bool) -> list[_report.Row]:
+    rows: list[_report.Row] = [
         ("input", str(report["input"]["path"])),
         ("vertices", f"{report['vertices']:,}"),
         ("arcs", f"{report['arcs']:,}"),
@@ -293,5 +271,5 @@ def _summary(report: dict[str, Any], numbered: bool) -> list[Row]:
     if report["without_arcs"]:
         hint = "; if ids have gaps, --compact-ids leaves them out" if numbered else ""
         rows.append(("", f"{report['without_arcs']:,} of them are vertices without arcs{hint}"))
-    rows.append(largest_row(report["largest"], report["vertices"], "vertices", "all"))
-    return rows + closing_rows(report, report["arcs_per_second"], "arcs")
+    rows.append(_report.largest_row(report["largest"], report["vertices"], "vertices", "all"))
+    return rows + _report.closing_rows(report, report["arcs_per_second"], "arcs")

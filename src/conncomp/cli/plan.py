@@ -7,46 +7,30 @@ from pathlib import Path
 from typing import Any
 
 from conncomp._memory import in_words
-from conncomp.cli._input import row_of_axes
-from conncomp.cli._options import (
-    ANY_PATH,
-    argument,
-    join_time_option,
-    json_option,
-    memory_option,
-    option,
-    threads_option,
-)
+from conncomp.cli import _options
+from conncomp.cli._input import rows_of_input
+from conncomp.cli._options import ANY_PATH, Common, argument, option
 from conncomp.cli._report import Row, Stages, show
 from conncomp.cli._rules import command
-from conncomp.cli.label.options import (
-    background_option,
-    check_background,
-    check_is_number,
-    connectivity_option,
-    finite,
-    threshold_option,
-)
+from conncomp.cli.label import options as of_label
 from conncomp.files.access import naming
 from conncomp.files.scales import batch_axes_of
 
 
 @dataclass(frozen=True)
-class Options:
+class Options(Common):
     """What the command is given."""
 
     input: Path = argument("IN", type=ANY_PATH)
     key: str | None = option("Which array of a group of Zarr, or dataset of HDF5.", "NAME")
     channel: int | None = option("Which channel of OME-Zarr.", "N", least=0)
-    threshold: Any = threshold_option("Foreground is what lies above VALUE.", "VALUE")
-    join_time: bool = join_time_option()
-    background: int | float = background_option()
-    connectivity: int | None = connectivity_option()
-    memory: int | None = memory_option(
+    threshold: Any = of_label.threshold_option("Foreground is what lies above VALUE.", "VALUE")
+    join_time: bool = _options.join_time_option()
+    background: int | float = of_label.background_option()
+    connectivity: int | None = of_label.connectivity_option()
+    memory: int | None = _options.memory_option(
         "The most memory that the command conncomp label may take, such as 8G."
     )
-    threads: int | None = threads_option()
-    as_json: bool = json_option()
 
 
 @command(Options)
@@ -61,32 +45,27 @@ def plan(options: Options) -> None:
     from conncomp.chunked.volumes.plan import plan_labels
 
     path, background, threshold = options.input, options.background, options.threshold
-    check_is_number(threshold)
-    check_background(threshold, background)
+    of_label.check_is_number(threshold)
+    of_label.check_background(threshold, background)
     stage = Stages()
     with opened(path, options.key, options.channel) as volume, naming(path):
         axes, batch = volume.axes, batch_axes_of(volume.axes, volume.shape, options.join_time)
     with stage("labelling some blocks"):
-        found = plan_labels(
-            path,
-            batch_axes=batch,
-            key=options.key,
-            channel=options.channel,
-            threshold=threshold,
-            background=background,
-            connectivity=options.connectivity,
-            memory=options.memory,
-        )
+        asked: dict[str, Any] = {
+            "key": options.key,
+            "channel": options.channel,
+            "memory": options.memory,
+        }
+        labelled = background, options.connectivity
+        found = plan_labels(path, *labelled, batch_axes=batch, threshold=threshold, **asked)
     report: dict[str, Any] = {"input": {"path": path, "shape": found.shape, "dtype": found.dtype}}
     report |= {"axes": axes, "separate": list(range(batch))}
-    report |= {"background": finite(background), "threshold": threshold}
+    report |= {"background": of_label.finite(background), "threshold": threshold}
     report |= {k: value for k, value in asdict(found).items() if k not in ("shape", "dtype")}
     report |= {"limit": options.memory, "planning_seconds": sum(stage.seconds.values())}
-    shape, block = (" x ".join(map(str, lengths)) for lengths in (found.shape, found.block_shape))
+    block = " x ".join(map(str, found.block_shape))
     rows: list[Row] = [
-        ("input", str(path)),
-        ("shape", f"{shape}, {found.dtype}"),
-        *row_of_axes(report),
+        *rows_of_input(report),
         ("blocks", f"{found.blocks:,} of {block}, {found.threads} at once"),
         ("memory", f"{in_words(found.process)}, of which labelling adds {in_words(found.memory)}"),
         ("time", _time_in_words(found.seconds)),

@@ -12,18 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 import conncomp
-from conncomp.cli._input import read_quietly, row_of_axes
-from conncomp.cli._options import (
-    ANY_PATH,
-    FILE,
-    argument,
-    join_time_option,
-    json_option,
-    option,
-    parsed,
-    spacing_option,
-    threads_option,
-)
+from conncomp.cli import _options
+from conncomp.cli._input import read_quietly, rows_of_input
+from conncomp.cli._options import ANY_PATH, FILE, Common, argument, option, parsed
 from conncomp.cli._output import check_distinct, output_file
 from conncomp.cli._report import Row, Stages, show, timing_row
 from conncomp.cli._rules import command
@@ -34,7 +25,6 @@ BOUND = re.compile(r"-?[0-9]{1,18}")
 
 
 def _parse_slices(text: str) -> list[slice]:
-    """Return the slices that a text such as ``10:20,:,::2`` is in Python."""
     slices = []
     for word in text.replace(" ", "").split(","):
         bounds = word.split(":")
@@ -45,7 +35,7 @@ def _parse_slices(text: str) -> list[slice]:
 
 
 @dataclass(frozen=True)
-class Options:
+class Options(Common):
     """What the command is given."""
 
     input: Path = argument("IN", type=ANY_PATH)
@@ -69,13 +59,11 @@ class Options:
         type=parsed(_parse_slices, "not a slice for each axis, such as 10:20,:,::2"),
     )
     background: Literal["0", "-1", "none"] = option("The label that is no component.", default="0")
-    join_time: bool = join_time_option()
-    spacing: tuple[float, ...] | None = spacing_option(
+    join_time: bool = _options.join_time_option()
+    spacing: tuple[float, ...] | None = _options.spacing_option(
         "With it, or where IN tells, slices are shown in their true proportions."
     )
     opens: bool = option("Open the page in a browser.", None, "--open")
-    threads: int | None = threads_option()
-    as_json: bool = json_option()
 
 
 @command(Options)
@@ -98,9 +86,8 @@ def view(options: Options) -> None:
         labels, scale = content.image, content.scale
         base = None if image is None else _read_image(image, options.join_time)
         if part is not None and len(part) == labels.ndim:  # in the order of the file
-            part = [part[k] for k in separate] + [
-                cut for k, cut in enumerate(part) if k not in separate
-            ]
+            others = [cut for k, cut in enumerate(part) if k not in separate]
+            part = [*(part[k] for k in separate), *others]
     with stage("writing"):
         conncomp.write_view(
             output,
@@ -115,17 +102,12 @@ def view(options: Options) -> None:
     opened = options.opens and webbrowser.open(output.absolute().as_uri())
     report: dict[str, Any] = {
         "input": {"path": path, "shape": stored.image.shape, "dtype": str(labels.dtype)},
-        "axes": stored.axes,
-        "separate": separate,
-        "image": image,
+        **{"axes": stored.axes, "separate": separate, "image": image},
         "written": {"page": output, "bytes": output.stat().st_size},
-        "opened": opened,
-        "seconds": stage.seconds,
+        **{"opened": opened, "seconds": stage.seconds},
     }
     rows: list[Row] = [
-        ("input", str(path)),
-        ("shape", f"{' x '.join(map(str, stored.image.shape))}, {labels.dtype}"),
-        *row_of_axes(report),
+        *rows_of_input(report),
         ("page", f"{output}, {report['written']['bytes'] / 1e6:.3g} MB"),
         timing_row(stage.seconds),
     ]

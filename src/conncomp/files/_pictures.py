@@ -23,7 +23,6 @@ from conncomp.files.scales import Content
 # How many values one byte of a file can stand for: that many, or a forged size must not make us
 # allocate it. PNG packs by DEFLATE up to 8 pixels in a byte; JPEG needs a bit for 64 pixels.
 VALUES_PER_BYTE = {"Png": 8 * 1032, "Jpeg": 1032, "Gif": 4096, "Bmp": 1032, "WebP": 8192, "Ppm": 8}
-
 # Pictures of up to so many values are decoded however well they are packed.
 SMALL_PICTURE = 1 << 26
 

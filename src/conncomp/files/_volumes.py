@@ -21,11 +21,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._optional import optional
+from conncomp.files.access import too_large
 from conncomp.files.scales import Content, Scale, scale_of
 
 # A header that is longer is damaged.
 LONGEST_HEADER = 1 << 16
-# How many bytes DEFLATE can pack into one, and what is unpacked at once.
+# How many bytes DEFLATE can pack into one: a file that claims more is damaged, and must not make us
+# allocate it; and what is unpacked at once.
 DEFLATE, BLOCK = 1032, 1 << 24
 # The names of axes, the densest first.
 AXES = "XYZT"
@@ -99,7 +101,8 @@ def _nifti_layout(header: Any) -> tuple[tuple[int, ...], np.dtype[Any], int]:
     if not 1 <= ndim <= 7:
         raise ValueError(f"says that it has {ndim} axes")
     dtype = header.get_data_dtype()
-    _check_type(dtype)
+    if dtype.kind not in "biuf":
+        raise ValueError(f"holds values of dtype {dtype}, not real numbers")
     begin, least = float(header["vox_offset"]), int(header["sizeof_hdr"])
     if not (math.isfinite(begin) and begin >= least):
         raise ValueError(f"says that its values begin at {begin}, in a header of {least} bytes")
@@ -166,18 +169,14 @@ def _scale_of_nrrd(header: Any, ndim: int, others: list[int]) -> Scale | None:
     units = header.get("space units", header.get("units", []))
     unit = next((str(unit) for unit in units if str(unit)), "")
     if "space directions" in header:
-        lengths = [_norm(direction) for direction in header["space directions"]]
+        directions = header["space directions"]
+        lengths = [math.nan if d is None else float(np.linalg.norm(d)) for d in directions]
     else:
         lengths = [float(length) for length in header.get("spacings", ())]
     lengths.reverse()
     if len(lengths) != ndim:
         return None
     return scale_of([1.0 if k in others else length for k, length in enumerate(lengths)], unit)
-
-
-def _norm(direction: Any) -> float:
-    """Return the length of a vector; NaN if there is none."""
-    return math.nan if direction is None else float(np.linalg.norm(direction))
 
 
 def read_mha(file: IO[bytes]) -> Content:
@@ -245,11 +244,6 @@ def _names(ndim: int, others: list[int], times: Sequence[int] = ()) -> str:
     return "".join(reversed(names))
 
 
-def _check_type(dtype: np.dtype[Any]) -> None:
-    if dtype.kind not in "biuf":
-        raise ValueError(f"holds values of dtype {dtype}, not real numbers")
-
-
 def _read_values(
     file: IO[bytes], begin: int, shape: tuple[int, ...], dtype: np.dtype[Any], packed: bool = False
 ) -> NDArray[Any]:
@@ -257,9 +251,7 @@ def _read_values(
     size = os.fstat(file.fileno()).st_size
     needed = math.prod(shape) * dtype.itemsize
     if min(shape, default=0) < 1 or needed > (size - begin) * (DEFLATE if packed else 1):
-        raise ValueError(
-            f"says that it has shape {shape} and dtype {dtype}, but is of {size} bytes"
-        )
+        raise too_large(shape, dtype, size)
     file.seek(begin)
     if not packed:
         return np.fromfile(file, dtype, math.prod(shape)).reshape(shape)

@@ -16,10 +16,9 @@ import stat
 import sys
 import tempfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path, PurePath
-from types import TracebackType
 from typing import Any
 
 import numpy as np
@@ -34,19 +33,15 @@ Progress = Callable[[int, int], object]
 
 # Temporary files have this in their names.
 TEMPORARY = "conncomp"
-
 # A line that is read in Python, a header or a comment, is cut here.
 LONGEST_LINE = 1 << 16
 LINE_END = re.compile(rb"\r\n?|\n")
-
 # Bytes of a packed file that are read at once, and of the text where single lines of it are read.
 PACKED_BLOCK, BUFFER = 1 << 16, 1 << 13
 LONGEST_MAGIC = 10
-
 # What a packed file may hold for each of its bytes, beyond what takes no time: as much as gzip can
 # pack into one. Of bzip2 and xz, a few bytes could hold blanks for days.
 EXPANSION, FREE_EXPANSION = 1032, 1 << 26
-
 # What unpacking may need; `xz -9` takes 65 MiB.
 XZ_MEMORY = 1 << 27
 
@@ -60,9 +55,7 @@ def as_path(path: Any, name: str = "path") -> str:
     if not isinstance(text, str):
         raise TypeError(f"{name}={shown(path)} must be a str, or path-like")
     if "\0" in text:
-        raise ValueError(
-            f"{name}={shown(path)} has a null character, and no file has it in its name"
-        )
+        raise ValueError(f"{name}={shown(path)} has a null character, as no name of a file has")
     return text
 
 
@@ -90,9 +83,8 @@ def atomic_path(path: StrPath, size: int = 0) -> Iterator[Path]:
     Raises
     ------
     OSError
-        If `path` cannot be written: `IsADirectoryError`, `PermissionError`, `FileNotFoundError`
-        where its folder is missing, ... It names `path`, also where writing to the temporary file
-        failed.
+        If `path`, which it names, or the temporary file cannot be written: `IsADirectoryError`,
+        `PermissionError`, `FileNotFoundError` where its folder is missing, ...
 
     Examples
     --------
@@ -107,7 +99,9 @@ def atomic_path(path: StrPath, size: int = 0) -> Iterator[Path]:
     """
     target = Path(os.path.realpath(as_path(path)))
     with blaming(path):
-        mode = _mode(target)
+        mode = None
+        with suppress(FileNotFoundError):
+            mode = target.stat().st_mode
         if mode is not None:
             if stat.S_ISDIR(mode):
                 raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
@@ -141,10 +135,7 @@ def atomic_path(path: StrPath, size: int = 0) -> Iterator[Path]:
 
 @contextmanager
 def removed(temporary: Path) -> Iterator[None]:
-    """Remove a file at the end, unless it has been renamed by then.
-
-    It need not be there yet. It is removed twice, as Ctrl-C may come before the first time.
-    """
+    """Remove a file, if it is there at the end; twice, as Ctrl-C may come before the first."""
     try:
         try:
             yield
@@ -152,14 +143,6 @@ def removed(temporary: Path) -> Iterator[None]:
             temporary.unlink(missing_ok=True)
     finally:
         temporary.unlink(missing_ok=True)
-
-
-def _mode(target: Path) -> int | None:
-    """Return what is at `target` and who may use it, or None if nothing is there."""
-    try:
-        return target.stat().st_mode
-    except FileNotFoundError:
-        return None
 
 
 @contextmanager
@@ -226,25 +209,22 @@ def alone_in(folder: StrPath) -> Iterator[None]:
 
 
 def _remove_orphans(target: Path) -> None:
-    """Remove temporary files of processes that were killed while they wrote to `target`.
-
-    Their locks are gone with them. Where files cannot be locked, orphans stay.
-    """
+    """Remove what killed processes left when they wrote to `target`: files whose locks are gone."""
     begin, end = _temporary_affixes(target)
+    names: list[str] = []
     with suppress(OSError):
-        for name in os.listdir(target.parent):
-            if name.startswith(begin) and name.endswith(end):
-                _remove_orphan(target.with_name(name))
-
-
-def _remove_orphan(path: Path) -> None:
-    with suppress(OSError):
-        descriptor = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-        try:
-            if stat.S_ISREG(os.fstat(descriptor).st_mode) and lock(descriptor):
-                path.unlink()
-        finally:
-            os.close(descriptor)
+        names = os.listdir(target.parent)
+    for name in names:
+        if not (name.startswith(begin) and name.endswith(end)):
+            continue
+        with suppress(OSError):
+            path = target.with_name(name)
+            descriptor = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+            try:
+                if stat.S_ISREG(os.fstat(descriptor).st_mode) and lock(descriptor):
+                    path.unlink()
+            finally:
+                os.close(descriptor)
 
 
 def _sync_folder(folder: Path) -> None:
@@ -272,6 +252,11 @@ def naming(path: StrPath) -> Iterator[None]:
         raise ValueError(f"{os.fspath(path)}: {reason}") from error
 
 
+def too_large(shape: Sequence[int], dtype: np.dtype[Any], size: int) -> ValueError:
+    """Return the error of a file of so many bytes that cannot hold what it says."""
+    return ValueError(f"says that it has shape {shape} and dtype {dtype}, but is of {size} bytes")
+
+
 class Stream(io.RawIOBase):
     """A stream of bytes made of a function that fills a buffer and tells how far; 0 is the end."""
 
@@ -287,7 +272,7 @@ class Stream(io.RawIOBase):
         return self._fill(memoryview(target).cast("B"))
 
 
-class _Xz(io.RawIOBase):
+class _Xz(Stream):
     """What xz has packed; unlike `lzma.open`, it does not allocate what a header asks for."""
 
     def __init__(self, packed: io.BufferedReader) -> None:
@@ -297,9 +282,6 @@ class _Xz(io.RawIOBase):
     @staticmethod
     def _new_decoder() -> lzma.LZMADecompressor:
         return lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=XZ_MEMORY)
-
-    def readable(self) -> bool:
-        return True
 
     def readinto(self, target: Any) -> int:
         block = b""
@@ -330,9 +312,8 @@ PACKINGS: dict[str, tuple[re.Pattern[bytes], str, Callable[[Any], Any]]] = {
 class Source:
     """A file, unpacked if gzip, bzip2 or xz has packed it, that is read once from front to back.
 
-    `progress` is called with the bytes of the file that have been read, and with those that it has.
-    `suffix` is that of the name, in lower case, before that of its packing; `line` counts the lines
-    that were read.
+    `progress` is called with the bytes read and those of all; `suffix` is before that of the
+    packing, in lower case; `line` counts lines.
     """
 
     def __init__(self, path: StrPath, progress: Progress | None = None) -> None:
@@ -346,7 +327,7 @@ class Source:
         self._total = os.fstat(self._file.fileno()).st_size
         self._progress = progress if self._file.seekable() else None
         self._head = b""  # of the file, read to learn how it is packed
-        self._packing = ""
+        self.packing = ""  # or "gzip", "bzip2" or "xz"
         self._stream: Any = None
         self._consumed = self._produced = 0
         self._buffer, self._at = b"", 0  # what has been unpacked, and how much of it was read
@@ -366,7 +347,7 @@ class Source:
         self._stream = packed
         for suffix, (magic, packing, unpack) in PACKINGS.items():
             if magic.match(self._head):
-                self._packing, self._stream = packing, unpack(packed)
+                self.packing, self._stream = packing, unpack(packed)
             elif suffix == self._named:
                 raise self.error(f"is named {suffix}, but is not packed by {packing}")
 
@@ -380,12 +361,7 @@ class Source:
         self._consumed += count
         return count
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self._stream.close()
         self._file.close()
 
@@ -396,30 +372,25 @@ class Source:
         )
 
     @property
-    def packing(self) -> str:
-        """By what it is packed: ``"gzip"``, ``"bzip2"``, ``"xz"``, or ``""``."""
-        return self._packing
-
-    @property
     def length(self) -> int | None:
         """How many bytes it has, if that is known before they are read: no pipe, and not packed."""
         regular = stat.S_ISREG(os.fstat(self._file.fileno()).st_mode)
-        return self._total if regular and not self._packing else None
+        return self._total if regular and not self.packing else None
 
     def _read(self, target: Any) -> int:
         """Unpack the next bytes into `target`; return how many, 0 at the end."""
         try:
             count: int = self._stream.readinto(target)
         except EOFError:
-            raise self.error(f"the {self._packing} data are cut short") from None
+            raise self.error(f"the {self.packing} data are cut short") from None
         except (OSError, zlib.error, lzma.LZMAError) as error:
             if isinstance(error, OSError) and error.errno is not None:
                 raise
-            raise self.error(f"the {self._packing} data are corrupt: {error}") from None
+            raise self.error(f"the {self.packing} data are corrupt: {error}") from None
         self._produced += count
-        if self._packing and self._produced > FREE_EXPANSION + EXPANSION * self._consumed:
+        if self.packing and self._produced > FREE_EXPANSION + EXPANSION * self._consumed:
             raise self.error(
-                f"{self._consumed} bytes packed by {self._packing} hold more than "
+                f"{self._consumed} bytes packed by {self.packing} hold more than "
                 f"{self._produced}; if that is right, unpack the file first"
             )
         if self._progress is not None:
@@ -494,11 +465,10 @@ class Source:
         longest: int,
         fill: Callable[[memoryview], int] | None = None,
     ) -> None:
-        """Call ``consume(chunk, last)`` for the rest of the file, `size` new bytes each at most.
+        """Call ``consume(chunk, last)`` for the rest of the file, or what `fill` makes of it.
 
-        Or for what `fill` makes of it, like `readinto`. It returns how many bytes it used; the next
-        chunk starts with the others, fewer than `longest`. The last chunk holds nothing new. A
-        ValueError of it starts with the number of a line.
+        A chunk has `size` new bytes at most, after those, fewer than `longest`, that the call
+        before did not use; the last has none. A ValueError of it starts with the number of a line.
         """
         buffer = np.empty(longest + size, np.uint8)
         held, last = 0, False

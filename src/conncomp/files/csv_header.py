@@ -13,7 +13,6 @@ from conncomp._arguments import shown
 
 # The columns that edges begin and end in, if they are not the first two.
 ENDS = (("source", "target"), ("src", "dst"), ("from", "to"))
-
 # Bytes and rows of a file that are looked at: two rows at least, as a row has 65,536 bytes at most.
 SAMPLE, ROWS = 1 << 17, 200
 
@@ -71,9 +70,8 @@ def is_table(rows: list[list[str]]) -> bool:
 def judge_first_row(rows: list[list[str]], ids: Sequence[int]) -> FirstRow:
     """Judge the first row by the others; `ids` are the columns of ids.
 
-    Numbers over numbers are data, and words over numbers a header. Of text alone, what is among the
-    ids below is data, what usually names columns is a header, and what looks like no id of its
-    column, too.
+    Numbers over numbers are data, and words over numbers a header. Of text alone, ids that recur
+    below are data; usual names of columns, and what looks like no id of its column, are a header.
     """
     first, *below = rows
     names = [field.strip(" #").lower() for field in first]

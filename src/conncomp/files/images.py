@@ -27,6 +27,8 @@ from conncomp._memory import check_memory
 from conncomp._optional import optional
 from conncomp.files._pictures import read_picture
 from conncomp.files._volumes import (
+    BLOCK,
+    DEFLATE,
     fill,
     is_packed_nifti,
     read_mha,
@@ -34,7 +36,7 @@ from conncomp.files._volumes import (
     read_nrrd,
     read_packed_nifti,
 )
-from conncomp.files.access import StrPath, as_path, atomic_path, naming
+from conncomp.files.access import StrPath, as_path, atomic_path, naming, too_large
 from conncomp.files.scales import Content
 from conncomp.files.tiff.ome_sets import OmeSet, open_companion, read_companion
 from conncomp.files.tiff.series import OpenTiff, read_tiff
@@ -47,22 +49,12 @@ OF_SERIES = ("TIFF", OME_XML)
 
 TIFF = (".tif", ".tiff", ".btf", ".lsm", ".stk")
 WRITTEN = (".npy", ".npz", ".tif", ".tiff", ".btf", ".png")
-
 # The header of a .npy file is shorter than this.
 NPY_HEADER = 1 << 16
-
-# How many bytes one can expand to by DEFLATE: a file that claims more is damaged, and must not make
-# us allocate it.
-DEFLATE = 1032
-
 # Classic TIFF holds 4 GiB, and compression may make data larger.
 CLASSIC_TIFF = 1 << 31
-
 # What is no regular file, such as a pipe, is read up to here.
 MOST_FROM_PIPE = 1 << 32
-
-BLOCK = 1 << 24
-
 # So many keys of an archive are named in an error.
 KEYS_SHOWN = 8
 
@@ -96,18 +88,12 @@ def read_image(path: StrPath, *, key: str | None = None, mmap: bool = False) -> 
 
     Raises
     ------
-    ImportError
-        If the format needs a package that is not installed.
     ValueError
         If the content is damaged, of Python objects or of no kind that is read, or claims to be
         larger than the file can hold, or if the name, `key` or `mmap` does not fit the content.
-    OSError
-        If the file cannot be opened or read: `FileNotFoundError`, `IsADirectoryError`,
-        `PermissionError`, ...
-
-    See Also
-    --------
-    write_image : The opposite.
+    ImportError, OSError
+        If the format needs a package that is not installed; if the file cannot be opened or read:
+        `FileNotFoundError`, `IsADirectoryError`, ...
 
     Examples
     --------
@@ -237,18 +223,10 @@ def write_image(path: StrPath, image: ArrayLike, *, axes: str = "") -> None:
 
     Raises
     ------
-    ImportError
-        If the format needs a package that is not installed.
-    TypeError
-        If `image` is not of numbers.
-    ValueError
-        If the format cannot hold it, or `axes` does not fit `image`.
-    OSError
-        If the file cannot be written.
-
-    See Also
-    --------
-    read_image : The opposite.
+    TypeError, ValueError
+        If `image` is not of numbers, the format cannot hold it, or `axes` does not fit it.
+    ImportError, OSError
+        If the format needs a package that is not installed; if the file cannot be written.
 
     Examples
     --------
@@ -317,9 +295,7 @@ def read_header(file: IO[bytes], size: int) -> tuple[tuple[int, ...], bool, np.d
     if dtype.kind not in "biufc":
         raise ValueError(f"holds values of dtype {dtype}, not numbers")
     if min(shape, default=0) < 0 or head.tell() + math.prod(shape) * dtype.itemsize > size:
-        raise ValueError(
-            f"says that it has shape {shape} and dtype {dtype}, but is of {size} bytes"
-        )
+        raise too_large(shape, dtype, size)
     return shape, fortran_order, dtype, head.tell()
 
 
@@ -416,10 +392,8 @@ def _as_png(image: Image, path: StrPath) -> Image:
     """Return `image` in a dtype that PNG has, with the same values."""
     remedy = "write .tif or .npy"
     if image.ndim == 3 and image.dtype != np.uint8:
-        raise ValueError(
-            f"{path}: PNG cannot hold colours, of shape {image.shape}, of dtype {image.dtype}; "
-            f"{remedy}"
-        )
+        held = f"colours of dtype {image.dtype}, in shape {image.shape}"
+        raise ValueError(f"{path}: PNG cannot hold {held}; {remedy}")
     if image.dtype in (np.dtype(np.bool_), np.dtype(np.uint8), np.dtype(np.uint16)):
         return image
     if image.dtype.kind not in "iu":

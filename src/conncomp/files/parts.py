@@ -18,10 +18,9 @@ LOCK, LONGEST_OWNER = "conncomp.lock", 200
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Make a folder, if it is not there, and let no other process do the same until the end.
+    """Make a folder, and let no other process do so until the end; FileExistsError if one has.
 
-    The lock is the system's, and goes with the process: what a kill leaves holds up nobody. There
-    is none on drives that have no locks. FileExistsError is raised if another process has it.
+    The lock is the system's: it ends with the process. Drives without locks have none.
     """
     with blaming(folder):
         descriptor = _open_locked(folder / LOCK)
@@ -67,10 +66,7 @@ def remove_lock(folder: Path) -> None:
 
 @contextmanager
 def whole(path: Path, unique: str = "") -> Iterator[Path]:
-    """Give a temporary name beside a file, which is renamed at the end, and removed on failure.
-
-    Unlike `atomic_path`, what a kill leaves is for the caller to remove, as is what is on the disk.
-    """
+    """Give a temporary name, renamed at the end; kills leave it, and it may not be on the disk."""
     temporary = path.with_suffix(f"{unique}.tmp")
     with blaming(path), removed(temporary):
         yield temporary

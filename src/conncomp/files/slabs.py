@@ -7,7 +7,7 @@ import os
 import re
 import stat
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import IO, Any, NamedTuple
 
@@ -52,11 +52,8 @@ def parse_raw(text: str) -> Raw:
     """
     match = re.fullmatch(r"(\d{1,18}(?:,\d{1,18})*):([<>|=]?[a-z]+\d{0,2})", text.replace(" ", ""))
     dtype = None
-    if match is not None:
-        try:
-            dtype = np.dtype(match[2])
-        except TypeError:
-            dtype = None
+    with suppress(TypeError):
+        dtype = match and np.dtype(match[2])
     if match is None or dtype is None or dtype.kind not in "biuf":
         raise ValueError(f"raw={text!r} is no shape and dtype such as 512,2048,2048:uint16")
     return Raw(tuple(map(int, match[1].split(","))), dtype)

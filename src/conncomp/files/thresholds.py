@@ -34,9 +34,8 @@ def foreground(
 ) -> tuple[NDArray[np.bool_], Any]:
     """Return where an image is above a threshold, and the threshold; of local ones, its name.
 
-    It is a number, or the name of a way to find one: local ones in each of the images that
-    `batch_axes` axes ahead hold, and one in all of them together. With `is_dark`, objects are
-    what is not above it. NaN is in none.
+    Local ones are found in each image that `batch_axes` hold, others in all together. `is_dark`
+    takes what is not above. NaN is in none.
     """
     if isinstance(threshold, str) and threshold.startswith("local"):
         window = window_of(threshold)
@@ -70,10 +69,9 @@ def _found(image: Image, way: str) -> Any:
 
 
 def otsu(image: Image) -> Any:
-    """Return the value that splits the image into two classes whose means differ most.
+    """Return the value that splits the finite values into classes whose means differ most.
 
     Otsu's criterion, the variance between the classes, at every value that occurs, without bins.
-    NaN and infinities are left out.
     """
     values, counts = _counted(image)
     if len(values) == 0:

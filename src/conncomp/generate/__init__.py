@@ -1,4 +1,7 @@
-"""Graphs, images and fields to test and to measure on, the same for the same seed everywhere."""
+"""Graphs, images and fields to test and to measure on, the same for the same seed everywhere.
+
+:doc:`/api/generate` tells what each is hard for, and where it is from.
+"""
 
 from conncomp.generate import directed, patterns, random
 from conncomp.generate.images import blobs, photograph, random_array, voronoi

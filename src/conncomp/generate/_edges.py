@@ -25,28 +25,42 @@ def graph_of_edges(
     simple: bool = False,
     device: str | None = None,
 ) -> Graph:
-    """Return the graph with an arc in each direction for each edge (u, v).
+    """Return the graph with an arc in each direction for each edge (u, v), on the `device`.
 
     Edges are kept in their order, also loops and multiple ones unless the graph is to be `simple`.
-    `shuffle` gives the vertices new names at random. `u` and `v` lie on the `device`.
+    `shuffle` gives the vertices new names at random.
     """
     xp = array_library(device)
     if as_bool("simple", simple):
         u, v = _simplify(xp, num_vertices, u, v)
-    u, v = shuffled(num_vertices, u, v, shuffle, seed, device)
+    u, v = _shuffled(num_vertices, u, v, shuffle, seed, device)
     edges = len(u)
     src = xp.empty(2 * edges, index_dtype(num_vertices))
     dst = xp.empty_like(src)
     # In this order, rows of edges that come sorted with u < v are sorted too.
     src[:edges], src[edges:] = v, u
     dst[:edges], dst[edges:] = u, v
-    return symmetric_graph(num_vertices, arcs=(src, dst), device=device)
+    return graph_of_parts(num_vertices, arcs=(src, dst), device=device)
 
 
-def shuffled(
+def graph_of_arcs(
+    num_vertices: int,
+    src: Vertices,
+    dst: Vertices,
+    *,
+    shuffle: bool = False,
+    seed: int = 0,
+    device: str | None = None,
+) -> Graph:
+    """Return the same with one arc src -> dst for each."""
+    ends = _shuffled(num_vertices, src, dst, shuffle, seed, device)
+    src, dst = (end.astype(index_dtype(num_vertices), copy=False) for end in ends)
+    return graph_of_parts(num_vertices, arcs=(src, dst), symmetric=None, device=device)
+
+
+def _shuffled(
     num_vertices: int, u: Vertices, v: Vertices, shuffle: bool, seed: int, device: str | None
 ) -> tuple[Vertices, Vertices]:
-    """Return the ends of edges; `shuffle` gives the vertices new names at random."""
     check_seed(seed)
     if not as_bool("shuffle", shuffle):
         return u, v
@@ -54,18 +68,19 @@ def shuffled(
     return names[u], names[v]
 
 
-def symmetric_graph(
+def graph_of_parts(
     num_vertices: int,
     *,
     arcs: tuple[Vertices, Vertices] | None = None,
     csr: tuple[Vertices, Vertices] | None = None,
+    symmetric: bool | None = True,
     device: str | None,
 ) -> Graph:
     """Return the graph of arcs or of compressed rows that lie on the `device`."""
     if device != "cuda":
-        return Graph._of_checked(num_vertices, arcs=arcs, csr=csr, symmetric=True)
+        return Graph._of_checked(num_vertices, arcs=arcs, csr=csr, symmetric=symmetric)
     graph = Graph.from_edges(*arcs, num_vertices) if arcs else Graph.from_csr(*(csr or ()))
-    graph._symmetric = True
+    graph._symmetric = symmetric
     return graph
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from conncomp.generate._arguments import MOST, array_library, check_int, check_real, index_dtype
-from conncomp.generate._edges import Vertices, shuffled
+from conncomp.generate._edges import graph_of_arcs
 from conncomp.generate.networks import draw_others, draw_rmat
 from conncomp.generate.random import Purpose, integers, uniform
 from conncomp.graph import Graph
@@ -19,53 +19,20 @@ CORE, INTO, OUT_OF = 0.28, 0.21, 0.21
 SITE = 16  # pages of one site, which link to each other both ways
 
 
-def graph_of_arcs(
-    num_vertices: int,
-    src: Vertices,
-    dst: Vertices,
-    *,
-    shuffle: bool = False,
-    seed: int = 0,
-    device: str | None = None,
-) -> Graph:
-    """Return the graph of arcs src -> dst, which lie on the `device`, in their order.
-
-    `shuffle` gives the vertices new names at random.
-    """
-    dtype = index_dtype(num_vertices)
-    src, dst = src.astype(dtype, copy=False), dst.astype(dtype, copy=False)
-    src, dst = shuffled(num_vertices, src, dst, shuffle, seed, device)
-    if device == "cuda":
-        return Graph.from_edges(src, dst, num_vertices)
-    return Graph._of_checked(num_vertices, arcs=(src, dst))
-
-
 def random_arcs(
     num_vertices: int, mean_degree: float, *, seed: int = 0, device: str | None = None
 ) -> Graph:
     """Make a graph of arcs between pairs of vertices that are drawn uniformly.
 
-    Hard for caches. Below a mean degree of 1 nearly every vertex is a strong component; above, a
-    giant one grows, with paths into it and out of it.
+    No loops, but the few multiple arcs that come about.
 
     Parameters
     ----------
     num_vertices : int
     mean_degree : float
         How many arcs a vertex has on average: there are ``num_vertices * mean_degree`` arcs.
-    seed : int, optional
-    device : {None, "cpu", "cuda"}, optional
+    seed, device
         As for `line`.
-
-    Returns
-    -------
-    Graph
-        Directed, without loops, with the few multiple arcs that come about.
-
-    References
-    ----------
-    R. M. Karp, "The transitive closure of a random digraph", Random Structures & Algorithms 1,
-    1990.
 
     Examples
     --------
@@ -96,23 +63,13 @@ def rmat(
 ) -> Graph:
     """Make a directed recursive-matrix (R-MAT, stochastic Kronecker) graph.
 
-    Hard for load balance: degrees are heavily skewed, both ways. There is one giant strong
-    component, and nearly all other vertices are alone.
+    There are loops and multiple arcs.
 
     Parameters
     ----------
     scale, arcs_per_vertex, a, b, c, shuffle, seed, device
         As for `conncomp.generate.rmat`, whose edges are the arcs, in the direction in which they
         are drawn.
-
-    Returns
-    -------
-    Graph
-        Directed, with loops and multiple arcs.
-
-    References
-    ----------
-    D. Chakrabarti, Y. Zhan, C. Faloutsos, "R-MAT: a recursive model for graph mining", SDM 2004.
 
     Examples
     --------
@@ -135,8 +92,7 @@ def bow_tie(
 ) -> Graph:
     """Make a graph like the web: a giant strong component, and pages before it and behind it.
 
-    Hard for whatever bets on the giant alone: long acyclic parts, in which sites of 16 pages are
-    small components.
+    28 % of the pages are the core, a strong component. There are loops and multiple arcs.
 
     Parameters
     ----------
@@ -145,23 +101,6 @@ def bow_tie(
         Arcs of each page.
     shuffle, seed, device
         As for `line`. In order, near pages link to each other.
-
-    Returns
-    -------
-    Graph
-        Directed, with loops and multiple arcs. Of the vertices, 28 % are the core, a strong
-        component; 21 % lead into it and 21 % are reached from it. The others are tendrils, half of
-        which hang on what leads into the core, and half lead to what is reached from it.
-
-    Notes
-    -----
-    Pages link to pages of their part, at distances d with a probability that falls off as 1 / d².
-    The core links both ways, with a ring through all of it; the other parts forwards, but for
-    sites. An eighth of the links lead to the next part instead.
-
-    References
-    ----------
-    A. Broder et al., "Graph structure in the Web", Computer Networks 33, 2000.
 
     Examples
     --------
@@ -219,20 +158,13 @@ def bow_tie(
 def cycle(
     num_vertices: int, *, shuffle: bool = False, seed: int = 0, device: str | None = None
 ) -> Graph:
-    """Make a directed cycle.
-
-    Hard for whatever sweeps: a search goes through all vertices, one after another.
+    """Make a directed cycle, which is one strong component.
 
     Parameters
     ----------
     num_vertices : int
     shuffle, seed, device
         As for `line`.
-
-    Returns
-    -------
-    Graph
-        Directed; one strong component.
 
     Examples
     --------
@@ -246,17 +178,11 @@ def cycle(
 
 
 def chain_of_cycles(
-    num_cycles: int,
-    length: int,
-    *,
-    shuffle: bool = False,
-    seed: int = 0,
-    device: str | None = None,
+    num_cycles: int, length: int, *, shuffle: bool = False, seed: int = 0, device: str | None = None
 ) -> Graph:
-    """Make directed cycles in a row, each with an arc to the next one.
+    """Make directed cycles in a row, each a strong component with an arc to the next one.
 
-    Hard for searches forwards and backwards: there is no giant, and whatever starts in the middle
-    reaches half of the graph. Of `length` 1 it is a path of loops, of 2 a chain of pairs.
+    Of `length` 1 it is a path of loops, of 2 a chain of pairs.
 
     Parameters
     ----------
@@ -264,11 +190,6 @@ def chain_of_cycles(
         There are ``num_cycles * length`` vertices.
     shuffle, seed, device
         As for `line`.
-
-    Returns
-    -------
-    Graph
-        Directed; `num_cycles` strong components.
 
     Examples
     --------

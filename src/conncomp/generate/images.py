@@ -27,10 +27,6 @@ def random_array(
 ) -> Image:
     """Make an array of noise.
 
-    Hard for whatever works on runs, which are short, and, near the percolation threshold (0.593 in
-    two dimensions with connectivity 1, 0.407 with 2; 0.312 and 0.097 in three with 1 and 3), for
-    whatever needs as many rounds as the winding clusters are long.
-
     Parameters
     ----------
     shape : int or sequence of int
@@ -48,6 +44,7 @@ def random_array(
     Returns
     -------
     ndarray of uint8
+        As of all that makes images, but for `voronoi`.
 
     Examples
     --------
@@ -87,23 +84,16 @@ def blobs(
 ) -> Image:
     """Make smooth blobs: a Gaussian-filtered field of noise above a threshold.
 
-    The easy case, and the usual one in microscopy and porous media: long runs, smooth borders.
+    The field is periodic along all axes.
 
     Parameters
     ----------
-    shape : int or sequence of int
-        Of any number of dimensions. The field is periodic along all axes.
     sigma : float, optional
         Of the filter, in elements; above 0.
     density : float, optional
         The share of elements above the threshold.
-    seed : int, optional
-    device : {None, "cpu", "cuda"}, optional
+    shape, seed, device
         As for `random_array`; made on the CPU and moved.
-
-    Returns
-    -------
-    ndarray of uint8
 
     Examples
     --------
@@ -130,24 +120,19 @@ def voronoi(
 ) -> NDArray[np.int32]:
     """Make Voronoi cells: each element has the number of the nearest of some random sites.
 
-    Hard for whatever treats one value at a time, or has tables by value: there are many values, and
-    no background. Like a segmentation of tissue or of grains.
+    A cell is one component but for the rare sliver that its border cuts off.
 
     Parameters
     ----------
-    shape : int or sequence of int
-        Of any number of dimensions.
     cells : int
         How many sites, all different elements.
-    seed : int, optional
-    device : {None, "cpu", "cuda"}, optional
+    shape, seed, device
         As for `random_array`; made on the CPU and moved.
 
     Returns
     -------
     ndarray of int32
-        Values from 1 to `cells`, all of which occur. A cell is one component but for the rare
-        sliver that its border cuts off.
+        Values from 1 to `cells`, all of which occur.
 
     Examples
     --------
@@ -186,30 +171,12 @@ def _distinct(count: int, high: int, seed: int) -> NDArray[Any]:
 def photograph(shape: Shape, *, seed: int = 0, device: str | None = None) -> Image:
     """Make an image like a photograph: noise on all scales, in 256 grey levels.
 
-    Like photographs it has flat areas, where it is black or white, and areas where no two
-    neighbours are equal; nearly every element is a run.
+    It is periodic along all axes.
 
     Parameters
     ----------
-    shape : int or sequence of int
-        Of any number of dimensions. The field is periodic along all axes.
-    seed : int, optional
-    device : {None, "cpu", "cuda"}, optional
+    shape, seed, device
         As for `random_array`; made on the CPU and moved.
-
-    Returns
-    -------
-    ndarray of uint8
-
-    Notes
-    -----
-    White noise whose Fourier amplitudes are divided by the frequency, as those of natural images
-    fall off; two standard deviations to either side of the mean become black and white.
-
-    References
-    ----------
-    D. J. Field, "Relations between the statistics of natural images and the response properties of
-    cortical cells", Journal of the Optical Society of America A 4, 1987.
 
     Examples
     --------

@@ -10,20 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._arguments import as_bool, check_choice
+from conncomp.generate import _edges
 from conncomp.generate._arguments import (
     array_library,
     check_int,
     check_real,
     check_shape,
     index_dtype,
-)
-from conncomp.generate._edges import (
-    graph_of_edges,
-    hilbert_path,
-    lattice_edges,
-    repeat,
-    spanning_tree,
-    symmetric_graph,
 )
 from conncomp.generate.random import Purpose, integers, uniform
 from conncomp.graph import Graph
@@ -35,9 +28,6 @@ def line(
 ) -> Graph:
     """Make a line: every vertex is connected to the one before and the one after.
 
-    Hard for whatever passes labels from neighbour to neighbour: no connected graph has a larger
-    diameter. In order it makes long chains of parents; shuffled, every access is far away.
-
     Parameters
     ----------
     num_vertices : int
@@ -47,16 +37,6 @@ def line(
     device : {None, "cpu", "cuda"}, optional
         "cuda" makes the same graph on the GPU, of CuPy arrays.
 
-    Returns
-    -------
-    Graph
-        One component, ``num_vertices - 1`` edges.
-
-    References
-    ----------
-    K. A. Hawick, A. Leist, D. P. Playne, "Parallel graph component labelling with GPUs and CUDA",
-    Parallel Computing 36, 2010: "Line" in Table 3.
-
     Examples
     --------
     >>> from conncomp import generate
@@ -65,27 +45,19 @@ def line(
     """
     n = check_int("num_vertices", num_vertices, 1)
     ids = array_library(device).arange(n, dtype=index_dtype(n))
-    return graph_of_edges(n, ids[:-1], ids[1:], shuffle=shuffle, seed=seed, device=device)
+    return _edges.graph_of_edges(n, ids[:-1], ids[1:], shuffle=shuffle, seed=seed, device=device)
 
 
 def star(num_vertices: int, hub: int = 0, *, device: str | None = None) -> Graph:
     """Make a star: one hub, connected to all other vertices.
-
-    Hard for whatever gives a vertex's arcs to one thread. With the hub at the end, smallest labels
-    start at the rim.
 
     Parameters
     ----------
     num_vertices : int
     hub : int, optional
         Which vertex is the hub; ``-1`` is the last one.
-    device : {None, "cpu", "cuda"}, optional
+    device
         As for `line`.
-
-    Returns
-    -------
-    Graph
-        One component, ``num_vertices - 1`` edges.
 
     Examples
     --------
@@ -98,7 +70,7 @@ def star(num_vertices: int, hub: int = 0, *, device: str | None = None) -> Graph
     xp = array_library(device)
     ids = xp.arange(n, dtype=index_dtype(n))
     rim = ids[ids != centre]
-    return graph_of_edges(n, xp.full_like(rim, centre), rim, device=device)
+    return _edges.graph_of_edges(n, xp.full_like(rim, centre), rim, device=device)
 
 
 def grid(
@@ -111,9 +83,6 @@ def grid(
 ) -> Graph:
     """Make a grid: vertices at the points of an array, connected along every axis.
 
-    Hard for sampling, which needs edges to spare, and for whatever needs as many rounds as the
-    diameter.
-
     Parameters
     ----------
     shape : int or sequence of int
@@ -122,16 +91,6 @@ def grid(
         Which axes close on themselves. An axis shorter than 3 is closed already.
     shuffle, seed, device
         As for `line`.
-
-    Returns
-    -------
-    Graph
-        One component.
-
-    References
-    ----------
-    J. Jaiganesh, M. Burtscher, "A high-performance connected components implementation for GPUs",
-    HPDC 2018: 2d-2e20.sym in Table 2 is ``grid((1024, 1024))``.
 
     Examples
     --------
@@ -154,7 +113,7 @@ def grid(
         if closed[axis] and length > 2:
             u.append(along[-1].ravel())
             v.append(along[0].ravel())
-    return graph_of_edges(
+    return _edges.graph_of_edges(
         n, xp.concatenate(u), xp.concatenate(v), shuffle=shuffle, seed=seed, device=device
     )
 
@@ -171,8 +130,6 @@ def road_like(
 ) -> Graph:
     """Make a road network: a square lattice with some of its edges, each a chain of segments.
 
-    Hard because it has degrees near 2, no giant component to skip to, and a large diameter.
-
     Parameters
     ----------
     shape : sequence of two int
@@ -182,20 +139,11 @@ def road_like(
     segments : int, optional
         A road consists of 1 to `segments` edges, each number equally likely.
     connected : bool, optional
-        Whether to keep the roads of a random spanning tree first, and then as many others as give
-        the share `keep`, or none.
+        Whether to keep the roads of a random spanning tree, found on the CPU, first, and then as
+        many others as give the share `keep`, or none.
     shuffle, seed, device
         As for `line`. In order, a junction is followed by the vertices of its roads to the right
-        and down. The spanning tree is found on the CPU.
-
-    Returns
-    -------
-    Graph
-
-    Notes
-    -----
-    A generic stand-in for the road maps of Jaiganesh and Burtscher's Table 2 (see `grid`), which
-    have mean degrees from 2.1 (europa_osm) to 2.8 (USA-road-d.NY) and one component.
+        and down.
 
     Examples
     --------
@@ -210,9 +158,9 @@ def road_like(
     share = check_real("keep", keep, 0, 1)
     longest = check_int("segments", segments, 1)
     xp = array_library(device)
-    u, v, kept = lattice_edges(xp, rows, columns)
+    u, v, kept = _edges.lattice_edges(xp, rows, columns)
     if as_bool("connected", connected):
-        tree = xp.asarray(spanning_tree(rows, columns, seed))
+        tree = xp.asarray(_edges.spanning_tree(rows, columns, seed))
         total, inside = int(kept.sum()), int(tree.sum())
         share = (share * total - inside) / max(total - inside, 1)
     drawn = uniform(u.size, seed=seed, purpose=Purpose.KEEP, device=device)
@@ -228,13 +176,13 @@ def road_like(
     junction = xp.arange(rows * columns)
     names = junction + before[xp.searchsorted(u, junction)]
     n = rows * columns + int(before[-1])
-    road = repeat(xp, xp.arange(len(u)), length)
+    road = _edges.repeat(xp, xp.arange(len(u)), length)
     start = xp.cumsum(length) - length
     position = xp.arange(len(road)) - start[road]  # of an edge along its road
     inner = u[road] + before[road] + position  # the vertex before the edge, unless it is the first
     src = xp.where(position == 0, names[u[road]], inner).astype(index_dtype(n))
     dst = xp.where(position == length[road] - 1, names[v[road]], inner + 1).astype(src.dtype)
-    return graph_of_edges(n, src, dst, shuffle=shuffle, seed=seed, device=device)
+    return _edges.graph_of_edges(n, src, dst, shuffle=shuffle, seed=seed, device=device)
 
 
 def delaunay(
@@ -246,8 +194,7 @@ def delaunay(
 ) -> Graph:
     """Make the Delaunay triangulation of random points in the unit square.
 
-    A mesh: mean degree just below 6, no hubs, a diameter of the order of the square root of the
-    size. Its order decides how far apart neighbours lie in memory.
+    It is connected. Its order decides how far apart neighbours lie in memory.
 
     Parameters
     ----------
@@ -256,23 +203,8 @@ def delaunay(
     order : {"random", "strip", "hilbert"}, optional
         How the points are numbered: at random, along horizontal strips a few points high, or along
         a Hilbert curve.
-    seed : int, optional
-    device : {None, "cpu", "cuda"}, optional
-        As for `line`; made on the CPU and moved.
-
-    Returns
-    -------
-    Graph
-        One component.
-
-    Notes
-    -----
-    By Qhull, at some 6 microseconds a point: by far the slowest generator here.
-
-    References
-    ----------
-    J. Jaiganesh, M. Burtscher, "A high-performance connected components implementation for GPUs",
-    HPDC 2018: delaunay_n24 in Table 2.
+    seed, device
+        As for `line`. Made on the CPU and moved: Qhull takes some 6 microseconds a point.
 
     Examples
     --------
@@ -294,13 +226,13 @@ def delaunay(
         points = points[np.argsort(_hilbert_index(points), kind="stable")]
     indptr, indices = Delaunay(points).vertex_neighbor_vertices
     csr = xp.asarray(indptr.astype(np.int64)), xp.asarray(indices.astype(index_dtype(n)))
-    return symmetric_graph(n, csr=csr, device=device)
+    return _edges.graph_of_parts(n, csr=csr, device=device)
 
 
 def _hilbert_index(points: NDArray[np.float64]) -> NDArray[np.int64]:
     """Return how far along a Hilbert curve, with a few points a cell at most, each point lies."""
     order = math.ceil(math.log2(len(points)) / 2)
-    x, y = hilbert_path(np, order)
+    x, y = _edges.hilbert_path(np, order)
     position = np.empty((1 << order, 1 << order), np.int64)
     position[x, y] = np.arange(len(x))
     cell = (points * (1 << order)).astype(np.int64)

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from conncomp._arguments import as_sequence, check_choice, shown
 from conncomp.generate._arguments import array_library, check_real, check_shape
-from conncomp.generate._edges import Vertices
-from conncomp.generate.directed import graph_of_arcs
+from conncomp.generate._edges import Vertices, graph_of_arcs
 from conncomp.graph import Graph
 
 Points = NDArray[np.float64]
@@ -73,14 +72,14 @@ def mesh_sweep(
 ) -> Graph:
     """Make the graph by which radiation sweeps through the elements of a mesh in a direction.
 
-    Hard for whatever is made for social networks: degrees are small and even, paths as long as the
-    mesh, and strong components many, small and far apart, or one that is a thin thread.
+    Vertices are elements. An arc leads over a face that two elements share, from u to v, if the
+    direction leads out of u at one of its corners; a curved face may give both.
 
     Parameters
     ----------
     shape : sequence of int
-        The cells of the grid along three axes, each at least 3: around, around the tube and
-        through the wall of the first two forms, along and across the beam.
+        The cells of the grid along three axes, each at least 3: around, around the tube and through
+        the wall of the first two forms, along and across the beam.
     form : {"torus", "klein-bottle", "twisted-beam"}, optional
         What the grid is bent to.
     elements : {"hexahedra", "tetrahedra"}, optional
@@ -90,17 +89,6 @@ def mesh_sweep(
     shuffle, seed, device
         As for `line`. In order, cells are in C order. All is computed on the CPU, so that it is the
         same everywhere.
-
-    Returns
-    -------
-    Graph
-        Directed; vertices are elements. An arc leads over a face that two elements share, from u to
-        v, if the direction leads out of u at one of its corners. A curved face may give both.
-
-    References
-    ----------
-    G. Alabandi, W. Sands, G. Biros, M. Burtscher, "A GPU algorithm for detecting strongly connected
-    components", SC 2023, whose meshes are of higher order and not published in this form.
 
     Examples
     --------

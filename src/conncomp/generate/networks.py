@@ -29,24 +29,13 @@ def uniform_random(
 ) -> Graph:
     """Make a graph of edges between pairs of vertices that are drawn uniformly.
 
-    Hard for caches: there is no locality at all. Below one edge for two vertices it falls into
-    small components; above, a giant one grows.
+    No loops, but the few multiple edges that come about.
 
     Parameters
     ----------
     num_vertices, num_edges : int
-    seed : int, optional
-    device : {None, "cpu", "cuda"}, optional
+    seed, device
         As for `line`.
-
-    Returns
-    -------
-    Graph
-        Without loops, with the few multiple edges that come about.
-
-    References
-    ----------
-    P. Erdős, A. Rényi, "On random graphs I", Publicationes Mathematicae 6, 1959.
 
     Examples
     --------
@@ -68,8 +57,8 @@ def random_neighbours(
 ) -> Graph:
     """Make a graph in which every vertex picks `degree` others uniformly.
 
-    Like `uniform_random` hard for caches, but without isolated vertices: from two picks a vertex
-    on, it is one component with high probability.
+    From two picks a vertex on, it is one component with high probability. No loops, but the few
+    multiple edges that come about.
 
     Parameters
     ----------
@@ -77,19 +66,8 @@ def random_neighbours(
         At least 2.
     degree : int
         How many edges each vertex adds; the mean degree is twice that.
-    seed : int, optional
-    device : {None, "cpu", "cuda"}, optional
+    seed, device
         As for `line`.
-
-    Returns
-    -------
-    Graph
-        Without loops, with the few multiple edges that come about.
-
-    References
-    ----------
-    J. Jaiganesh, M. Burtscher, "A high-performance connected components implementation for GPUs",
-    HPDC 2018: r4-2e23.sym in Table 2 is like ``random_neighbours(2**23, 4)``.
 
     Examples
     --------
@@ -123,7 +101,8 @@ def disjoint(
 ) -> Graph:
     """Make Hawick's Disjoint graphs: random graphs in sets that vertices are dealt to at random.
 
-    Hard for whatever bets on one giant component, and for caches, as members of a set lie anywhere.
+    There may be loops and multiple edges. `equal_components` makes sets of equal size and exact
+    numbers.
 
     Parameters
     ----------
@@ -135,28 +114,8 @@ def disjoint(
         Whether the first ``num_vertices - num_components`` edges make every set connected, by a
         random recursive tree. Otherwise there are components beyond `num_components`, most of them
         isolated vertices, if edges are few.
-    seed : int, optional
-    device : {None, "cpu", "cuda"}, optional
+    seed, device
         As for `line`.
-
-    Returns
-    -------
-    Graph
-        At least `num_components` components. It may have loops and multiple edges.
-
-    See Also
-    --------
-    equal_components : Sets of equal size, and exact numbers.
-
-    Notes
-    -----
-    The paper leaves open how sets and edges are drawn. So drawn, the graph of 16 million vertices,
-    50 million edges and 100 sets has 31,106 components, where Table 3 says 31,044.
-
-    References
-    ----------
-    K. A. Hawick, A. Leist, D. P. Playne, "Parallel graph component labelling with GPUs and CUDA",
-    Parallel Computing 36, 2010, section 6.1 and Table 3.
 
     Examples
     --------
@@ -193,31 +152,15 @@ def equal_components(
 ) -> Graph:
     """Make a graph of given numbers of vertices, edges and components.
 
-    What a sweep over the number of components at a fixed size needs.
+    No loops, but the few multiple edges that come about.
 
     Parameters
     ----------
     num_vertices, num_edges, num_components : int
         The components have equal sizes, up to one vertex; each is a random recursive tree and
         random edges besides. `num_edges` is at least ``num_vertices - num_components``.
-    shuffle : bool, optional
-        Whether to give the vertices new names at random. In order, the members of a component are
-        consecutive.
-    seed : int, optional
-    device : {None, "cpu", "cuda"}, optional
-        As for `line`.
-
-    Returns
-    -------
-    Graph
-        Exactly `num_components` components. Without loops, with the few multiple edges that come
-        about.
-
-    References
-    ----------
-    Leyuan Wang, "An implementation of connected component algorithm on GPU", project report, 2013,
-    after J. Soman, K. Kothapalli, P. J. Narayanan, "A fast GPU algorithm for graph connectivity",
-    IPDPS workshops 2010. The report says what numbers its data have, not how they were made.
+    shuffle, seed, device
+        As for `line`. In order, the members of a component are consecutive.
 
     Examples
     --------
@@ -261,10 +204,7 @@ def _check_components(
 def _trees(
     begin: NDArray[Any], size: NDArray[Any], seed: int, device: str | None
 ) -> tuple[Vertices, Vertices]:
-    """Return the edges of random recursive trees that connect consecutive vertices.
-
-    Every vertex but the first of its tree joins one drawn uniformly from those before it.
-    """
+    """Return the edges of random recursive trees that connect consecutive vertices."""
     xp = array_library(device)
     vertex = xp.arange(int(size.sum()), dtype=size.dtype)
     home = repeat(xp, begin, size)
@@ -285,8 +225,8 @@ def barabasi_albert(
 ) -> Graph:
     """Make a scale-free network by preferential attachment.
 
-    Hard for load balance: degrees fall off with exponent 3, up to hubs of the order of the square
-    root of the size. One component of small diameter.
+    It is one component, of ``(num_vertices - edges_per_vertex) * edges_per_vertex`` edges. No
+    loops, but the few multiple edges that come about.
 
     Parameters
     ----------
@@ -296,26 +236,6 @@ def barabasi_albert(
         How many edges each new vertex brings; the mean degree is twice that.
     shuffle, seed, device
         As for `line`. In order, hubs come first.
-
-    Returns
-    -------
-    Graph
-        One component, ``(num_vertices - edges_per_vertex) * edges_per_vertex`` edges. Without
-        loops, with the few multiple edges that come about.
-
-    Notes
-    -----
-    It grows from a star of ``edges_per_vertex + 1`` vertices. To pick a vertex in proportion to its
-    degree is to copy an end of an edge drawn uniformly [2]_; ends that are copies themselves are
-    resolved by pointer jumping [3]_, all at once.
-
-    References
-    ----------
-    .. [1] A.-L. Barabási, R. Albert, "Emergence of scaling in random networks", Science 286, 1999.
-    .. [2] V. Batagelj, U. Brandes, "Efficient generation of large random networks", Physical
-       Review E 71, 2005.
-    .. [3] P. Sanders, C. Schulz, "Scalable generation of scale-free graphs", Information Processing
-       Letters 116, 2016.
 
     Examples
     --------
@@ -360,8 +280,8 @@ def watts_strogatz(
 ) -> Graph:
     """Make a small-world network: a ring of near neighbours, with some edges rewired.
 
-    With `probability` it goes from a long ring, hard for whatever needs as many rounds as the
-    diameter, to a random graph, hard for caches.
+    It has ``num_vertices * degree / 2`` edges. No loops, but the few multiple edges that come
+    about.
 
     Parameters
     ----------
@@ -373,16 +293,6 @@ def watts_strogatz(
         That an edge (u, v) is rewired: v is replaced by a vertex other than u, drawn uniformly.
     shuffle, seed, device
         As for `line`.
-
-    Returns
-    -------
-    Graph
-        ``num_vertices * degree / 2`` edges. Without loops, with the few multiple edges that come
-        about.
-
-    References
-    ----------
-    D. J. Watts, S. H. Strogatz, "Collective dynamics of 'small-world' networks", Nature 393, 1998.
 
     Examples
     --------
@@ -420,9 +330,6 @@ def rmat(
 ) -> Graph:
     """Make a recursive-matrix (R-MAT, stochastic Kronecker) graph.
 
-    Hard for load balance: degrees are heavily skewed. There are a giant component, many isolated
-    vertices and little between.
-
     Parameters
     ----------
     scale : int
@@ -436,14 +343,6 @@ def rmat(
         Whether to leave out loops and all but one of multiple edges.
     shuffle, seed, device
         As for `line`. In order, vertices with few bits set have the largest degrees.
-
-    Returns
-    -------
-    Graph
-
-    References
-    ----------
-    D. Chakrabarti, Y. Zhan, C. Faloutsos, "R-MAT: a recursive model for graph mining", SDM 2004.
 
     Examples
     --------
@@ -510,33 +409,20 @@ def web_like(
 ) -> Graph:
     """Make a network like the web by the copying model: a new page copies links of an older one.
 
-    Hard for load balance: without a `window`, degrees fall off with exponent
-    ``(2 - copying) / (1 - copying)``, which makes larger hubs than `barabasi_albert` does for
-    `copying` above 0.5.
+    It is one component, without loops, but with multiple edges.
 
     Parameters
     ----------
     num_vertices, links_per_vertex : int
         Each page but the first has `links_per_vertex` links to pages before it.
     copying : float, optional
-        The probability that the j-th link of a page is that of its prototype; otherwise it leads
-        to a page drawn uniformly from those before it.
+        The probability that the j-th link of a page is that of its prototype; otherwise it leads to
+        a page drawn uniformly from those before it.
     window : int, optional
         Half of the prototypes are drawn from so many pages just before, and not from all. A small
         window gives near pages similar links, as crawls in the order of addresses have.
     shuffle, seed, device
         As for `line`.
-
-    Returns
-    -------
-    Graph
-        One component, ``(num_vertices - 1) * links_per_vertex`` edges. Without loops, with multiple
-        edges.
-
-    References
-    ----------
-    R. Kumar, P. Raghavan, S. Rajagopalan, D. Sivakumar, A. Tomkins, E. Upfal, "Stochastic models
-    for the web graph", FOCS 2000.
 
     Examples
     --------
@@ -577,9 +463,9 @@ def overlapping_cliques(
     seed: int = 0,
     device: str | None = None,
 ) -> Graph:
-    """Make a network of cliques, as co-authors of papers form them.
+    """Make a network of cliques, as co-authors of papers form them (coPapersDBLP is one).
 
-    Hard for whatever visits every edge: nearly all are spare. Degrees vary widely.
+    No loops, but the few multiple edges that come about.
 
     Parameters
     ----------
@@ -589,19 +475,10 @@ def overlapping_cliques(
     exponent : float, optional
         The probability of a size falls off with its power.
     shared : int, optional
-        Every group, together with so many earlier vertices drawn uniformly, forms a clique.
+        Every group, together with so many earlier vertices drawn uniformly, forms a clique. Of 0,
+        each group is a component.
     shuffle, seed, device
         As for `line`. In order, a group is consecutive.
-
-    Returns
-    -------
-    Graph
-        One component, or one a group if `shared` is 0. Without loops, with the few multiple edges
-        that come about.
-
-    Notes
-    -----
-    A generic stand-in for co-authorship networks such as coPapersDBLP.
 
     Examples
     --------

@@ -18,26 +18,15 @@ __all__ = ["all_equal", "checkerboard", "comb", "hilbert_curve", "maze", "rings"
 def spiral(size: int, *, device: str | None = None) -> Image:
     """Make Hawick's spiral: two arms, both one pixel wide, wound around each other.
 
-    Very hard for whatever passes labels from neighbour to neighbour: each arm is ``size**2 / 2``
-    pixels long.
+    The arms are 1 and 2: one component each, with connectivity 1 as well as 2. The first begins in
+    the corner.
 
     Parameters
     ----------
     size : int
-        At least 2.
-    device : {None, "cpu", "cuda"}, optional
+        Of both axes; at least 2.
+    device
         As for `random_array`.
-
-    Returns
-    -------
-    ndarray of uint8, shape (size, size)
-        1 and 2: one component each, with connectivity 1 as well as 2. ``spiral(size) == 1`` is the
-        arm that begins in the corner.
-
-    References
-    ----------
-    K. A. Hawick, A. Leist, D. P. Playne, "Parallel graph component labelling with GPUs and CUDA",
-    Parallel Computing 36, 2010, Fig. 19.
 
     Examples
     --------
@@ -64,20 +53,12 @@ def spiral(size: int, *, device: str | None = None) -> Image:
 def rings(shape: Shape, *, device: str | None = None) -> Image:
     """Make concentric square rings, or boxes, one element thick and one apart.
 
-    Hard for whatever unites runs: a ring has many rows, and its upper left corner is found long
-    before its sides meet.
+    Each ring is one component, with any connectivity.
 
     Parameters
     ----------
-    shape : int or sequence of int
-        Of any number of dimensions.
-    device : {None, "cpu", "cuda"}, optional
+    shape, device
         As for `random_array`.
-
-    Returns
-    -------
-    ndarray of uint8
-        As many components as every second layer of the array makes, with any connectivity.
 
     Examples
     --------
@@ -108,31 +89,15 @@ def _depth(xp: Any, shape: tuple[int, ...]) -> NDArray[np.int32]:
 def maze(shape: Sequence[int], *, seed: int = 0, device: str | None = None) -> Image:
     """Make a perfect maze: between any two places there is exactly one way.
 
-    Hard like `spiral`, and without its regularity: ways wind and branch, and fill half of the
-    image.
+    Ways are 1: one component with connectivity 1, and a tree. Walls are 0.
 
     Parameters
     ----------
     shape : sequence of two int
         At least 3 each. Walls between places are one pixel wide; where a length is even, the last
         wall is two.
-    seed : int, optional
-    device : {None, "cpu", "cuda"}, optional
+    seed, device
         As for `random_array`; made on the CPU and moved.
-
-    Returns
-    -------
-    ndarray of uint8
-        Ways are 1: one component with connectivity 1, and a tree. Walls are 0.
-
-    Notes
-    -----
-    The minimum spanning tree of a square lattice with random weights: Kruskal's maze.
-
-    References
-    ----------
-    D. Maddix, "Connected components", project report, 2014, labels mazes of up to 5.7 million
-    pixels.
 
     Examples
     --------
@@ -162,20 +127,12 @@ def maze(shape: Sequence[int], *, seed: int = 0, device: str | None = None) -> I
 def comb(shape: Shape, *, device: str | None = None) -> Image:
     """Make a comb: teeth along the first axis, one element thick and one apart, and a back.
 
-    Hard for scans in C order: each tooth looks like a component of its own until the last row
-    unites them all. Every run is one element long.
+    It is one component with any connectivity.
 
     Parameters
     ----------
-    shape : int or sequence of int
-        Of any number of dimensions.
-    device : {None, "cpu", "cuda"}, optional
+    shape, device
         As for `random_array`.
-
-    Returns
-    -------
-    ndarray of uint8
-        One component with any connectivity.
 
     Examples
     --------
@@ -192,27 +149,16 @@ def comb(shape: Shape, *, device: str | None = None) -> Image:
 
 
 def hilbert_curve(order: int, *, device: str | None = None) -> Image:
-    """Draw the Hilbert curve, one pixel wide.
+    """Draw the Hilbert curve, one pixel wide, in ``2**(order + 1) - 1`` rows and columns.
 
-    Hard for whatever passes labels from neighbour to neighbour, as the curve fills half of the
-    image; its nearness in every part is what tiles with room for a few turns make use of.
+    It is one component with any connectivity.
 
     Parameters
     ----------
     order : int
         From 0 to 15.
-    device : {None, "cpu", "cuda"}, optional
+    device
         As for `random_array`.
-
-    Returns
-    -------
-    ndarray of uint8, shape (2**(order + 1) - 1, 2**(order + 1) - 1)
-        One component with any connectivity.
-
-    References
-    ----------
-    D. Hilbert, "Über die stetige Abbildung einer Linie auf ein Flächenstück", Mathematische
-    Annalen 38, 1891.
 
     Examples
     --------
@@ -236,23 +182,15 @@ def hilbert_curve(order: int, *, device: str | None = None) -> Image:
 
 
 def checkerboard(shape: Shape, *, device: str | None = None) -> Image:
-    """Make a checkerboard.
+    """Make a checkerboard: 1 where the coordinates add up to an even number.
 
-    Hard for whatever works on runs or marks a label for each: no array has more of both. With
-    connectivity 1, no more components are possible either.
+    With connectivity 1 each element of 1 is a component; with 2 and more they are one, if several
+    axes are longer than 1.
 
     Parameters
     ----------
-    shape : int or sequence of int
-        Of any number of dimensions.
-    device : {None, "cpu", "cuda"}, optional
+    shape, device
         As for `random_array`.
-
-    Returns
-    -------
-    ndarray of uint8
-        1 where the coordinates add up to an even number: half of the elements, rounded up. One
-        component with connectivity 2 and more if no axis but one is of length 1.
 
     Examples
     --------
@@ -272,20 +210,12 @@ def checkerboard(shape: Shape, *, device: str | None = None) -> Image:
 def all_equal(shape: Shape, value: int = 1, *, device: str | None = None) -> Image:
     """Make an array of one value.
 
-    Hard for whatever takes a lock, or follows a chain of parents, for each element: there is one
-    component of everything. All 0, it shows what labelling nothing costs.
-
     Parameters
     ----------
-    shape : int or sequence of int
+    shape, device
+        As for `random_array`.
     value : int, optional
         From 0 to 255.
-    device : {None, "cpu", "cuda"}, optional
-        As for `random_array`.
-
-    Returns
-    -------
-    ndarray of uint8
 
     Examples
     --------

@@ -2,12 +2,8 @@
 
 The i-th number drawn for a purpose is a function of (seed, purpose, i) alone: it does not depend on
 how many are drawn, on the number of threads, or on the device. Numbers for different purposes are
-independent of each other.
-
-References
-----------
-J. K. Salmon, M. A. Moraes, R. O. Dror, D. E. Shaw, "Parallel random numbers: as easy as 1, 2, 3",
-SC 2011.
+independent of each other. Source: J. K. Salmon, M. A. Moraes, R. O. Dror, D. E. Shaw, "Parallel
+random numbers: as easy as 1, 2, 3", SC 2011.
 """
 
 from __future__ import annotations
@@ -19,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from conncomp._arguments import as_sequence, shown
-from conncomp._arrays import as_numpy, on_gpu
+from conncomp._arrays import as_numpy, check_kind, on_gpu
 from conncomp._core import native
 from conncomp.generate._arguments import array_library, check_int, check_seed, index_dtype
 
@@ -110,10 +106,6 @@ def uniform(
     dtype : {float64, float32}, optional
         Multiples of 2**-53 or of 2**-24.
 
-    Returns
-    -------
-    ndarray, shape (count,)
-
     Examples
     --------
     >>> from conncomp.generate import random
@@ -153,10 +145,6 @@ def integers(
         At least 1. The probabilities of two results differ by 2**-64 at most.
     dtype : {int64, int32}, optional
 
-    Returns
-    -------
-    ndarray, shape (count,)
-
     Examples
     --------
     >>> from conncomp.generate import random
@@ -167,8 +155,7 @@ def integers(
     where = _check_draw(count, seed, purpose, start)
     xp = array_library(device)
     highs = xp.asarray(high if on_gpu(high) else as_numpy(high, "high"))
-    if highs.dtype.kind not in "iu":
-        raise TypeError(f"high is of dtype {highs.dtype}; it must be of integers")
+    check_kind(highs, "iu", high, "high", "integers")
     if highs.shape not in ((), (count,)):
         raise ValueError(f"high has shape {highs.shape}; it must be one number or {count} of them")
     if highs.size:
@@ -185,23 +172,16 @@ def integers(
 
 
 def permutation(
-    count: int,
-    *,
-    seed: int = 0,
-    purpose: int = Purpose.SHUFFLE,
-    device: str | None = None,
+    count: int, *, seed: int = 0, purpose: int = Purpose.SHUFFLE, device: str | None = None
 ) -> NDArray[Any]:
-    """Draw a permutation of 0, 1, ..., ``count - 1``.
+    """Draw a permutation of 0, 1, ..., ``count - 1``, of int32 where it fits.
+
+    Unlike the other functions', its first entries depend on `count`.
 
     Parameters
     ----------
     count, seed, purpose, device
         As for `uniform_bits`.
-
-    Returns
-    -------
-    ndarray of int32 or int64, shape (count,)
-        int32 where it fits. Unlike the other functions', its first entries depend on `count`.
 
     Examples
     --------
@@ -212,7 +192,7 @@ def permutation(
     keys = uniform_bits(count, seed=seed, purpose=purpose, device=device)
     # Each number rides in the low bits of its random key: no two are equal, and a plain sort,
     # which is several times faster than argsort, is all it takes.
-    low = max(count - 1, 0).bit_length()
+    low = max(int(count) - 1, 0).bit_length()
     keys >>= low
     keys <<= low
     keys |= array_library(device).arange(count, dtype=np.uint64)

@@ -1,10 +1,9 @@
 """Graphs, and labelling them."""
 
-from conncomp.graph.acyclic import condensation
 from conncomp.graph.forests import minimum_spanning_forest, spanning_forest
 from conncomp.graph.graph import Graph
 from conncomp.graph.incremental import IncrementalComponents
-from conncomp.graph.labelling import connected_components
+from conncomp.graph.labelling import condensation, connected_components
 
 __all__ = [
     "Graph",

@@ -11,15 +11,9 @@ from conncomp.gpu import Workspace
 from conncomp.kernels.cuda.core import numbering
 from conncomp.kernels.cuda.core.numbering import number_roots
 from conncomp.kernels.cuda.graph import blocked_afforest, ecl, edges, strong_components
-from conncomp.kernels.cuda.launcher import Gpu
-from conncomp.kernels.cuda.papers import (
-    bfs,
-    ecl_scc,
-    edge_propagation,
-    forward_backward,
-    soman,
-    vertex_propagation,
-)
+from conncomp.kernels.cuda.launcher import Gpu, Templates
+from conncomp.kernels.cuda.papers import ecl_scc, forward_backward, soman
+from conncomp.kernels.cuda.papers import hawick_graphs as hawick
 
 if TYPE_CHECKING:
     from conncomp.graph.graph import Graph
@@ -36,18 +30,6 @@ def _fill_by_afforest(
     gpu: None, graph: Graph, labels: Any, workspace: None, consecutive: bool, counted: bool
 ) -> tuple[int]:
     return (graph._fill_labels(labels, consecutive),)
-
-
-def _fill_strong(
-    gpu: None, graph: Graph, labels: Any, workspace: None, consecutive: bool, counted: bool
-) -> tuple[int]:
-    return (native.strong_of_csr(*graph._rows(), True, consecutive, labels),)
-
-
-def _fill_by_tarjan(
-    gpu: None, graph: Graph, labels: Any, workspace: None, consecutive: bool, counted: bool
-) -> tuple[int]:
-    return (native.strong_of_csr(*graph._rows(), False, consecutive, labels),)
 
 
 def _fill_by_ecl(
@@ -71,14 +53,14 @@ def _fill_by_ecl(
     return (native.ecl_of_csr(*graph._csr, symmetric, *choices, consecutive, labels),)
 
 
-def _filling_by_rows(kernel: Callable[..., int]) -> Callable[..., tuple[int]]:
-    """Return a `fill` of a kernel that goes from vertex to vertex, both ways along each arc."""
+def _by_rows(kernel: Callable[..., int], flag: bool | None = None) -> Callable[..., tuple[int]]:
+    """Return a `fill` of a kernel of rows; its flag is by default whether arcs are mirrored."""
 
     def fill(
         gpu: None, graph: Graph, labels: Any, workspace: None, consecutive: bool, counted: bool
     ) -> tuple[int]:
-        mirrored = graph._is_mirrored()
-        return (kernel(*graph._rows(), mirrored, consecutive, labels),)
+        given = graph._is_mirrored() if flag is None else flag
+        return (kernel(*graph._rows(), given, consecutive, labels),)
 
     return fill
 
@@ -106,15 +88,17 @@ def _kernels(*drivers: Any) -> tuple[Callable[[], Specialisations], ...]:
     return tuple(driver.specialisations for driver in (*drivers, numbering))
 
 
-def _of_paper(name: str, driver: Any, source: str, **traits: Any) -> Algorithm:
+def _of_paper(
+    name: str, fill_roots: Callable[..., Any], kernels: Templates, source: str, **traits: Any
+) -> Algorithm:
     """Return a paper's algorithm that goes on until nothing changes."""
     return Algorithm(
         name,
         "cuda",
-        _numbering(driver.fill_roots),
+        _numbering(fill_roots),
         source=source,
         waits=always_waits,
-        specialisations=_kernels(driver, edges),
+        specialisations=(kernels.modules, *_kernels(edges)),
         **traits,
     )
 
@@ -124,8 +108,8 @@ ALGORITHMS = table_of(
     Algorithm("auto", "cpu", _fill_by_afforest, source="Sutton, Ben-Nun, Barak 2018"),
     Algorithm("afforest", "cpu", _fill_by_afforest, source="Sutton, Ben-Nun, Barak 2018"),
     Algorithm("ecl", "cpu", _fill_by_ecl, source=JAIGANESH, options=ecl.OPTIONS),
-    Algorithm("bfs", "cpu", _filling_by_rows(native.bfs_of_csr), source=HAWICK),
-    Algorithm("recolouring", "cpu", _filling_by_rows(native.recolouring_of_csr), source=HAWICK),
+    Algorithm("bfs", "cpu", _by_rows(native.bfs_of_csr), source=HAWICK),
+    Algorithm("recolouring", "cpu", _by_rows(native.recolouring_of_csr), source=HAWICK),
     Algorithm(
         "auto",
         "cuda",
@@ -143,19 +127,32 @@ ALGORITHMS = table_of(
     ),
     _of_paper(
         "soman",
-        soman,
+        soman.fill_roots,
+        soman.KERNELS,
         "Soman, Kothapalli, Narayanan 2010; Wang 2013",
         options=soman.OPTIONS,
     ),
-    _of_paper("edge-propagation", edge_propagation, HAWICK, options=edge_propagation.OPTIONS),
-    _of_paper("vertex-propagation", vertex_propagation, HAWICK, options=vertex_propagation.OPTIONS),
-    _of_paper("bfs", bfs, HAWICK, options=bfs.OPTIONS),
+    _of_paper(
+        "edge-propagation",
+        hawick.fill_by_edges,
+        hawick.BY_EDGES,
+        HAWICK,
+        options=hawick.OPTIONS,
+    ),
+    _of_paper(
+        "vertex-propagation",
+        hawick.fill_by_vertices,
+        hawick.BY_VERTICES,
+        HAWICK,
+        options=hawick.VERTEX_OPTIONS,
+    ),
+    _of_paper("bfs", hawick.fill_by_bfs, hawick.BFS, HAWICK, options=hawick.OPTIONS),
 )
 
 # The same for strong components.
 STRONG_ALGORITHMS = table_of(
-    Algorithm("auto", "cpu", _fill_strong, source=f"{SLOTA}; {TARJAN}"),
-    Algorithm("tarjan", "cpu", _fill_by_tarjan, source=TARJAN),
+    Algorithm("auto", "cpu", _by_rows(native.strong_of_csr, True), source=f"{SLOTA}; {TARJAN}"),
+    Algorithm("tarjan", "cpu", _by_rows(native.strong_of_csr, False), source=TARJAN),
     Algorithm(
         "auto",
         "cuda",
@@ -163,6 +160,6 @@ STRONG_ALGORITHMS = table_of(
         source=f"Fleischer, Hendrickson, Pinar 2000; {ALABANDI}",
         specialisations=_kernels(strong_components, edges, blocked_afforest, ecl),
     ),
-    _of_paper("ecl-scc", ecl_scc, ALABANDI),
-    _of_paper("forward-backward", forward_backward, BARNAT),
+    _of_paper("ecl-scc", ecl_scc.fill_roots, ecl_scc.KERNELS, ALABANDI),
+    _of_paper("forward-backward", forward_backward.fill_roots, forward_backward.KERNELS, BARNAT),
 )

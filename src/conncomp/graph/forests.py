@@ -9,34 +9,15 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from conncomp import _arrays
 from conncomp._arguments import INT32_MAX
-from conncomp._arrays import (
-    PIECE_HERE,
-    as_cupy,
-    as_numpy,
-    as_numpy_and_mask,
-    check_gpu,
-    check_kind,
-    choose_device,
-    contiguous,
-    in_library,
-    move_from_gpu,
-    move_to_gpu,
-    on_gpu,
-)
 from conncomp._core import native
 from conncomp.gpu import Workspace
 from conncomp.graph.graph import Graph
-from conncomp.graph.inputs.conversions import (
-    as_arcs_or_rows,
-    is_igraph,
-    is_networkx,
-    is_rustworkx,
-    is_sparse,
-)
+from conncomp.graph.inputs import conversions
 from conncomp.graph.inputs.parts import check_one_each, check_square
 from conncomp.graph.labelling import _lies_on_gpu, as_graph
-from conncomp.graph.repeated_forests import kept_forest_arcs
+from conncomp.graph.repeated import recorded_forest
 from conncomp.kernels.cuda.graph.boruvka import WeightBits
 from conncomp.kernels.cuda.launcher import INDEX_TYPES, current_gpu
 
@@ -48,58 +29,39 @@ def spanning_forest(
 ) -> Arcs:
     """Find a spanning forest of a graph: one tree for each component.
 
-    It is the forest of the least arc numbers, as Kruskal's algorithm finds it if it takes the arcs
-    in their order: those that connect what no arc before them connects. So it is the same on every
-    device, whatever the number of threads.
+    It is the forest of the least arc numbers: those that connect what no arc before them connects.
+    So it is the same on every device, whatever the number of threads.
 
     Parameters
     ----------
     graph : Graph, matrix, or graph of another library
         As for `connected_components`. Directions of arcs are ignored.
     device : {None, "cpu", "cuda"}, optional
-        Where to work: by default where the graph lies. "cuda" moves a graph in main memory to the
-        current GPU, and the result back.
+        Where to work: by default where the graph lies. "cuda" moves a graph in main memory, and its
+        weights, to the current GPU, and the result back.
     workspace : Workspace, optional
         Memory on the GPU to use again.
 
     Returns
     -------
     ndarray of int32 or int64, shape (num_vertices - n_components,)
-        The numbers of the arcs, in ascending order: where they are in `Graph.arcs`, the list that
-        the graph was made of. Those of a sparse matrix are where its entries are stored, of layouts
-        lil and dia in the order of rows, and of a dense one its entries in the order of rows.
-        Entries that are no arcs, such as the zeros in blocks of bsr, are not counted. int32 unless
-        there are 2³¹ arcs. Of the library that the graph's arrays are of.
+        The numbers of the arcs, ascending: where they are in `Graph.arcs`, the list that the graph
+        was made of. Of a sparse matrix, where its entries are stored, in lil and dia in the order
+        of rows; of a dense one, its entries in the order of rows. Entries that are no arcs, such as
+        the zeros in blocks of bsr, are not counted. int32 unless there are 2³¹ arcs. Of the library
+        of the graph's arrays.
 
     Raises
     ------
     TypeError, ValueError, ImportError, RuntimeError, MemoryError
         As `connected_components` does for the graph and the device.
 
-    See Also
-    --------
-    minimum_spanning_forest : The same for arcs that have weights.
-
     Notes
     -----
-    On the CPU the arcs are gone through by the union-find of [2]_, in their order [1]_. A second
-    thread shares the work where a long list is in no order, or where there are many arcs a vertex:
-    one thread contracts the first arc of each vertex, which is in the forest, and the other one
-    unites the trees that are left. It takes the memory of two numbers a vertex and, on several
-    threads, half a number a vertex and a bit an arc. On a GPU trees keep the least arc that leads
-    from each to another one; where there are many arcs a vertex, rounds of Borůvka over a list of
-    edges [3]_ find the arcs. This waits for the GPU and takes 24 bytes or more for each arc.
-
-    Other threads may write to the arrays of `graph` meanwhile: the arcs may then be wrong, no more.
-
-    References
-    ----------
-    .. [1] J. B. Kruskal, "On the shortest spanning subtree of a graph and the traveling salesman
-       problem", Proceedings of the American Mathematical Society 7, 1956.
-    .. [2] J. Jaiganesh, M. Burtscher, "A High-Performance Connected Components Implementation for
-       GPUs", HPDC 2018.
-    .. [3] A. Fallin, A. Gonzalez, J. Seo, M. Burtscher, "A High-Performance MST Implementation for
-       GPUs", SC 2023.
+    :doc:`/algorithms/forests` tells how it works. The CPU takes the memory of two numbers a vertex
+    and, on several threads, half a number a vertex and a bit an arc. A GPU, where there are many
+    arcs a vertex, waits and takes 24 bytes or more an arc. Other threads may write to the arrays of
+    `graph` meanwhile: the arcs may then be wrong, no more.
 
     Examples
     --------
@@ -110,7 +72,7 @@ def spanning_forest(
     >>> conncomp.spanning_forest(graph)
     array([0, 1, 3], dtype=int32)
     """
-    where = choose_device(device, _lies_on_gpu(graph), "graph", workspace)
+    where = _arrays.choose_device(device, _lies_on_gpu(graph), "graph", workspace)
     return _find(as_graph(graph), None, where, workspace)
 
 
@@ -123,9 +85,8 @@ def minimum_spanning_forest(
 ) -> Arcs:
     """Find the spanning forest of the least weight: a minimum spanning tree for each component.
 
-    Of arcs of equal weight the one of the lower number is preferred, so that the forest is the same
-    on every device, whatever the number of threads. Unlike in SciPy, an arc of weight zero is an
-    arc.
+    Of arcs of equal weight the lower number is preferred, so that the forest is the same on every
+    device, whatever the number of threads. Unlike in SciPy, an arc of weight zero is an arc.
 
     Parameters
     ----------
@@ -134,59 +95,30 @@ def minimum_spanning_forest(
         lighter one counts.
     weights : array_like of real numbers, shape (num_arcs,), optional
         The weight of each arc, where the graph lies, in the order of `Graph.arcs`: that of the list
-        of edges, or of a matrix's stored entries. `Graph.in_arc_order` takes what is in the order
-        of `Graph.indices`. Negative weights and infinities are allowed: an arc of weight infinity
-        is heavier than all others, but an arc. May be left out if `graph` is a matrix: its entries
-        are the weights.
-    device : {None, "cpu", "cuda"}, optional
-        Where to work: by default where the graph lies. "cuda" moves a graph in main memory and
-        its weights to the current GPU, and the result back.
-    workspace : Workspace, optional
-        Memory on the GPU to use again.
+        of edges, or of a matrix's stored entries. `Graph.in_arc_order` takes the order of
+        `Graph.indices`. Weights may be negative or infinite: an arc of weight infinity is the
+        heaviest, but an arc. By default the entries, if `graph` is a matrix.
+    device, workspace
+        As for `spanning_forest`. A GPU waits now and then, and takes 32 bytes or more an arc.
 
     Returns
     -------
     ndarray of int32 or int64, shape (num_vertices - n_components,)
-        The numbers of the arcs, in ascending order, as of `spanning_forest`. The weight of the
-        forest is ``weights[arcs].sum()``.
+        The numbers of the arcs, as of `spanning_forest`. ``weights[arcs].sum()`` is their weight.
 
     Raises
     ------
-    TypeError
-        If `weights` are not real numbers of at most 64 bits, do not lie where the graph does, or
-        are left out and the graph is no matrix.
-    ValueError
-        If a weight is NaN, or there is not one for each arc.
+    TypeError, ValueError
+        If `weights` are not real numbers of at most 64 bits, one for each arc and none of them NaN;
+        do not lie where the graph does; or are left out and the graph is no matrix.
     ImportError, RuntimeError, MemoryError
         As `connected_components` does.
-
-    See Also
-    --------
-    spanning_forest : The same without weights.
-
-    Notes
-    -----
-    On the CPU light arcs are sorted and go through Kruskal's algorithm first, and of the others
-    those that connect different trees [1]_; all threads collect arcs and sort them. On a GPU rounds
-    of Borůvka over a list of edges [2]_ find the arcs, which waits for the GPU now and then, and
-    takes 32 bytes or more for each arc; weights of 64 bits are sorted before.
-
-    Other threads may write to the arrays of `graph` and to `weights` meanwhile: the arcs may then
-    be wrong, no more.
-
-    References
-    ----------
-    .. [1] V. Osipov, P. Sanders, J. Singler, "The filter-Kruskal minimum spanning tree algorithm",
-       ALENEX 2009.
-    .. [2] A. Fallin, A. Gonzalez, J. Seo, M. Burtscher, "A High-Performance MST Implementation for
-       GPUs", SC 2023.
 
     Examples
     --------
     >>> import conncomp
     >>> graph = conncomp.Graph.from_edges([0, 1, 2, 3], [1, 2, 0, 4])
-    >>> weights = [0.5, 3.0, 2.0, 0.0]
-    >>> conncomp.minimum_spanning_forest(graph, weights)
+    >>> conncomp.minimum_spanning_forest(graph, [0.5, 3.0, 2.0, 0.0])
     array([0, 2, 3], dtype=int32)
 
     Of a matrix:
@@ -197,7 +129,7 @@ def minimum_spanning_forest(
     >>> matrix.data[arcs]
     array([1, 2])
     """
-    where = choose_device(device, _lies_on_gpu(graph), "graph", workspace)
+    where = _arrays.choose_device(device, _lies_on_gpu(graph), "graph", workspace)
     if weights is None:
         arcs, weights = _graph_and_entries(graph)
     else:
@@ -207,27 +139,32 @@ def minimum_spanning_forest(
 
 def _graph_and_entries(graph: Any) -> tuple[Graph, Any]:
     """Return a matrix as a graph, and the entries that its arcs are."""
-    if isinstance(graph, Graph) or is_networkx(graph) or is_igraph(graph) or is_rustworkx(graph):
+    if (
+        isinstance(graph, Graph)
+        or conversions.is_networkx(graph)
+        or conversions.is_igraph(graph)
+        or conversions.is_rustworkx(graph)
+    ):
         kind = type(graph).__name__
         by_name = '; networkx.minimum_spanning_tree(graph, backend="conncomp") takes those of edges'
         raise TypeError(
             f"weights is missing, and graph is a {kind}, which has no entries; give a number for "
-            f"each arc, or use spanning_forest{by_name if is_networkx(graph) else ''}"
+            f"each arc, or use spanning_forest{by_name if conversions.is_networkx(graph) else ''}"
         )
-    if not is_sparse(graph):
+    if not conversions.is_sparse(graph):
         made = as_graph(graph)
         if made.device == "cpu":
-            return made, as_numpy_and_mask(graph, "graph")[0][made._arcs]
+            return made, _arrays.as_numpy_and_mask(graph, "graph")[0][made._arcs]
         with made._stream():
-            return made, as_cupy(graph)[made._arcs]
+            return made, _arrays.as_cupy(graph)[made._arcs]
     check_square(graph.shape, "graph")
-    stored = as_arcs_or_rows(graph)
+    stored = conversions.as_arcs_or_rows(graph)
     return as_graph(stored), stored.data
 
 
 def _as_weights(weights: Any, graph: Graph) -> WeightBits:
     """Return the weights as kernels read them, once they are checked."""
-    there = on_gpu(weights)
+    there = _arrays.on_gpu(weights)
     if there != (graph.device == "cuda"):
         here, away = ("GPU", "main") if there else ("main", "GPU")
         raise TypeError(f"weights lies in {here} memory, but the graph in {away} memory; move one")
@@ -239,24 +176,24 @@ def _bits_of_weights(weights: Any, graph: Graph, there: bool) -> WeightBits:
     """Return the same of weights that lie in GPU memory if they are `there`, as the graph does."""
     array: Any
     if there:
-        array = as_cupy(weights)
-        check_gpu(array, "weights")
+        array = _arrays.as_cupy(weights)
+        _arrays.check_gpu(array, "weights")
     else:
-        array = as_numpy(weights, "weights")
+        array = _arrays.as_numpy(weights, "weights")
     if array.size == 0 and not hasattr(weights, "dtype"):
         array = array.astype(np.float64)
-    check_kind(array, "biuf", weights, "weights", "of real numbers")
+    _arrays.check_kind(array, "biuf", weights, "weights", "of real numbers")
     if array.dtype.itemsize > 8:
-        raise TypeError(
-            f"weights is of dtype {array.dtype}; use float64, which its .astype() makes"
-        )
+        raise TypeError(f"weights is of dtype {array.dtype}; use float64 instead")
     check_one_each("weights", array.shape, graph.num_arcs)
     wide = array.dtype.itemsize > 4
     kind = {"b": "u", "u": "u", "i": "i", "f": "f"}[array.dtype.kind]
     dtype = np.dtype(f"{kind}{8 if wide else 4}")
     if kind == "f":
         _refuse_nan(array)
-    array = array.astype(dtype, order="C", copy=False) if there else contiguous(array, dtype)
+    array = (
+        array.astype(dtype, order="C", copy=False) if there else _arrays.contiguous(array, dtype)
+    )
     bits = np.dtype(f"u{dtype.itemsize}")
     sign = 1 << (8 * dtype.itemsize - 1)
     order = {"u": (0, 0, 0), "i": (0, 0, sign), "f": (sign, sign - 1, sign)}[kind]
@@ -267,7 +204,7 @@ def _refuse_nan(weights: Any) -> None:
     """Raise if one of the weights is not a number."""
     on_device = not isinstance(weights, np.ndarray)
     xp = current_gpu().xp if on_device else np
-    step = len(weights) if on_device else PIECE_HERE
+    step = len(weights) if on_device else _arrays.PIECE_HERE
     for begin in range(0, len(weights), max(step, 1)):
         missing = xp.isnan(weights[begin : begin + step])
         if missing.any():
@@ -280,13 +217,13 @@ def _find(
 ) -> Arcs:
     """Return the arcs of the forest, on the device and of the library that the graph is of."""
     if where == "cpu":
-        return cast(Arcs, in_library(_find_on_cpu(graph, weights), graph._library))
+        return cast(Arcs, _arrays.in_library(_find_on_cpu(graph, weights), graph._library))
     if graph.device == "cuda":
         return _find_on_gpu(graph, weights, workspace)
     if weights is not None:
-        weights = WeightBits(move_to_gpu(current_gpu().xp, weights.bits), weights.order)
-    arcs = move_from_gpu(_find_on_gpu(graph.to("cuda"), weights, workspace))
-    return cast(Arcs, in_library(arcs, graph._library))
+        weights = WeightBits(_arrays.move_to_gpu(current_gpu().xp, weights.bits), weights.order)
+    arcs = _arrays.move_from_gpu(_find_on_gpu(graph.to("cuda"), weights, workspace))
+    return cast(Arcs, _arrays.in_library(arcs, graph._library))
 
 
 def _find_on_cpu(graph: Graph, weights: WeightBits | None) -> Arcs:
@@ -304,6 +241,6 @@ def _find_on_cpu(graph: Graph, weights: WeightBits | None) -> Arcs:
 
 def _find_on_gpu(graph: Graph, weights: WeightBits | None, workspace: Workspace | None) -> Arcs:
     with graph._stream():
-        arcs = kept_forest_arcs(current_gpu(), graph, weights, workspace)
-        placed: Arcs = in_library(arcs, graph._library)
+        arcs = recorded_forest(current_gpu(), graph, weights, workspace)
+        placed: Arcs = _arrays.in_library(arcs, graph._library)
     return placed

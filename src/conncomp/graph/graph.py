@@ -1,8 +1,7 @@
 """The `Graph` type: arcs as a list or as compressed sparse rows.
 
-Arrays in main memory are the caller's, who may change them at any time: kernels check what they
-read of them, and all else works on a copy that is checked. Kernels on a GPU do not check, so a
-graph there has arrays of its own, which it never gives away.
+The caller may change arrays in main memory at any time: kernels check what they read there, and all
+else copies and checks. Kernels on a GPU do not check, so a graph there owns its arrays.
 """
 
 from __future__ import annotations
@@ -12,54 +11,20 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from conncomp import _arrays
 from conncomp._arguments import as_bool, as_sequence, check_choice, check_progress, shown
-from conncomp._arrays import (
-    as_cupy,
-    as_numpy,
-    caller_stream,
-    converted,
-    in_library,
-    library_of,
-    move_from_gpu,
-    move_to_gpu,
-    new_array,
-    on_gpu,
-)
 from conncomp._core import native
-from conncomp.graph.inputs.conversions import (
-    as_arcs_or_rows,
-    check_library,
-    is_igraph,
-    is_networkx,
-    is_rustworkx,
-    is_sparse,
-    parts_of_igraph,
-    parts_of_networkx,
-    parts_of_rustworkx,
-)
-from conncomp.graph.inputs.parts import (
-    Ids,
-    Indices,
-    as_arcs,
-    as_rows,
-    check_arcs,
-    check_csr,
-    check_num_vertices,
-    check_one_each,
-    check_square,
-    refuse_excess,
-)
+from conncomp.graph.inputs import conversions, parts
+from conncomp.graph.inputs.parts import Ids, Indices
 from conncomp.kernels.cuda.graph.edges import check_rows, rows_of_arcs
 from conncomp.kernels.cuda.launcher import current_gpu
 
 if TYPE_CHECKING:
-    from scipy.sparse import csr_array
-
     from conncomp.files.access import Progress, StrPath
     from conncomp.graph.inputs.reading import Asked
 
@@ -70,15 +35,23 @@ ARCS_FOR_ROWS = 1 << 16
 CALLS_FOR_ROWS = 16
 
 
+class Reading(TypedDict, total=False):
+    """Arguments of `Graph.read` on which the type of the result does not depend."""
+
+    integers: bool
+    header: bool | None
+    format: str | None
+    progress: Progress | None
+
+
 class Graph:
     """A directed graph with vertices 0, 1, ..., as an array of arcs.
 
-    Made of arcs or rows here, or by `read` or one of the ``from_...`` methods. Arrays in main
-    memory are kept without a copy where they are of int32 or int64; what changes in them later may
-    lead to wrong answers. Arrays on a GPU, of CuPy or any library that shares them by DLPack or
-    ``__cuda_array_interface__``, are copied there. Labels are of the library of these arrays. The
-    other form is made when it is asked for. An undirected edge is two arcs; multiple arcs and loops
-    are kept.
+    It is made of arcs or rows here, or by `read` or a ``from_...`` method; the other form is made
+    when it is asked for. Arrays of int32 or int64 in main memory are kept, not copied: later
+    changes in them may lead to wrong answers. Arrays on a GPU, of CuPy or any library that shares
+    them by DLPack or ``__cuda_array_interface__``, are copied there. Labels are of the library of
+    these arrays. An undirected edge is two arcs; multiple arcs and loops are kept.
 
     Parameters
     ----------
@@ -90,12 +63,11 @@ class Graph:
 
     Attributes
     ----------
-    num_vertices : int
-    num_arcs : int
+    num_vertices, num_arcs : int
     device : {"cpu", "cuda"}
         Where the arrays lie.
     arcs : tuple of two ndarray of int32 or int64, shape (num_arcs,)
-        Sources and targets. Weights, couplings and the numbers of arcs have this order: that of the
+        Sources and targets. Weights, couplings and numbers of arcs have this order: that of the
         list that the graph was made of, or else of `indices`.
     indptr, indices : ndarray of int32 or int64
         Compressed sparse rows: the arcs of v lead to ``indices[indptr[v]:indptr[v + 1]]``. Copies
@@ -103,10 +75,9 @@ class Graph:
 
     Raises
     ------
-    ValueError
-        If the arrays are not as `from_edges` or `from_csr` wants them.
-    TypeError
-        If they are not of integers, or if `arcs` and `csr` are both given or both missing.
+    TypeError, ValueError
+        If the arrays are not as `from_edges` or `from_csr` wants them, or `arcs` and `csr` are both
+        given or both missing.
 
     Examples
     --------
@@ -134,11 +105,12 @@ class Graph:
     ) -> None:
         if (arcs is None) == (csr is None):
             raise TypeError("Graph needs either arcs=(src, dst) or csr=(indptr, indices)")
-        count = check_num_vertices(num_vertices)
+        count = parts.check_num_vertices(num_vertices)
         if arcs is not None:
-            self._keep_arcs(*_two("arcs", arcs), count)
+            made = self._of_arcs(*_two("arcs", arcs), count)
         else:
-            self._keep_rows(*_two("csr", csr), count)
+            made = self._of_rows(*_two("csr", csr), count)
+        self.__dict__.update(made.__dict__)
 
     @classmethod
     def _of_checked(
@@ -152,8 +124,8 @@ class Graph:
     ) -> Graph:
         """Make a graph of what is known to be right, or is checked at once.
 
-        `library` is that of the arrays the user gave, and of labels; arrays are kept as NumPy's or,
-        on a GPU, as CuPy's.
+        `library` is that of the arrays the user gave, and of labels; those here are NumPy's or
+        CuPy's.
         """
         graph = cls.__new__(cls)
         graph._num_vertices = num_vertices
@@ -164,40 +136,41 @@ class Graph:
         graph._times_labelled = 0
         return graph
 
-    def _keep_arcs(self, src: ArrayLike, dst: ArrayLike, num_vertices: int | None) -> None:
-        """Keep arcs, once checked; by default vertices end with the largest that occurs."""
+    @classmethod
+    def _of_arcs(cls, src: ArrayLike, dst: ArrayLike, num_vertices: int | None) -> Graph:
+        """Make a graph of arcs, once checked; by default vertices end with the largest there."""
         with _where_they_lie(src=src, dst=dst) as library:
-            arcs = as_arcs(src, dst)
-            count = check_arcs(arcs, num_vertices)
+            arcs = parts.as_arcs(src, dst)
+            count = parts.check_arcs(arcs, num_vertices)
             if num_vertices is None:
-                refuse_excess(arcs, count)
-            made = Graph._of_checked(count, arcs=arcs, library=library)
-        self.__dict__.update(made.__dict__)
+                parts.refuse_excess(arcs, count)
+            return cls._of_checked(count, arcs=arcs, library=library)
 
-    def _keep_rows(
-        self, indptr: ArrayLike, indices: ArrayLike, num_vertices: int | None = None
-    ) -> None:
-        """Keep compressed sparse rows, once checked; by default there is a vertex for each row."""
+    @classmethod
+    def _of_rows(
+        cls, indptr: ArrayLike, indices: ArrayLike, num_vertices: int | None = None
+    ) -> Graph:
+        """Make a graph of rows, once checked; by default there is a vertex for each row."""
         with _where_they_lie(indptr=indptr, indices=indices) as library:
-            rows = as_rows(indptr, indices)
+            rows = parts.as_rows(indptr, indices)
             count = len(rows[0]) - 1
             if num_vertices not in (None, count):
                 needed = f"{num_vertices} vertices need {num_vertices + 1}"
                 raise ValueError(f"indptr has {count + 1} entries; {needed}")
-            made = Graph._of_checked(count, csr=rows, library=library)
+            made = cls._of_checked(count, csr=rows, library=library)
             made._check_rows()
-        self.__dict__.update(made.__dict__)
+            return made
 
     def _check_rows(self) -> None:
         """Raise unless the rows are a graph; on a GPU, find out whether it is symmetric."""
         assert self._csr is not None
         if self.device == "cpu":
-            check_csr(*self._csr)
+            parts.check_csr(*self._csr)
             return
         check = check_rows(current_gpu(), *self._csr)
         self._symmetric = check.symmetric
         if check.wrong:
-            check_csr(*self._csr)  # which says what is wrong
+            parts.check_csr(*self._csr)  # which says what is wrong
 
     def __repr__(self) -> str:
         return f"Graph(num_vertices={self.num_vertices}, num_arcs={self.num_arcs})"
@@ -212,28 +185,25 @@ class Graph:
             Vertex numbers. An ``edge_index`` of PyTorch Geometric, wherever it lies, is
             ``Graph.from_edges(*edge_index, data.num_nodes)``.
         num_vertices : int, optional
-            By default one more than the largest vertex that occurs, unless that is more than 64
-            for each arc and 4,194,304 besides. Ids that are no numbers from 0 become such by
+            By default one more than the largest vertex that occurs, unless that is more than 64 for
+            each arc and 4,194,304 besides. Ids that are no numbers from 0 become such by
             ``numpy.unique(ids, return_inverse=True)``.
 
         Raises
         ------
-        ValueError
-            If the arrays differ in length, a vertex is negative or not below `num_vertices`, or so
-            many vertices have no arc that they must be meant by `num_vertices`.
-        TypeError
-            If they are not of integers.
+        TypeError, ValueError
+            If the arrays are not of integers or differ in length, a vertex is negative or not below
+            `num_vertices`, or so many vertices have no arc that they must be meant by
+            `num_vertices`.
 
         Examples
         --------
         >>> Graph.from_edges([0, 1], [1, 0], num_vertices=4)
         Graph(num_vertices=4, num_arcs=2)
         """
-        graph = cls.__new__(cls)
-        graph._keep_arcs(
-            src, dst, None if num_vertices is None else check_num_vertices(num_vertices)
+        return cls._of_arcs(
+            src, dst, None if num_vertices is None else parts.check_num_vertices(num_vertices)
         )
-        return graph
 
     @classmethod
     def from_csr(cls, indptr: ArrayLike, indices: ArrayLike) -> Graph:
@@ -243,25 +213,17 @@ class Graph:
         ----------
         indptr : array_like of int, shape (num_vertices + 1,)
             Where the arcs of each vertex begin in `indices`; starts with 0, never decreases and
-            ends with ``len(indices)``.
+            ends with ``len(indices)``, or ValueError is raised.
         indices : array_like of int, shape (num_arcs,)
-            Where each arc leads.
-
-        Raises
-        ------
-        ValueError
-            If `indptr` is not as said, or an index is negative or not below the number of vertices.
-        TypeError
-            If they are not of integers.
+            Where each arc leads; ValueError is raised if one is no vertex, TypeError if they are no
+            integers.
 
         Examples
         --------
         >>> Graph.from_csr([0, 1, 2, 2], [1, 0])
         Graph(num_vertices=3, num_arcs=2)
         """
-        graph = cls.__new__(cls)
-        graph._keep_rows(indptr, indices)
-        return graph
+        return cls._of_rows(indptr, indices)
 
     @classmethod
     def from_scipy(cls, matrix: Any) -> Graph:
@@ -270,16 +232,11 @@ class Graph:
         Parameters
         ----------
         matrix : sparse matrix or array, shape (num_vertices, num_vertices)
-            Of SciPy, CuPy or PyData's sparse. Row numbers are sources, column numbers targets. As
-            in `scipy.sparse.csgraph`, an explicitly stored zero is an arc too, except in the
-            layouts bsr and dia, whose blocks and diagonals are padded with zeros.
-
-        Raises
-        ------
-        ValueError
-            If the matrix is not square, or its fill value is not 0, NaN or infinite.
-        TypeError
-            If it is not a sparse matrix.
+            Of SciPy, CuPy or PyData's sparse; TypeError is raised for others. Row numbers are
+            sources, column numbers targets. As in `scipy.sparse.csgraph`, an explicitly stored zero
+            is an arc too, except in the layouts bsr and dia, whose blocks and diagonals are padded
+            with zeros. ValueError is raised if it is not square, or its fill value is not 0, NaN or
+            infinite.
 
         Examples
         --------
@@ -287,10 +244,10 @@ class Graph:
         >>> Graph.from_scipy(scipy.sparse.eye_array(3))
         Graph(num_vertices=3, num_arcs=3)
         """
-        if not is_sparse(matrix):
+        if not conversions.is_sparse(matrix):
             raise TypeError(f"matrix is a {type(matrix).__name__}, not a sparse matrix")
-        check_square(matrix.shape, "matrix")
-        stored = as_arcs_or_rows(matrix)
+        parts.check_square(matrix.shape, "matrix")
+        stored = conversions.as_arcs_or_rows(matrix)
         if stored.format == "coo":
             return cls(matrix.shape[0], arcs=(stored.row, stored.col))
         return cls(matrix.shape[0], csr=(stored.indptr, stored.indices))
@@ -303,13 +260,7 @@ class Graph:
         ----------
         graph : networkx.Graph, DiGraph, MultiGraph or MultiDiGraph
             An undirected edge becomes two arcs, a loop one; arcs are in the order of their sources.
-
-        Raises
-        ------
-        TypeError
-            If it is none.
-        RuntimeError
-            If it is changed meanwhile.
+            TypeError is raised for others, RuntimeError if it is changed meanwhile.
 
         Examples
         --------
@@ -317,8 +268,8 @@ class Graph:
         >>> Graph.from_networkx(networkx.path_graph(4))
         Graph(num_vertices=4, num_arcs=6)
         """
-        check_library(is_networkx(graph), graph, "NetworkX")
-        return cls._of_checked(**parts_of_networkx(graph)._asdict())
+        conversions.check_library(conversions.is_networkx(graph), graph, "NetworkX")
+        return cls._of_checked(**conversions.parts_of_networkx(graph)._asdict())
 
     @classmethod
     def from_igraph(cls, graph: Any) -> Graph:
@@ -328,17 +279,9 @@ class Graph:
         ----------
         graph : igraph.Graph
             An undirected edge becomes two arcs, a loop one: all edges in their order, then those
-            that are no loops the other way.
-
-        Raises
-        ------
-        TypeError
-            If it is none.
-
-        Notes
-        -----
-        Edges of igraph 0.10 and 1.0 are copied from the memory of its C library, those of other
-        versions from ``graph.get_edgelist()``, which takes longer than the components.
+            that are no loops the other way. TypeError is raised for others. Edges of igraph 0.10
+            and 1.0 are copied from the memory of its C library, those of other versions from
+            ``graph.get_edgelist()``, which takes longer than the components.
 
         Examples
         --------
@@ -346,8 +289,8 @@ class Graph:
         >>> Graph.from_igraph(igraph.Graph.Ring(4))
         Graph(num_vertices=4, num_arcs=8)
         """
-        check_library(is_igraph(graph), graph, "igraph")
-        return cls._of_checked(**parts_of_igraph(graph)._asdict())
+        conversions.check_library(conversions.is_igraph(graph), graph, "igraph")
+        return cls._of_checked(**conversions.parts_of_igraph(graph)._asdict())
 
     @classmethod
     def from_rustworkx(cls, graph: Any) -> Graph:
@@ -358,11 +301,7 @@ class Graph:
         graph : rustworkx.PyGraph or PyDiGraph
             An undirected edge becomes two arcs, a loop one, as of `from_igraph`. The indices that
             removed nodes had are left out, so that vertex k is node ``graph.node_indices()[k]``.
-
-        Raises
-        ------
-        TypeError
-            If it is none.
+            TypeError is raised for others.
 
         Examples
         --------
@@ -370,33 +309,19 @@ class Graph:
         >>> Graph.from_rustworkx(rustworkx.generators.path_graph(4))
         Graph(num_vertices=4, num_arcs=6)
         """
-        check_library(is_rustworkx(graph), graph, "rustworkx")
-        return cls._of_checked(**parts_of_rustworkx(graph)._asdict())
+        conversions.check_library(conversions.is_rustworkx(graph), graph, "rustworkx")
+        return cls._of_checked(**conversions.parts_of_rustworkx(graph)._asdict())
 
     @overload
     @classmethod
     def read(
-        cls,
-        path: StrPath,
-        *,
-        compact_ids: Literal[False] = False,
-        integers: bool = False,
-        header: bool | None = None,
-        format: str | None = None,
-        progress: Progress | None = None,
+        cls, path: StrPath, *, compact_ids: Literal[False] = False, **options: Unpack[Reading]
     ) -> Graph: ...
 
     @overload
     @classmethod
     def read(
-        cls,
-        path: StrPath,
-        *,
-        compact_ids: Literal[True],
-        integers: bool = False,
-        header: bool | None = None,
-        format: str | None = None,
-        progress: Progress | None = None,
+        cls, path: StrPath, *, compact_ids: Literal[True], **options: Unpack[Reading]
     ) -> tuple[Graph, Ids]: ...
 
     @classmethod
@@ -420,84 +345,38 @@ class Graph:
             Whether to drop the vertices that have no arcs, renumber the others, and return their
             ids.
         integers : bool, optional
-            Whether the ids in an edge list or a CSV file are integers. An entry that is not written
-            as an integer is printed, such as 007, +7, 1.0 or one with a blank, is then an error.
-            By default the ids that `compact_ids` returns are text as it stands in the file, so that
-            02139 and 2139 differ.
+            Whether the ids in an edge list or a CSV file are integers, so that 007, +7, 1.0 or a
+            blank beside a number is an error. By default the ids that `compact_ids` returns are
+            text as in the file: 02139 and 2139 differ.
         header : bool, optional
-            Whether the first row of a CSV file has the names of columns. By default the rows tell:
-            a first row that looks like those below it is data. A guess is a warning.
+            Whether the first row of a CSV file names the columns. By default the rows tell: a first
+            row that looks like those below it is data. A guess is a warning.
         format : str, optional
-            "edge-list", "csv", "matrix-market", "dimacs", "metis", "graphml", "ecl" or "npz". By
-            default found from the name (.csv, .tsv; .mtx; .gr, .col; .graph, .metis; .graphml;
-            .egr; .npz; each also with .gz, .bz2 or .xz) or else the content. METIS, and CSV with a
-            header, are told by their names only.
+            "edge-list", "csv", "matrix-market", "dimacs", "metis", "graphml", "ecl" or "npz", which
+            :doc:`/graphs` describes. By default the name or else the content tells; METIS, and CSV
+            with a header, only the name.
         progress : callable, optional
-            Called now and then with the number of bytes of the file that have been read, and the
-            number of all.
+            Called now and then with the bytes of the file that have been read, and those of all.
 
         Returns
         -------
         graph : Graph
+            With arcs as they are written, and without weights.
         ids : ndarray of str, or of int64 with `integers` and in formats that number the vertices
             The name of each vertex in the file; only with `compact_ids`. Names have the order in
             which they first appear, and numbers the ascending one. Edge lists, CSV and GraphML have
-            names, and the other formats have numbers from 0.
+            names, the others numbers from 0.
 
         Raises
         ------
         ValueError
-            If the content is not as its format wants it, is cut short or contradicts its header. It
-            names the file and the line. Also if it would take far more time or memory than the file
-            lets expect, see the notes.
+            If the content is not as its format wants it, is cut short or contradicts its header; it
+            names the file and the line. Also where a small file could ask for hours or all memory:
+            if only a number tells of more vertices than 64 for each arc and 4,194,304 besides
+            (`compact_ids` keeps those with arcs), or a packed file holds more than 1032 times its
+            size and 64 MiB besides.
         OSError
-            If the file cannot be opened or read: `FileNotFoundError`, `IsADirectoryError`,
-            `PermissionError`, ...
-
-        Notes
-        -----
-        Arcs are directed as they are written, and weights are not looked at. Text is ASCII or
-        UTF-8, and its lines end with LF, CR or both.
-
-        edge-list
-            Two ids from 0 a line, apart by blanks, tabs or commas; further columns are ignored, and
-            so are lines that start with # or %. Ids that do not occur are vertices without arcs.
-            With `compact_ids` an id may have up to 255 digits.
-        csv
-            Columns apart by tabs, semicolons or commas, whichever of these the first row has. Arcs
-            lead from the column "source" to "target", from "src" to "dst" or from "from" to "to",
-            or else from the first to the second. Without `compact_ids`, entries are vertex numbers
-            if all of them are numbers; otherwise they are names, and vertices are numbered in the
-            order in which these first appear. Names have up to 255 characters, and blanks belong to
-            them. Without `compact_ids` or with `integers`, a .csv or .tsv file that starts with a
-            number and has neither quotes nor semicolons is read as an edge list.
-        matrix-market
-            A square matrix in coordinate form, not complex; symmetric ones make two arcs an entry.
-        dimacs
-            "p sp" with arcs "a", or "p edge" with edges "e", which make two arcs each.
-        metis
-            A line of neighbours for each vertex; weights and sizes are skipped.
-        graphml
-            The nodes and edges of the first graph; nested graphs, ports and data are skipped. Nodes
-            are vertices in the order in which they or their edges first appear, with their ids as
-            names; an undirected edge makes two arcs. A DOCTYPE is refused, and so are comments and
-            processing instructions of more than 1 MiB.
-        ecl
-            The binary format of ECL-CC: little-endian int32. A binary file of another name is one
-            if its length agrees with its counts, to the byte where that is known, and its rows
-            begin as rows do; otherwise it is refused.
-        npz
-            A square matrix that `scipy.sparse.save_npz` has written, of layout csr, csc, coo, bsr
-            or dia: stored entries are arcs, as in `from_scipy`. Nothing is unpickled.
-
-        Counts in a file never make us allocate memory. What is refused, because a small file could
-        ask for hours or for all memory:
-
-        - more vertices than 64 for each arc and 4,194,304 besides, where only a number tells of
-          them: a far id, or a count in the header. `compact_ids` keeps those that have arcs;
-        - a packed file that holds more than 1032 times its size, which is what gzip can hold, and
-          64 MiB besides: unpack it first;
-        - words of 256 characters and more, and a header after more than 65,536 lines.
+            If the file cannot be opened or read: `FileNotFoundError`, `IsADirectoryError`, ...
 
         Examples
         --------
@@ -536,11 +415,7 @@ class Graph:
         ----------
         device : {"cpu", "cuda"}
             "cuda" is the current CUDA device; a graph that lies on one stays where it is.
-
-        Raises
-        ------
-        ImportError, RuntimeError
-            If CuPy is not installed, or there is no GPU.
+            ImportError or RuntimeError is raised if CuPy is not installed, or there is no GPU.
 
         Examples
         --------
@@ -552,11 +427,11 @@ class Graph:
             return self
         if device == "cpu":
             with self._stream():
-                return self._moved(move_from_gpu, "numpy")
-        moved = self._moved(partial(move_to_gpu, current_gpu().xp), "cupy")
+                return self._moved(_arrays.move_from_gpu, "numpy")
+        moved = self._moved(partial(_arrays.move_to_gpu, current_gpu().xp), "cupy")
         # The arrays here may have changed since they were checked.
         if moved._arcs is not None:
-            check_arcs(moved._arcs, moved.num_vertices)
+            parts.check_arcs(moved._arcs, moved.num_vertices)
         if moved._csr is not None:
             moved._check_rows()
         return moved
@@ -587,7 +462,7 @@ class Graph:
     def _stream(self) -> AbstractContextManager[object]:
         """Work on the GPU where the arrays lie, on the stream that is current in their library."""
         some_array: Any = self._kept()[0]
-        return caller_stream(self._library, some_array.device.id)
+        return _arrays.caller_stream(self._library, some_array.device.id)
 
     def _given_away(self, array: Indices) -> Indices:
         if self.device == "cpu":
@@ -627,18 +502,14 @@ class Graph:
         Parameters
         ----------
         values : array_like, shape (num_arcs,)
-            A weight or a coupling for each entry of `indices`.
+            A weight or a coupling for each entry of `indices`; ValueError is raised for fewer or
+            more.
 
         Returns
         -------
         ndarray, shape (num_arcs,)
             The same for each of `arcs`, as `minimum_spanning_forest` and models take them: a copy
             where `values` lie.
-
-        Raises
-        ------
-        ValueError
-            If there is not one value for each arc.
 
         Examples
         --------
@@ -650,13 +521,17 @@ class Graph:
         """
         order: Any = np.argsort(self.to("cpu")._ends()[0], kind="stable")
         with _where_they_lie(values=values) as library:
-            array: Any = as_cupy(values) if on_gpu(values) else as_numpy(values, "values")
-            check_one_each("values", array.shape, self.num_arcs)
-            if on_gpu(values):
-                order = move_to_gpu(current_gpu().xp, order)
+            array: Any = (
+                _arrays.as_cupy(values)
+                if _arrays.on_gpu(values)
+                else _arrays.as_numpy(values, "values")
+            )
+            parts.check_one_each("values", array.shape, self.num_arcs)
+            if _arrays.on_gpu(values):
+                order = _arrays.move_to_gpu(current_gpu().xp, order)
             placed = array.copy()
             placed[order] = array
-            return in_library(placed, library)  # type: ignore[no-any-return]
+            return _arrays.in_library(placed, library)  # type: ignore[no-any-return]
 
     def _ends(self) -> tuple[Indices, Indices]:
         """Return the sources and the targets of all arcs."""
@@ -664,8 +539,7 @@ class Graph:
             return self._arcs
         indptr, indices = self._rows()
         if self.device == "cpu":
-            vertices = np.arange(self.num_vertices, dtype=indices.dtype)
-            return np.repeat(vertices, np.diff(indptr)), indices
+            return parts.sources_of_rows(indptr, indices), indices
         with self._stream():
             xp = current_gpu().xp
             places = xp.arange(len(indices), dtype=indptr.dtype)
@@ -679,8 +553,8 @@ class Graph:
                 with self._stream():
                     self._csr = rows_of_arcs(current_gpu().xp, src, dst, self.num_vertices)
             elif not self._find_rows():
-                indptr = new_array(np, (self.num_vertices + 1,), np.int64)
-                indices = new_array(np, dst.shape, dst.dtype)
+                indptr = _arrays.new_array(np, (self.num_vertices + 1,), np.int64)
+                indices = _arrays.new_array(np, dst.shape, dst.dtype)
                 native.csr_of_arcs(src, dst, indptr, indices)
                 self._csr = indptr, indices
         assert self._csr is not None
@@ -690,16 +564,13 @@ class Graph:
         """Whether sources never decrease, so that targets are rows as they are; keep these then."""
         assert self._arcs is not None
         src, dst = self._arcs
-        indptr = new_array(np, (self.num_vertices + 1,), np.int64)
+        indptr = _arrays.new_array(np, (self.num_vertices + 1,), np.int64)
         if native.rows_of_sorted(src, indptr):
             self._csr = indptr, dst
         return self._csr is not None
 
     def _is_near_and_mirrored(self) -> bool:
-        """Whether a sample of the list has near ends, and the opposite of each arc.
-
-        Opposites stand half a list after their arcs, or next to them.
-        """
+        """Whether a sample has near ends, and opposites next to arcs or half a list after them."""
         assert self._arcs is not None
         src, dst = self._arcs
         arcs = np.arange(64) * (len(src) // 256) * 2
@@ -711,14 +582,10 @@ class Graph:
         )
 
     def is_symmetric(self) -> bool:
-        """Whether every arc is matched by one in the opposite direction.
+        """Tell whether every arc is matched by one in the opposite direction.
 
-        Returns
-        -------
-        bool
-            Multiplicities do not matter, except on a GPU, where it is False if they differ. Found
-            once, then remembered; when the graph is made of compressed sparse rows on a GPU, at
-            once.
+        Multiplicities do not matter, except on a GPU, where it is False if they differ. Found once,
+        then remembered; when the graph is made of compressed sparse rows on a GPU, at once.
 
         Examples
         --------
@@ -729,46 +596,33 @@ class Graph:
             with self._stream():
                 self._symmetric = check_rows(current_gpu(), *self._rows()).symmetric
         elif self._symmetric is None:
-            rows = self._checked_rows()
+            # Copies, which nobody else changes.
+            rows = [_arrays.converted(array, array.dtype) for array in self._rows()]
+            parts.check_csr(*rows)
             # Where multiplicities match, too, as they mostly do, one pass is enough.
             if native.csr_is_mirrored(*rows, secrets.randbits(64)):
                 self._symmetric = True
             else:
-                matrix = self._pattern(*rows)
+                from scipy import sparse
+
+                shape = (self.num_vertices, self.num_vertices)
+                ones = np.ones(len(rows[1]), np.bool_)
+                matrix = sparse.csr_array((ones, *rows[::-1]), shape=shape)
+                matrix.sum_duplicates()
                 self._symmetric = (matrix != matrix.T).nnz == 0
         return self._symmetric
 
     def _is_mirrored(self) -> bool:
-        """Whether each arc is known, or now seen, to be listed from both ends, equally often.
-
-        The graph lies in main memory. What others change meanwhile may make the answer wrong.
-        """
+        """Whether all arcs, in main memory, are known or seen to be listed from both ends."""
         if self._symmetric is None and native.csr_is_mirrored(*self._rows(), secrets.randbits(64)):
             self._symmetric = True
         return bool(self._symmetric)
 
-    def _checked_rows(self) -> tuple[Indices, Indices]:
-        """Return copies of the rows that nobody else changes, once they are checked."""
-        indptr, indices = (converted(array, array.dtype) for array in self._rows())
-        check_csr(indptr, indices)
-        return indptr, indices
-
-    def _pattern(self, indptr: Indices, indices: Indices) -> csr_array[np.bool_]:
-        """Return the adjacency matrix of checked rows, without multiplicities."""
-        from scipy import sparse
-
-        shape = (self.num_vertices, self.num_vertices)
-        ones = np.ones(len(indices), np.bool_)
-        matrix = sparse.csr_array((ones, indices, indptr), shape=shape)
-        matrix.sum_duplicates()
-        return matrix
-
     def _fill_labels(self, labels: Indices, consecutive: bool) -> int:
-        """Write the label of every vertex; return the number of components.
+        """Write the label of every vertex, with no other writer; return the number of components.
 
-        No other thread may write to `labels` meanwhile, as the union-find reads them. From the
-        second call on, a long list in the order of its sources is labelled by its rows. Other rows
-        are made once they pay.
+        A long list whose sources ascend is labelled by rows from the second call on; other rows are
+        made once they pay.
         """
         times = self._times_labelled = self._times_labelled + 1
         if (self._csr is None and self.num_arcs >= ARCS_FOR_ROWS) and (
@@ -786,21 +640,13 @@ class Graph:
 
 
 def read_graph(
-    path: StrPath,
-    asked: Asked,
-    format: str | None,
-    progress: Progress | None,
-    *,
-    remedy: str,
+    path: StrPath, asked: Asked, format: str | None, progress: Progress | None, *, remedy: str
 ) -> tuple[Graph, Ids | None]:
-    """Read a graph and what its vertices are called; None if they are 0, 1, ...
-
-    `remedy` is how the user asks for `compact_ids`; for the others see `Graph.read`.
-    """
+    """Read a graph and its vertices' names, if any; `remedy` is how one asks for `compact_ids`."""
     from conncomp.graph.inputs.reading import read_parts
 
-    parts, names = read_parts(path, asked, format, progress, remedy)
-    return Graph._of_checked(**parts._asdict()), names
+    read, names = read_parts(path, asked, format, progress, remedy)
+    return Graph._of_checked(**read._asdict()), names
 
 
 def count_without_arcs(graph: Graph) -> int:
@@ -827,12 +673,16 @@ def _two(name: str, pair: Any) -> tuple[ArrayLike, ArrayLike]:
 @contextmanager
 def _where_they_lie(**arrays: Any) -> Iterator[str]:
     """Work where some arrays lie, all on a GPU or none; the value is the library of the first."""
-    places = {name: on_gpu(array) for name, array in arrays.items()}
+    places = {name: _arrays.on_gpu(array) for name, array in arrays.items()}
     if len(set(places.values())) > 1:
         on_device, in_memory = sorted(places, key=places.__getitem__, reverse=True)
         raise TypeError(f"{on_device} lies in GPU memory, but {in_memory} does not; move one")
     first = next(iter(arrays.values()))
-    library = library_of(first)
-    place = caller_stream(library, as_cupy(first).device.id) if on_gpu(first) else nullcontext()
+    library = _arrays.library_of(first)
+    place = (
+        _arrays.caller_stream(library, _arrays.as_cupy(first).device.id)
+        if _arrays.on_gpu(first)
+        else nullcontext()
+    )
     with place:
         yield library

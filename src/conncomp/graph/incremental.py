@@ -10,31 +10,11 @@ from typing import Any, Literal, cast, overload
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from conncomp import _arrays
 from conncomp._arguments import INT32_MAX, as_bool, as_integer, check_choice, shown
-from conncomp._arrays import (
-    Output,
-    as_cupy,
-    as_numpy,
-    caller_stream,
-    check_kind,
-    choose_device,
-    in_library,
-    library_of,
-    move_from_gpu,
-    move_to_gpu,
-    new_array,
-    on_gpu,
-)
 from conncomp._core import native
 from conncomp.gpu import Workspace
-from conncomp.graph.inputs.parts import (
-    as_indices,
-    as_one_dtype,
-    check_lengths,
-    check_num_vertices,
-    check_range,
-    no_vertex,
-)
+from conncomp.graph.inputs import parts
 from conncomp.kernels.cuda.core.numbering import number_roots
 from conncomp.kernels.cuda.graph.incremental import REFUSAL, GrowingForest
 from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, current_gpu, first_entry
@@ -49,16 +29,16 @@ ARGUMENTS = ("src", "dst", "u", "v", "vertices")
 class IncrementalComponents:
     """The connected components of a graph that grows: edges are added, and none is taken away.
 
-    A batch of edges costs its edges, whatever the number of vertices. Components can be asked for
-    at any time. Vertices are 0, 1, ..., `num_vertices` - 1; at first each is a component.
+    Vertices are 0, 1, ..., `num_vertices` - 1; at first each is a component. A batch of edges takes
+    the time of its edges, however many vertices there are.
 
     Parameters
     ----------
     num_vertices : int
     device : {None, "cpu", "cuda"}, optional
         Where the components are kept: in main memory by default, or on the current CUDA device.
-        Arrays are given, and returned, where they are kept: NumPy's, or of CuPy or any library that
-        shares them by DLPack or ``__cuda_array_interface__``.
+        Arrays are given, and returned, there: NumPy's, or of CuPy or any library that shares them
+        by DLPack or ``__cuda_array_interface__``.
     dtype : {None, int32, int64}, optional
         Of the vertices that are kept; by default int32 if they fit.
 
@@ -72,12 +52,10 @@ class IncrementalComponents:
 
     Raises
     ------
-    TypeError, ValueError
-        If an argument does not fit.
+    TypeError, ValueError, MemoryError
+        If an argument does not fit, or there is too little memory.
     ImportError, RuntimeError
         If the GPU is to be used, and CuPy is not installed or there is none.
-    MemoryError
-        If there is too little memory.
 
     See Also
     --------
@@ -85,31 +63,22 @@ class IncrementalComponents:
 
     Notes
     -----
-    Trees of a union-find [1]_ grow by a batch at a time, as in [2]_ and [3]_. They take 4 bytes a
-    vertex, or 8 with int64; on a GPU a batch takes a bit an edge besides. On the CPU large batches
-    are the work of all threads (`set_num_threads`).
+    Trees of a union-find grow by a batch at a time (:doc:`/algorithms/forests`). They take 4 bytes
+    a vertex, or 8 with int64; on a GPU a batch takes a bit an edge besides. On the CPU large
+    batches use all threads (`set_num_threads`).
 
-    On a GPU only `count`, `check`, ``labels("consecutive")``, answers to integers and what has
-    ``wait=True`` wait. So a vertex that does not exist is not reported at once: the GPU finds it
-    and leaves out its batch as a whole, and the next of these calls raises the error. Kernels run
-    on the stream that is current in the library of the arrays; calls on several streams are for the
-    caller to order, where an answer is to know of a batch. `add_edges` with no more edges than
-    before, and ``labels("roots", out=...)``, do not allocate, and can be captured in a CUDA graph.
+    On a GPU only `count`, `check`, ``labels("consecutive")``, answers to integers and calls with
+    ``wait=True`` wait. So a vertex that does not exist is not reported at once: the GPU leaves out
+    its whole batch, and the next of these calls raises the error. Kernels run on the stream that is
+    current in the library of the arrays; the caller orders calls on several streams. `add_edges`
+    with no more edges than before, and ``labels("roots", out=...)``, do not allocate, and can be
+    captured in a CUDA graph.
 
-    All methods may be called by several threads at once; an answer has all edges of the calls that
-    ended before, and some of those under way. Other threads may write to the arrays meanwhile: then
-    answers may be wrong, no more. A signal whose handler raises, such as Ctrl-C, ends a call; some
-    edges of its batch may then be in. Copies and pickles keep the components, not the trees, and on
-    a GPU go through main memory.
-
-    References
-    ----------
-    .. [1] J. Jaiganesh, M. Burtscher, "A High-Performance Connected Components Implementation for
-       GPUs", HPDC 2018.
-    .. [2] L. Dhulipala, C. Hong, J. Shun, "ConnectIt: A Framework for Static and Incremental
-       Parallel Graph Connectivity Algorithms", PVLDB 14, 2020.
-    .. [3] C. Hong, L. Dhulipala, J. Shun, "Exploring the Design Space of Static and Incremental
-       Graph Connectivity Algorithms on GPUs", PACT 2020.
+    Several threads may call at once; an answer has all edges of the calls that ended before, and
+    some of those under way. Other threads may write to the arrays meanwhile: then answers may be
+    wrong, no more. A signal whose handler raises, such as Ctrl-C, ends a call; some edges of its
+    batch may then be in. Copies and pickles keep the components, not the trees, and on a GPU go
+    through main memory.
 
     Examples
     --------
@@ -130,9 +99,9 @@ class IncrementalComponents:
     def __init__(
         self, num_vertices: int, *, device: str | None = None, dtype: DTypeLike | None = None
     ) -> None:
-        vertices = check_num_vertices(num_vertices)
+        vertices = parts.check_num_vertices(num_vertices)
         index = _index_type(dtype, vertices)
-        where = choose_device(device, False, "num_vertices")
+        where = _arrays.choose_device(device, False, "num_vertices")
         self._num_vertices = vertices
         self._kept: _InMemory | _OnGpu
         self._kept = _InMemory(vertices, index) if where == "cpu" else _OnGpu(vertices, index)
@@ -143,7 +112,11 @@ class IncrementalComponents:
     def __reduce__(self) -> tuple[Any, ...]:
         roots = self.labels("roots", dtype=self.dtype)
         on_device = self.device == "cuda"
-        roots = move_from_gpu(as_cupy(roots)) if on_device else as_numpy(roots, "roots")
+        roots = (
+            _arrays.move_from_gpu(_arrays.as_cupy(roots))
+            if on_device
+            else _arrays.as_numpy(roots, "roots")
+        )
         return _with_roots, (self.device, self.dtype, roots)
 
     @property
@@ -163,23 +136,14 @@ class IncrementalComponents:
 
     @property
     def count(self) -> int:
-        """The number of components.
-
-        Raises
-        ------
-        ValueError
-            As of `check`.
-        """
+        """The number of components; asking for it does what `check` does."""
         return self._kept.count()
 
     def check(self) -> None:
         """Wait for the GPU, and raise the error of a call that was given what is no vertex.
 
-        Raises
-        ------
-        ValueError
-            If there was one: of several the first. The edges of its batch were left out, and what
-            it returned otherwise is False or -1 at that place. The error is raised once.
+        Of several it is the ValueError of the first, and it is raised once. The edges of its batch
+        were left out, and what it returned otherwise is False or -1 at that place.
 
         Examples
         --------
@@ -202,19 +166,10 @@ class IncrementalComponents:
 
         Raises
         ------
-        ValueError
-            If the arrays differ in length, or hold what is no vertex; then no edge is added. On a
-            GPU, unless `wait`, the latter is raised by a later call that waits.
-        TypeError
-            If they are not of integers, or lie elsewhere than the components.
-
-        Examples
-        --------
-        >>> import conncomp
-        >>> components = conncomp.IncrementalComponents(3)
-        >>> components.add_edges([0, 2], [2, 0])
-        >>> components.count
-        2
+        TypeError, ValueError
+            If the arrays are not of integers, lie elsewhere than the components, differ in length,
+            or hold what is no vertex; then no edge is added. On a GPU, unless `wait`, the last is
+            raised by a later call that waits.
         """
         self._kept.add_edges({"src": src, "dst": dst}, as_bool("wait", wait))
 
@@ -223,7 +178,7 @@ class IncrementalComponents:
     @overload
     def connected(self, u: ArrayLike, v: ArrayLike, *, wait: bool = False) -> NDArray[Any]: ...
     def connected(self, u: Any, v: Any, *, wait: bool = False) -> bool | NDArray[Any]:
-        """Tell which vertices are connected.
+        """Tell which vertices are connected; errors are those of `add_edges`.
 
         Parameters
         ----------
@@ -236,51 +191,27 @@ class IncrementalComponents:
         -------
         ndarray of bool, shape (num_pairs,), or bool
             Whether ``u[i]`` and ``v[i]`` are in one component. Of the library of the arrays.
-
-        Raises
-        ------
-        ValueError, TypeError
-            As of `add_edges`.
-
-        Examples
-        --------
-        >>> import conncomp
-        >>> components = conncomp.IncrementalComponents(3)
-        >>> components.add_edges([0], [2])
-        >>> components.connected(0, 2)
-        True
-        >>> components.connected([0, 1], [1, 1])
-        array([False,  True])
         """
         wait = as_bool("wait", wait)
         if _is_scalar(u) and _is_scalar(v):
             pair = {"u": self._kept.one_vertex(u, "u"), "v": self._kept.one_vertex(v, "v")}
-            return bool(first_entry(self._kept.connected(pair, True)))
-        return cast("NDArray[Any]", self._kept.connected({"u": u, "v": v}, wait))
+            return bool(first_entry(self._kept.answer(pair, True)))
+        return cast("NDArray[Any]", self._kept.answer({"u": u, "v": v}, wait))
 
     @overload
     def roots(self, vertices: int, *, wait: bool = False) -> int: ...
     @overload
     def roots(self, vertices: ArrayLike, *, wait: bool = False) -> NDArray[Any]: ...
     def roots(self, vertices: Any, *, wait: bool = False) -> int | NDArray[Any]:
-        """Return the smallest vertices of the components of some vertices.
+        """Return the smallest vertices of the components of some vertices, of `dtype`.
 
         Parameters
         ----------
         vertices : array_like of int, shape (n,), or int
             In an array where the components are kept. For an integer the call waits.
         wait : bool, optional
-            On a GPU, whether to wait for the answer, so that errors are raised at once.
-
-        Returns
-        -------
-        ndarray of `dtype`, shape (n,), or int
-            Of the library of the array.
-
-        Raises
-        ------
-        ValueError, TypeError
-            As of `add_edges`.
+            On a GPU, whether to wait for the answer, so that errors, those of `add_edges`, are
+            raised at once.
 
         Examples
         --------
@@ -293,8 +224,8 @@ class IncrementalComponents:
         wait = as_bool("wait", wait)
         if _is_scalar(vertices):
             vertex = {"vertices": self._kept.one_vertex(vertices, "vertices")}
-            return first_entry(self._kept.roots(vertex, True))
-        return cast("NDArray[Any]", self._kept.roots({"vertices": vertices}, wait))
+            return first_entry(self._kept.answer(vertex, True))
+        return cast("NDArray[Any]", self._kept.answer({"vertices": vertices}, wait))
 
     def labels(
         self,
@@ -326,21 +257,9 @@ class IncrementalComponents:
 
         Raises
         ------
-        ValueError
-            If an argument does not fit, or the labels do not fit `dtype` or `out`; on a GPU also as
-            of `check`, unless `numbering` is "roots".
-        TypeError
-            If `dtype` or `out` is not of integers, or `out` lies elsewhere than the components.
-
-        Examples
-        --------
-        >>> import conncomp
-        >>> components = conncomp.IncrementalComponents(4)
-        >>> components.add_edges([1], [3])
-        >>> components.labels()
-        array([0, 1, 2, 1], dtype=int32)
-        >>> components.labels("roots", dtype="smallest")
-        array([0, 1, 2, 1], dtype=uint8)
+        TypeError, ValueError
+            If an argument does not fit, `out` lies elsewhere than the components, or the labels do
+            not fit `dtype` or `out`; on a GPU also as of `check`, unless `numbering` is "roots".
         """
         check_choice("numbering", numbering, ("consecutive", "roots"))
         dtype = self.dtype if dtype is None and out is None else dtype
@@ -348,15 +267,12 @@ class IncrementalComponents:
 
 
 class _InMemory:
-    """Components in main memory; the private part of `IncrementalComponents`.
-
-    Only kernels write to the forest, `parent`, any number of them at once.
-    """
+    """Components in main memory: only kernels write to the forest, `parent`, many at once."""
 
     device: Literal["cpu"] = "cpu"
 
     def __init__(self, vertices: int, index: np.dtype[Any]) -> None:
-        self.parent = new_array(np, (vertices,), index)
+        self.parent = _arrays.new_array(np, (vertices,), index)
         self._library = "numpy"  # of the edges that were added last
         native.start_growing(self.parent)
         self._components = np.full(1, vertices, COUNT)
@@ -371,25 +287,22 @@ class _InMemory:
         native.grow(*self._checked(ends), self.parent, self._components)
         self._library = _library_of(ends)
 
-    def connected(self, pairs: Named, wait: bool) -> Any:
-        u, v = self._checked(pairs)
-        answer = np.empty(len(u), np.bool_)
-        native.are_connected(u, v, self.parent, answer)
-        return in_library(answer, _library_of(pairs))
-
-    def roots(self, wanted: Named, wait: bool) -> Any:
-        (vertices,) = self._checked(wanted)
-        answer = np.empty(len(vertices), self.parent.dtype)
-        native.roots_of_some(vertices, self.parent, answer)
-        return in_library(answer, _library_of(wanted))
+    def answer(self, asked: Named, wait: bool) -> Any:
+        """Return whether pairs are connected, or, of vertices of one name, their roots."""
+        given = self._checked(asked)
+        alone = len(given) == 1
+        answer = np.empty(len(given[0]), self.parent.dtype if alone else np.bool_)
+        find = native.roots_of_some if alone else native.are_connected
+        find(*given, self.parent, answer)
+        return _arrays.in_library(answer, _library_of(asked))
 
     def labels(self, consecutive: bool, dtype: DTypeLike | None, out: Any) -> Any:
         shape = self.parent.shape
         # What the kernel writes leads it on, unchecked.
-        output = Output(shape, max(shape[0] - 1, 0), dtype, out, (), private=True)
+        output = _arrays.Output(shape, max(shape[0] - 1, 0), dtype, out, (), private=True)
         native.label_growing(self.parent, consecutive, output.labels)
         labels = output.finish()
-        return in_library(labels, self._library) if out is None else labels
+        return _arrays.in_library(labels, self._library) if out is None else labels
 
     def one_vertex(self, vertex: Any, name: str) -> Any:
         """Return a vertex as an array, once it is checked."""
@@ -398,16 +311,16 @@ class _InMemory:
     def _checked(self, arrays: Named) -> list[Any]:
         """Return arrays of vertices as the kernels take them."""
         for name, array in arrays.items():
-            if on_gpu(array):
+            if _arrays.on_gpu(array):
                 raise TypeError(
                     f"{name} lies in GPU memory, but the components in main memory; copy it to a "
                     "NumPy array, or keep the components there by device='cuda'"
                 )
-        vertices = [as_indices(array, name) for name, array in arrays.items()]
-        check_lengths(arrays, vertices)
+        vertices = [parts.as_indices(array, name) for name, array in arrays.items()]
+        parts.check_lengths(arrays, vertices)
         for name, array in zip(arrays, vertices, strict=True):
-            check_range(array, name, len(self.parent))
-        return as_one_dtype(vertices)
+            parts.check_range(array, name, len(self.parent))
+        return parts.as_one_dtype(vertices)
 
 
 class _OnGpu:
@@ -440,33 +353,28 @@ class _OnGpu:
                 self._forest.unite(gpu, *self._next_call("src"), src, dst, memory)
             self._raise_refusal(wait)
 
-    def connected(self, pairs: Named, wait: bool) -> Any:
-        with self._on_stream(_library_of(pairs)) as gpu:
-            u, v = self._as_kernels_take(pairs)
-            answer = gpu.xp.empty(len(u), np.bool_)
-            self._forest.compare_roots(gpu, *self._next_call("u"), u, v, answer)
+    def answer(self, asked: Named, wait: bool) -> Any:
+        library = _library_of(asked)
+        with self._on_stream(library) as gpu:
+            given = self._as_kernels_take(asked)
+            alone = len(given) == 1
+            answer = gpu.xp.empty(len(given[0]), self.parent.dtype if alone else np.bool_)
+            find: Any = self._forest.list_roots if alone else self._forest.compare_roots
+            find(gpu, *self._next_call(next(iter(asked))), *given, answer)
             self._raise_refusal(wait)
-            return in_library(answer, _library_of(pairs))
-
-    def roots(self, wanted: Named, wait: bool) -> Any:
-        with self._on_stream(_library_of(wanted)) as gpu:
-            (vertices,) = self._as_kernels_take(wanted)
-            answer = gpu.xp.empty(len(vertices), self.parent.dtype)
-            self._forest.list_roots(gpu, *self._next_call("vertices"), vertices, answer)
-            self._raise_refusal(wait)
-            return in_library(answer, _library_of(wanted))
+            return _arrays.in_library(answer, library)
 
     def labels(self, consecutive: bool, dtype: DTypeLike | None, out: Any) -> Any:
         shape, library = self.parent.shape, self._library
-        with self._on_stream(library if out is None else library_of(out)) as gpu:
-            output = Output(shape, max(shape[0] - 1, 0), dtype, out, (), xp=gpu.xp)
+        with self._on_stream(library if out is None else _arrays.library_of(out)) as gpu:
+            output = _arrays.Output(shape, max(shape[0] - 1, 0), dtype, out, (), xp=gpu.xp)
             with self._workspace as memory:
                 self._forest.copy_roots(gpu, output.labels)
                 if consecutive:
                     number_roots(gpu, output.labels, 0, memory)
             self._raise_refusal(consecutive)
             labels = output.finish()
-            return in_library(labels, library) if out is None else out
+            return _arrays.in_library(labels, library) if out is None else out
 
     def one_vertex(self, vertex: Any, name: str) -> Any:
         """Return a vertex as an array, once it is checked."""
@@ -476,7 +384,7 @@ class _OnGpu:
     @contextmanager
     def _on_stream(self, library: str) -> Iterator[Gpu]:
         """Work where the components are, on the stream that is current in a library."""
-        with caller_stream(library, self.parent.device.id):
+        with _arrays.caller_stream(library, self.parent.device.id):
             yield current_gpu()
 
     def _next_call(self, name: str) -> tuple[int, int]:
@@ -487,12 +395,12 @@ class _OnGpu:
         """Return arrays of vertices, which the kernels check, without a look at what they hold."""
         vertices = []
         for name, given in arrays.items():
-            if not on_gpu(given):
+            if not _arrays.on_gpu(given):
                 raise TypeError(
                     f"{name} lies in main memory, but the components on a GPU; move it there, for "
                     "example by cupy.asarray"
                 )
-            array = as_cupy(given)
+            array = _arrays.as_cupy(given)
             if array.device.id != self.parent.device.id:
                 raise ValueError(
                     f"{name} lies on GPU {array.device.id}, but the components on GPU "
@@ -501,12 +409,12 @@ class _OnGpu:
             if array.ndim != 1:
                 raise ValueError(f"{name} has shape {array.shape}; it must have one dimension")
             if array.size:
-                check_kind(array, "iu", given, name, "of integers")
+                _arrays.check_kind(array, "iu", given, name, "of integers")
             # uint64 of 2^63 and more becomes negative, and is no vertex either.
             dtype = array.dtype if array.dtype in INDEX_TYPES else np.dtype(np.int64)
             vertices.append(array.astype(dtype, order="C", copy=False))
-        check_lengths(arrays, vertices)
-        return as_one_dtype(vertices)
+        parts.check_lengths(arrays, vertices)
+        return parts.as_one_dtype(vertices)
 
     def _raise_refusal(self, wait: bool = True) -> None:
         """Raise the error of the first call that was refused, if we are to wait for it."""
@@ -519,11 +427,11 @@ class _OnGpu:
         refusal.fill(0)
         name = ARGUMENTS[argument]
         left_out = "; the batch is left out" if name in ("src", "dst") else ""
-        raise ValueError(f"{no_vertex(name, place, value, len(self.parent))}{left_out}")
+        raise ValueError(f"{parts.no_vertex(name, place, value, len(self.parent))}{left_out}")
 
 
 def _library_of(arrays: Named) -> str:
-    return library_of(next(iter(arrays.values())))
+    return _arrays.library_of(next(iter(arrays.values())))
 
 
 def _is_scalar(value: Any) -> bool:
@@ -559,6 +467,6 @@ def _with_roots(device: str, dtype: np.dtype[Any], roots: NDArray[Any]) -> Incre
     edges = np.arange(len(roots), dtype=roots.dtype), roots
     if device == "cuda":
         xp = current_gpu().xp
-        edges = move_to_gpu(xp, edges[0]), move_to_gpu(xp, edges[1])
+        edges = _arrays.move_to_gpu(xp, edges[0]), _arrays.move_to_gpu(xp, edges[1])
     components.add_edges(*edges, wait=True)
     return components

@@ -1,38 +1,48 @@
-"""Calls of `connected_components` on a GPU whose launches are made again.
+"""Recorded calls on graphs of a GPU: components and spanning forests.
 
 A graph on a GPU keeps its arrays, so which kernels are launched, and on what, differs from one call
-to the next by the labels only. The launches of a graph's first call are kept with it, and later
-ones make them again:
+to the next by labels and weights only. The first call of a kind on a graph records its launches,
+and later ones replay them:
 
-    first call      check, plan, take memory, launch ... launch, read the count     keep
-    later ones      new labels, launch ... launch, read the count
+    first call      check, plan, allocate, launch ... launch, read the count     record
+    later ones      new labels, replay, read the count
 
-Cost: some microseconds of Python, and two for all launches, which are made as one CUDA graph,
-instead of ten for each. Memory: that of the algorithm, of a workspace, or one for all calls without
-one; when a larger graph takes more of it, the launches of smaller ones are forgotten.
+Cost: some microseconds of Python, and two for all launches, which are one CUDA graph, instead of
+ten for each. A recording belongs to the memory that it needs, of a workspace, or one for all calls
+without; when a larger graph takes more of it, the recordings of smaller ones are forgotten.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable
 from functools import partial
+from threading import get_ident
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 from conncomp._algorithms import Algorithm
+from conncomp._arguments import INT32_MAX
 from conncomp._arrays import Output, in_library
-from conncomp._cuda_arrays import Counted, CudaLibrary, RepeatedFill, cuda_library_named, kept_with
+from conncomp._cuda_arrays import Counted, CudaLibrary, RecordedFill, cuda_library_named, kept_with
 from conncomp.gpu import Workspace
 from conncomp.graph.graph import Graph
-from conncomp.kernels.cuda.launcher import INDEX_TYPES, are_watched, current_gpu
-from conncomp.kernels.cuda.workspace import OwnWorkspaces
+from conncomp.kernels.cuda.graph.boruvka import (
+    ForestTask,
+    WeightBits,
+    as_many,
+    forest_arcs,
+    room_for_forest,
+)
+from conncomp.kernels.cuda.launcher import INDEX_TYPES, Gpu, are_watched, current_gpu
+from conncomp.kernels.cuda.workspace import OwnWorkspaces, Recordings, stream_key
 
-# So many vertices and arcs are labelled by kept launches where there is no workspace, as the memory
-# that these use is kept too.
+# The most vertices and arcs of recorded calls without a workspace, as their memory stays allocated.
 MOST_ENTRIES = 1 << 23
 
 _workspaces = OwnWorkspaces()  # by device, of calls without one
 _GRAPHS = "graphs"  # among the calls of a workspace: kinds by graph
+# Whether the rows of a graph are sorted, where that has been looked up.
+_sorted: WeakKeyDictionary[Graph, bool] = WeakKeyDictionary()
 
 
 class _Place(NamedTuple):
@@ -67,9 +77,9 @@ def kind_of_call(
     device: Any,
     workspace: Workspace | None,
 ) -> Any:
-    """Return what tells the kind of a call on a graph; None if its launches are not kept.
+    """Return the kind of a call of `connected_components`; None if its launches are not recorded.
 
-    The memory that they are kept with, and what they are found there by.
+    That is the memory that they are recorded with, and their key there.
     """
     library, place, entries = _place_of(graph)
     if library is None or are_watched():
@@ -94,23 +104,23 @@ def kind_of_call(
 
 
 def call_again(graph: Graph, kind: Any, out: Any) -> tuple[Any, Any] | None:
-    """Return the number of components and the labels by launches that are kept.
+    """Return the number of components and the labels by recorded launches.
 
-    None if they are not, or do not fill `out`.
+    None if there are none, or they do not fill `out`.
     """
     workspace, key = kind
-    repeated = None if workspace is None else _kinds(workspace, graph).get(key)
+    recorded = None if workspace is None else _kinds(workspace, graph).get(key)
     # Nobody else has the arrays of the graph, so that `out` is no part of them.
-    if repeated is None or not (out is None or repeated.takes(out)):
+    if recorded is None or not recorded.takes(out):
         return None
-    labels, count = repeated(workspace, out)
+    labels, count = recorded(workspace, out)
     return count, labels
 
 
-def _kinds(workspace: Workspace, graph: Graph) -> dict[Hashable, RepeatedFill]:
-    """Return the kinds of calls on a graph whose launches are kept with a workspace."""
+def _kinds(workspace: Workspace, graph: Graph) -> dict[Hashable, Any]:
+    """Return what is recorded of calls on a graph with the memory of a workspace."""
     graphs = workspace.calls.setdefault(_GRAPHS, WeakKeyDictionary())
-    kinds: dict[Hashable, RepeatedFill] | None = graphs.get(graph)
+    kinds: dict[Hashable, Any] | None = graphs.get(graph)
     if kinds is None:
         kinds = graphs[graph] = {}
     return kinds
@@ -124,7 +134,7 @@ def first_call(
     out: Any,
     workspace: Workspace | None,
 ) -> tuple[Any, Any]:
-    """Return the number of components and the labels, and keep the launches for later calls."""
+    """Return the number of components and the labels, and record the launches for later calls."""
     library = cuda_library_named(graph._library)
     arrays: Any = graph._kept()
     assert library is not None
@@ -138,11 +148,54 @@ def first_call(
         if consecutive:
             counted = "told"
         fill = partial(algorithm.fill, gpu, graph, filled, memory, consecutive, True)
-        with memory:  # no other call takes more of it before the launches are kept
-            repeated = RepeatedFill(gpu, fill, (filled,), library, memory, (), counted)
+        with memory:  # no other call takes more of it before the launches are recorded
+            recorded = RecordedFill(gpu, fill, (filled,), library, memory, (), counted)
             if filled.dtype == INDEX_TYPES[0]:  # not as those of `out`
-                _kinds(memory, graph)[kind[1]] = repeated
+                _kinds(memory, graph)[kind[1]] = recorded
         labels = output.finish()
         if out is None:
             labels = in_library(labels, graph._library)
-        return repeated.first, labels
+        return recorded.first, labels
+
+
+def recorded_forest(
+    gpu: Gpu, graph: Graph, weights: WeightBits | None, workspace: Workspace | None
+) -> Any:
+    """Return what `forest_arcs` does, by recorded launches if they may be."""
+    stream, arcs = gpu.current_stream(), graph.num_arcs
+    is_plain = weights is None or (weights.bits.dtype.itemsize == 4 and arcs <= INT32_MAX)
+    may_be_kept = arcs > 0 and is_plain and not are_watched() and gpu.keeps_launches_of(stream)
+    is_small = graph.num_vertices + arcs <= MOST_ENTRIES
+    memory = _workspaces.take(gpu.device, stream) if workspace is None else workspace
+    if not may_be_kept or (workspace is None and not is_small) or memory.caller == get_ident():
+        with Workspace() if workspace is None else workspace as memory:
+            return forest_arcs(gpu, graph, weights, memory, _sorted)
+    with memory:
+        memory.caller = get_ident()
+        try:
+            # Rows are looked up in a call that is not recorded, so that later ones do not do it.
+            if weights is None and graph._symmetric and graph not in _sorted:
+                return forest_arcs(gpu, graph, None, memory, _sorted)
+            return _replay_forest(gpu, graph, weights, memory, stream)
+        finally:
+            memory.caller = None
+
+
+def _replay_forest(
+    gpu: Gpu, graph: Graph, weights: WeightBits | None, memory: Workspace, stream: int
+) -> Any:
+    """Return the arcs of a forest by recorded launches, which the kind's first call records."""
+    key = "forest", stream_key(stream), None if weights is None else weights.order, graph._symmetric
+    arcs = room_for_forest(gpu, graph)
+    total, recordings = _kinds(memory, graph).get(key) or (None, Recordings())
+
+    def launches() -> None:
+        nonlocal total
+        task = ForestTask(gpu, graph, weights, memory, _sorted.get(graph, False))
+        task.find(arcs)
+        total = task.total
+
+    variable = arcs, None if weights is None else weights.bits
+    again = recordings.launch(gpu, stream, key, variable, launches)
+    _kinds(memory, graph)[key] = total, recordings
+    return as_many(arcs, again.read(stream, gpu.address(total)))

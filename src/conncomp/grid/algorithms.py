@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from conncomp._algorithms import Algorithm, always_waits, table_of
+from conncomp._algorithms import Algorithm, Specialisations, always_waits, table_of
 from conncomp.gpu import Workspace
 from conncomp.grid import runs
 from conncomp.kernels.cuda.core import numbering
@@ -21,14 +21,8 @@ from conncomp.kernels.cuda.grid import (
 )
 from conncomp.kernels.cuda.grid.image import Image
 from conncomp.kernels.cuda.launcher import Gpu
-from conncomp.kernels.cuda.papers import (
-    blocks,
-    directional_propagation,
-    label_equivalence,
-    local_propagation,
-    neighbour_propagation,
-    tiles,
-)
+from conncomp.kernels.cuda.papers import hawick_arrays as hawick
+from conncomp.kernels.cuda.papers import tiles
 
 HAWICK = "Hawick, Leist, Playne 2010"
 MADDIX = "Maddix 2014"
@@ -129,15 +123,21 @@ def _on_cpu(name: str, fill: Callable[..., Any], source: str, **traits: Any) -> 
     return Algorithm(name, "cpu", fill, source, waits=always_waits, **traits)
 
 
-def _on_gpu(name: str, driver: Any, source: str, **traits: Any) -> Algorithm:
-    """Return a paper's algorithm on a GPU, which `driver` has; it waits unless told else."""
+def _on_gpu(
+    name: str,
+    fill_roots: Callable[..., object],
+    specialisations: Callable[[], Specialisations],
+    source: str,
+    **traits: Any,
+) -> Algorithm:
+    """Return a paper's algorithm on a GPU; it waits unless told else."""
     return Algorithm(
         name,
         "cuda",
-        _numbering(driver.fill_roots),
+        _numbering(fill_roots),
         source,
-        specialisations=(driver.specialisations, numbering.specialisations),
-        **{"waits": always_waits, "options": getattr(driver, "OPTIONS", {}), **traits},
+        specialisations=(specialisations, numbering.specialisations),
+        **{"waits": always_waits, **traits},
     )
 
 
@@ -160,9 +160,37 @@ ALGORITHMS = table_of(
         _fill_by_default,
         specialisations=tuple(default.driver.specialisations for default in DEFAULTS_ON_GPU),
     ),
-    _on_gpu("label-equivalence", label_equivalence, f"{HAWICK}; {MADDIX}", check=blocks.check),
-    _on_gpu("neighbour-propagation", neighbour_propagation, f"{HAWICK}; {MADDIX}"),
-    _on_gpu("local-propagation", local_propagation, f"{HAWICK}; {MADDIX}", check=blocks.check),
-    _on_gpu("directional-propagation", directional_propagation, HAWICK),
-    _on_gpu("tiles", tiles, WEIGEL, waits=tiles.waits, check=tiles.check),
+    _on_gpu(
+        "label-equivalence",
+        hawick.fill_by_equivalence,
+        hawick.EQUIVALENCE.modules,
+        f"{HAWICK}; {MADDIX}",
+        options=hawick.EQUIVALENCE_OPTIONS,
+        check=hawick.check_cells,
+    ),
+    _on_gpu(
+        "neighbour-propagation",
+        hawick.fill_by_neighbours,
+        hawick.BY_NEIGHBOURS.modules,
+        f"{HAWICK}; {MADDIX}",
+        options=hawick.NEIGHBOUR_OPTIONS,
+    ),
+    _on_gpu(
+        "local-propagation",
+        hawick.fill_in_blocks,
+        hawick.IN_BLOCKS.modules,
+        f"{HAWICK}; {MADDIX}",
+        options=hawick.BLOCK_OPTIONS,
+        check=hawick.check_cells,
+    ),
+    _on_gpu("directional-propagation", hawick.fill_along_rows, hawick.ALONG_ROWS.modules, HAWICK),
+    _on_gpu(
+        "tiles",
+        tiles.fill_roots,
+        tiles.specialisations,
+        WEIGEL,
+        options=tiles.OPTIONS,
+        waits=tiles.waits,
+        check=tiles.check,
+    ),
 )

@@ -10,12 +10,12 @@ from numpy.typing import ArrayLike, DTypeLike
 
 from conncomp._arguments import INT32_MAX
 from conncomp._arrays import in_library, on_gpu
-from conncomp._cuda_arrays import CudaLibrary, cuda_library_of
+from conncomp._cuda_arrays import CudaLibrary, RecordedFill, cuda_library_of
 from conncomp.gpu import Workspace
 from conncomp.grid.answers import array_of, fill_on_gpu, image_of, output_of
 from conncomp.grid.array import read_array
 from conncomp.grid.question import Numbering, question_of_image
-from conncomp.grid.repeated import Repeated, may_be_repeated
+from conncomp.grid.repeated import may_be_recorded, record_fill
 from conncomp.kernels.cuda.launcher import INDEX_TYPES, current_gpu
 from conncomp.kernels.cuda.workspace import stream_key
 
@@ -72,7 +72,7 @@ class Labeller:
         numbering: Numbering = "consecutive",
     ) -> None:
         self._gpu, self._workspace = current_gpu(), Workspace()
-        self._repeated: dict[Hashable, Repeated] = {}
+        self._recorded: dict[Hashable, RecordedFill] = {}
         example = self._gpu.xp.zeros(tuple(shape), dtype)
         self.shape: tuple[int, ...] = example.shape
         self.dtype: np.dtype[Any] = example.dtype
@@ -121,17 +121,17 @@ class Labeller:
         if library is None or layout is None:
             return self._label(label_image, out, None, None)
         kind = type(label_image), layout, stream_key(library.stream(self._gpu))
-        repeated = self._repeated.get(kind)
-        if repeated is None or not (out is None or repeated.takes(label_image, out)):
+        recorded = self._recorded.get(kind)
+        if recorded is None or not recorded.takes(out, label_image):
             return self._label(label_image, out, kind, library)
-        labels, _ = repeated.fill(self._workspace, out, library.address(label_image))
-        self._counts = repeated.fill.counts, repeated.name
+        labels, _ = recorded(self._workspace, out, library.address(label_image))
+        self._counts = recorded.counts, library.name
         return labels
 
     def _label(
         self, label_image: Any, out: Any, kind: Hashable, library: CudaLibrary | None
     ) -> Any:
-        """Do what a call does that checks all, and keep the launches of a kind."""
+        """Do what a call does that checks all, and record the launches of a kind."""
         if not on_gpu(label_image):
             raise TypeError(
                 f"label_image is a {type(label_image).__name__} in main memory; move it to the "
@@ -144,9 +144,9 @@ class Labeller:
         with array.stream():
             output = output_of(question, self.shape, array.given, gpu.xp, out)
             labels = output.labels
-            if library is not None and may_be_repeated(array):
-                repeated = Repeated(array, question, memory, library, labels, "unasked")
-                counts, self._repeated[kind] = repeated.fill.counts, repeated
+            if library is not None and may_be_recorded(array):
+                recorded = record_fill(array, question, memory, library, labels, "unasked")
+                counts, self._recorded[kind] = recorded.counts, recorded
             else:
                 counts = fill_on_gpu(question, gpu, image_of(array), labels, memory)
             self._counts = counts.reshape(array.batch_shape), array.library

@@ -1,4 +1,4 @@
-"""Lattices of any unit cell, as the kernels take them: see ``kernels/core/cell_lattice.h``."""
+"""Lattices of any unit cell, as kernels take them: see ``kernels/core/cell_lattice.h``."""
 
 from __future__ import annotations
 
@@ -32,17 +32,7 @@ Bond = tuple[int, int, tuple[int, ...]]
 
 
 class Kind(NamedTuple):
-    """Bonds that lead from some sites of each cell to others, equally far along each axis.
-
-    Attributes
-    ----------
-    step : tuple of int
-        Along the axes before the last one: 0, or to rows that come before.
-    shift : int
-        Along the row, in sites.
-    sites : tuple of int
-        Those of a cell that have such a bond.
-    """
+    """Bonds from `sites` of each cell: `step` rows back along earlier axes, `shift` along rows."""
 
     step: tuple[int, ...]
     shift: int
@@ -61,18 +51,9 @@ class _Geometry(NamedTuple):
 class CellLattice(_Geometry):
     """Cells side by side, and the bonds between their sites.
 
-    Attributes
-    ----------
-    shape : tuple of int
-        How many cells there are along each of 1 to 4 axes.
-    cell : int
-        How many sites a cell has.
-    bonds_of_cell : tuple of (int, int, tuple of int)
-        Bonds from a site of a cell to a site of the cell some steps of -1, 0 or 1 farther.
-    periodic, antiperiodic : tuple of bool
-        Which axes close on themselves, and which of these with the other sign.
-    negative : bool
-        Whether different spins satisfy a bond.
+    There are `shape` cells, each of `cell` sites. `bonds_of_cell` lead from a site of a cell to one
+    of the cell some steps of -1, 0 or 1 farther. Axes are `periodic`, some of these `antiperiodic`;
+    with `negative`, different spins satisfy a bond.
     """
 
     states = 2
@@ -85,7 +66,7 @@ class CellLattice(_Geometry):
 
     @cached_property
     def of_sites(self) -> Lattice:
-        """The lattice of sites, whose rows are words: those of a cell side by side."""
+        """The lattice of sites, whose rows are words, with those of a cell side by side."""
         *rows, last = self.shape
         return Lattice((*rows, last * self.cell), self.periodic, self.states)
 
@@ -96,7 +77,7 @@ class CellLattice(_Geometry):
 
     @property
     def words(self) -> int:
-        """How many words the spins are."""
+        """The number of words of the spins."""
         return self.of_sites.words
 
     @cached_property
@@ -111,7 +92,7 @@ class CellLattice(_Geometry):
 
     @cached_property
     def bonds(self) -> int:
-        """The number of bonds; those of an axis of length 1 or 2 count as a torus has them."""
+        """The number of bonds; axes of length 1 or 2 count as on a torus."""
         return sum(int(of_kind.sum()) for of_kind in map(self.sites_of_kind, self.kinds))
 
     def sites_of_kind(self, kind: Kind) -> NDArray[np.bool_]:
@@ -124,10 +105,7 @@ class CellLattice(_Geometry):
         return have
 
     def ends_of_kind(self, kind: Kind, *, everywhere: bool = False) -> NDArray[Any]:
-        """Return the two sites of each bond of a kind, as `ends`, the one that has it first.
-
-        With `everywhere` of each site the bond that it has, or would have.
-        """
+        """Return the two sites of each bond of a kind, as `ends`; `everywhere` of each site."""
         dtype, shape = self._index, (*self.shape, self.cell)
         have = np.ones(shape, bool) if everywhere else self.sites_of_kind(kind)
         to: NDArray[Any] = np.zeros((1,) * (self.ndim + 1), dtype)
@@ -158,10 +136,7 @@ class CellLattice(_Geometry):
         return self._of_bonds(self._moves)
 
     def windings(self, *, everywhere: bool = False) -> NDArray[np.int32]:
-        """Return how many periods farther bonds lead over the ends of each axis, likewise.
-
-        With `everywhere` kind by kind of each site, as `ends_of_kind`.
-        """
+        """Return how many periods bonds lead over the ends of each axis; see `ends_of_kind`."""
 
         def winding(kind: Kind, axis: int) -> Any:
             places = np.arange(self.shape[axis]).reshape(-1, *(1,) * (self.ndim - axis))
@@ -213,7 +188,7 @@ class CellLattice(_Geometry):
         *,
         everywhere: bool = False,
     ) -> NDArray[np.int32]:
-        """Return numbers of each bond, given those of a kind by its place, column by column."""
+        """Return numbers of each bond, given those of a kind, column by column."""
         found = []
         for kind in self.kinds:
             shape = *self.shape, self.cell

@@ -26,11 +26,11 @@ class _Arrays(NamedTuple):
 
 
 class SpinKind(NamedTuple):
-    """What spins on edges are.
+    """A kind of spins on edges.
 
-    `name` is what the engine of the CPU is called, but for its end, and `struct` that of
-    ``core/edge_spins.h`` or ``core/edge_vectors.h``. A spin has `width` numbers of `dtype`, 0 where
-    words of bits have the spins; `components` are those of a vector, 0 where spins are states.
+    The CPU's engine has this `name`, and ``core/edge_spins.h`` or ``core/edge_vectors.h`` the
+    `struct`. A spin has `width` numbers of `dtype`, 0 where words of bits have the spins; a vector
+    has `components`, a state 0.
     """
 
     name: str
@@ -55,10 +55,10 @@ KINDS = UP_DOWN, STATES, TWO_STATES, ANGLES, DIRECTIONS, HOURS, FOUR, EIGHT
 
 
 class EdgeBonds(_Arrays):
-    """Bonds and fields, in a unit that all of them have: `scale` is what `WHOLE` is worth.
+    """Bonds and fields in a common unit: `scale` is the worth of `WHOLE`.
 
     `ends` are (2, bonds), C-contiguous; `couplings` are None if all are `WHOLE`. A spin has
-    `states` or, where it is a vector of more than three, so many components. `rows` are those whose
+    `states`, or as many components if it is a vector of more than three. `rows` are those whose
     words have the spins, a bit for a vertex; None is one row.
     """
 
@@ -76,12 +76,12 @@ class EdgeBonds(_Arrays):
 
     @property
     def of_sites(self) -> Lattice:
-        """The lattice of one row that has the spins as words, and a site for each bit."""
+        """The lattice of one row that has the spins as words."""
         return Lattice((self.sites,), (False,), self.states)
 
     @cached_property
     def is_uniform(self) -> bool:
-        """Whether all couplings are equally strong, and there is no field."""
+        """Whether all couplings are equally strong, without a field."""
         strong = self.couplings is None or bool((abs(self.couplings) == WHOLE).all())
         return strong and self.fields is None
 
@@ -109,7 +109,7 @@ class EdgeBonds(_Arrays):
         return (*self.ends, self.couplings, self.fields)
 
     def in_words_of(self, rows: Lattice) -> EdgeBonds:
-        """Return the same bonds between the bits of a lattice's words, whose sites the ends are."""
+        """Return the same bonds between the bits of a lattice's words."""
         sites, length = rows.words * WORD, rows.shape[-1]
         if sites > MOST_VERTICES:
             raise ValueError(f"the words of shape={rows.shape} have {sites} bits, 2**31 or more")

@@ -64,9 +64,9 @@ class ExchangeLattice(_Geometry):
 
     @cached_property
     def parts(self) -> tuple[int, ...]:
-        """How many domains there are along each axis: as many as a word has bits for.
+        """The numbers of domains along each axis, as many as a word has bits for.
 
-        Of those, with the smallest surface, then with few along the first axes.
+        Of those, the ones with the smallest surface, then with few along the first axes.
         """
         choices = product(
             *([n for n in range(1, WORD + 1) if self._cuts(k, n)] for k in self._axes)
@@ -81,7 +81,7 @@ class ExchangeLattice(_Geometry):
 
     @property
     def words(self) -> int:
-        """How many words hold the spins: the sites of a domain."""
+        """The number of words, which is that of the sites of a domain."""
         return self.sites // self.domains
 
     @property

@@ -1,4 +1,4 @@
-"""The lattice of a field, and where its records have what: see ``kernels/core/cahn_hilliard.h``."""
+"""The lattice of a field, and the fields of its records: see ``kernels/core/cahn_hilliard.h``."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-# Where a record, of int64, has what. Entries before COMPONENTS are ``FieldEntry`` of
-# ``core/cahn_hilliard.h``. From there on is a number for what is above the threshold and one for
-# what is not, and in the end the bins of both.
+# The fields of a record, of int64: before COMPONENTS ``FieldEntry`` of ``core/cahn_hilliard.h``,
+# then two each, above the threshold and not, and at the end the bins of both.
 OUTSIDE, VALUE, ENERGY, FACES = 0, 1, 3, 5
 COMPONENTS, LARGEST, CELLS, SQUARES, HISTOGRAM = 6, 8, 10, 12, 14
 PHASES = 2
@@ -44,7 +43,7 @@ class FieldLattice(NamedTuple):
 
     @property
     def bins(self) -> int:
-        """How many powers of two are sizes of components, from 1 on."""
+        """The number of powers of two, from 1 on, that are sizes of components."""
         return self.cells.bit_length()
 
     @property
@@ -54,5 +53,5 @@ class FieldLattice(NamedTuple):
 
     @property
     def part_bits(self) -> int:
-        """How many binary digits after the point the numbers have that are summed."""
+        """The number of binary digits after the point in sums."""
         return SUM_BITS - (self.cells - 1).bit_length()

@@ -41,7 +41,7 @@ class Lattice(_Geometry):
 
     @property
     def bonds(self) -> int:
-        """The number of bonds: those of an axis of length 1 or 2 count as a torus has them."""
+        """The number of bonds; axes of length 1 or 2 count as on a torus."""
         return sum(
             self.sites // length * (length if closed else length - 1)
             for length, closed in zip(self.shape, self.periodic, strict=True)
@@ -106,17 +106,14 @@ def unpack(xp: Any, lattice: Lattice, words: Any) -> Any:
 
 
 def unpack_planes(xp: Any, lattice: Lattice, words: Any) -> Any:
-    """Return what each plane of words holds: bool of shape ``(planes, replicas, *shape)``."""
+    """Return each plane of words: bool of shape ``(planes, replicas, *shape)``."""
     one = lattice._replace(states=2)
     planes = [unpack(xp, one, words[:, k : k + 1]) for k in range(words.shape[1])]
     return xp.stack(planes).astype(bool)
 
 
 def check_words(lattice: Lattice, shape: tuple[int, ...], words: Any) -> None:
-    """Raise ValueError unless these can be words of spins: kernels rely on what they hold.
-
-    A state is below q, and the bits of a row's last word beyond the row are 0.
-    """
+    """Raise ValueError unless words can be spins: states below q, and bits beyond rows 0."""
     wanted = f"uint64 of shape {shape}"
     if not isinstance(words, np.ndarray):
         raise ValueError(f"words is a {type(words).__name__}; it must be an array of {wanted}")

@@ -1,4 +1,4 @@
-"""Which neighbours are connected: the link rules, as kernels are told of them."""
+"""Which neighbours are connected: the link rules, as kernels take them."""
 
 from __future__ import annotations
 
@@ -10,22 +10,12 @@ import numpy as np
 class Links(NamedTuple):
     """A link rule, but for the array that it reads.
 
-    Attributes
-    ----------
-    rule : {"equal", "above", "within", "bonds"}
-        A struct of ``core/links.h``.
-    value_type : str
-        How values are compared: "u1" to "u8" for integers, of any sign, and bools; "f2", "f4" or
-        "f8".
-    background : bytes or None
-        The value of the background, of that type; None where there is none.
-    limit : float or int
-        How much linked values may differ, for "within"; what they are above, for "above".
-    signed : bool
-        Whether integers are signed, for "within".
-    bonds : tuple of (int, int)
-        For "bonds" and each axis of the lattice: how many bytes after the first one of the array
-        its bonds begin, and the bits of a byte that are of that axis.
+    `rule`, "equal", "above", "within" or "bonds", is a struct of ``core/links.h``. `value_type`
+    says how values are compared: "u1" to "u8" for integers of any sign and bools, "f2", "f4" or
+    "f8". `background` has the bytes of its value, or is None. `limit` is the difference allowed by
+    "within", or the threshold of "above"; integers may be `signed` for "within". `bonds` are, for
+    each axis of the lattice, the offset of its bonds from the array's first byte, and its bits of a
+    byte.
     """
 
     rule: str
@@ -37,7 +27,7 @@ class Links(NamedTuple):
 
     @property
     def transitive(self) -> bool:
-        """Whether neighbours that are linked to a common one are linked."""
+        """Whether neighbours linked to a common one are linked."""
         return self.rule in ("equal", "above")
 
 
@@ -47,24 +37,14 @@ def equal_values(value_type: str, background: bytes | None) -> Links:
 
 
 def values_above(threshold: float, dtype: np.dtype[Any]) -> Links:
-    """Return the rule that links values of a float type above a threshold, one of its numbers."""
+    """Return the rule that links floating-point values above a threshold, one of their numbers."""
     return Links("above", f"f{dtype.itemsize}", limit=threshold)
 
 
 def values_within(
     value_type: str, background: bytes | None, limit: float, dtype: np.dtype[Any]
 ) -> Links:
-    """Return the rule that links values that differ by `limit` at most.
-
-    Parameters
-    ----------
-    value_type, background
-        As of `Links`.
-    limit : float or int
-        Not negative; for integers a whole number, or infinite.
-    dtype : dtype
-        Of the values.
-    """
+    """Return the rule that links values of `dtype` that differ by at most `limit`, not negative."""
     if limit == 0:
         return equal_values(value_type, background)
     if dtype.kind != "f":

@@ -17,15 +17,9 @@ Step = tuple[int, ...]  # -1, 0 or 1 along each axis
 class Neighbourhood(NamedTuple):
     """What a caller says of neighbours.
 
-    Attributes
-    ----------
-    connectivity : int or None
-        Along how many axes neighbours may differ; None where there is a structure.
-    structure : bytes or None
-        A structuring element of shape ``(3,) * ndim`` as the bytes of its booleans, symmetric about
-        its centre, which does not count.
-    periodic : tuple of bool
-        For each axis, whether it closes on itself.
+    They differ along up to `connectivity` axes; or, if that is None, `structure` has the bytes of a
+    symmetric structuring element of booleans, ``(3,) * ndim``, whose centre does not count. Axes
+    that are `periodic` close on themselves.
     """
 
     connectivity: int | None
@@ -44,19 +38,11 @@ class Neighbourhood(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Steps:
-    """The steps to neighbours along the axes of an array that a kernel is told of.
+    """The steps to neighbours along the axes that a kernel takes.
 
-    `steps_along` keeps them, so that what is derived of them can be kept by their identity.
-
-    Attributes
-    ----------
-    backward : tuple of tuple of int
-        One of each pair of opposite steps: the one whose first move is backward, so that it leads
-        to an element before. In lexical order.
-    periodic : tuple of bool
-        For each axis.
-    connectivity : int or None
-        That which has just these steps, but for axes of length 1 that were put ahead.
+    `backward` has one of each pair of opposite steps, in lexical order: that whose first move is
+    backward, to an element before. `connectivity` is that of just these steps, but for axes put
+    ahead, or None. `steps_along` keeps them, so what is derived can be kept by identity.
     """
 
     backward: tuple[Step, ...]
@@ -70,12 +56,12 @@ class Steps:
 
     @cached_property
     def most_moves(self) -> int:
-        """Along how many axes a step moves at most."""
+        """The most axes that a step moves along."""
         return max((sum(map(abs, step)) for step in self.backward), default=0)
 
     @cached_property
     def straight(self) -> tuple[bool, ...]:
-        """For each axis, whether elements that are next to each other along it are neighbours."""
+        """For each axis, whether elements next to each other along it are neighbours."""
         units = (tuple(-int(k == axis) for k in range(self.ndim)) for axis in range(self.ndim))
         return tuple(unit in self.backward for unit in units)
 
@@ -86,7 +72,7 @@ class Steps:
 
     @cached_property
     def bits(self) -> NDArray[np.uint32]:
-        """The steps in both directions as bits, numbered as in ``core/neighbourhood.h``."""
+        """The steps both ways as bits, numbered as in ``core/neighbourhood.h``."""
         words = np.zeros((3**self.ndim + 31) // 32, np.uint32)
         for step in self.backward:
             for sign in (1, -1):
@@ -135,7 +121,7 @@ def _within_connectivity(ndim: int, connectivity: int) -> set[Step]:
 
 
 def _of_structure(structure: bytes, periodic: tuple[bool, ...], axes: tuple[int, ...]) -> set[Step]:
-    """Return the backward steps of a structuring element that are left along some axes."""
+    """Return the backward steps of a structuring element along some axes."""
     present = _along(structure, periodic, axes)
     steps = {tuple(int(move) for move in at) for at in np.argwhere(present) - 1}
     return {step for step in steps if step < (0,) * len(axes)}

@@ -38,17 +38,9 @@ HOOK, LATTICE = 1 + MOST_CLOSED, 1 + MOST_CLOSED**2
 class Seams(NamedTuple):
     """The seam links of the items of an array.
 
-    Attributes
-    ----------
-    struct : numpy.void
-        ``Seams`` of ``core/wrapping/seams.h``.
-    boxes : ndarray of BOX
-    links : int
-        How many links all items have.
-    slots : int
-        Of a table with room for all components at the seams: a power of 2.
-    lattices : int
-        No more components than this can wrap.
+    `struct` is ``Seams`` of ``core/wrapping/seams.h``, and `boxes` are of `BOX`. All items have
+    `links`; a table of `slots`, a power of 2, has room for all components at the seams, and no more
+    than `lattices` components can wrap.
     """
 
     struct: Any
@@ -66,20 +58,9 @@ def seams_of(
     items: int = 1,
     item_stride: int = 0,
 ) -> Seams:
-    """Return the seam links of arrays of a kind.
+    """Return the seam links of arrays of a kind, with up to `MOST_CLOSED` periodic axes.
 
-    Parameters
-    ----------
-    shape : tuple of int
-        Of an item.
-    value_strides : tuple of int
-        In elements.
-    neighbourhood : Neighbourhood
-        Up to `MOST_CLOSED` axes are periodic.
-    items : int, optional
-        How many separate arrays there are.
-    item_stride : int, optional
-        Their distance in elements.
+    `shape` is that of an item; strides, and `item_stride` from item to item, are in elements.
     """
     ndim, size = len(shape), prod(shape)
     closed = [k for k in range(ndim) if neighbourhood.periodic[k]]
@@ -147,15 +128,9 @@ def _box(
 class Windings(NamedTuple):
     """Which components wrap.
 
-    Attributes
-    ----------
-    counts : ndarray of int64, shape (items,)
-        How many components each item has.
-    rows : ndarray of int64, shape (k,)
-        The numbers of those that wrap, from 0 on, among the components of all items.
-    bases : ndarray of int64, shape (k, MOST_CLOSED, MOST_CLOSED)
-        Of their windings, by closed axes; or of shape (k, ndim, ndim) by all, as `of_all_axes`
-        returns them.
+    `counts`, (items,), are the components of each item; `rows`, (k,), the numbers of those that
+    wrap, from 0 on, among all; `bases` those of their windings by closed axes, (k, MOST_CLOSED,
+    MOST_CLOSED), or by all axes, (k, ndim, ndim), as of `of_all_axes`.
     """
 
     counts: NDArray[np.int64]
@@ -163,7 +138,7 @@ class Windings(NamedTuple):
     bases: NDArray[np.int64]
 
     def of_all_axes(self, periodic: tuple[bool, ...]) -> Windings:
-        """Return windings by all axes, closed or not, rows of zeros last in each basis."""
+        """Return windings by all axes; rows of zeros come last in each basis."""
         closed, ndim = np.flatnonzero(periodic).tolist(), len(periodic)
         bases = np.zeros((len(self.rows), ndim, ndim), np.int64)
         if len(self.rows) == 0:
@@ -175,7 +150,7 @@ class Windings(NamedTuple):
 
 
 def no_windings(counts: NDArray[np.int64]) -> Windings:
-    """Return what there is where no link leads over the end of an axis."""
+    """Return the windings where no link leads over the end of an axis."""
     rows, bases = np.zeros(0, np.int64), np.zeros((0, MOST_CLOSED, MOST_CLOSED), np.int64)
     return Windings(counts, rows, bases)
 
@@ -186,20 +161,12 @@ def number_windings(
     open_counts: NDArray[np.int64],
     left_out_below: Callable[[NDArray[np.int64]], NDArray[np.int64]],
 ) -> Windings:
-    """Return the windings of components, with the numbers that these have among all.
+    """Return the windings of components, with their numbers among all.
 
-    Labels follow from those of the open items, as both are in the order of first elements: those
-    are left out that are connected to smaller ones.
-
-    Parameters
-    ----------
-    first : ndarray of int64, shape (k,)
-        The smallest key of each component that wraps.
-    bases : ndarray of int64, of k * MOST_CLOSED**2 numbers
-    open_counts : ndarray of int64, shape (items,)
-        The number of open components of each item.
-    left_out_below : callable
-        Given ascending numbers, returns how many keys below each are left out.
+    Components that wrap have the smallest keys `first`, (k,), and `bases`. Labels follow from those
+    of the open items, of which there are `open_counts`, as both are in the order of first elements:
+    those connected to smaller ones are left out. ``left_out_below(numbers)`` counts them below
+    ascending numbers.
     """
     order = np.argsort(first)
     first, bases = first[order], bases.reshape(-1, MOST_CLOSED, MOST_CLOSED)[order]

@@ -42,10 +42,7 @@ class Part(NamedTuple):
 
 
 class GlassReplicas(NamedTuple):
-    """Replicas side by side, and what names their random numbers.
-
-    `first` is the number of the first one; `per_sample` of them have the same couplings.
-    """
+    """Replicas side by side from the number `first` on; `per_sample` of them share couplings."""
 
     lattice: Lattice
     first: int
@@ -59,7 +56,7 @@ class GlassReplicas(NamedTuple):
         return -(-(self.first + self.replicas) // GROUP) - self.first // GROUP
 
     def parts(self, begin: int = 0, end: int | None = None) -> Iterator[Part]:
-        """Yield where the replicas from one on, before another one, are."""
+        """Yield where the replicas from `begin` on, before `end`, are."""
         end, offset = self.replicas if end is None else end, self.first % GROUP
         while begin < end:
             group, bit = divmod(offset + begin, GROUP)
@@ -92,7 +89,7 @@ def unpack(xp: Any, replicas: GlassReplicas, words: Any) -> Any:
 
 
 def check_words(replicas: GlassReplicas, words: Any) -> None:
-    """Raise ValueError unless these can be words of spins: bits without a replica are 0."""
+    """Raise ValueError unless words can be spins: bits without a replica are 0."""
     shape = replicas.groups, replicas.lattice.sites
     if not isinstance(words, np.ndarray) or words.shape != shape or words.dtype != BITS:
         raise ValueError(f"the words of spins must be an array of uint64 of shape {shape}")
@@ -104,10 +101,7 @@ def check_words(replicas: GlassReplicas, words: Any) -> None:
 
 
 def bits_of_samples(replicas: GlassReplicas, chosen: NDArray[np.bool_]) -> NDArray[np.uint64]:
-    """Return words, (groups, axes, sites), with what a sample has in the bits of its replicas.
-
-    `chosen` is (samples, axes, sites).
-    """
+    """Return words, (groups, axes, sites), of `chosen`, (samples, axes, sites), by replica."""
     words = np.zeros((replicas.groups, *chosen.shape[1:]), BITS)
     for sample, of_sample in enumerate(chosen):
         begin = sample * replicas.per_sample
@@ -121,7 +115,7 @@ def digits_of_replicas(
 ) -> NDArray[np.uint64]:
     """Return the digits of probabilities, (replicas, kinds), a bit for each replica.
 
-    The highest digit comes first, of words of (groups, 64, kinds).
+    The words are (groups, 64, kinds), the highest digit first.
     """
     table = np.zeros((replicas.groups, DIGITS, probabilities.shape[1]), BITS)
     places = np.arange(DIGITS, dtype=BITS)[::-1, None]

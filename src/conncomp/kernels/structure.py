@@ -24,10 +24,10 @@ STATES = "States"
 
 
 class Waves(NamedTuple):
-    """The smallest wave vectors of a lattice of cells, of which `axes` have one.
+    """The smallest wave vectors of a lattice of cells along `axes`.
 
-    The last axis once more at the end is that of a wave vector of 0. `phases` are cosines and sines
-    of each, (length * cell, 2), by cell along the axis and by site of the cell.
+    The last axis once more at the end is that of a wave vector of 0. `phases` are the cosines and
+    sines of each, (length * cell, 2), by cell along the axis and site of the cell.
     """
 
     shape: tuple[int, ...]
@@ -55,9 +55,9 @@ class Waves(NamedTuple):
 def waves_of(
     shape: tuple[int, ...], axes: Sequence[int], places: NDArray[np.float64], zero: bool = False
 ) -> Waves:
-    """Return the smallest wave vectors along some axes, and one of 0 if that is wanted.
+    """Return the smallest wave vectors along some axes, and that of `zero` if wanted.
 
-    `places`, (sites of a cell, ndim), are where these lie in the cell, as shares of its vectors.
+    `places`, (sites of a cell, ndim), are where sites lie in the cell, as shares of its vectors.
     """
     tables = []
     of = [(axis, 1) for axis in axes] + [(len(shape) - 1, 0)] * zero
@@ -70,14 +70,14 @@ def waves_of(
 
 
 def components_of(kind: SpinKind, states: int) -> int:
-    """Return how many numbers are summed of a spin: see ``core/structure.h``."""
+    """Return how many numbers of a spin are summed."""
     if not kind.components:
         return 1 if states == 2 else states
     return kind.components if kind.components < 4 else states
 
 
 def name_of(kind: SpinKind) -> str:
-    """Return the struct of ``core/structure.h`` that has spins of a kind."""
+    """Return the struct of ``core/structure.h`` for spins of a kind."""
     if not kind.components:
         return "WavedStates"
     vectors = kind.struct.removeprefix("Embedded<").removesuffix(">")

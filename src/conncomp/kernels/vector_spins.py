@@ -43,7 +43,7 @@ TURN = 1 << 16
 def as_spins(xp: Any, kind: Any, vectors: Any, states: int = 0) -> Any:
     """Return unit vectors, (..., components) of float64, as spins.
 
-    Of a clock `states` are its hours; of vectors of more than three numbers, how many these are.
+    `states` are the hours of a clock, or the numbers of a vector of more than three.
     """
     if kind.components == 2:
         turns, around = xp.arctan2(vectors[..., 1], vectors[..., 0]) / (2 * pi), states or TURN
@@ -61,7 +61,7 @@ def as_spins(xp: Any, kind: Any, vectors: Any, states: int = 0) -> Any:
 
 
 def as_angles(spins: Any, hours: int = 0) -> Any:
-    """Return angles from 0 to 2 pi, of float64; of a clock, by its hours."""
+    """Return angles from 0 to 2 pi, of float64; of a clock by its hours."""
     return spins.astype(np.float64) * (2 * pi / (hours or TURN))
 
 

@@ -1,10 +1,6 @@
 """Simulations that stand on labelling: spin models."""
 
 from conncomp.models import results
-from conncomp.models.analysis.equilibrium import logarithmic_bins
-from conncomp.models.analysis.glasses import overlap_distribution
-from conncomp.models.analysis.reweighting import reweight
-from conncomp.models.analysis.scaling import collapse, crossing
 from conncomp.models.cahn_hilliard.model import CahnHilliard
 from conncomp.models.disorder import random_couplings, random_fields
 from conncomp.models.ising.model import Ising
@@ -14,9 +10,15 @@ from conncomp.models.percolation.model import Percolation
 from conncomp.models.potts.model import Potts
 from conncomp.models.protocol import Model, ModelSeries, ModelState, ModelUpdate, SummarisedModel
 from conncomp.models.simulation import simulate
-from conncomp.models.spin_glass.disorder import glass_equilibration_test, summarise_overlaps
+from conncomp.models.spin_glass.disorder import (
+    glass_equilibration_test,
+    overlap_distribution,
+    summarise_overlaps,
+)
 from conncomp.models.spin_glass.model import SpinGlass
-from conncomp.models.statistics.estimates import autocorrelation_time, jackknife
+from conncomp.models.statistics.estimates import autocorrelation_time, jackknife, logarithmic_bins
+from conncomp.models.statistics.reweighting import reweight
+from conncomp.models.statistics.scaling import collapse, crossing
 from conncomp.models.statistics.summaries import summarise
 from conncomp.models.tempering import parallel_tempering
 from conncomp.models.vectors.kinds import ON, XY, Clock, Heisenberg

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from math import prod
+from math import inf, isfinite, prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -37,19 +36,23 @@ def check_drawn(replicas: int | None, first_replica: int, seed: int) -> Drawn:
     return Drawn(count, first, check_range("seed", seed, 0, MOST_SEED))
 
 
-def as_reals(name: str, given: Any, kinds: str = "iuf") -> NDArray[Any]:
-    """Return an array of real numbers, which may have been given on a GPU."""
-    array: NDArray[Any] = on_host(given) if on_gpu(given) else as_numpy(given, name)
+def real_numbers(name: str, given: Any, kinds: str = "iuf") -> NDArray[Any]:
+    """Return an array of real numbers of NumPy."""
+    array = as_numpy(given, name)
     check_kind(array, kinds, given, name, "of real numbers")
     return array
+
+
+def as_reals(name: str, given: Any, kinds: str = "iuf") -> NDArray[Any]:
+    """Return an array of real numbers, which may have been given on a GPU."""
+    return real_numbers(name, on_host(given) if on_gpu(given) else given, kinds)
 
 
 def finite_reals(name: str, given: Any) -> NDArray[np.float64]:
     """Return an array of finite numbers; the ValueError names the place of another one."""
     numbers = as_reals(name, given).astype(np.float64)
-    if not np.isfinite(numbers).all():
-        place = tuple(int(k) for k in np.argwhere(~np.isfinite(numbers))[0])
-        raise ValueError(f"{name}{list(place)}={numbers[place]} must be finite")
+    for place in np.argwhere(~np.isfinite(numbers)).tolist():
+        raise ValueError(f"{name}{place}={numbers[tuple(place)]} must be finite")
     return numbers
 
 
@@ -65,11 +68,8 @@ def as_many_as(replicas: Any, *values: Any) -> Any:
     """Return `replicas` or, if it is None, the length of the first list of two values or more."""
     if replicas is not None:
         return replicas
-    for given in values:
-        is_row = isinstance(given, (list, tuple)) or getattr(given, "ndim", 0) == 1
-        if is_row and len(given) > 1:
-            return len(given)
-    return None
+    rows = (v for v in values if isinstance(v, (list, tuple)) or getattr(v, "ndim", 0) == 1)
+    return next((len(row) for row in rows if len(row) > 1), None)
 
 
 def one_each(name: str, value: Any, replicas: int) -> NDArray[np.float64]:
@@ -138,10 +138,10 @@ def check_shape(shape: int | Sequence[int]) -> tuple[int, ...]:
 
 def as_tuple(lengths: Any, ndim: int = 1, name: str = "shape") -> tuple[Any, ...]:
     """Return lengths, or what was given instead, as a tuple; a single one for each axis."""
-    is_array = isinstance(lengths, np.ndarray) and lengths.ndim > 0
-    is_sequence = isinstance(lengths, Sequence) and not isinstance(lengths, (str, bytes))
-    several = is_array or is_sequence
-    return tuple(as_sequence(name, lengths, MOST_LENGTHS)) if several else (lengths,) * ndim
+    several = isinstance(lengths, Sequence) and not isinstance(lengths, (str, bytes))
+    if several or (isinstance(lengths, np.ndarray) and lengths.ndim > 0):
+        return tuple(as_sequence(name, lengths, MOST_LENGTHS))
+    return (lengths,) * ndim
 
 
 def as_numbers(name: str, value: Any) -> NDArray[np.float64]:
@@ -170,7 +170,7 @@ def distinct(values: NDArray[np.float64]) -> NDArray[np.float64]:
 def check_finite(name: str, value: Any) -> float:
     """Return a number that is finite."""
     number = as_number(name, value)
-    if not math.isfinite(number):
+    if not isfinite(number):
         raise ValueError(f"{name}={shown(value)} must be finite")
     return number
 
@@ -186,7 +186,7 @@ def check_not_negative(name: str, value: Any) -> float:
 def check_positive(name: str, value: Any) -> float:
     """Return a number that is above 0, and finite."""
     number = as_number(name, value)
-    if not 0 < number < math.inf:
+    if not 0 < number < inf:
         raise ValueError(f"{name}={shown(value)} must be above 0, and finite")
     return number
 

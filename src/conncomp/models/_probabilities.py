@@ -87,10 +87,7 @@ def _acceptance(beta: float, coupling: float, bonds: int, states: int) -> int:
 def level_probabilities(
     betas: NDArray[np.float64], coupling: float, rule: str, kinds: int, whole: bool
 ) -> NDArray[np.uint64]:
-    """Return the probability of each kind of chance, for each replica: see ``GlassUpdate``.
-
-    A level is a bond, two of which differ by four couplings, or half of one.
-    """
+    """Return chances by level, a bond or half of one, for each replica: see ``GlassUpdate``."""
     of_level = 4 if whole else 2
     levels = range(0, kinds * of_level, of_level)
     return _tabulated(betas, lambda beta: [_chance(beta, coupling, rule, k) for k in levels])
@@ -108,10 +105,7 @@ def _chance(beta: float, coupling: float, rule: str, change: int) -> int:
 def exchange_digits(
     temperatures: NDArray[np.float64], coupling: float, coordination: int
 ) -> NDArray[np.uint8]:
-    """Return ``acceptance`` of ``kernels/core/kawasaki.h``, for each replica.
-
-    Those are binary digits of probabilities, the highest first: bit k is of number k.
-    """
+    """Return ``acceptance`` of ``core/kawasaki.h``: digits of probabilities, bit k of number k."""
     losses = range(1, coordination)
 
     def digits(temperature: float) -> list[int]:

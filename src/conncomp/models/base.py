@@ -21,21 +21,19 @@ class Simulated(ABC, Generic[Measured]):
 
     A model is a folder with a class that inherits from this one, and says what differs:
 
-    - `_name`, what parameters and errors call it, and `_folder`, its package, where `_new_engine`
-      looks for ``cpu.py`` and ``cuda.py``;
-    - `_changing`, the names of the attributes with the arrays that updates change, of which
-      `_checked` returns those of a state; and `_memory`, what else `_prepare` makes;
+    - `_name`, for parameters and errors, and `_folder`, its package with ``cpu.py`` and
+      ``cuda.py``;
+    - `_changing`, the attributes with arrays that updates change, of which `_checked` returns those
+      of a state; and `_memory`, the other attributes that `_prepare` makes;
     - `_described`, its parameters;
     - `_advance`, which makes an update, or an `updater` of its own where there are several kinds;
-    - `_record_length`, `_measure` and `_read`, how a state becomes a record and a record what was
-      measured;
-    - `measure` and `labels`, which users call; and `summaries`, of `SummarisedModel`, where means
-      and errors of a simulation follow from its series.
+    - `_record_length`, `_measure` and `_read`: how a state becomes a record, and a record what
+      users get;
+    - `_labels`, or `labels` with arguments of its own; and `summaries`, of `SummarisedModel`.
 
-    Its copies, deep copies and pickles go through its state, which has no memory of the model, so
-    that a copy and its original go on apart. All other attributes are as they are, but for those
-    that `_prepare` makes anew. `start` decides about the device if that is None; without `replicas`
-    there is one, and no axis for replicas in what is returned.
+    Copies and pickles go through the state, so that a copy and its original go on apart; attributes
+    other than those above are shared. `start` chooses the device where that is None. Without
+    `replicas` there is one, and no axis for replicas in what is returned.
     """
 
     _name: ClassVar[str]
@@ -58,13 +56,7 @@ class Simulated(ABC, Generic[Measured]):
         self._observables: dict[Any, Any] = {}  # what updates measure besides, as it was made
 
     def parameters(self) -> dict[str, Any]:
-        """Return which model it is.
-
-        Returns
-        -------
-        dict
-            Values that JSON has or, for what each replica has one of, arrays.
-        """
+        """Return which model it is: values that JSON has or arrays, with a value per replica."""
         return {
             "model": self._name,
             **self._described(),
@@ -74,13 +66,7 @@ class Simulated(ABC, Generic[Measured]):
         }
 
     def state(self) -> ModelState:
-        """Return a copy of all that updates change, in memory of the CPU.
-
-        Returns
-        -------
-        ModelState
-            For `restore`, of this model or of one with the same parameters on any device.
-        """
+        """Return a copy of all that updates change, in main memory, which `restore` takes."""
         return ModelState(
             self.updates, tuple(host_copy(getattr(self, name)) for name in self._changing)
         )
@@ -91,12 +77,8 @@ class Simulated(ABC, Generic[Measured]):
         Parameters
         ----------
         state : ModelState
-            What `state` returned.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If it cannot be a state of this model, which is then unchanged.
+            What `state` returned. What cannot be a state of this model raises TypeError or
+            ValueError, and leaves the model as it was.
 
         Examples
         --------
@@ -132,21 +114,13 @@ class Simulated(ABC, Generic[Measured]):
         ----------
         n : int, optional
             0 or more; with those that were made, below 2**32.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If `n` is no integer, or out of its range.
         """
         self._step(self._next_updates("n", n))
 
     def updater(self) -> ModelUpdate[Measured]:
-        """Return a kind of the model's updates, of which `conncomp.models.simulate` makes many.
+        """Return the model's usual update, a `ModelUpdate`: `conncomp.models.simulate` makes many.
 
-        Returns
-        -------
-        ModelUpdate
-            It measures the state that it finds, and makes one of the usual updates.
+        It measures the state that it finds, and then changes it.
 
         Examples
         --------
@@ -161,30 +135,55 @@ class Simulated(ABC, Generic[Measured]):
         return Step(self)
 
     def new_records(self, n: int) -> Any:
-        """Return records, all 0, for what updates measure.
+        """Return n records of what updates measure: int64, all 0, (n, replicas, fields)."""
+        return self._zero_records(check_range("n", n, 0, MOST_UPDATES))
+
+    def measure(self) -> Measured:
+        """Return what can be measured of the present state without an update.
+
+        That is all but clusters, without an axis for updates.
+
+        Examples
+        --------
+        >>> from conncomp.models import Potts
+        >>> Potts((8, 8), start="cold", replicas=2).measure().energy
+        array([-128., -128.])
+        """
+        return self._read(self._present())
+
+    def labels(self, *, numbering: str = "consecutive", return_num: bool = False) -> Any:
+        """Label the clusters that the next update draws, or the components of the present state.
+
+        The latter are those of the spins that are up, of `Kawasaki` and `SpinGlass`.
 
         Parameters
         ----------
-        n : int
+        numbering, return_num
+            As of `conncomp.label`.
 
         Returns
         -------
-        array of int64, shape (n, replicas, fields)
-            On the device.
+        labels : array of int32 or int64, shape ``(*replicas, *shape)``
+            On the device: of the shape of `spins`, but for components of vectors. Spins that are
+            down have 0, or -1 if numbering is "roots".
+        num : int, or array of int64, shape (replicas,)
+            If `return_num`: how many there are.
+
+        Examples
+        --------
+        >>> from conncomp.models import XY, Ising
+        >>> labels, num = XY((4, 4), beta=50.0, start="cold", seed=1).labels(return_num=True)
+        >>> labels.shape, num
+        ((4, 4), 1)
+        >>> kagome = Ising((4, 4), lattice="kagome", beta=9.0, start="cold")
+        >>> kagome.labels().shape
+        (4, 4, 3)
         """
-        return self._zero_records(check_range("n", n, 0, MOST_UPDATES))
-
-    @abstractmethod
-    def measure(self) -> Measured:
-        """Return what is measured of the present state."""
-
-    @abstractmethod
-    def labels(self, *, numbering: str = "consecutive", return_num: bool = False) -> Any:
-        """Return the labels of the components of the present state."""
+        return self._labels(numbering=numbering, return_num=return_num)
 
     @property
     def _engine(self) -> Any:
-        """What makes updates; RuntimeError unless the GPU is current that the model lies on."""
+        """The maker of updates; RuntimeError unless the GPU is current that the model lies on."""
         engine = self._made_engine
         gpu = getattr(engine, "gpu", None)
         if gpu is not None and not gpu.is_current():
@@ -201,6 +200,9 @@ class Simulated(ABC, Generic[Measured]):
     @abstractmethod
     def _described(self) -> dict[str, Any]:
         """Return the parameters of this model but for what all have, as values that JSON has."""
+
+    def _labels(self, **how: Any) -> Any:
+        raise NotImplementedError
 
     def _prepare(self) -> None:
         """Make the engine, and what it reads and writes but for the state."""
@@ -230,10 +232,10 @@ class Simulated(ABC, Generic[Measured]):
         """Make the update of this number; whatever ends it leaves state and `updates` before it."""
         raise NotImplementedError
 
-    def _new_engine(self, *arguments: Any, folder: str | None = None) -> Any:
-        """Return the ``Engine`` of ``cpu.py`` or ``cuda.py`` of a folder, or of the model's."""
+    def _new_engine(self, *arguments: Any, name: str = "Engine") -> Any:
+        """Return the engine of this name in ``cpu.py`` or ``cuda.py`` of the model's folder."""
         drawn = Drawn(self.replicas, self.first_replica, self.seed)
-        return import_module(f"{folder or self._folder}.{self.device}").Engine(drawn, *arguments)
+        return getattr(import_module(f"{self._folder}.{self.device}"), name)(drawn, *arguments)
 
     def _next_updates(self, name: str, count: Any) -> range:
         """Return the numbers of so many updates, which an argument of this name asks for."""
@@ -262,10 +264,7 @@ class Simulated(ABC, Generic[Measured]):
 
 
 class Step(Generic[Measured]):
-    """An update that measures the state which it finds, and then makes a model advance.
-
-    `measures` and `makes` are arguments of either, as JSON has them.
-    """
+    """An update that measures the state, then makes a model advance, with arguments of JSON."""
 
     def __init__(self, model: Simulated[Measured], measures: Any = None, makes: Any = None) -> None:
         self._model, self._measures, self._makes = model, measures or {}, makes or {}
@@ -283,10 +282,7 @@ class Step(Generic[Measured]):
 
 
 class Thermal(Simulated[Measured]):
-    """A model that holds `_betas`, an inverse temperature for each replica.
-
-    It says `_critical_beta`, and what beta times `_strength` has to stay below, `_most`.
-    """
+    """A model with `_betas`, one of each replica, which times `_strength` are below `_most`."""
 
     _most: ClassVar[float] = inf
 

@@ -5,9 +5,8 @@
     ...                            the arrays, one after the other, as they lie in memory
     ...                            the SHA-256 of all that is before
 
-No sizes are in the file: the reader knows those of the arrays, and nothing is allocated that a
-forged file asks for. This is why it is not HDF5, whose library follows what a file says of itself
-before anybody can look at it.
+The reader knows the sizes of the arrays, so that a forged file cannot ask for memory, as it could
+of HDF5.
 """
 
 from __future__ import annotations
@@ -31,10 +30,7 @@ DIGEST = hashlib.sha256
 
 
 def write_checkpoint(path: StrPath, facts: dict[str, Any], arrays: Sequence[NDArray[Any]]) -> None:
-    """Write a checkpoint; after any failure, the one that was there is untouched.
-
-    `facts` are what JSON has; arrays are C-contiguous.
-    """
+    """Write facts and C-contiguous arrays; after a failure, the checkpoint before is untouched."""
     digest = DIGEST()
     size = sum(array.nbytes for array in arrays)
     with atomic_path(path, size) as temporary, temporary.open("wb") as file:
@@ -58,10 +54,7 @@ class OtherSimulationError(ValueError):
 
 
 class Checkpoint:
-    """A checkpoint that is there, whole and of this format; a context that holds its file open.
-
-    OSError is raised if the file cannot be read, ValueError if it is no such checkpoint.
-    """
+    """A checkpoint that is whole and of this format, as an open file; else OSError, ValueError."""
 
     def __init__(self, path: StrPath) -> None:
         self.path = os.fspath(path)
@@ -97,8 +90,8 @@ class Checkpoint:
                     raise self.error("was cut short while it was read")
 
     def _check(self) -> dict[str, Any]:
-        status = os.fstat(self._file.fileno())
-        self._end = status.st_size - DIGEST().digest_size
+        status, digest = os.fstat(self._file.fileno()), DIGEST()
+        self._end = status.st_size - digest.digest_size
         first = self._file.readline(len(MAGIC) + 20) if stat.S_ISREG(status.st_mode) else b""
         if not first.startswith(MAGIC):
             raise self.error("is no checkpoint of a simulation")
@@ -107,10 +100,13 @@ class Checkpoint:
             raise self.error(
                 f"is a checkpoint of format {shown(version)}; this conncomp reads format {FORMAT}"
             )
-        begin = self._file.tell()
-        if not self._is_whole():
+        after_head = self._file.tell()
+        self._file.seek(0)
+        for begin in range(0, self._end, PIECE):
+            digest.update(self._file.read(min(PIECE, self._end - begin)))
+        if self._end < 0 or self._file.read() != digest.digest():
             raise self.error("is damaged: its SHA-256 is not that of its content")
-        self._file.seek(begin)
+        self._file.seek(after_head)
         try:
             facts = json.loads(self._file.readline(LONGEST_LINE))
         except (ValueError, RecursionError):
@@ -118,15 +114,6 @@ class Checkpoint:
         if not isinstance(facts, dict):
             raise self.error("is damaged: it has no facts of a simulation")
         return facts
-
-    def _is_whole(self) -> bool:
-        if self._end < 0:
-            return False
-        digest = DIGEST()
-        self._file.seek(0)
-        for begin in range(0, self._end, PIECE):
-            digest.update(self._file.read(min(PIECE, self._end - begin)))
-        return self._file.read() == digest.digest()
 
 
 def _pieces(array: NDArray[Any]) -> Iterator[memoryview]:

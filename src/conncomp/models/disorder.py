@@ -35,6 +35,20 @@ class Distribution(NamedTuple):
     dilution: float
 
 
+def check_distribution(name: str, kind: Any, positive: Any, dilution: Any) -> Distribution:
+    """Return what these arguments say, the first of which has this name; None is the default."""
+    check_choice(name, kind, KINDS)
+    if positive is not None and kind != "pm":
+        raise ValueError(f'positive={shown(positive)} is for {name}="pm"; leave it out')
+    above = 0.5 if positive is None else as_number("positive", positive)
+    absent = 0.0 if dilution is None else as_number("dilution", dilution)
+    if not 0 <= above <= 1:
+        raise ValueError(f"positive={shown(positive)} must be from 0 to 1")
+    if not 0 <= absent < 1:
+        raise ValueError(f"dilution={shown(dilution)} must be 0 or more, and below 1")
+    return Distribution(kind, above, absent)
+
+
 def random_couplings(
     size: int | Sequence[int],
     kind: str = "pm",
@@ -44,7 +58,7 @@ def random_couplings(
     positive: float | None = None,
     dilution: float = 0.0,
 ) -> NDArray[np.float64]:
-    """Draw couplings: ±1, of a normal distribution, or diluted ones.
+    """Draw couplings, float64: ±1, of a normal distribution, or diluted ones.
 
     Each is a function of its place in C order, of the seed and of the sample alone. Those of
     `SpinGlass` of one axis are the same.
@@ -65,18 +79,6 @@ def random_couplings(
     dilution : float, optional
         With which probability a number is 0, 0 or more and below 1.
 
-    Returns
-    -------
-    ndarray of float64
-        Of that shape.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is of the wrong kind, or out of its range.
-    MemoryError
-        If there is no room for so many numbers.
-
     Examples
     --------
     An Ising model on a diluted triangular lattice:
@@ -88,19 +90,16 @@ def random_couplings(
     >>> round(float((couplings == 0).mean()), 1)
     0.2
     """
-    check_choice("kind", kind, KINDS)
-    if positive is not None and kind != "pm":
-        raise ValueError(f'positive={shown(positive)} is for kind="pm"; leave it out')
-    shares = _share("positive", 0.5 if positive is None else positive), _share("dilution", dilution)
-    if shares[1] == 1:
-        raise ValueError(f"dilution={shown(dilution)} must be below 1")
-    return _of_sample(size, Distribution(kind, *shares), COUPLING, seed, sample)
+    drawn = check_distribution("kind", kind, positive, as_number("dilution", dilution))
+    return _of_sample(size, drawn, COUPLING, seed, sample)
 
 
 def random_fields(
     size: int | Sequence[int], kind: str = "gaussian", *, seed: int = 0, sample: int = 0
 ) -> NDArray[np.float64]:
-    """Draw fields: of a normal distribution, or ±1. They do not depend on `random_couplings`.
+    """Draw fields of strength 1, float64: of a normal distribution, or ±1.
+
+    They do not depend on `random_couplings`.
 
     Parameters
     ----------
@@ -109,18 +108,6 @@ def random_fields(
     kind : {"gaussian", "pm"}, optional
     seed, sample : int, optional
         As of `random_couplings`.
-
-    Returns
-    -------
-    ndarray of float64
-        Of that shape; times the strength of the field, it is what models take as ``field``.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is of the wrong kind, or out of its range.
-    MemoryError
-        If there is no room for so many numbers.
 
     Examples
     --------
@@ -131,8 +118,7 @@ def random_fields(
     >>> model = Ising((12, 12, 12), lattice="cubic", temperature=3.0, field=field, seed=1)
     >>> model.step(10)
     """
-    check_choice("kind", kind, KINDS)
-    return _of_sample(size, Distribution(kind, 0.5, 0.0), FIELD, seed, sample)
+    return _of_sample(size, check_distribution("kind", kind, None, None), FIELD, seed, sample)
 
 
 def draw_numbers(
@@ -158,9 +144,8 @@ def draw_numbers(
 def _of_sample(
     size: int | Sequence[int], drawn: Distribution, purpose: int, seed: int, sample: int
 ) -> NDArray[np.float64]:
-    shape = tuple(
-        check_range("size", length, 0, MOST_DRAWN - 1) for length in as_tuple(size, name="size")
-    )
+    lengths = as_tuple(size, name="size")
+    shape = tuple(check_range("size", length, 0, MOST_DRAWN - 1) for length in lengths)
     count = prod(shape)
     if count >= MOST_DRAWN:
         raise ValueError(f"size={shown(size)} must be fewer than 2**40 numbers")
@@ -173,13 +158,6 @@ def _of_sample(
         index = np.arange(begin, end, dtype=np.uint64) | np.uint64(of_sample)
         numbers[begin:end] = draw_numbers(index, drawn, purpose, checked)
     return numbers.reshape(shape)
-
-
-def _share(name: str, given: float) -> float:
-    number = as_number(name, given)
-    if not 0 <= number <= 1:
-        raise ValueError(f"{name}={shown(given)} must be 0 to 1")
-    return number
 
 
 def _unit_interval(low: NDArray[np.uint32], high: NDArray[np.uint32]) -> NDArray[np.float64]:

@@ -53,10 +53,7 @@ def nishimori_temperature(positive: float) -> float:
 
 
 def universal_jump(temperature: ArrayLike) -> Numbers:
-    """Return 2 T / pi, which the helicity modulus reaches at the transition.
-
-    Of Kosterlitz and Thouless: D. R. Nelson, J. M. Kosterlitz, Phys. Rev. Lett. 39, 1201 (1977).
-    """
+    """Return 2 T / pi: D. R. Nelson, J. M. Kosterlitz, Phys. Rev. Lett. 39, 1201 (1977)."""
     return 2 / pi * np.asarray(temperature, np.float64)
 
 

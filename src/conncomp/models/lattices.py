@@ -29,13 +29,7 @@ class UnitCell:
         Where the sites of a cell lie, 1 to 8 of them.
     bonds : sequence of (int, int, sequence of int)
         From a site of a cell to a site of the cell that is so many steps of -1, 0 or 1 farther
-        along each axis; each bond once.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is of the wrong kind, or out of its range; if a bond leads from a site to
-        itself, or is there twice.
+        along each axis; each bond once, and none from a site to itself.
 
     Examples
     --------

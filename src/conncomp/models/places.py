@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 from contextlib import AbstractContextManager
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._arguments import as_sequence, check_choice, shown
+from conncomp._core import native
 from conncomp.graph import Graph
 from conncomp.graph.inputs.conversions import is_sparse
 from conncomp.graph.inputs.parts import check_one_each
@@ -25,7 +26,6 @@ from conncomp.models._arguments import (
     room_on_host,
 )
 from conncomp.models.lattices import LATTICES, UnitCell, lattice_in_words
-from conncomp.models.on_edges import grouped
 
 HYPERCUBIC = ("chain", "square", "cubic", "hypercubic")
 BORDERS = {True: "periodic", False: "open", "antiperiodic": "antiperiodic"}
@@ -60,13 +60,8 @@ class OnLattice:
         cells = self.cells
         return cells.shape if cells.cell == 1 else (*cells.shape, cells.cell)
 
-    def edges(self) -> NDArray[np.int64]:
-        """Return the two sites of each bond, shape (bonds, 2)."""
-        with self._room_for_bonds():
-            return np.ascontiguousarray(self.cells.ends().T, np.int64)
-
-    def ends(self) -> NDArray[np.int32]:
-        """Return the same in shape (2, bonds), of fewer than 2**31 sites."""
+    def ends(self) -> NDArray[Any]:
+        """Return the two sites of each bond, shape (2, bonds), int32 of fewer than 2**31 sites."""
         with self._room_for_bonds():
             return self.cells.ends()
 
@@ -140,9 +135,8 @@ class OnLattice:
 class InGraph:
     """The vertices of a graph, and the bonds that its arcs are.
 
-    The coupling of two vertices is the sum of those of the arcs from one to the other; where arcs
-    lead back, too, these are the same bond, and must say the same. `couplings` are in the order of
-    bonds: of the smaller vertex, then of the larger one.
+    Couplings of arcs from one vertex to another add up, and must be those of the arcs back, which
+    are the same bond. Bonds are in the order of the smaller vertex, then of the larger one.
     """
 
     name = "graph"
@@ -207,12 +201,8 @@ class InGraph:
         """That of an array of sites."""
         return (self.sites,)
 
-    def edges(self) -> NDArray[np.int64]:
-        """Return the two vertices of each bond, shape (bonds, 2)."""
-        return np.ascontiguousarray(self._ends.T, np.int64)
-
     def ends(self) -> NDArray[np.int32]:
-        """Return the same in shape (2, bonds)."""
+        """Return the two vertices of each bond, shape (2, bonds)."""
         return self._ends
 
     def signs(self) -> NDArray[np.int8]:
@@ -254,10 +244,7 @@ def weighted_bonds(
     field: NDArray[np.float64] | None,
     states: int = 2,
 ) -> EdgeBonds:
-    """Return bonds and fields as the kernels take them.
-
-    `couplings` are (bonds,) or (), and are multiplied by `signs`; `field` is (sites,).
-    """
+    """Return bonds, of couplings of shape (bonds,) or () times signs, and fields."""
     if place.sites > MOST_VERTICES:
         raise ValueError(f"{place.sites} sites with a field, or couplings of their own, are 2**31")
     given = couplings, np.zeros(0) if field is None else field
@@ -305,6 +292,51 @@ def in_words(
     return Lattice(cells.shape, cells.periodic, states)
 
 
+class Classes(NamedTuple):
+    """The arcs of sites, and sites in classes no two of which are neighbours.
+
+    `arcs` are where those of each site begin, their ends, and their couplings or None, without
+    bonds of a site to itself. `order` has the sites class by class, and at last bits that are no
+    sites; `bounds`, where classes begin, and the end.
+    """
+
+    arcs: tuple[Any, ...]
+    order: NDArray[np.int32]
+    bounds: list[int]
+
+
+def classes_of(edges: EdgeBonds) -> Classes:
+    """Return the classes of all sites, as of ``kernels/cpu/models/edge_spins.h``."""
+    begins, targets, couplings = arcs_of(edges)
+    class_of = np.empty(edges.sites, np.int32)
+    count = native.classify_vertices(begins, targets, class_of)
+    beyond = edges.beyond
+    if beyond is not None:
+        class_of[beyond] = count
+    bounds, order = grouped(class_of, count + 1)
+    return Classes((begins, targets, couplings), order, bounds[: count + 1].tolist())
+
+
+def arcs_of(edges: EdgeBonds) -> tuple[Any, ...]:
+    """Return the arcs of `Classes`, those of a site in the order of bonds."""
+    ends, couplings = edges.ends, edges.couplings
+    apart = ends[0] != ends[1]
+    if not apart.all():
+        ends, couplings = ends[:, apart], None if couplings is None else couplings[apart]
+    begins, order = grouped(ends.reshape(-1), edges.sites)
+    both = None if couplings is None else np.tile(couplings, 2).take(order)
+    return begins, ends[::-1].reshape(-1).take(order), both
+
+
+def grouped(keys: NDArray[Any], groups: int) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    """Return where groups begin, and the places of keys by group: a stable sort; Ctrl-C ends it."""
+    index = np.dtype(np.int32 if len(keys) < 1 << 31 else np.int64)
+    begins, order = np.empty(groups + 1, np.int64), np.empty(len(keys), index)
+    places = np.arange(len(keys), dtype=index)
+    native.csr_of_arcs(keys.astype(index, copy=False), places, begins, order)
+    return begins, order
+
+
 def digest_of(edges: EdgeBonds) -> str:
     """Return a text by which simulations of other bonds and fields are told apart."""
     digest = hashlib.sha256(repr((edges.sites, edges.bonds, edges.scale)).encode())
@@ -332,8 +364,7 @@ def as_field(given: Any, shape: tuple[int, ...]) -> NDArray[np.float64] | None:
         return None
     scalar = np.isscalar(given)
     field = np.array(check_finite("field", given)) if scalar else finite_reals("field", given)
-    if field.ndim == 0:
-        field = np.broadcast_to(field, shape)
+    field = np.broadcast_to(field, shape) if field.ndim == 0 else field
     if field.shape != shape:
         raise ValueError(
             f"field has shape {field.shape}; it must be a number, or have one for each site, shape "

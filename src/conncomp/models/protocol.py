@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 MOST_UPDATES = (1 << 32) - 1  # what a counter of random numbers has room for
 
-# The version of which random numbers a model draws for what. It is to be raised by whoever changes
-# that for any model: checkpoints of another one are refused, as they would go on differently.
+# The version of which random numbers a model draws for what: raise it with any change of that, as
+# checkpoints of another version would go on differently, and are refused.
 CONTRACT = 3
 
 
@@ -43,13 +43,12 @@ class ModelState(NamedTuple):
 class ModelUpdate(Protocol[Measured]):
     """One kind of a model's updates.
 
-    ``update(number, record)`` makes the update of this number, which is ``model.updates + 1``, and
-    the model's ``updates`` is then this number. It measures the state that it finds into a record,
-    which is 0, unless that is None. Whatever ends it leaves the state, and ``updates``, before it.
-    A kind whose records are not those of the model has ``new_records(n)`` of its own. One that
-    makes many updates at once has ``most``, how many, and ``sweep(numbers, records, every,
-    before)``, whose first record is of the last update that measured if updates have been made
-    ``before`` these since.
+    ``update(number, record)`` makes update ``number``, which is ``model.updates + 1`` and then the
+    model's ``updates``. It measures the state that it finds into a record, which is 0, unless that
+    is None. An update that is interrupted leaves the state and ``updates`` as they were. A kind
+    with records of its own has ``new_records(n)``. A kind that makes many updates at once has
+    ``most``, their number, and ``sweep(numbers, records, every, before)``; its first record is that
+    of the last update that measured if ``before`` updates were made since.
     """
 
     @property
@@ -60,20 +59,11 @@ class ModelUpdate(Protocol[Measured]):
         """Make an update."""
 
     def read(self, records: NDArray[Any]) -> Measured:
-        """Return what was measured.
-
-        Parameters
-        ----------
-        records : ndarray, shape (rows, replicas, ...)
-            Records of updates of this kind.
-        """
+        """Return what was measured, given records of this kind, (rows, replicas, ...)."""
 
 
 def make_updates(update: Any, numbers: range, records: Any = None, every: int = 1) -> None:
-    """Make updates from ``model.updates + 1`` on; the first of each `every` fills the next record.
-
-    Records are as many as measure; None is that none does.
-    """
+    """Make updates from ``model.updates + 1`` on; the first of each `every` fills a record."""
     most = getattr(update, "most", 1) if len(numbers) > 1 else 1
     if most > 1:
         for begin in range(0, len(numbers), most):
@@ -87,7 +77,7 @@ def make_updates(update: Any, numbers: range, records: Any = None, every: int = 
 
 @runtime_checkable
 class Model(Protocol[Measured]):
-    """A model whose updates can be repeated: they are a function of parameters and seed alone.
+    """A model whose updates are a function of parameters and seed alone, and so can be repeated.
 
     Attributes
     ----------
@@ -96,7 +86,7 @@ class Model(Protocol[Measured]):
     replicas : int
         How many independent lattices run side by side.
     first_replica : int
-        The number of the first of them, by which random numbers are drawn.
+        The number of the first replica, by which random numbers are drawn.
     seed : int
     device : {"cpu", "cuda"}
     """
@@ -119,8 +109,8 @@ class Model(Protocol[Measured]):
     def parameters(self) -> dict[str, Any]:
         """Return which model it is: ``model`` (its name), ``shape``, ``seed``, ``replicas``, ...
 
-        Values are what JSON has or, for what each replica has one of, arrays: of these a file has
-        datasets, and a checkpoint the SHA-256.
+        Values are those of JSON or arrays with a value per replica. Files have a dataset for each
+        array, and checkpoints its SHA-256.
         """
 
     def state(self) -> ModelState:
@@ -129,8 +119,8 @@ class Model(Protocol[Measured]):
     def restore(self, state: ModelState) -> None:
         """Go to where a model with the same parameters stood.
 
-        A state may come from a file of a stranger: ValueError, and the model is unchanged, unless
-        its arrays have the shapes, dtypes and values that a state can have.
+        The state may come from a stranger's file: arrays of shapes, dtypes or values that no state
+        has raise ValueError, and leave the model as it was.
         """
 
     @property
@@ -147,13 +137,8 @@ class SummarisedModel(Protocol):
 
     @staticmethod
     def summaries(series: Any, parameters: Mapping[str, Any]) -> list[Any]:
-        """Return means and errors, which `Simulation.summarise` gives to users.
+        """Return the means and errors of `Simulation.summarise`.
 
-        Parameters
-        ----------
-        series : ModelSeries
-            What an update of the model has read.
-        parameters : mapping
-            All that `Model.parameters` returned before the first update, arrays too, and
-            ``measure_every``.
+        ``parameters`` are those of `Model.parameters` before the first update, with arrays and
+        ``measure_every``.
         """

@@ -1,19 +1,17 @@
 """What models, simulations and their analysis return: for annotations and ``isinstance``."""
 
-from conncomp.models.analysis.equilibrium import LogarithmicBins
-from conncomp.models.analysis.glasses import OverlapDistribution
-from conncomp.models.analysis.reweighting import Reweighted
-from conncomp.models.analysis.scaling import Collapse, Crossing
 from conncomp.models.cahn_hilliard.measurements import DomainMeasurements
 from conncomp.models.kawasaki.measurements import KawasakiMeasurements
 from conncomp.models.percolation.measurements import PercolationMeasurements, PercolationSummary
 from conncomp.models.percolation.sweep import PercolationSweep, SweepEstimates
 from conncomp.models.potts.measurements import IsingMeasurements, Measurements
 from conncomp.models.simulation import Simulation
-from conncomp.models.spin_glass.disorder import OverlapSummary
+from conncomp.models.spin_glass.disorder import OverlapDistribution, OverlapSummary
 from conncomp.models.spin_glass.pairs import Overlaps
 from conncomp.models.spin_glass.rounds import GlassMeasurements, GlassSeries
-from conncomp.models.statistics.estimates import Estimate
+from conncomp.models.statistics.estimates import Estimate, LogarithmicBins
+from conncomp.models.statistics.reweighting import Reweighted
+from conncomp.models.statistics.scaling import Collapse, Crossing
 from conncomp.models.statistics.summaries import Summary, WrappingSummary
 from conncomp.models.tempering import Tempering
 from conncomp.models.vectors.measurements import VectorMeasurements

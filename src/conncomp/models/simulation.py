@@ -21,12 +21,7 @@ from conncomp._arrays import on_host
 from conncomp._optional import optional
 from conncomp.files.access import StrPath, as_path, atomic_path, naming
 from conncomp.models._arguments import check_callable
-from conncomp.models.checkpoint import (
-    DIGEST,
-    Checkpoint,
-    OtherSimulationError,
-    write_checkpoint,
-)
+from conncomp.models.checkpoint import DIGEST, Checkpoint, OtherSimulationError, write_checkpoint
 from conncomp.models.protocol import (
     CONTRACT,
     MOST_UPDATES,
@@ -38,11 +33,11 @@ from conncomp.models.protocol import (
     make_updates,
 )
 
-# Updates between two looks at the clock take about so many seconds, and their records so much
-# memory at most.
+# Updates between two looks at the clock take about so many seconds, and their records so many bytes
+# at most.
 PACE, RECORDS = 0.2, 1 << 26
 
-Report = Callable[[int, int], None]  # is told how many updates are done, and how many there are
+Report = Callable[[int, int], None]  # gets how many updates are done, and how many there are
 
 
 @dataclass(frozen=True)
@@ -56,7 +51,7 @@ class Simulation(Generic[Measured]):
     updates : ndarray of int64, shape (rows,)
         How many updates the model had made before each measurement.
     arrays : dict of str to ndarray
-        Those parameters of the model that each replica has one of, such as "beta" of a `Potts`.
+        The model's parameters with a value per replica, such as "beta" of a `Potts`.
     parameters : dict
         All others, those of the simulation, and the version of conncomp.
     model : type
@@ -70,18 +65,11 @@ class Simulation(Generic[Measured]):
     model: type[Model[Measured]]
 
     def summarise(self) -> list[Any]:
-        """Return the means that follow from the series, with errors.
+        """Return the means that follow from the series, with errors, a list.
 
-        Returns
-        -------
-        list
-            Of a `Potts` a `Summary` for each inverse temperature, as `conncomp.models.summarise`
-            returns them; of a `Percolation` one `PercolationSummary`.
-
-        Raises
-        ------
-        TypeError
-            If the model has no summaries.
+        A model of spins has a `Summary` for each inverse temperature, as of
+        `conncomp.models.summarise`, and a `Percolation` one `PercolationSummary`. A model that has
+        none raises TypeError.
         """
         if not isinstance(self.model, SummarisedModel):
             raise TypeError(
@@ -93,17 +81,9 @@ class Simulation(Generic[Measured]):
     def to_xarray(self) -> Any:
         """Return the series as an ``xarray.Dataset``: a variable for each observable.
 
-        Returns
-        -------
-        Dataset
-            Its first dimension is "update", whose coordinate is `updates`; the next one is
-            "replica" where there are several, with `arrays`. Others are called by the observable
-            and their number. Attributes are `parameters`.
-
-        Raises
-        ------
-        ImportError
-            If there is no xarray.
+        The first dimension is "update", whose coordinate is `updates`; the next one is "replica"
+        where there are several, with `arrays`. Others are called by the observable and their
+        number. Attributes are `parameters`.
 
         Examples
         --------
@@ -126,11 +106,9 @@ class Simulation(Generic[Measured]):
         variables = {name: variable(name, each) for name, each in self.series.observables().items()}
         coordinates: dict[str, Any] = {"update": self.updates}
         for name, array in self.arrays.items():
-            dimensions = ["replica"] if array.shape == (replicas,) and beside else None
-            if dimensions is not None and name not in variables:
-                coordinates[name] = dimensions, array
-        facts = {name: value for name, value in self.parameters.items() if value is not None}
-        return xarray.Dataset(variables, coordinates, facts)
+            if beside and array.shape == (replicas,) and name not in variables:
+                coordinates[name] = ["replica"], array
+        return xarray.Dataset(variables, coordinates, self._facts())
 
     def write(self, path: StrPath, *, force: bool = False) -> None:
         """Write an HDF5 file: a dataset for each observable, the parameters as attributes.
@@ -142,14 +120,7 @@ class Simulation(Generic[Measured]):
         ----------
         path : str or path-like
         force : bool, optional
-            Whether to replace a file that is there.
-
-        Raises
-        ------
-        FileExistsError
-            If there is one.
-        ImportError
-            If there is no h5py.
+            Whether to replace a file that is there; without it that is a FileExistsError.
         """
         h5py = optional("h5py")
         check_output(path, force)
@@ -161,11 +132,12 @@ class Simulation(Generic[Measured]):
             temporary.open("r+b") as file,
             h5py.File(file, "w") as archive,
         ):
-            for name, value in self.parameters.items():
-                if value is not None:
-                    archive.attrs[name] = value
+            archive.attrs.update(self._facts())
             for name, array in arrays.items():
                 archive[name] = array
+
+    def _facts(self) -> dict[str, Any]:
+        return {name: value for name, value in self.parameters.items() if value is not None}
 
 
 class _Schedule(NamedTuple):
@@ -204,12 +176,12 @@ def simulate(
     watch: Callable[[Any], object] | None = None,
     **options: Any,
 ) -> Simulation[Measured]:
-    """Update a model many times and measure, with a file for the series and one to go on from.
+    """Update a model many times and measure, and return the `Simulation`.
 
-    If there is a checkpoint already, the simulation goes on from there, and all that it returns
-    and writes is what it would have been without the interruption, bit for bit. Make the model
-    anew with the same parameters, and call with the same arguments; another device or labelling
-    will do, and more sweeps. The checkpoint stays when all is done, so that more sweeps can follow.
+    If there is a checkpoint already, the simulation goes on from there, and all that it returns and
+    writes is what it would have been without the interruption, bit for bit. Make the model anew
+    with the same parameters, and call with the same arguments; the device, the labelling and the
+    number of sweeps may be others.
 
     Parameters
     ----------
@@ -223,36 +195,28 @@ def simulate(
     output : str or path-like, optional
         Where to write the series in the end: `Simulation.write`.
     checkpoint : str or path-like, optional
-        Where to keep the model and the series so far. The file is replaced as a whole.
+        Where to keep the model and the series so far, also when all is done. The file is replaced
+        as a whole.
     checkpoint_every : float, optional
-        How many seconds later to write it again; it is also written first, last and at Ctrl-C.
+        After how many seconds to write it again, besides first, last and at Ctrl-C.
     progress : bool, optional
         Whether to display on a terminal how much is done, and the time that is left.
     force : bool, optional
         Whether to replace an output that is there.
     watch : callable, optional
-        Is called with the model before each update that measures, in the state that is measured:
-        to draw its labels, say. It must not change the model.
+        Is called with the model in each state that is measured, to draw its labels, say. It must
+        not change the model.
     **options
-        Of the model's updates, as its ``updater`` takes them. `Potts` has ``update``:
-        "swendsen-wang", the default, "wolff", "few-cluster", "metropolis" or "heat-bath"; ``tile``
-        and ``p_flip`` of "few-cluster", as `Potts.few_cluster` takes them; and ``clusters``,
-        ``wrapping`` and ``observe``: whether to measure the sizes of clusters, how they wrap, and
-        structure factors, too, which takes longer.
-
-    Returns
-    -------
-    Simulation
+        Those of the model's ``updater``, such as ``update`` of `Potts.updater`.
 
     Raises
     ------
     TypeError, ValueError
         If an argument is of the wrong kind or out of its range; or if the checkpoint is damaged,
         of another model, simulation or version, which says what differs.
-    FileExistsError
-        If there is an output already.
-    OSError
-        If a file cannot be written. The checkpoint that was there before is untouched.
+    FileExistsError, OSError
+        If there is an output already, or a file cannot be written. The checkpoint that was there
+        before is untouched.
     ImportError
         If h5py is missing, for `output`, or rich, for `progress`.
 
@@ -329,16 +293,12 @@ def _updater(model: Model[Measured], options: dict[str, Any]) -> ModelUpdate[Mea
 
 
 class _Run:
-    """A simulation as it runs: the model and the records so far, which a checkpoint holds.
-
-    Of `records`, (rows, replicas, ...), those up to `measured` are there.
-    """
+    """A simulation as it runs: the model, and records, which are there up to `_measured`."""
 
     def __init__(
         self, model: Model[Any], schedule: _Schedule, update: ModelUpdate[Any], watch: Any
     ) -> None:
-        self._model, self._schedule, self._update = model, schedule, update
-        self._watch = watch
+        self._model, self._schedule, self._update, self._watch = model, schedule, update, watch
         self._path: StrPath | None = None
         self.begin, self._measured = model.updates, 0
         self._new_records = getattr(update, "new_records", model.new_records)
@@ -352,30 +312,27 @@ class _Run:
 
     def finish(self, report: Report) -> None:
         """Make the updates that are left."""
+        count, total = 1, self._schedule.updates
+        # Of as many updates at most the records fit their memory.
+        most = self._schedule.every * max(1, RECORDS // max(1, self.records[:1].nbytes))
         try:
-            self._finish(report)
+            while self._done < total:
+                report(self._done, total)
+                count = min(count, total - self._done, most)
+                begin = perf_counter()
+                self._make(count)
+                now = perf_counter()
+                # As many as take PACE seconds, but no more than twice those that were made.
+                count = max(1, int(count * min(2.0, PACE / max(now - begin, 1e-9))))
+                if self._path is not None and now - self._written >= self._wait:
+                    self._write()
+            report(total, total)
         except KeyboardInterrupt:
             if self._path is not None and self._measured == self._schedule.rows(self._done):
                 self._write()
             raise
         if self._path is not None:
             self._write()
-
-    def _finish(self, report: Report) -> None:
-        count, total = 1, self._schedule.updates
-        # Of as many updates at most the records fit their memory.
-        most = self._schedule.every * max(1, RECORDS // max(1, self.records[:1].nbytes))
-        while self._done < total:
-            report(self._done, total)
-            count = min(count, total - self._done, most)
-            begin = perf_counter()
-            self._make(count)
-            now = perf_counter()
-            # As many as take PACE seconds, but no more than twice those that were made.
-            count = max(1, int(count * min(2.0, PACE / max(now - begin, 1e-9))))
-            if self._path is not None and now - self._written >= self._wait:
-                self._write()
-        report(total, total)
 
     def _make(self, count: int) -> None:
         schedule, first = self._schedule, self._done
@@ -428,7 +385,7 @@ class _Run:
             updates, start = facts.pop("updates", None), facts.get("start")
             self._check_same(checkpoint, facts)
             begin: Any = start.get("updates") if isinstance(start, dict) else None
-            if not (_is_number(begin) and _is_number(updates)):
+            if not all(type(n) is int and 0 <= n <= MOST_UPDATES for n in (begin, updates)):
                 raise checkpoint.error("is damaged: it has no numbers of updates")
             done = updates - begin
             if not 0 <= done <= self._schedule.updates:
@@ -452,12 +409,12 @@ class _Run:
         for name in {**self._facts, **facts}:
             wanted, held = self._facts.get(name), facts.get(name)
             if name != "start" and held != wanted:
-                of_program = name in ("version", "contract")
-                what = "another conncomp" if of_program else "another simulation"
+                what = "conncomp" if name in ("version", "contract") else "simulation"
                 values = f"is {shown(held)}, not {shown(wanted)}"
                 if name in self._digests and name in facts:
                     values = "has other values"
-                raise OtherSimulationError(checkpoint.path, f"is of {what}, whose {name} {values}")
+                reason = f"is of another {what}, whose {name} {values}"
+                raise OtherSimulationError(checkpoint.path, reason)
 
 
 def check_output(path: StrPath, force: bool) -> None:
@@ -484,6 +441,10 @@ def _display(name: str, shows: bool) -> AbstractContextManager[Report]:
     return counting(name)
 
 
+def _no_report(done: int, total: int) -> None:
+    """Tell nobody."""
+
+
 def _place(state: ModelState) -> dict[str, Any]:
     """Return what tells a state from all others."""
     return {"updates": state.updates, "arrays": _digest(*state.arrays)}
@@ -494,11 +455,3 @@ def _digest(*arrays: NDArray[Any]) -> str:
     for array in arrays:
         digest.update(array.data)
     return digest.hexdigest()
-
-
-def _is_number(value: Any) -> bool:
-    return type(value) is int and 0 <= value <= MOST_UPDATES
-
-
-def _no_report(done: int, total: int) -> None:
-    """Tell nobody."""

@@ -18,20 +18,16 @@ from conncomp.models.base import Thermal
 from conncomp.models.observables.observing import observing
 from conncomp.models.protocol import MOST_UPDATES, make_updates
 
-# Of ``kernels/core/spins.h``.
-EXCHANGE, REPLICA_SHIFT = 6, 40
-
-
-# The field of a record that the energy is proportional to, but for a constant.
-LEVEL = 0
+EXCHANGE, REPLICA_SHIFT = 6, 40  # of ``kernels/core/spins.h``
+LEVEL = 0  # the field of a record that the energy is proportional to, but for a constant
 
 
 @dataclass(frozen=True)
 class Tempering:
     """What `parallel_tempering` returns; temperatures are in the order that the model was given.
 
-    Of a model with several ladders, those replicas that exchange, there are as many temperatures
-    in each, in the order of the first one; one ladder follows the other.
+    Of several ladders, of replicas that exchange, one follows the other; all have as many
+    temperatures, in the order of the first one.
 
     Attributes
     ----------
@@ -43,8 +39,8 @@ class Tempering:
         Which replica was measured at each temperature.
     acceptance : ndarray of float64, shape (temperatures - 1,)
         The share of exchanges of neighbouring temperatures that were accepted; NaN if none was
-        tried. Neighbours are in the order of the first of both in `beta`, then of the second, so
-        that of ascending or descending temperatures number k is of those of columns k and k + 1.
+        tried. Neighbours are in the order of their first one in `beta`, then of the second: of
+        ascending or descending temperatures number k is of columns k and k + 1.
     """
 
     series: Any
@@ -61,20 +57,20 @@ def parallel_tempering(
     watch: Callable[[Any], object] | None = None,
     **options: Any,
 ) -> Tempering:
-    """Update replicas, and exchange the temperatures of neighbouring ones now and then.
+    """Update replicas, and exchange the temperatures of neighbours now and then: a `Tempering`.
 
     A round is `sweeps_between` updates, a measurement of the spins after them, and then exchanges:
-    of the temperatures 0 and 1, 2 and 3, ... in one round and 1 and 2, 3 and 4, ... in the next.
-    Two replicas exchange with probability min(1, exp((beta_1 - beta_2)(E_1 - E_2))) [1]_, so that
-    each of them visits all temperatures, and the spins at each have the distribution that belongs
-    to it. Temperatures are numbered from the highest one on for this; what is returned is in the
-    order that the model was given. Of a `SpinGlass` those replicas exchange that belong to one
-    sample and one of the copies.
+    of the temperatures 0 and 1, 2 and 3, ... in one round and 1 and 2, 3 and 4, ... in the next,
+    numbered from the highest one on. Two replicas exchange with probability
+    min(1, exp((beta_1 - beta_2)(E_1 - E_2))) [1]_, so that each of them visits all temperatures,
+    and the spins at each have the distribution that belongs to it. Of a `SpinGlass` those replicas
+    exchange that belong to one sample and one of the copies, whose temperatures must differ, and be
+    the same in all samples and copies.
 
-    Exchanges are no updates of the model. One draws by the number of the update before it.
-    The temperatures stay where they are at the end: ``beta`` of the model then has them in another
-    order, and another call goes on from there as if it were the same call, if `sweeps_between` is
-    the same. As replicas depend on each other, one that runs alone differs.
+    Exchanges are no updates of the model; they draw by the number of the update before. ``beta`` of
+    the model has the temperatures in another order in the end, and another call with the same
+    `sweeps_between` goes on as if it were the same call. As replicas depend on each other, one that
+    runs alone differs.
 
     Parameters
     ----------
@@ -86,18 +82,8 @@ def parallel_tempering(
     watch : callable, optional
         Called with the model in each round, after its updates and before exchanges.
     **options
-        Of the updates, as `Potts.updater`, `Ising.updater`, `XY.updater` and `SpinGlass.updater`
-        take them: ``update``, ``houdayer`` and others. Sizes of clusters are not measured.
-
-    Returns
-    -------
-    Tempering
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is of the wrong kind or out of its range; if replicas of a `SpinGlass` that
-        exchange have one temperature twice, or other ones than those of another ladder.
+        Those of the model's ``updater``, such as ``update`` or ``houdayer``. Sizes of clusters are
+        not measured.
 
     References
     ----------
@@ -184,32 +170,21 @@ def exchange(
     """
     first = (model.updates // between + 1) % 2
     pairs = np.arange(first, ladders.shape[1] - 1, 2)
-    warmer, colder = ladders[:, pairs], ladders[:, pairs + 1]
-    exchanged = _accepts(model, ladders, levels, pairs)
-    betas = model._betas.copy()
-    betas[warmer[exchanged]] = model._betas[colder[exchanged]]
-    betas[colder[exchanged]] = model._betas[warmer[exchanged]]
-    model._betas = betas
-    return pairs, exchanged
-
-
-def _accepts(
-    model: Thermal[Any],
-    ladders: NDArray[np.int64],
-    levels: NDArray[np.int64],
-    pairs: NDArray[np.int64],
-) -> NDArray[np.bool_]:
-    """Return which temperatures of each ladder exchange with the next, colder ones."""
-    betas, of_ladders = model._betas[ladders], levels[ladders]
-    colder, unit = pairs + 1, np.asarray(model._energy_unit())
+    warmer, colder, before = ladders[:, pairs], ladders[:, pairs + 1], model._betas
+    unit = np.asarray(model._energy_unit())
     if unit.ndim > 0:
         unit = unit[ladders[:, :1]]  # one of a ladder
-    gained = of_ladders[:, colder] - of_ladders[:, pairs]
-    lost = (betas[:, colder] - betas[:, pairs]) * gained * -unit
+    gained = levels[colder] - levels[warmer]
+    lost = (before[colder] - before[warmer]) * gained * -unit
     numbers = (model.first_replica + ladders.min(axis=1)).astype(np.uint64)
-    index = colder.astype(np.uint64) | numbers[:, None] << np.uint64(REPLICA_SHIFT)
+    index = (pairs + 1).astype(np.uint64) | numbers[:, None] << np.uint64(REPLICA_SHIFT)
     low, high, _, _ = philox(model.seed, (index & MASK, index >> 32, model.updates, EXCHANGE))
     probability = np.ldexp(np.exp(-np.maximum(lost, 0)), 64)
     certain = probability >= CERTAIN
     uncertain = np.where(certain, 0, probability).astype(np.uint64)
-    return np.asarray(certain | ((low | high << 32) < uncertain))
+    exchanged: NDArray[np.bool_] = certain | ((low | high << 32) < uncertain)
+    betas = before.copy()
+    betas[warmer[exchanged]] = before[colder[exchanged]]
+    betas[colder[exchanged]] = before[warmer[exchanged]]
+    model._betas = betas
+    return pairs, exchanged

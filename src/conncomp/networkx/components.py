@@ -13,8 +13,8 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-from conncomp.graph._condensing import condense
 from conncomp.graph.graph import Graph
+from conncomp.graph.labelling import condense
 from conncomp.networkx.conversion import Components, ConvertedGraph, in_blocks, paused_collector
 
 

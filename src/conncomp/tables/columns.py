@@ -26,10 +26,10 @@ def arrow() -> Any:
 
 
 class Column:
-    """A column of ids or of weights: one-dimensional, of NumPy, CuPy or Arrow (chunked).
+    """A one-dimensional column of ids or weights, of NumPy, CuPy or Arrow; errors call it `name`.
 
-    Text and bytes may be Python objects, whose `dtype` is "U" or "S"; `mask` is where it is null,
-    if the values do not tell. Errors call it by `name`.
+    Text and bytes may be Python objects, whose `dtype` is "U" or "S"; `mask` is where values are
+    null that do not tell.
     """
 
     def __init__(self, values: Any, name: str, mask: Any = None, dtype: Any = None) -> None:
@@ -238,21 +238,36 @@ def _fields_of(rows: list[Any], name: str) -> list[Column]:
     ]
 
 
+def library_of_side(given: Any) -> str:
+    """Return the library of a column, or of the first one of several."""
+    return library_of(given[0] if isinstance(given, tuple) and given else given)
+
+
+def library_of_table(table: Any, columns: Any) -> str:
+    """Return the library of a table, or of some columns of a dict."""
+    library = library_of(table)
+    return library_of_side(columns) if library == "builtins" else library
+
+
+def by_part(name: str, values: list[Any]) -> dict[str, Any]:
+    """Return the columns of ids, numbered if these are of several."""
+    if len(values) == 1:
+        return {name: values[0]}
+    return {f"{name}_{k}": column for k, column in enumerate(values)}
+
+
 def as_weights(given: Any) -> Column:
     """Return a column of weights; raise TypeError if they are no numbers."""
     column = as_column(given, "weights")
-    good = column.type.kind in "iuf" if column.is_array else _is_arrow_number(column.type)
+    if column.is_array:
+        good = column.type.kind in "iuf"
+    else:
+        types = arrow().types
+        kinds = types.is_integer, types.is_floating, types.is_decimal, types.is_null
+        good = any(is_one(column.type) for is_one in kinds)
     if not good:
         raise TypeError(f"weights are of type {column.type}; they must be numbers")
     return column
-
-
-def _is_arrow_number(kind: Any) -> bool:
-    types = arrow().types
-    return any(
-        test(kind)
-        for test in (types.is_integer, types.is_floating, types.is_decimal, types.is_null)
-    )
 
 
 def as_compared(threshold: float, weights: Column) -> float:
@@ -281,8 +296,8 @@ def rows_without_nulls(
 ) -> list[Any]:
     """Return rows of all columns from `begin` on, without nulls.
 
-    With `nulls` of ``"raise"`` and ``"refuse"`` they are an error, which for the first tells of
-    ``"drop"``. It counts rows from `first_row`, the number of the columns' first one.
+    Unless `nulls` is "drop" these are an error, which counts rows from `first_row` and, for
+    "raise", names that remedy.
     """
     pieces = [column.piece(begin, rows) for column in columns]
     missing = None

@@ -26,9 +26,16 @@ from numpy.typing import NDArray
 from conncomp._arguments import check_choice, shown
 from conncomp._optional import optional
 from conncomp.graph.graph import Graph
-from conncomp.graph.inputs.parts import check_num_vertices, excess
+from conncomp.graph.inputs.parts import check_num_vertices
 from conncomp.graph.labelling import connected_components
-from conncomp.tables.forests import Edges, all_of, forest_of, forest_of_parts
+from conncomp.tables.forests import (
+    Edges,
+    all_of,
+    as_vertices,
+    count_vertices,
+    forest_of,
+    forest_of_parts,
+)
 from conncomp.tables.pairs import cluster_pairs as cluster_in_memory
 
 MOST_BUCKETS = 64
@@ -45,15 +52,13 @@ class Part(NamedTuple):
 def cluster_pairs(
     pairs: Any,
     left: Any,
-    right: Any = None,
+    right: Any,
     *,
-    weights: Any = None,
-    threshold: Any = None,
-    nodes: Any = None,
-    max_size: int | None = None,
-    cluster_ids: str = "number",
-    nulls: str = "raise",
-    device: str | None = None,
+    weights: Any,
+    nodes: Any,
+    max_size: int | None,
+    cluster_ids: str,
+    **options: Any,
 ) -> Any:
     """Do what `conncomp.cluster_pairs` does, for a DataFrame of Dask; return one, lazily."""
     check_choice("cluster_ids", cluster_ids, ("number", "first"))
@@ -66,13 +71,14 @@ def cluster_pairs(
             f"max_size={shown(max_size)} is for tables in memory, but pairs is of Dask; divide the "
             "clusters that are too large by a call with their pairs alone"
         )
-    arguments = {"weights": weights, "threshold": threshold, "nulls": nulls, "device": device}
+    arguments = options | {"weights": weights}
     like = cluster_in_memory(
         pairs._meta, left, right, nodes=nodes, cluster_ids=cluster_ids, **arguments
     ).iloc[:0]
     of_objects = any(pairs._meta[name].dtype == object for name in _names(left) + _names(right))
     if of_objects:  # which are of whatever type, as they are when they are computed
-        of_ids = [name for name in like if _is_of_ids(name, cluster_ids)]
+        names = ("node", "cluster") if cluster_ids == "first" else "node"
+        of_ids = [name for name in like if name.startswith(names)]
         like = like.astype(dict.fromkeys(of_ids, object))
     parts = [
         dask.delayed(_cluster_part)(part, left, right, arguments) for part in pairs.to_delayed()
@@ -80,11 +86,6 @@ def cluster_pairs(
     if nodes is not None:
         parts.insert(0, dask.delayed(_cluster_part)(pairs._meta, left, right, arguments, nodes))
     return _united(parts, like, cluster_ids)
-
-
-def _is_of_ids(name: str, cluster_ids: str) -> bool:
-    """Whether a column of the result has ids."""
-    return name.startswith("node") or (cluster_ids == "first" and name.startswith("cluster"))
 
 
 def _names(columns: Any) -> list[Any]:
@@ -123,11 +124,7 @@ def _cluster_part(pairs: Any, left: Any, right: Any, arguments: Any, nodes: Any 
     for suffix in _suffixes(table):
         numbers = table[f"cluster{suffix}"].to_numpy()
         roots.append(np.unique(numbers, return_index=True)[1][numbers])
-    return Part(table[_node_columns(table)], roots)
-
-
-def _node_columns(table: Any) -> list[str]:
-    return [name for name in table.columns if name.startswith("node")]
+    return Part(table[[name for name in table.columns if name.startswith("node")]], roots)
 
 
 def _suffixes(table: Any) -> list[str]:
@@ -235,10 +232,10 @@ def _as_table(part: Part, clusters: Clusters, names: list[Any] | None, like: Any
 MERGED = 4  # forests that one task merges
 
 
-def label_edge_files(edges: Any, src: str, dst: str, num_vertices: int | None) -> tuple[Any, Any]:
-    """Do what `conncomp.label_edge_files` does, lazily."""
+def label_edge_files(edges: Any, names: list[str], num_vertices: int | None) -> tuple[Any, Any]:
+    """Do what `conncomp.label_edge_files` does, lazily, with the columns of these names."""
     count = None if num_vertices is None else check_num_vertices(num_vertices)
-    labelled = dask.delayed(_label, nout=2)(_forest(edges, [src, dst], count), count)
+    labelled = dask.delayed(_label, nout=2)(_forest(edges, names, count), count)
     length = math.nan if count is None else count
     dtype = np.int32 if count is None or count <= 1 << 31 else np.int64
     return (
@@ -248,21 +245,9 @@ def label_edge_files(edges: Any, src: str, dst: str, num_vertices: int | None) -
 
 
 def spanning_forest_of_files(
-    edges: Any, src: str, dst: str, num_vertices: int | None
+    edges: Any, names: list[str], num_vertices: int | None
 ) -> tuple[Any, ...]:
-    """Do what `conncomp.spanning_forest_of_files` does, lazily."""
-    return _columns(edges, [src, dst], num_vertices)
-
-
-def minimum_spanning_forest_of_files(
-    edges: Any, src: str, dst: str, weights: str, num_vertices: int | None
-) -> tuple[Any, ...]:
-    """Do what `conncomp.minimum_spanning_forest_of_files` does, lazily."""
-    return _columns(edges, [src, dst, weights], num_vertices)
-
-
-def _columns(edges: Any, names: list[str], num_vertices: int | None) -> tuple[Any, ...]:
-    """Return the numbers of the forest's edges, their ends and their weights, as Dask arrays."""
+    """Do what `conncomp.spanning_forest_of_files` does, lazily; with weights the minimum one."""
     count = None if num_vertices is None else check_num_vertices(num_vertices)
     columns = dask.delayed(_as_columns, nout=len(names) + 1)(_forest(edges, names, count))
     dtypes = [np.dtype(np.int64)] * 3 + [edges.dtypes[name] for name in names[2:]]
@@ -272,11 +257,14 @@ def _columns(edges: Any, names: list[str], num_vertices: int | None) -> tuple[An
     )
 
 
+minimum_spanning_forest_of_files = spanning_forest_of_files
+
+
 def _forest(edges: Any, names: list[str], num_vertices: int | None) -> Any:
     """Return what stands for the forest of all edges."""
     _check_columns(edges, names)
     parts = edges[list(dict.fromkeys(names))].to_delayed()
-    forests = [dask.delayed(_forest_of_part)(part, names, num_vertices) for part in parts]
+    forests = [dask.delayed(_forest_of_part)(part, names) for part in parts]
     while len(forests) > 1:
         groups = (forests[k : k + MERGED] for k in range(0, len(forests), MERGED))
         forests = [dask.delayed(forest_of_parts)(*group) for group in groups]
@@ -297,42 +285,23 @@ def _check_columns(edges: Any, names: list[str]) -> None:
             raise TypeError(f"the column of {argument} is of {kind}, not of {what} without nulls")
 
 
-def _forest_of_part(part: Any, names: list[str], num_vertices: int | None) -> Edges:
+def _forest_of_part(part: Any, names: list[str]) -> Edges:
     """Return the forest of the edges of a partition."""
-    columns = [part[name].to_numpy() for name in names]
-    largest = -1
-    for argument, ends in zip(("src", "dst"), columns, strict=False):
-        if not len(ends):
-            continue
-        if ends.min() < 0:
-            raise ValueError(
-                f"the column of {argument} holds {ends.min()}; vertices are not negative"
-            )
-        largest = max(largest, int(ends.max()))
-    if num_vertices is not None and largest >= num_vertices:
-        raise ValueError(
-            f"an edge has the end {largest}; num_vertices={num_vertices}, so that vertices are "
-            f"numbered from 0 to {num_vertices - 1}"
-        )
-    if largest > np.iinfo(np.int64).max:
-        raise ValueError(f"an edge has the end {largest}, too large for a vertex")
-    src, dst = (ends.astype(np.int64, copy=False) for ends in columns[:2])
-    return forest_of(all_of(src, dst, columns[2] if columns[2:] else None, largest))
+    src, dst, *weights = (part[name].to_numpy() for name in names)
+    checked = as_vertices(src, "src"), as_vertices(dst, "dst")
+    src, dst = (ends.astype(np.int64, copy=False) for ends, _ in checked)
+    largest = max(largest for _, largest in checked)
+    return forest_of(all_of(src, dst, weights[0] if weights else None, largest))
 
 
 def _checked(forest: Edges, num_vertices: int | None) -> Edges:
     """Return a forest, if there are enough edges for so many vertices."""
-    if num_vertices is None and (problem := excess(forest.largest + 1, forest.rows)):
-        raise ValueError(
-            f"an edge has the end {forest.largest}, which makes {problem}; vertices are numbered "
-            "from 0: use cluster_pairs for ids of any size, or give num_vertices if so many are "
-            "meant"
-        )
+    count_vertices(forest.largest, num_vertices, forest.rows)
     return forest
 
 
 def _label(forest: Edges, num_vertices: int | None) -> tuple[NDArray[Any], NDArray[Any]]:
-    vertices = forest.largest + 1 if num_vertices is None else num_vertices
+    vertices = count_vertices(forest.largest, num_vertices, forest.rows)
     count, labels = connected_components(Graph.from_edges(*forest.ends, num_vertices=vertices))
     return np.array(count), labels
 

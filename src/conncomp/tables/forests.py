@@ -1,11 +1,9 @@
 """The edges of a graph that are left of many: forests of parts, and of what is left of parts.
 
-What: an edge that closes a circle in a part of a graph closes one in the whole, so that the forest
-of all is that of the forests of all parts. With weights, the heaviest edge of a circle is left out,
-of equal ones the last. How: `spanning_forest` and `minimum_spanning_forest` of a part's edges in
-their order, among vertices that are renumbered if they are few of many. Cost: that of these for
-each part, and for the fewer edges that are left. Source: A. Karger, P. Klein, R. Tarjan, "A
-randomized linear-time algorithm to find minimum spanning trees", Journal of the ACM 42, 1995.
+An edge that closes a circle in a part of a graph closes one in the whole, so that the forest of all
+is that of the forests of all parts. With weights, the heaviest edge of a circle is left out, of
+equal ones the last. Source: A. Karger, P. Klein, R. Tarjan, "A randomized linear-time algorithm to
+find minimum spanning trees", Journal of the ACM 42, 1995.
 """
 
 from __future__ import annotations
@@ -17,6 +15,7 @@ from numpy.typing import NDArray
 
 from conncomp.graph.forests import minimum_spanning_forest, spanning_forest
 from conncomp.graph.graph import Graph
+from conncomp.graph.inputs.parts import excess
 
 # How many times as many vertices as edges may be, so that vertices keep their numbers.
 SPARSE = 4
@@ -75,3 +74,41 @@ def forest_of(edges: Edges) -> Edges:
 def forest_of_parts(*parts: Edges) -> Edges:
     """Return the forest of the edges of consecutive parts."""
     return forest_of(joined(*parts))
+
+
+def as_vertices(ends: NDArray[Any], name: str, where: str = "") -> tuple[NDArray[Any], int]:
+    """Return a column of integers as vertices, and the largest; -1 of none.
+
+    Errors begin with `where` the column is.
+    """
+    if ends.dtype.kind not in "iu":
+        raise TypeError(f"{where}the column of {name} is of {ends.dtype}, not of integers")
+    if not len(ends):
+        return ends.astype(np.int32), -1
+    # As unsigned numbers, negative ones are the largest: one pass finds out about both.
+    largest = int(ends.view(f"u{ends.dtype.itemsize}").max())
+    if largest > np.iinfo(f"i{ends.dtype.itemsize}").max and ends.dtype.kind == "i":
+        raise ValueError(f"{where}the column of {name} holds {ends.min()}, a negative vertex")
+    if largest > np.iinfo(np.int64).max:
+        raise ValueError(f"{where}the column of {name} holds {largest}, too large for a vertex")
+    if ends.dtype.kind == "i" and ends.dtype.itemsize >= 4:
+        return ends, largest
+    return ends.astype(np.int32 if ends.dtype.itemsize < 4 else np.int64), largest
+
+
+def count_vertices(largest: int, num_vertices: int | None, rows: int, where: str = "") -> int:
+    """Return how many vertices so many edges have; raise if these are more than are meant."""
+    if num_vertices is not None:
+        if largest < num_vertices:
+            return num_vertices
+        raise ValueError(
+            f"{where}an edge has the end {largest}; num_vertices={num_vertices}, so that vertices "
+            f"are numbered from 0 to {num_vertices - 1}"
+        )
+    if problem := excess(largest + 1, rows):
+        raise ValueError(
+            f"{where}an edge has the end {largest}, which makes {problem}; vertices are numbered "
+            "from 0: use cluster_pairs for ids of any size, or give num_vertices if so many are "
+            "meant"
+        )
+    return largest + 1

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._arguments import as_number, as_sequence, check_choice, shown
-from conncomp._arrays import caller_stream, choose_device, library_of, on_host
+from conncomp._arrays import caller_stream, choose_device, on_host
 from conncomp.tables.columns import (
     GPU_PIECE_ROWS,
     PIECE_ROWS,
@@ -25,7 +25,9 @@ from conncomp.tables.columns import (
     as_doubles,
     as_table,
     as_weights,
+    by_part,
     check_lengths,
+    library_of_side,
     rows_without_nulls,
     weight_type,
 )
@@ -38,6 +40,8 @@ FORMAT = 1  # of files
 class ClusterPairs:
     """The clusters of ids that are linked by pairs, which come in batches.
 
+    It keeps the distinct ids and 4 bytes for each of them and threshold, not the pairs.
+
     Parameters
     ----------
     threshold : float or sequence of float, optional
@@ -47,20 +51,12 @@ class ClusterPairs:
         What to do with pairs of which an id, or the weight, is null or not a number.
     device : {None, "cpu", "cuda"}, optional
         Where the clusters are kept: by default where the first batch lies. ``"cuda"`` moves columns
-        of main memory to the current GPU, and results back.
-
-    Raises
-    ------
-    ImportError, RuntimeError
-        If the GPU is to be used, and CuPy is not installed or there is none.
+        of main memory to the current GPU, and results back; ImportError or RuntimeError is raised
+        if CuPy is not installed or there is no GPU.
 
     See Also
     --------
     cluster_pairs : For one table.
-
-    Notes
-    -----
-    It keeps the distinct ids and 4 bytes for each of them and threshold, not the pairs.
 
     Examples
     --------
@@ -68,10 +64,11 @@ class ClusterPairs:
     >>> clusters = conncomp.ClusterPairs()
     >>> clusters.add([10, 30], [20, 40])
     >>> clusters.add([20], [30])
+    >>> clusters.add_nodes([50])
     >>> clusters.labels()["cluster"]
-    array([0, 0, 0, 0], dtype=int32)
+    array([0, 0, 0, 0, 1], dtype=int32)
     >>> len(clusters)
-    4
+    5
     """
 
     def __init__(
@@ -100,13 +97,9 @@ class ClusterPairs:
         ----------
         left, right : column, or tuple of columns
             As of `cluster_pairs`. Types of later batches may be others where equality is clear.
+            After a TypeError or ValueError, pairs before the one that is at fault may be in.
         weights : column, optional
             Needed if there are thresholds.
-
-        Raises
-        ------
-        TypeError, ValueError
-            As of `cluster_pairs`. Pairs before the one that is at fault may be in.
 
         Examples
         --------
@@ -124,14 +117,6 @@ class ClusterPairs:
         Parameters
         ----------
         nodes : column, or tuple of columns
-
-        Examples
-        --------
-        >>> import conncomp
-        >>> clusters = conncomp.ClusterPairs()
-        >>> clusters.add_nodes(["a", "b"])
-        >>> len(clusters)
-        2
         """
         with self._lock:
             columns = as_columns(nodes, "nodes")
@@ -139,26 +124,11 @@ class ClusterPairs:
                 self._prepare([columns], nodes, None)
                 assert self._space is not None
                 for begin, rows in self._row_ranges(columns):
-                    pieces = rows_without_nulls([*columns], begin, rows, self._nulls)
-                    kinds = [column.type for column in columns]
-                    self._space.add_ids(pieces, kinds)
+                    pieces = rows_without_nulls(columns, begin, rows, self._nulls)
+                    self._space.add_ids(pieces, columns)
 
     def labels(self) -> Any:
-        """Return the table of clusters, as `cluster_pairs` does.
-
-        Returns
-        -------
-        table
-            Of the library of the first batch.
-
-        Examples
-        --------
-        >>> import conncomp
-        >>> clusters = conncomp.ClusterPairs()
-        >>> clusters.add([7], [9])
-        >>> clusters.labels()["node"]
-        array([7, 9])
-        """
+        """Return what `cluster_pairs` does, as a table of the library of the first batch."""
         with self._lock, self._stream():
             return self._table("number", self._roots())
 
@@ -183,19 +153,14 @@ class ClusterPairs:
         assert self._space is not None
         if links is not None and self._space.clusters.on_gpu:
             raise ValueError(
-                "max_size divides clusters in main memory only; copy the columns there, or leave "
-                "device out"
+                "max_size is for clusters in main memory; copy the columns there, or omit device"
             )
-        kinds = [[column.type for column in side] for side in sides]
-        parts = len(sides[0])
         columns = [*sides[0], *sides[1], *([weighed] if weighed else [])]
         for begin, rows in self._row_ranges(columns):
             pieces = rows_without_nulls(columns, begin, rows, self._nulls)
             weight = None if weighed is None else as_doubles(pieces.pop())
             wanted = weight if self._given_thresholds else None
-            u, v = self._space.add_pairs(
-                pieces[:parts], kinds[0], pieces[parts:], kinds[1], wanted, links is not None
-            )
+            u, v = self._space.add_pairs(pieces, sides, wanted, links is not None)
             if links is not None:
                 links.add(u, v, weight, self._space.size)
 
@@ -215,56 +180,48 @@ class ClusterPairs:
         if weights is not None:
             kind = weight_type(weights)
             if self._weight_type not in (None, kind) and self._given_thresholds:
-                raise TypeError(
-                    f"weights are {kind}, but those before {self._weight_type}; cast them"
-                )
+                raise TypeError(f"weights are {kind}, and were {self._weight_type}; cast them")
             self._weight_type = kind
-        by_part = list(zip(*sides, strict=True))
+        parts = list(zip(*sides, strict=True))
         self._check_places([*chain.from_iterable(sides), *([weights] if weights else [])])
         if self._space is None or self._space.size == 0:  # there is no type to keep to yet
             first = sides[0][0]
-            self._library = _library_of_side(given)
+            self._library = library_of_side(given)
             self._stays_on_gpu = first.on_gpu
             on_gpu = choose_device(self._device, first.on_gpu, first.name) == "cuda"
-            families = [common_family(columns) for columns in by_part]
+            families = [common_family(columns) for columns in parts]
             self._space = IdSpace(families, self._native_thresholds(), on_gpu)
             self._gpu_number = gpu_of(first) if first.on_gpu else 0
-        self._space.admit(by_part)
+        self._space.admit(parts)
 
     def _check_places(self, columns: list[Column]) -> None:
         """Raise TypeError or ValueError if columns lie apart, or not where the clusters are."""
         first = columns[0]
-        for column in columns[1:]:
+        for column in columns:
             if column.on_gpu != first.on_gpu:
-                there = first if first.on_gpu else column
-                here = column if first.on_gpu else first
+                there, here = (first, column) if first.on_gpu else (column, first)
                 raise TypeError(
                     f"{there.name} lies in GPU memory, but {here.name} does not; move one of them, "
                     "for example by cupy.asarray"
                 )
-            if column.on_gpu and gpu_of(column) != gpu_of(first):
-                raise ValueError(
-                    f"{column.name} lies on GPU {gpu_of(column)}, but {first.name} on GPU "
-                    f"{gpu_of(first)}; copy it there"
+        other, gpu = first.name, gpu_of(first) if first.on_gpu else 0
+        if len(self):
+            assert self._space is not None
+            other, gpu = "the clusters", self._gpu_number
+            if first.on_gpu and not self._space.clusters.on_gpu:
+                raise TypeError(
+                    f"{first.name} lies in GPU memory, but the clusters in main memory; copy it to "
+                    "a NumPy array"
                 )
-        if self._space is None or self._space.size == 0:
-            return
-        if first.on_gpu and not self._space.clusters.on_gpu:
-            raise TypeError(
-                f"{first.name} lies in GPU memory, but the clusters in main memory; copy it to a "
-                "NumPy array"
-            )
-        if self._space.clusters.on_gpu and not first.on_gpu and self._device != "cuda":
-            raise TypeError(
-                f"{first.name} lies in main memory, but the clusters on a GPU; move it there, for "
-                "example by cupy.asarray, or begin with device='cuda'"
-            )
+            if self._space.clusters.on_gpu and not first.on_gpu and self._device != "cuda":
+                raise TypeError(
+                    f"{first.name} lies in main memory, but the clusters on a GPU; move it there, "
+                    "for example by cupy.asarray, or begin with device='cuda'"
+                )
         for column in columns:
-            if column.on_gpu and gpu_of(column) != self._gpu_number:
-                raise ValueError(
-                    f"{column.name} lies on GPU {gpu_of(column)}, but the clusters on GPU "
-                    f"{self._gpu_number}; copy it there"
-                )
+            if column.on_gpu and gpu_of(column) != gpu:
+                where = f"{column.name} lies on GPU {gpu_of(column)}"
+                raise ValueError(f"{where}, but {other} on GPU {gpu}; copy it there")
 
     def _stream(self) -> AbstractContextManager[object]:
         """Work where the clusters are, on the stream that is current in the library of results."""
@@ -305,12 +262,11 @@ class ClusterPairs:
                 clusters[f"divided{suffix}"] = divided[root]
         if not self._stays_on_gpu:
             clusters = {name: on_host(column) for name, column in clusters.items()}
-        nodes = space.values(self._library, self._stays_on_gpu)
-        names = ["node"] if len(nodes) == 1 else [f"node_{k}" for k in range(len(nodes))]
-        columns = dict(zip(names, nodes, strict=True))
+        nodes = by_part("node", space.values(self._library, self._stays_on_gpu))
+        columns = dict(nodes)
         for name, column in clusters.items():
             if cluster_ids == "first" and name.startswith("cluster"):
-                for node, values in zip(names, nodes, strict=True):
+                for node, values in nodes.items():
                     columns[node.replace("node", name, 1)] = taken(values, column)
             else:
                 columns[name] = column
@@ -322,12 +278,7 @@ class ClusterPairs:
         Parameters
         ----------
         path : str or path-like
-            Of a file of NumPy's format npz.
-
-        Raises
-        ------
-        OSError
-            If it cannot be written.
+            Of a file of NumPy's format npz; OSError is raised if it cannot be written.
 
         Examples
         --------
@@ -365,29 +316,16 @@ class ClusterPairs:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, device: str | None = None) -> ClusterPairs:
-        """Read what `save` has written.
+        """Read what `save` has written; see there for an example.
 
         Parameters
         ----------
         path : str or path-like
+            OSError is raised if there is no such file, ValueError if it is none of `save`, or
+            damaged.
         device : {None, "cpu", "cuda"}, optional
             Where to keep the clusters: by default in main memory. On a GPU later batches may lie
             there or not, as the first one did.
-
-        Returns
-        -------
-        ClusterPairs
-
-        Raises
-        ------
-        OSError
-            If there is no such file.
-        ValueError
-            If it is none of `save`, or damaged.
-
-        Examples
-        --------
-        See `save`.
         """
         from conncomp.files.images import read_npz
 
@@ -415,9 +353,7 @@ class ClusterPairs:
         except (OSError, MemoryError):
             raise
         except Exception as error:  # of what is no archive, or another one
-            raise ValueError(
-                f"{os.fspath(path)} is no file of ClusterPairs.save: {error}"
-            ) from error
+            raise ValueError(f"{path} is no file of ClusterPairs.save: {error}") from error
 
 
 def as_thresholds(given: Any) -> list[float] | None:
@@ -445,9 +381,4 @@ def _stream_of(columns: list[Column], given: Any) -> AbstractContextManager[obje
     """Work where columns are, on the stream that is current in the library they were given in."""
     if not columns[0].on_gpu:
         return nullcontext()
-    return caller_stream(_library_of_side(given), gpu_of(columns[0]))
-
-
-def _library_of_side(given: Any) -> str:
-    """Return the library of a column, or of the first one of several."""
-    return library_of(given[0] if isinstance(given, tuple) else given)
+    return caller_stream(library_of_side(given), gpu_of(columns[0]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -20,11 +21,8 @@ from conncomp.tables.values import Keys
 Numbers = Any
 
 
-class ClustersInMemory:
-    """Distinct keys of some words, or of bytes if these are 0, and their clusters, in the core.
-
-    Keys have the numbers 0, 1, ... as they first come.
-    """
+class _ClustersInMemory:
+    """Distinct keys of some words, or 0 for bytes, numbered as they come; and their clusters."""
 
     on_gpu = False
 
@@ -85,7 +83,7 @@ class ClustersInMemory:
         return len(keys[0]) - (self._words == 0)
 
 
-class ClustersOnGpu:
+class _ClustersOnGpu:
     """The same of keys of one word on the current GPU, to which keys in main memory are moved."""
 
     on_gpu = True
@@ -97,38 +95,30 @@ class ClustersOnGpu:
 
     @property
     def size(self) -> int:
-        """How many distinct keys there are."""
         return self._clusters.size
 
     def add_ids(self, keys: Keys) -> Numbers:
-        """Return the number of each key; those that have none get one."""
         return self._clusters.add_ids(self._gpu, self._placed(keys[0]))
 
     def add_pairs(self, left: Keys, right: Keys, weights: Any, wanted: bool) -> Any:
-        """Unite the keys of pairs."""
         assert not wanted
         placed = None if weights is None else self._placed(weights)
         self._clusters.add_pairs(self._gpu, self._placed(left[0]), self._placed(right[0]), placed)
         return None, None
 
     def roots(self, level: int) -> Numbers:
-        """Return the first number of each one's cluster at a threshold, the lowest being 0."""
         return self._clusters.roots(self._gpu, level)
 
     def unite_roots(self, level: int, roots: NDArray[np.int32]) -> None:
-        """Unite each number with the one that `roots` has for it."""
         self._clusters.unite_roots(self._gpu, level, self._placed(roots))
 
     def numbered(self, roots: Numbers) -> tuple[Numbers, Numbers]:
-        """Return the number of each root's cluster, and how many members that has."""
         return pair_clusters.number_clusters(self._gpu, roots, self._workspace)
 
     def all_keys(self) -> Keys:
-        """Return all keys by their numbers."""
         return (self._clusters.ids.reshape(-1, 1),)
 
     def keep_ids_only(self) -> None:
-        """Give back what is needed to add more."""
         self._clusters.forget_table()
 
     def _placed(self, values: Any) -> Any:
@@ -136,19 +126,16 @@ class ClustersOnGpu:
         return move_to_gpu(self._gpu.xp, flat) if isinstance(flat, np.ndarray) else flat
 
 
-Clusters = ClustersInMemory | ClustersOnGpu
+Clusters = _ClustersInMemory | _ClustersOnGpu
 
 
 def new_clusters(words: int, thresholds: list[float], on_gpu: bool) -> Clusters:
     """Return clusters of no key yet, of keys of some words, or of bytes if these are 0."""
-    return ClustersOnGpu(thresholds) if on_gpu else ClustersInMemory(words, thresholds)
+    return _ClustersOnGpu(thresholds) if on_gpu else _ClustersInMemory(words, thresholds)
 
 
 class IdSpace:
-    """Distinct ids of one or several columns, and the forests of their numbers.
-
-    `clusters` has a forest for each threshold, ascending. On a GPU, keys and numbers lie there.
-    """
+    """Distinct ids of one or several columns; `clusters` has a forest for each threshold."""
 
     def __init__(self, families: list[Family], thresholds: list[float], on_gpu: bool) -> None:
         for family in families:
@@ -180,8 +167,11 @@ class IdSpace:
             known = self._encoders[k] if self._encoders else self.clusters
             ids.admit(columns, lambda known=known: known.all_keys()[0])
 
-    def _keys(self, pieces: list[Any], kinds: list[Any]) -> Keys:
-        keys = [ids.keys(*part) for ids, *part in zip(self.ids, pieces, kinds, strict=True)]
+    def _keys(self, pieces: list[Any], columns: Sequence[Column]) -> Keys:
+        keys = [
+            ids.keys(piece, column.type)
+            for ids, piece, column in zip(self.ids, pieces, columns, strict=True)
+        ]
         if len(keys) == 1:
             return keys[0]
         numbers = [encoder.add_ids(key) for encoder, key in zip(self._encoders, keys, strict=True)]
@@ -190,22 +180,17 @@ class IdSpace:
             joined = _joined(fold.add_ids((joined,)), number)
         return (joined,)
 
-    def add_ids(self, pieces: list[Any], kinds: list[Any]) -> Numbers:
-        """Return the numbers of ids, which get one if they have none."""
-        return self.clusters.add_ids(self._keys(pieces, kinds))
+    def add_ids(self, pieces: list[Any], columns: Sequence[Column]) -> Numbers:
+        """Return the numbers of ids, pieces of columns; these get one if they have none."""
+        return self.clusters.add_ids(self._keys(pieces, columns))
 
     def add_pairs(
-        self,
-        left: list[Any],
-        left_kinds: list[Any],
-        right: list[Any],
-        right_kinds: list[Any],
-        weights: Any,
-        wanted: bool,
+        self, pieces: list[Any], sides: Sequence[Sequence[Column]], weights: Any, wanted: bool
     ) -> Any:
-        """Add pairs; return the numbers of both ends if they are wanted."""
-        sides = self._keys(left, left_kinds), self._keys(right, right_kinds)
-        return self.clusters.add_pairs(*sides, weights, wanted)
+        """Add pairs, pieces of both sides; return the numbers of both ends if they are wanted."""
+        parts = len(sides[0])
+        keys = self._keys(pieces[:parts], sides[0]), self._keys(pieces[parts:], sides[1])
+        return self.clusters.add_pairs(*keys, weights, wanted)
 
     def values(self, library: str, stays_on_gpu: bool = False) -> list[Any]:
         """Return the columns of the ids, of Arrow, NumPy or, if they stay on the GPU, CuPy."""

@@ -87,25 +87,13 @@ def _family_of_arrow(kind: Any) -> Family | None:
         return Family("decimal", words=2) if near else None
     if types.is_fixed_size_binary(kind):
         return Family("binary", 16, 2) if kind.byte_width == 16 else Family("binary", words=0)
-    simple = (
-        (types.is_integer, Family("integer")),
-        (types.is_boolean, Family("boolean")),
-        (types.is_floating, Family("floating")),
-        (types.is_date, Family("date")),
-        (types.is_time, Family("time")),
-        (types.is_duration, Family("duration")),
-        (_is_string, Family("string", words=0)),
-        (_is_binary, Family("binary", words=0)),
-    )
-    return next((family for is_one, family in simple if is_one(kind)), None)
-
-
-def _is_string(kind: Any) -> bool:
-    return str(kind) in ("string", "large_string", "string_view")
-
-
-def _is_binary(kind: Any) -> bool:
-    return str(kind) in ("binary", "large_binary", "binary_view")
+    for name in ("integer", "boolean", "floating", "date", "time", "duration"):
+        if getattr(types, f"is_{name}")(kind):
+            return Family(name)
+    for name in ("string", "binary"):
+        if str(kind) in (name, f"large_{name}", f"{name}_view"):
+            return Family(name, words=0)
+    return None
 
 
 class Ids:
@@ -141,9 +129,7 @@ class Ids:
         remedy = "cast one to the type of the other first"
         if {family.name, self.family.name} == {"timestamp"}:
             remedy = "their time zones or units differ; " + remedy
-        raise TypeError(
-            f"{column.name} has ids of type {kind}, but there are ids of {before}; {remedy}"
-        )
+        raise TypeError(f"{column.name} has ids of {kind}, but there are ids of {before}; {remedy}")
 
     def _note_signs(self, values: NDArray[Any], kind: Any) -> None:
         """Raise if the ids mix negative values with values of 2**63 or more."""

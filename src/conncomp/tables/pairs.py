@@ -10,10 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._arguments import INT32_MAX, as_integer, check_choice, shown
-from conncomp._arrays import library_of
 from conncomp._core import native
 from conncomp._lazy import function_for
-from conncomp.tables.columns import Table, as_compared, as_weights
+from conncomp.tables.columns import (
+    Table,
+    as_compared,
+    as_weights,
+    library_of_side,
+    library_of_table,
+)
 from conncomp.tables.growing import ClusterPairs
 
 
@@ -36,16 +41,14 @@ def cluster_pairs(
     ----------
     pairs, left, right : table and names, or two columns
         ``cluster_pairs(table, "l", "r")`` takes two columns of a table, ``cluster_pairs(left,
-        right)`` two columns of one length. Tables and columns are of any library with
-        ``__arrow_c_stream__`` or ``__arrow_c_array__`` (Polars, pyarrow, pandas, relations of
-        DuckDB), arrays of NumPy, sequences of Python objects, and dicts of these. Ids may be
-        integers of any width, floats, strings, binary, UUIDs, dates, times, decimals, categories,
-        structs, or, in a tuple, several columns. They are compared exactly, and those of two kinds,
-        such as 1 and ``"1"`` or True, are an error. An iterator of tables, such as a
-        pyarrow.RecordBatchReader, is read table by table; what is kept of them are the distinct
-        ids. A DataFrame of Dask, and names, give a
-        DataFrame of Dask of the same rows, of which nothing is computed yet; ids are then numbers,
-        strings, binary, dates, times or categories.
+        right)`` two columns of one length. They are of any library with ``__arrow_c_stream__`` or
+        ``__arrow_c_array__`` (Polars, pyarrow, pandas, relations of DuckDB), arrays of NumPy,
+        sequences of Python objects, and dicts of these. Ids are integers of any width, floats,
+        strings, binary, UUIDs, dates, times, decimals, categories, structs, or, in a tuple, several
+        columns. They are compared exactly; two kinds, such as 1 and ``"1"`` or True, are an error.
+        An iterator of tables, such as a pyarrow.RecordBatchReader, is read table by table; only the
+        distinct ids are kept. A DataFrame of Dask, and names, give one of the same rows, of which
+        nothing is computed yet; its ids are numbers, strings, binary, dates, times or categories.
     weights : column or name, optional
     threshold : float or sequence of float, optional
         Pairs count whose weight is at least that. Nodes that are left alone are clusters of one.
@@ -54,7 +57,8 @@ def cluster_pairs(
         tuple.
     max_size : int, optional
         Clusters that are larger are divided, by raising the threshold within them only. Pairs of
-        equal weight fall together. Needs `weights`, and one threshold at most; not for Dask.
+        equal weight fall together. Needs `weights`, and one threshold at most; not for Dask or a
+        GPU.
     cluster_ids : {"number", "first"}, optional
         Whether clusters are numbered 0, 1, ... in the order of their first nodes, or named by
         these.
@@ -62,48 +66,36 @@ def cluster_pairs(
         What to do with rows in which an id or weight is null: None, NaN or NaT.
     device : {None, "cpu", "cuda"}, optional
         Where to work: by default where the columns lie. ``"cuda"`` moves columns of main memory to
-        the current GPU, and results back. On a GPU ids are numbers, dates or times, and `max_size`
-        is not to be had.
+        the current GPU, and results back. On a GPU ids are numbers, dates or times.
 
     Returns
     -------
     table
         Of the library of the input; for NumPy, lists, CuPy and PyTorch a dict of arrays, and
         otherwise of Arrow. Text and bytes of NumPy are of fixed width, or, where that would lose
-        NULs or take much more memory than they do, Python objects.
-        It has a row for each node, in the order in which they first appear, row by row, left before
-        right:
-        ``node`` (of ids of several columns ``node_0``, ``node_1``, ...), ``cluster`` and ``size``;
-        of several thresholds ``cluster_0.8``, ``size_0.8``, ...; with `max_size` also ``divided``,
-        the weight of the pairs that would have made the cluster too large, or NaN.
+        NULs or take much more memory, Python objects. It has a row for each node, in the order in
+        which they first appear, row by row, left before right: ``node`` (of several columns
+        ``node_0``, ``node_1``, ...), ``cluster`` and ``size``; of several thresholds
+        ``cluster_0.8``, ``size_0.8``, ...; with `max_size` also ``divided``, the weight of the
+        pairs that would have made the cluster too large, or NaN.
 
     Raises
     ------
     TypeError
-        If a column has values of several kinds, of a kind whose values are not to be compared, or
-        of another kind than the other column.
+        If a column has values of several kinds, of a kind that cannot be compared, or of another
+        kind than the other column.
     ValueError
         If columns differ in length, an id is null or fits no type, or an argument does not fit.
-    MemoryError
-        If a sequence says that it has more entries than the machine's memory holds.
-    ImportError
-        If a column is not of NumPy, and pyarrow is not installed.
-
-    See Also
-    --------
-    ClusterPairs : For pairs that come in batches.
-    cluster_quality : Which clusters to look at again.
+    MemoryError, ImportError
+        If a sequence says that it has more entries than memory holds; if a column is not of NumPy,
+        and pyarrow is not installed.
 
     Notes
     -----
-    Ids become numbers by a hash table whose hash is drawn anew in each process, and pairs unite
-    these by a union-find [1]_; ids are compared, never trusted to their hash. Results do not depend
-    on the number of threads.
-
-    References
-    ----------
-    .. [1] J. Jaiganesh, M. Burtscher, "A High-Performance Connected Components Implementation for
-       GPUs", HPDC 2018.
+    A hash table, whose hash is drawn anew in each process, makes ids numbers, and a union-find
+    unites these; ids are compared, never trusted to their hash. Results do not depend on the number
+    of threads. `ClusterPairs` takes pairs in batches, and `cluster_quality` tells which clusters to
+    look at again.
 
     Examples
     --------
@@ -195,10 +187,7 @@ class StrongestLinks:
 
 
 class Clustering:
-    """Clusters of pairs that come in batches, up to the table of results.
-
-    `roots` has, by threshold, the first node of each one's cluster, once `table` was called.
-    """
+    """Clusters of pairs that come in batches; `table` makes results, and `roots` by threshold."""
 
     def __init__(
         self,
@@ -257,18 +246,8 @@ def columns_of(pairs: Any, left: Any, right: Any, weights: Any) -> tuple[Any, An
             raise TypeError("right is missing: the name of the other column of the table")
         if isinstance(weights, str):
             raise TypeError(f"weights={weights!r} is a name, but there is no table; give a column")
-        return (
-            pairs,
-            left,
-            weights,
-            library_of(pairs[0] if isinstance(pairs, tuple) and pairs else pairs),
-        )
+        return pairs, left, weights, library_of_side(pairs)
     table = Table(pairs, "pairs")
-
     weighed = table.column(weights, "weights") if isinstance(weights, str) else weights
-    library = library_of(pairs)
     columns = table.columns(left, "left"), table.columns(right, "right")
-    if library == "builtins":  # a dict of columns
-        first = columns[0][0] if isinstance(columns[0], tuple) else columns[0]
-        library = library_of(first)
-    return *columns, weighed, library
+    return *columns, weighed, library_of_table(pairs, columns[0])

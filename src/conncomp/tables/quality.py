@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._arguments import as_number, check_choice
-from conncomp._arrays import library_of
 from conncomp._core import native
 from conncomp.tables.columns import (
     PIECE_ROWS,
@@ -21,7 +20,9 @@ from conncomp.tables.columns import (
     as_doubles,
     as_table,
     as_weights,
+    by_part,
     check_lengths,
+    library_of_table,
     rows_without_nulls,
 )
 from conncomp.tables.id_space import IdSpace, common_family, taken
@@ -65,17 +66,16 @@ def cluster_quality(
         ``cluster``, ``size``
             Its name and how many nodes it has.
         ``pairs``, ``density``
-            How many different pairs it has, and their part of all that there could be; 1 for a
-            cluster of one.
+            How many different pairs it has, and their part of all possible ones; 1 for a cluster of
+            one.
         ``bridges``
             How many of its pairs are bridges, each of which alone holds two parts together.
         ``cut_off``, ``bridge_left``, ``bridge_right``
-            Of the bridge that divides most evenly: the size of the smaller part, and its ends.
-            0 and null where there is no bridge.
+            Of the bridge that divides most evenly: the size of the smaller part, and its ends. 0
+            and null without a bridge.
         ``weakest``, ``weakest_left``, ``weakest_right``
-            With `weights`: the weight of the weakest link, which is the lightest of the maximum
-            spanning tree, and its ends; NaN and null for a cluster of one. Above that weight the
-            cluster falls apart.
+            With `weights`: the weight of the lightest link of the maximum spanning tree, above
+            which the cluster falls apart, and its ends; NaN and null for a cluster of one.
 
     Raises
     ------
@@ -86,26 +86,17 @@ def cluster_quality(
     Notes
     -----
     A large cluster of a low density with a bridge whose smaller part is large is likely to be two
-    that one wrong pair has united. Bridges are found by a depth-first search [1]_ in linear time.
-
-    How many clusters there are of each size is ``numpy.unique(quality["size"],
-    return_counts=True)``.
-
-    References
-    ----------
-    .. [1] R. E. Tarjan, "A note on finding the bridges of a graph", Information Processing Letters
-       2, 1974.
+    that one wrong pair has united. Bridges are found in linear time (R. E. Tarjan, "A note on
+    finding the bridges of a graph", Information Processing Letters 2, 1974).
+    ``numpy.unique(quality["size"], return_counts=True)`` counts the clusters of each size.
 
     Examples
     --------
     Two triangles that one pair unites:
 
     >>> import conncomp
-    >>> pairs = {
-    ...     "l": [1, 2, 1, 3, 4, 5, 4],
-    ...     "r": [2, 3, 3, 4, 5, 6, 6],
-    ...     "score": [0.9, 0.9, 0.8, 0.5, 0.9, 0.8, 0.9],
-    ... }
+    >>> pairs = {"l": [1, 2, 1, 3, 4, 5, 4], "r": [2, 3, 3, 4, 5, 6, 6]}
+    >>> pairs["score"] = [0.9, 0.9, 0.8, 0.5, 0.9, 0.8, 0.9]
     >>> table = conncomp.cluster_pairs(pairs, "l", "r")
     >>> quality = conncomp.cluster_quality(table, pairs, "l", "r", weights="score")
     >>> for name, values in quality.items():
@@ -138,12 +129,14 @@ def cluster_quality(
             raise ValueError("threshold needs weights, one for each pair")
         lowest = as_compared(as_number("threshold", threshold), weighed[0])
     check_lengths([*sides[0], *sides[1], *weighed])
-    _refuse_gpu([*nodes, *labels, *sides[0], *sides[1], *weighed])
+    for column in (*nodes, *labels, *sides[0], *sides[1], *weighed):
+        if column.on_gpu:
+            raise TypeError(f"{column.name} lies in GPU memory; copy it to main memory first")
 
     spaces = _space_of(nodes, *sides), _space_of(labels)
     node_clusters = _numbers_of_rows(spaces, (nodes, labels), nulls)
     links = _Links(node_clusters, lowest, bool(weighed))
-    for (u, v), weight in _numbered_pairs(spaces[0], sides, weighed, nulls):
+    for u, v, weight in _numbered_pairs(spaces[0], sides, weighed, nulls):
         if spaces[0].size > len(node_clusters):
             extra = ", ".join(
                 f"{values[len(node_clusters)]}" for values in spaces[0].values("numpy")
@@ -151,36 +144,23 @@ def cluster_quality(
             raise ValueError(f"pairs have the id {extra}, which is not among the nodes of clusters")
         links.add(u, v, weight)
 
-    library = library_of(clusters)
-    if library == "builtins":  # a dict of columns
-        library = library_of(named[0][0] if isinstance(named[0], tuple) else named[0])
+    library = library_of_table(clusters, named[0])
     ids = spaces[0].values(library)
-    columns = _by_part("cluster", spaces[1].values(library)) | links.measures()
+    columns = by_part("cluster", spaces[1].values(library)) | links.measures()
     columns |= links.bridges(ids)
     if weighed:
         columns |= links.weakest(ids)
     return as_table(columns, library)
 
 
-def _refuse_gpu(columns: list[Column]) -> None:
-    for column in columns:
-        if column.on_gpu:
-            raise TypeError(f"{column.name} lies in GPU memory; copy it to main memory first")
-
-
 def _space_of(*sides: list[Column]) -> IdSpace:
     """Return a space for the ids of columns, none of which are in it yet."""
     if len({len(side) for side in sides}) > 1:
         raise ValueError("nodes, and ids on the left and on the right, must be of as many columns")
-    by_part = list(zip(*sides, strict=True))
-    space = IdSpace([common_family(columns) for columns in by_part], [], False)
-    space.admit(by_part)
+    parts = list(zip(*sides, strict=True))
+    space = IdSpace([common_family(columns) for columns in parts], [], False)
+    space.admit(parts)
     return space
-
-
-def _numbers(space: IdSpace, pieces: list[Any], columns: list[Column]) -> NDArray[np.int32]:
-    numbers: NDArray[np.int32] = space.add_ids(pieces, [column.type for column in columns])
-    return numbers
 
 
 def _numbers_of_rows(
@@ -192,8 +172,8 @@ def _numbers_of_rows(
     found = [np.empty(0, np.int32)]
     for begin in range(0, len(columns[0]), PIECE_ROWS):
         pieces = rows_without_nulls(columns, begin, PIECE_ROWS, nulls)
-        _numbers(spaces[0], pieces[:parts], sides[0])
-        found.append(_numbers(spaces[1], pieces[parts:], sides[1]))
+        spaces[0].add_ids(pieces[:parts], sides[0])
+        found.append(spaces[1].add_ids(pieces[parts:], sides[1]))
     node_clusters = np.concatenate(found)
     if spaces[0].size != len(node_clusters):
         raise ValueError("clusters: a node has more than one row")
@@ -202,24 +182,18 @@ def _numbers_of_rows(
 
 def _numbered_pairs(
     space: IdSpace, sides: tuple[list[Column], list[Column]], weighed: list[Column], nulls: str
-) -> Iterator[tuple[tuple[NDArray[np.int32], ...], NDArray[np.float64] | None]]:
+) -> Iterator[tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float64] | None]]:
     """Yield the numbers of both ends of pairs, and their weights, piece by piece."""
     columns, parts = [*sides[0], *sides[1], *weighed], len(sides[0])
     for begin in range(0, len(columns[0]), PIECE_ROWS):
         pieces = rows_without_nulls(columns, begin, PIECE_ROWS, nulls)
         weight = as_doubles(pieces.pop()) if weighed else None
-        ends = (
-            _numbers(space, part, side)
-            for part, side in zip((pieces[:parts], pieces[parts:]), sides, strict=True)
-        )
-        yield tuple(ends), weight
+        u, v = space.add_ids(pieces[:parts], sides[0]), space.add_ids(pieces[parts:], sides[1])
+        yield u, v, weight
 
 
 class _Links:
-    """Links within clusters, which come in batches: the different ones, and the strongest.
-
-    `node_clusters` has the number of each node's cluster; `lowest` is the least weight that counts.
-    """
+    """The different links within clusters, and the strongest; nodes have `node_clusters`."""
 
     def __init__(self, node_clusters: NDArray[np.int32], lowest: float, weighed: bool) -> None:
         self._node_clusters = node_clusters
@@ -302,13 +276,6 @@ def _distinct(keys: NDArray[np.int64]) -> NDArray[np.int64]:
     return first
 
 
-def _by_part(name: str, values: list[Any]) -> dict[str, Any]:
-    """Return the columns of ids, numbered if these are of several."""
-    if len(values) == 1:
-        return {name: values[0]}
-    return {f"{name}_{k}": column for k, column in enumerate(values)}
-
-
 def _ends(
     name: str, ids: list[Any], ends: NDArray[Any], links: NDArray[np.int64]
 ) -> dict[str, Any]:
@@ -316,6 +283,6 @@ def _ends(
     missing = links < 0
     places = np.append(ends, 0)[links].astype(np.int64)
     if isinstance(ids[0], np.ndarray):
-        return _by_part(name, [np.ma.MaskedArray(part[places], missing) for part in ids])
+        return by_part(name, [np.ma.MaskedArray(part[places], missing) for part in ids])
     places = arrow().array(places, mask=missing)
-    return _by_part(name, [taken(part, places) for part in ids])
+    return by_part(name, [taken(part, places) for part in ids])

@@ -262,9 +262,7 @@ def _in_utf8(encoded: Callable[[Any, str], Any], text: Any) -> Any:
     try:
         return encoded(text, "utf-8")
     except UnicodeEncodeError as error:
-        raise ValueError(
-            f"an id is no text of Unicode ({error}); pass bytes, for example of os.fsencode"
-        ) from error
+        raise ValueError(f"an id is no Unicode ({error}); pass bytes, as of os.fsencode") from error
 
 
 # Text and bytes are of fixed width unless that takes more than so many bytes for each they have.

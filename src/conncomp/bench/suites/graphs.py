@@ -16,7 +16,7 @@ import math
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -31,7 +31,7 @@ from conncomp.bench.inputs import (
     VERTEX_BYTES,
     Input,
 )
-from conncomp.bench.suites.numbering import numbered
+from conncomp.bench.suites.numbering import Order, make_numbered
 from conncomp.generate import directed
 from conncomp.generate._edges import graph_of_edges
 from conncomp.graph import Graph
@@ -122,9 +122,12 @@ def _grid(n: int, device: str | None = None) -> Graph:
     return generate.grid(_square(n), device=device)
 
 
-def _rmat(n: int, seed: int, device: str | None = None) -> Graph:
-    scale = round(math.log2(n))
-    return generate.rmat(scale, 8, a=0.45, b=0.15, c=0.15, simple=True, seed=seed, device=device)
+def _rmat(seed: int) -> Make:
+    def make(n: int, device: str | None = None) -> Graph:
+        known: dict[str, Any] = {"a": 0.45, "b": 0.15, "c": 0.15, "simple": True}
+        return generate.rmat(round(math.log2(n)), 8, **known, seed=seed, device=device)
+
+    return make
 
 
 def _kronecker(n: int, device: str | None = None) -> Graph:
@@ -135,10 +138,23 @@ def _web(links: int, copying: float, window: int | None = None) -> Make:
     return partial(generate.web_like, links_per_vertex=links, copying=copying, window=window)
 
 
-def _roads(n: int, keep: float, segments: int = 1, device: str | None = None) -> Graph:
-    # For each junction there are 2 keep roads, of (segments - 1) / 2 inner vertices on average.
-    junctions = _square(n / (1 + keep * (segments - 1)))
-    return generate.road_like(junctions, keep, segments=segments, connected=True, device=device)
+def _cliques(most: int, exponent: float) -> Make:
+    return partial(generate.overlapping_cliques, max_size=most, exponent=exponent)
+
+
+def _roads(keep: float, segments: int = 1) -> Make:
+    def make(n: int, device: str | None = None) -> Graph:
+        # For each junction there are 2 keep roads, of (segments - 1) / 2 inner vertices on average.
+        junctions = _square(n / (1 + keep * (segments - 1)))
+        chosen: dict[str, Any] = {"segments": segments, "connected": True}
+        return generate.road_like(junctions, keep, **chosen, device=device)
+
+    return make
+
+
+_citations = partial(generate.barabasi_albert, edges_per_vertex=4, shuffle=True)
+_delaunay = partial(generate.delaunay, order="strip")  # by Qhull, which takes memory
+_random = partial(generate.random_neighbours, degree=4)
 
 
 # Those from generators are made as published. The others are stand-ins of the same kind, mean
@@ -147,95 +163,33 @@ def _roads(n: int, keep: float, segments: int = 1, device: str | None = None) ->
 # addresses. What their generators leave to choose is set by the largest degree.
 ECL = (
     Published("2d-2e20.sym", "grid", 1_048_576, 4_190_208, _grid, False),
-    Published(
-        "amazon0601",
-        "co-purchases",
-        403_394,
-        4_886_816,
-        numbered(_web(6, 0.35, 10_000), "random", 7, 403_394),
-    ),
-    Published(
-        "as-skitter",
-        "Internet topology",
-        1_696_415,
-        22_190_596,
-        numbered(_web(7, 0.6), "random", 756, 1_696_415),
-    ),
-    Published(
-        "citationCiteseer",
-        "publication citations",
-        268_495,
-        2_313_294,
-        partial(generate.barabasi_albert, edges_per_vertex=4, shuffle=True),
-    ),
-    Published(
-        "cit-Patents",
-        "patent citations",
-        3_774_768,
-        33_037_894,
-        numbered(_web(4, 0.3, 100_000), "crawl", 3627, 3_774_768),
-    ),
-    Published(
-        "coPapersDBLP",
-        "co-authors",
-        540_486,
-        30_491_458,
-        partial(generate.overlapping_cliques, max_size=150, exponent=1.5),
-    ),
-    Published(
-        "delaunay_n24",
-        "triangulation",
-        16_777_216,
-        100_663_202,
-        partial(generate.delaunay, order="strip"),
-        False,
-        600,  # for Qhull
-    ),
-    Published(
-        "europa_osm", "road map", 50_912_018, 108_109_320, partial(_roads, keep=0.55, segments=5)
-    ),
-    Published(
-        "in-2004",
-        "web links",
-        1_382_908,
-        27_182_946,
-        numbered(_web(10, 0.65, 1000), "crawl", 134, 1_382_908, lone=True),
-    ),
-    Published(
-        "internet",
-        "Internet topology",
-        124_651,
-        387_240,
-        partial(generate.overlapping_cliques, max_size=3, exponent=0.7),
-    ),
+    Published("amazon0601", "co-purchases", 403_394, 4_886_816, _web(6, 0.35, 10_000)),
+    Published("as-skitter", "Internet topology", 1_696_415, 22_190_596, _web(7, 0.6)),
+    Published("citationCiteseer", "publication citations", 268_495, 2_313_294, _citations),
+    Published("cit-Patents", "patent citations", 3_774_768, 33_037_894, _web(4, 0.3, 100_000)),
+    Published("coPapersDBLP", "co-authors", 540_486, 30_491_458, _cliques(150, 1.5)),
+    Published("delaunay_n24", "triangulation", 16_777_216, 100_663_202, _delaunay, False, 600),
+    Published("europa_osm", "road map", 50_912_018, 108_109_320, _roads(0.55, 5)),
+    Published("in-2004", "web links", 1_382_908, 27_182_946, _web(10, 0.65, 1000)),
+    Published("internet", "Internet topology", 124_651, 387_240, _cliques(3, 0.7)),
     Published("kron_g500-logn21", "Kronecker", 2_097_152, 182_081_864, _kronecker, False),
-    Published(
-        "r4-2e23.sym",
-        "random",
-        8_388_608,
-        67_108_846,
-        partial(generate.random_neighbours, degree=4),
-        False,
-    ),
-    Published("rmat16.sym", "RMAT", 65_536, 967_866, partial(_rmat, seed=16), False),
-    Published("rmat22.sym", "RMAT", 4_194_304, 65_660_814, partial(_rmat, seed=22), False),
-    Published(
-        "soc-LiveJournal1",
-        "journal community",
-        4_847_571,
-        85_702_474,
-        numbered(_web(9, 0.5), "random", 1876, 4_847_571, lone=True),
-    ),
-    Published(
-        "uk-2002",
-        "web links",
-        18_520_486,
-        523_574_516,
-        numbered(_web(14, 0.65, 1000), "crawl", 38359, 18_520_486, lone=True),
-    ),
-    Published("USA-road-d.NY", "road map", 264_346, 730_100, partial(_roads, keep=0.7)),
-    Published("USA-road-d.USA", "road map", 23_947_347, 57_708_624, partial(_roads, keep=0.6)),
+    Published("r4-2e23.sym", "random", 8_388_608, 67_108_846, _random, False),
+    Published("rmat16.sym", "RMAT", 65_536, 967_866, _rmat(16), False),
+    Published("rmat22.sym", "RMAT", 4_194_304, 65_660_814, _rmat(22), False),
+    Published("soc-LiveJournal1", "journal community", 4_847_571, 85_702_474, _web(9, 0.5)),
+    Published("uk-2002", "web links", 18_520_486, 523_574_516, _web(14, 0.65, 1000)),
+    Published("USA-road-d.NY", "road map", 264_346, 730_100, _roads(0.7)),
+    Published("USA-road-d.USA", "road map", 23_947_347, 57_708_624, _roads(0.6)),
 )
+# The order of vertices, components, and whether the small ones are single vertices, as published.
+NUMBERED: dict[str, tuple[Order, int, bool]] = {
+    "amazon0601": ("random", 7, False),
+    "as-skitter": ("random", 756, False),
+    "cit-Patents": ("crawl", 3627, False),
+    "in-2004": ("crawl", 134, True),
+    "soc-LiveJournal1": ("random", 1876, True),
+    "uk-2002": ("crawl", 38359, True),
+}
 
 
 def ecl(size: str, data: Path | None = None) -> list[Input]:
@@ -246,10 +200,8 @@ def ecl(size: str, data: Path | None = None) -> list[Input]:
     largest = {"tiny": 3000, "small": 200_000, "medium": 5_000_000, "full": math.inf}[size]
     inputs = []
     for row in ECL:
-        if path := find_published(data, row.name):
-            inputs.append(graph_of_file(row, path))
-            continue
-        inputs.append(published_graph(row, min(1, largest / row.arcs)))
+        path, share = find_published(data, row.name), min(1, largest / row.arcs)
+        inputs.append(graph_of_file(row, path) if path else published_graph(row, share))
     return inputs
 
 
@@ -265,6 +217,9 @@ def published_graph(row: Published, share: float = 1) -> Input:
     n, m = round(row.vertices * share), round(row.arcs * share)
     text = f"{row.kind}, some {n:,} vertices and {m:,} arcs"
     make = partial(row.make, n)
+    if row.name in NUMBERED:
+        order, components, lone = NUMBERED[row.name]
+        make = partial(make_numbered, row.make, order, components, row.vertices, lone, n)
     return _input(row.name, text, n, m, make, row.stand_in, row.vertex_bytes)
 
 
@@ -277,10 +232,7 @@ def find_published(data: Path | None, name: str) -> Path | None:
 
 
 def _read(path: Path, device: str | None = None) -> Graph:
-    """Read a graph, and make it as [J]_ did: without loops, multiple arcs and one-way arcs.
-
-    On the CPU, whatever the device.
-    """
+    """Read a graph on the CPU, and make it symmetric, without loops and multiple arcs, as [J]_."""
     has_gaps = ".txt" in path.suffixes  # between the ids of an edge list
     read = Graph.read(path, compact_ids=True, integers=True)[0] if has_gaps else Graph.read(path)
     vertices = np.arange(read.num_vertices, dtype=read.indices.dtype)
@@ -308,14 +260,9 @@ def charities() -> list[Input]:
 
 
 def wang_graphs(million: int, components: int) -> list[Input]:
-    """List the graphs of `wang` that [W]_ made, with so many vertices for each million.
+    """List the graphs of `wang` that [W]_ made, with so many vertices, from 10 on, for a million.
 
-    Parameters
-    ----------
-    million : int
-        At least 10.
-    components : int
-        Of the graphs that differ in their number of vertices.
+    `components` are those of the graphs that differ in their number of vertices.
     """
     inputs = []
 
@@ -334,48 +281,32 @@ def wang_graphs(million: int, components: int) -> list[Input]:
 def hard(size: str, data: Path | None = None) -> list[Input]:
     """List graphs that are each the worst for some way to find components."""
     n = {"tiny": 1024, "small": 1 << 16, "medium": 1 << 20, "full": 1 << 24}[size]
+    sets = partial(generate.equal_components, n, 3 * n, min(n // 4, 10**6), shuffle=True)
+    square = _square(n)
     rows: tuple[tuple[str, str, int, Make], ...] = (
         ("line", "the longest chain of parents", 2, partial(generate.line, n)),
         (
-            "line-shuffled",
-            "the largest diameter, without locality",
-            2,
+            *("line-shuffled", "the largest diameter, without locality", 2),
             partial(generate.line, n, shuffle=True),
         ),
         ("star-first", "one hub, vertex 0", 2, partial(generate.star, n)),
         ("star-last", "one hub, the last vertex", 2, partial(generate.star, n, -1)),
-        ("grid", "no edges to spare, local order", 4, partial(generate.grid, _square(n))),
+        ("grid", "no edges to spare, local order", 4, partial(generate.grid, square)),
         (
-            "grid-shuffled",
-            "no edges to spare, without locality",
-            4,
-            partial(generate.grid, _square(n), shuffle=True),
+            *("grid-shuffled", "no edges to spare, without locality", 4),
+            partial(generate.grid, square, shuffle=True),
         ),
-        ("roads", "degrees near 2, many components", 3, partial(generate.road_like, _square(n))),
+        ("roads", "degrees near 2, many components", 3, partial(generate.road_like, square)),
         (
-            "random-critical",
-            "where a giant component is about to form",
-            1,
+            *("random-critical", "where a giant component is about to form", 1),
             partial(generate.uniform_random, n, n // 2),
         ),
+        ("kronecker-ordered", "hubs first", 64, partial(generate.rmat, n.bit_length() - 3, 32)),
         (
-            "kronecker-ordered",
-            "hubs first",
-            64,
-            partial(generate.rmat, n.bit_length() - 3, 32),
-        ),
-        (
-            "small-world",
-            "a ring with a few far edges",
-            4,
+            *("small-world", "a ring with a few far edges", 4),
             partial(generate.watts_strogatz, n, 4, 0.01),
         ),
-        (
-            "sets",
-            "a million, or a quarter of the vertices, components of equal size",
-            6,
-            partial(generate.equal_components, n, 3 * n, min(n // 4, 10**6), shuffle=True),
-        ),
+        ("sets", "a million, or a quarter of the vertices, components of equal size", 6, sets),
     )
     return [
         _input(name, f"{text}; some {n:,} vertices", n, degree * n, make)
@@ -386,57 +317,37 @@ def hard(size: str, data: Path | None = None) -> list[Input]:
 def scc(size: str, data: Path | None = None) -> list[Input]:
     """List directed graphs for strong components: networks, meshes, and the worst for searches."""
     n = {"tiny": 1024, "small": 1 << 16, "medium": 1 << 20, "full": 1 << 24}[size]
-    scale = n.bit_length() - 1
+    scale, random, chain = n.bit_length() - 1, directed.random_arcs, directed.chain_of_cycles
+    degrees = {"below": 0.9, "threshold": 1, "above": 1.5, "dense": 8}
     rows: list[tuple[str, str, float, Make]] = [
-        (
-            f"random-{name}",
-            f"arcs drawn uniformly, {degree} a vertex",
-            degree,
-            partial(directed.random_arcs, n, degree),
-        )
-        for name, degree in (("below", 0.9), ("threshold", 1), ("above", 1.5), ("dense", 8))
+        (f"random-{name}", f"arcs drawn uniformly, {d} a vertex", d, partial(random, n, d))
+        for name, d in degrees.items()
     ]
+    hubs = partial(directed.rmat, scale - 3, 16, a=0.45, b=0.15, c=0.15)
     rows += [
-        (
-            "rmat",
-            "hubs both ways, one giant",
-            2,
-            partial(directed.rmat, scale - 3, 16, a=0.45, b=0.15, c=0.15),
-        ),
+        ("rmat", "hubs both ways, one giant", 2, hubs),
         ("kronecker", "as Graph500's", 2, partial(directed.rmat, scale - 3, shuffle=True)),
         ("web", "a bow tie, in the order of a crawl", 8, partial(directed.bow_tie, n)),
         ("web-shuffled", "the same in any order", 8, partial(directed.bow_tie, n, shuffle=True)),
     ]
-    cells = max(round((n / 8) ** (1 / 3)), 3)
-    for form in ("torus", "klein-bottle", "twisted-beam"):
-        make = partial(generate.mesh_sweep, (4 * cells, 2 * cells, cells), form)
-        rows.append((f"{form}-hexahedra", "the sweep of a mesh", 3, make))
-    # Six elements a cell.
-    cells = max(round((n / 48) ** (1 / 3)), 3)
-    for form in ("torus", "klein-bottle", "twisted-beam"):
-        shape = 4 * cells, 2 * cells, cells
-        make = partial(generate.mesh_sweep, shape, form, elements="tetrahedra")
-        rows.append((f"{form}-tetrahedra", "the sweep of a mesh", 2, make))
+    # Tetrahedra are six elements a cell.
+    for elements, degree, of_cell in (("hexahedra", 3, 8), ("tetrahedra", 2, 48)):
+        cells = max(round((n / of_cell) ** (1 / 3)), 3)
+        for form in ("torus", "klein-bottle", "twisted-beam"):
+            shape = 4 * cells, 2 * cells, cells
+            sweep = partial(generate.mesh_sweep, shape, form, elements=elements)
+            rows.append((f"{form}-{elements}", "the sweep of a mesh", degree, sweep))
     rows += [
         ("cycle", "the longest search", 1, partial(directed.cycle, n)),
         ("cycle-shuffled", "without locality", 1, partial(directed.cycle, n, shuffle=True)),
-        (
-            "path",
-            "every vertex alone, with a loop",
-            2,
-            partial(directed.chain_of_cycles, n, 1),
-        ),
-        ("pairs", "two-cycles in a row", 1.5, partial(directed.chain_of_cycles, n // 2, 2)),
-        ("cycles", "of 64, in a row", 1, partial(directed.chain_of_cycles, n // 64, 64)),
-        ("alone", "no arcs", 0, partial(directed.random_arcs, n, 0)),
+        ("path", "every vertex alone, with a loop", 2, partial(chain, n, 1)),
+        ("pairs", "two-cycles in a row", 1.5, partial(chain, n // 2, 2)),
+        ("cycles", "of 64, in a row", 1, partial(chain, n // 64, 64)),
+        ("alone", "no arcs", 0, partial(random, n, 0)),
     ]
     return [
         _input(
-            name,
-            f"{text}; some {n:,} vertices",
-            n,
-            round(degree * n),
-            make,
+            *(name, f"{text}; some {n:,} vertices", n, round(degree * n), make),
             vertex_bytes=MESH_VERTEX_BYTES if "hedra" in name else VERTEX_BYTES,
         )
         for name, text, degree, make in rows

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any, Literal
 
 import numpy as np
 
 from conncomp.generate._arguments import array_library, index_dtype
-from conncomp.generate._edges import repeat, symmetric_graph
+from conncomp.generate._edges import graph_of_parts, repeat
 from conncomp.generate.random import Purpose, permutation
 from conncomp.graph import Graph
 
@@ -20,38 +19,23 @@ Order = Literal["random", "crawl"]
 BEGIN_OF_CRAWL = 1 / 3
 
 
-def numbered(
-    make: Make, order: Order, components: int = 1, published: int = 1, lone: bool = False
-) -> Make:
-    """Return what makes a graph of so many vertices like `make`, in another order.
-
-    Parameters
-    ----------
-    make : callable
-        Returns a connected graph of a given number of vertices.
-    order : {"random", "crawl"}
-        "random" gives names at random. "crawl" keeps the order, in which near vertices have near
-        neighbours, but begins elsewhere than at the largest hubs.
-    components : int, optional
-        Of the published graph: a graph of a part of its vertices has that part of them. Beside the
-        large one, which generators make, they are pairs.
-    published : int, optional
-        The vertices of the published graph.
-    lone : bool, optional
-        They are single vertices instead of pairs.
-    """
-    return partial(_make_numbered, make, order, components, published, 1 if lone else 2)
-
-
-def _make_numbered(
+def make_numbered(
     make: Make,
     order: Order,
     components: int,
     published: int,
-    members: int,
+    lone: bool,
     n: int,
     device: str | None = None,
 ) -> Graph:
+    """Return a graph of n vertices like the connected ones that `make` returns, in another order.
+
+    "random" gives names at random; "crawl" keeps the order, in which near vertices have near
+    neighbours, but begins elsewhere than at the largest hubs. A published graph has so many
+    components and vertices, and a graph of a part of its vertices that part of its components:
+    beside the large one they are pairs or, with `lone`, single vertices.
+    """
+    members = 1 if lone else 2
     small = min(round((components - 1) * min(n / published, 1)), n // (2 * members))
     graph = make(n - small * members, device=device)
     xp, large = array_library(device), graph.num_vertices
@@ -64,11 +48,10 @@ def _make_numbered(
         first = xp.arange(large, n, 2)
         ends = names[first], names[first + 1]
         arcs = xp.concatenate([arcs[0], *ends]), xp.concatenate([arcs[1], *ends[::-1]])
-    return symmetric_graph(n, arcs=arcs, device=device)
+    return graph_of_parts(n, arcs=arcs, device=device)
 
 
 def _names(xp: Any, order: Order, large: int, small: int, members: int, device: str | None) -> Any:
-    """Return the new names of the vertices, those of small components last."""
     n = large + small * members
     if order == "random":
         return permutation(n, purpose=Purpose.SHUFFLE, device=device)

@@ -109,10 +109,7 @@ class DaskLabels(LabelChunks):
         return self._result(name, ((math.nan,),), np.zeros(0, dtype))
 
     def fields(self, name: str, made: Any, sample: Any) -> dict[str, Any]:
-        """Return a Dask array for each field of what a task makes, of unknown length.
-
-        A sample, such as of one row, has their dtypes and shapes, and tells which have no rows.
-        """
+        """Return a Dask array for each field of what a task makes, which a sample is like."""
         arrays = {}
         for field, column in vars(sample).items():
             if not hasattr(column, "dtype"):

@@ -1,7 +1,7 @@
 """What takes labels in chunks, of Dask or in files, by the names of what takes arrays in memory.
 
-Arguments are those of the functions in memory, which have their defaults and documentation. How
-long results are is not known at first of Dask arrays, whose results are Dask arrays in turn.
+Arguments are those of the functions in memory, which have their defaults and documentation. Results
+of Dask arrays are Dask arrays, whose lengths are not known at first.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from conncomp._arguments import INT32_MAX, as_batch_axes, as_bool, check_dimensi
 from conncomp.chunked.layout import Index, Layout
 from conncomp.chunked.measures import item_sizes, measuring
 from conncomp.chunked.measures.label_chunks import check_image, check_second, kind_of_chunks
-from conncomp.chunked.measures.layers import last_layers, preceding
+from conncomp.chunked.measures.measuring import last_layers, preceding
 from conncomp.components import matching, renumbering, selection, sizes, statistics, touching
 from conncomp.components._labels import check_mask, check_spacing, most_rows
 from conncomp.components.selection import check_connectivity_is_for_masks
@@ -26,7 +26,7 @@ from conncomp.kernels.cuda.launcher import INDEX_TYPES
 
 
 def _unless_empty(of_memory: Callable[..., Any], of_chunks: Callable[..., Any]) -> Any:
-    """Return a function of labels in chunks, which the one in memory is asked of no elements."""
+    """Return a function of labels in chunks; of no elements, the one in memory is asked."""
 
     def function(labels: Any, *arguments: Any, **options: Any) -> Any:
         kind = kind_of_chunks(labels)
@@ -41,8 +41,8 @@ def _unless_empty(of_memory: Callable[..., Any], of_chunks: Callable[..., Any]) 
 class CountedLabels:
     """Labels in chunks, of one element or more, and the sizes of each block of items.
 
-    `first` is the number of the first component, and `most` how many rows a table of an item has at
-    most. Labels may be negative if they may have any values.
+    Components are numbered from `first`; a table of an item has `most` rows at most. Labels may be
+    negative if they may have any values.
     """
 
     def __init__(
@@ -56,10 +56,8 @@ class CountedLabels:
         counted = partial(item_sizes.sizes_of_chunk, chunks.labelling, lowest)
         self.sizes = {}
         for block in chunks.blocks():
-            parts = [
-                chunks.call("sizes", index, counted, chunks.chunk(index))
-                for index in chunks.chunks(block)
-            ]
+            indices = chunks.chunks(block)
+            parts = [chunks.call("sizes", index, counted, chunks.chunk(index)) for index in indices]
             self.sizes[block] = chunks.merged("merged", block, parts, item_sizes.merged)
 
     def keep(self, choose: Any) -> Any:
@@ -194,10 +192,7 @@ def component_statistics(
     spacing: Any,
     **options: Any,
 ) -> Any:
-    """Do what `conncomp.component_statistics` does, but for `properties` and `classes`.
-
-    Columns of Dask arrays are such, which ``dask.compute`` of the result computes together.
-    """
+    """Do what that of `conncomp` does, but for `properties` and `classes`, by lazy columns."""
     _refuse(properties=properties, classes=classes)
     shown_too = as_bool("moments", moments), as_bool("surfaces", surfaces)
     wanted = measuring.Wanted(*shown_too, image is not None)
@@ -216,22 +211,41 @@ def component_statistics(
     lengths = check_spacing(spacing, ndim)
     layers = _layers(given, given.layout) if wanted.surfaces else {}
     measure = partial(measuring.measure_chunk, given.labelling, wanted)
-    tables = []
-    for block in given.blocks():
-        for index in given.chunks(block):
-            before = preceding(given.layout, index, 1) if layers else {}
-            start, axes = given.layout.start(index)[batch:], tuple(axis for (axis,) in before)
-            value = None if values is None else given.chunk_beside(values, index)
-            others = (layers[other] for other in before.values())
-            chunk = partial(measure, given.items(block)), start, axes, given.chunk(index), value
-            tables.append(given.call("measured", index, *chunk, *others))
-    table = given.merged("rows", (), tables, measuring.joined_rows)
+
+    def of_chunk(index: Index) -> tuple[Any, ...]:
+        before = preceding(given.layout, index, 1) if layers else {}
+        start, axes = given.layout.start(index)[batch:], tuple(axis for (axis,) in before)
+        value = None if values is None else given.chunk_beside(values, index)
+        others = (layers[other] for other in before.values())
+        return start, axes, given.chunk(index), value, *others
+
     made = partial(measuring.as_statistics, wanted, given.batch, lengths, spacing is not None)
     of_one = np.ones((1,) * len(array.shape), np.int64)
     value = None if values is None else of_one.astype(values.dtype)
-    sample = made(measure(np.zeros(1, np.int64), (0,) * ndim, (), of_one, value))
-    fields = given.fields("column", given.call("statistics", (), made, table), sample)
+    sample = (0,) * ndim, (), of_one, value
+    fields = _fields(given, "measured", measure, of_chunk, measuring.joined_rows, made, sample)
     return statistics.ComponentStatistics(**fields, spacing=lengths)
+
+
+def _fields(
+    given: Any,
+    name: str,
+    measure: Callable[..., Any],
+    of_chunk: Callable[[Index], tuple[Any, ...]],
+    join: Callable[..., Any],
+    made: Callable[..., Any],
+    sample: tuple[Any, ...],
+) -> dict[str, Any]:
+    """Return the fields of what is made of all chunks, measured like a sample, and joined."""
+    tables = [
+        given.call(name, index, partial(measure, given.items(block)), *of_chunk(index))
+        for block in given.blocks()
+        for index in given.chunks(block)
+    ]
+    table = given.merged("rows", (), tables, join)
+    of_sample = made(measure(np.zeros(1, np.int64), *sample))
+    fields: dict[str, Any] = given.fields("column", given.call("made", (), made, table), of_sample)
+    return fields
 
 
 def _contacts(
@@ -251,20 +265,17 @@ def _contacts(
         for k, is_closed in enumerate(neighbourhood.periodic)
     )
     touch = partial(measuring.touch_chunk, given.labelling, neighbourhood._replace(periodic=closed))
-    layers, tables = _layers(given, layout), []
-    for block in given.blocks():
-        for index in given.chunks(block):
-            before = preceding(layout, index, len(layout.crossed))
-            others = (layers[other] for other in before.values())
-            chunk = partial(touch, given.items(block)), tuple(before), given.chunk(index)
-            tables.append(given.call("touched", index, *chunk, *others))
-    table = given.merged("rows", (), tables, measuring.joined_contacts)
+    layers = _layers(given, layout)
+
+    def of_chunk(index: Index) -> tuple[Any, ...]:
+        before = preceding(layout, index, len(layout.crossed))
+        return tuple(before), given.chunk(index), *(layers[other] for other in before.values())
+
     made = partial(measuring.as_contacts, given.batch, lengths)
     of_two = np.array([1, 2]).reshape((1,) * batch + (2,) + (1,) * (len(shape) - 1))
-    sample = made(touch(np.zeros(1, np.int64), (), of_two))
-    return touching.Contacts(
-        **given.fields("column", given.call("contacts", (), made, table), sample)
-    )
+    joined = measuring.joined_contacts
+    fields = _fields(given, "touched", touch, of_chunk, joined, made, ((), of_two))
+    return touching.Contacts(**fields)
 
 
 contacts = _unless_empty(touching.contacts, _contacts)
@@ -288,24 +299,19 @@ def match_labels(
     given = kind(array, background, batch_axes, "match_labels", other)
     check_dimensions(len(array.shape) - given.labelling.batch_axes, "labels_a")
     overlap = partial(measuring.overlaps_of_chunk, given.labelling)
-    tables = []
-    for block in given.blocks():
-        for index in given.chunks(block):
-            chunks = given.chunk(index), given.chunk_beside(other, index)
-            tables.append(
-                given.call("matched", index, partial(overlap, given.items(block)), *chunks)
-            )
-    table = given.merged("rows", (), tables, measuring.joined_overlaps)
+
+    def of_chunk(index: Index) -> tuple[Any, ...]:
+        return given.chunk(index), given.chunk_beside(other, index)
+
     made = partial(measuring.as_columns, given.batch)
-    of_one = np.ones((1,) * len(array.shape), np.int64)
-    sample = made(overlap(np.zeros(1, np.int64), of_one, of_one))
-    columns = given.fields("column", given.call("matches", (), made, table), sample)
+    sample = (np.ones((1,) * len(array.shape), np.int64),) * 2
+    joined = measuring.joined_overlaps
+    columns = _fields(given, "matched", overlap, of_chunk, joined, made, sample)
     components = columns.pop("first"), columns.pop("second")
     return matching.Matches(**columns, components=components)
 
 
 def _layers(given: Any, layout: Layout) -> dict[Index, Any]:
-    """Return what stands for the last layers of each chunk, if there are several."""
     if not layout.crossed:
         return {}
     taken = partial(last_layers, layout.crossed, given.labelling.empty)

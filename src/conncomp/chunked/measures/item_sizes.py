@@ -1,7 +1,7 @@
 """Sizes of the labels of each item in chunks, by which components are selected and renumbered.
 
-A chunk has few of the labels of an item: each is listed with its number of elements, lists are
-merged in a tree, and chunks look up what they have in the list of all.
+Each chunk lists its labels with their numbers of elements, lists are merged in a tree, and chunks
+look up what they have in the list of all.
 """
 
 from __future__ import annotations
@@ -40,10 +40,7 @@ def items_of(labels: Any, batch_axes: int) -> Any:
 
 
 def sizes_of_chunk(labelling: Labelling, lowest: int | None, labels: Any) -> OfItems:
-    """Count the elements of the labels of each item; what is masked counts as background.
-
-    Labels are in main memory or on a GPU. A ValueError says that one is below `lowest`.
-    """
+    """Count the elements of labels of items, none below `lowest`; what is masked is background."""
     background, batch_axes = labelling
     return [_sizes_of(background, lowest, item) for item in items_of(labels, batch_axes)]
 
@@ -74,8 +71,7 @@ def merged(*parts: OfItems) -> OfItems:
 
 
 def _merged(*parts: Sizes) -> Sizes:
-    labels = np.concatenate([part.labels for part in parts])
-    sizes = np.concatenate([part.sizes for part in parts])
+    labels, sizes = map(np.concatenate, zip(*parts, strict=True))
     distinct, place = np.unique(labels, return_inverse=True)
     total = np.zeros(len(distinct), np.int64)
     np.add.at(total, place.reshape(-1), sizes)
@@ -139,11 +135,10 @@ def dense(shape: tuple[int, ...], rows: int, sizes: OfItems) -> NDArray[np.int64
 def histograms(most: int, sizes: OfItems) -> OfItems:
     """Return how many components of each item have each size: sizes in the place of labels."""
     rows_of(most, sizes)
-    counted = []
-    for of_item in sizes:
-        occurring = np.unique(of_item.without_background().sizes, return_counts=True)
-        counted.append(Sizes(*(column.astype(np.int64) for column in occurring)))
-    return counted
+    occurring = [
+        np.unique(of_item.without_background().sizes, return_counts=True) for of_item in sizes
+    ]
+    return [Sizes(distinct, counts.astype(np.int64)) for distinct, counts in occurring]
 
 
 def all_occurring(*parts: OfItems) -> OfItems:
@@ -195,9 +190,7 @@ def renumber_labels(
     def replaced(old: NDArray[Any], of_item: Sizes) -> NDArray[Any]:
         all_labels = of_item.without_background().labels
         place = np.searchsorted(all_labels, old)
-        known = np.zeros(len(old), bool)
-        inside = place < len(all_labels)
-        known[inside] = all_labels[place[inside]] == old[inside]
+        known = np.isin(old, all_labels)
         return np.where(known, place + first, background).astype(np.int64)
 
     return _by_items(batch_axes, background, dtype, replaced, labels, sizes)

@@ -1,7 +1,7 @@
 """Labels in chunks, as functions of them see these: what reads a chunk, calls and merges.
 
-``dask_labels.py`` has those in Dask arrays, whose calls become tasks; ``volume_labels.py`` those in
-files, whose calls are made block by block.
+Calls become tasks in Dask arrays (``dask_labels.py``), and are made block by block in files
+(``volume_labels.py``).
 """
 
 from __future__ import annotations
@@ -20,19 +20,14 @@ from conncomp.chunked.measures.measuring import Labelling
 from conncomp.components._labels import Background, check_background, check_labels
 from conncomp.components.columns.intensities import NUMBERS
 
-# ``check(array, given, shape)`` raises unless an array of the library of labels, made of what was
-# given, is what it is to be, and of their shape.
+# ``check(array, given, shape)`` raises unless an array beside labels, made of what was given, fits.
 Check = Callable[[Any, Any, tuple[int, ...]], None]
 
 MERGED = 32  # results that one call merges
 
 
 class LabelChunks:
-    """Labels in chunks, of one element or more; no label is below `lowest`.
-
-    What differs by kind is in the subclasses, by the same names: what is `checked`, masks and
-    arrays beside labels, what stands for a chunk, calls and what is merged of them, and results.
-    """
+    """Labels in chunks, of one element or more, none below `lowest`; subclasses are their kinds."""
 
     def __init__(self, array: Any, lengths: Any, background: Background, batch_axes: int) -> None:
         self.array, shape = array, array.shape
@@ -57,11 +52,10 @@ class LabelChunks:
     def items(self, block: Index) -> NDArray[np.int64]:
         """Return the numbers of the items of a block, in C order."""
         ends = (0,) * (len(self.layout.shape) - len(block))
-        starts = self.layout.start((*block, *ends))
-        lengths = self.block_shape(block)
+        place = self.layout.place((*block, *ends))[: len(block)]
         numbers = np.zeros((), np.int64)
-        for start, length, whole in zip(starts, lengths, self.batch, strict=False):
-            numbers = numbers[..., None] * whole + np.arange(start, start + length)
+        for part, whole in zip(place, self.batch, strict=False):
+            numbers = numbers[..., None] * whole + np.arange(part.start, part.stop)
         return numbers.reshape(-1)
 
     def block_shape(self, block: Index) -> tuple[int, ...]:

@@ -1,23 +1,23 @@
 """Rows of what is measured of one chunk: components, contacts and overlaps; and joined ones.
 
-How: a chunk is measured alone, in memory. Integers that sums are made of come back from what was
-rounded, and are added up; second moments are moved to the centroid of the whole (Chan, Golub,
-LeVeque, "Updating formulae and a pairwise algorithm for computing sample variances", 1979). Faces
-between elements of one component in two chunks are counted by both, and taken off once more here.
+A chunk is measured alone, in memory, and integer sums are added up; second moments are moved to the
+centroid of the whole (Chan, Golub, LeVeque, "Updating formulae and a pairwise algorithm for
+computing sample variances", 1979). Faces between elements of one component in two chunks are
+counted by both, and taken off once more here.
 
 Neighbours differ by one at most along each axis, so both are in the chunk that has the larger
 coordinate along each axis, or in a layer before it. A chunk counts what touches in itself and in
-these layers, and takes off, by inclusion and exclusion, what is in the layers alone. So each
-contact counts once, also over the ends of periodic axes. Of overlaps, too, each element is in one
-chunk, so nothing is asked of its neighbours.
+these layers, and takes off, by inclusion and exclusion, what is in the layers alone: each contact
+counts once, also over the ends of periodic axes. Overlaps need no neighbours.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import prod
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,10 +25,9 @@ from numpy.typing import NDArray
 
 from conncomp._arrays import as_cupy, on_gpu
 from conncomp.chunked.labelling import on_host
-from conncomp.chunked.layout import Index
-from conncomp.chunked.measures.layers import Layers, check_fits, with_layers
-from conncomp.chunked.rows import LARGEST_SUM, Table
-from conncomp.components._labels import check_items
+from conncomp.chunked.layout import Index, Layout
+from conncomp.chunked.rows import LARGEST_SUM, Table, table_of
+from conncomp.components._labels import check_items, library_at
 from conncomp.components.matching import match_labels
 from conncomp.components.renumbering import relabel_consecutive
 from conncomp.components.sizes import component_sizes
@@ -37,6 +36,8 @@ from conncomp.components.touching import Contacts, contact_steps, count_contacts
 from conncomp.kernels.neighbourhood import Neighbourhood
 
 Numbers = NDArray[np.int64]
+Layers = dict[int, NDArray[Any]]
+INT64_MAX = int(np.iinfo(np.int64).max)
 
 
 class Labelling(NamedTuple):
@@ -95,8 +96,7 @@ def measure_chunk(
 ) -> Table:
     """Measure a row for each component of each item of a chunk, whose first element is at `start`.
 
-    If faces are counted, `preceding` are the `last_layers` of the chunks before this one along
-    `axes`.
+    To count faces, `preceding` are the `last_layers` of the chunks before this one along `axes`.
     """
     batch = labelling.batch_axes
     shape = labels.shape[batch:]
@@ -111,38 +111,32 @@ def measure_chunk(
         background=numbered.empty,
         batch_axes=batch,
     )
-    columns = {name: on_host(column) for name, column in vars(measured).items()}
-    place = np.zeros(len(columns["labels"]), np.int64)
-    for axis in range(batch):
-        place = place * labels.shape[axis] + columns["batch"][:, axis]
-    sizes, ahead = columns["sizes"], np.array(start, np.int64)
-    sums = np.rint(columns["centroids"] * sizes[:, None]).astype(np.int64)
-    table = Table(
-        item=items[place],
-        label=numbered.old[place, columns["labels"]],
-        size=sizes,
-        begin=columns["bounding_boxes"][:, :, 0] + ahead,
-        end=columns["bounding_boxes"][:, :, 1] + ahead,
-        sum=sums + ahead * sizes[:, None],
-    )
+    held = SimpleNamespace(**{name: on_host(column) for name, column in vars(measured).items()})
+    place, ahead = _places(held.batch, labels.shape), np.array(start, np.int64)
+    known = {"item": items[place], "label": numbered.old[place, held.labels]}
+    table = table_of(held, ahead, wanted.surfaces, image is not None, **known)
     if wanted.moments:
-        table["scatter"] = columns["moments"] * sizes[:, None, None]
+        table["scatter"] = held.moments * held.sizes[:, None, None]
     if wanted.surfaces:
-        table["faces"] = columns["faces"]
         rows = np.zeros(numbered.old.shape, np.int64)
-        rows[place, columns["labels"]] = np.arange(len(sizes))
+        rows[place, held.labels] = np.arange(table.rows)
         for axis, layers in zip(axes, preceding, strict=True):
             first = numbered.numbers[(slice(None),) * axis + (0,)]
-            shared = _shared(first, layers[axis], numbered, rows, len(sizes))
+            shared = _shared(first, layers[axis], numbered, rows, table.rows)
             table["faces"][:, axis - batch] -= 2 * shared
     if image is not None:
-        means = columns["means"]
-        table |= {"total": columns["sums"], "mean": means}
-        table |= {"minimum": columns["minima"], "maximum": columns["maxima"]}
         with np.errstate(invalid="ignore", over="ignore"):  # of infinities and NaN
-            products = _products(numbered, image, batch, columns)
-            table["product"] = products + ahead * means[:, None]
+            products = _products(numbered, image, batch, held)
+            table |= {"mean": held.means, "product": products + ahead * held.means[:, None]}
     return table
+
+
+def _places(batch: Numbers, shape: Sequence[int]) -> Numbers:
+    """Return the place among the items of a chunk of what is at these indices along batch axes."""
+    place = np.zeros(len(batch), np.int64)
+    for k, length in zip(batch.T, shape, strict=False):
+        place = place * length + k
+    return place
 
 
 def joined_rows(*tables: Table) -> Table:
@@ -160,19 +154,18 @@ def as_statistics(
     if wanted.moments:
         moments = table["scatter"] / sizes[:, None, None] * np.outer(scale, scale)
     faces = table["faces"] if wanted.surfaces else np.empty((0, ndim), np.int64)
-    columns: tuple[Any, ...] = (
-        table["label"],
-        sizes,
-        np.stack([table["begin"], table["end"]], axis=-1),
-        table["sum"] / sizes[:, None] * scale,
+    boxes = np.stack([table["begin"], table["end"]], axis=-1)
+    where = items_along(table["item"], batch)
+    known: tuple[Any, ...] = table["label"], sizes, boxes, table["sum"] / sizes[:, None] * scale
+    known += (
         moments,
-        items_along(table["item"], batch),
+        where,
         *_brightness(wanted, scale, table),
         faces,
         np.empty(0, np.int64),
         spacing,
     )
-    return ComponentStatistics(*columns)
+    return ComponentStatistics(*known)
 
 
 def items_along(items: NDArray[np.int64], batch: tuple[int, ...]) -> NDArray[np.int64]:
@@ -183,7 +176,6 @@ def items_along(items: NDArray[np.int64], batch: tuple[int, ...]) -> NDArray[np.
 
 
 def _brightness(wanted: Wanted, scale: NDArray[np.float64], table: Table) -> tuple[Any, ...]:
-    """Return sums, means, minima, maxima and weighted centroids; empty ones of no image."""
     if not wanted.image:
         return (np.empty(0),) * 4 + (np.empty((0, len(scale))),)
     totals, means = table["total"], table["mean"]
@@ -206,13 +198,10 @@ def _shared(
     return np.bincount(rows[place[same], numbers[same]], minlength=count)
 
 
-def _products(
-    numbered: Numbered, image: Any, batch: int, columns: Mapping[str, NDArray[Any]]
-) -> NDArray[np.float64]:
+def _products(numbered: Numbered, image: Any, batch: int, held: Any) -> NDArray[np.float64]:
     """Return means of value times coordinate, for each row and axis of the chunk."""
-    means, centroids = columns["means"], columns["weighted_centroids"]
-    products: NDArray[np.float64] = means[:, None] * centroids
-    lost = np.isfinite(means) & ~np.isfinite(products).all(axis=1)
+    products: NDArray[np.float64] = held.means[:, None] * held.weighted_centroids
+    lost = np.isfinite(held.means) & ~np.isfinite(products).all(axis=1)
     if not lost.any():
         return products
     # Values that add up to 0 have no centroid, but may have one together with other chunks.
@@ -226,6 +215,64 @@ def _products(
     return products
 
 
+def last_layers(axes: Sequence[int], empty: int, labels: Any) -> Layers:
+    """Return the last layer of a chunk along each of some axes, without the axis."""
+    whole = without_mask(empty, labels)
+    # Copies, as a view would keep the whole chunk in memory.
+    return {axis: np.array(on_host(whole[(slice(None),) * axis + (-1,)])) for axis in axes}
+
+
+def without_mask(empty: int, labels: Any) -> Any:
+    """Return labels as an array of NumPy or CuPy, with a value for masked elements."""
+    if on_gpu(labels):
+        return as_cupy(labels)
+    if not isinstance(labels, np.ma.MaskedArray):
+        return labels
+    check_fits(labels.compressed())
+    filled: Any = labels.astype(np.int64)
+    return filled.filled(empty)
+
+
+def check_fits(labels: NDArray[Any], name: str = "labels") -> None:
+    """Raise ValueError if one of some labels is too large for int64, which those of rows are."""
+    if labels.dtype.kind == "u" and labels.size and labels.max() > INT64_MAX:
+        raise ValueError(
+            f"{name} holds {labels.max()}, too large for int64; renumber it first, with "
+            f"conncomp.relabel_consecutive({name})"
+        )
+
+
+def preceding(layout: Layout, index: Index, most: int) -> dict[Index, Index]:
+    """Return the chunks that precede one along up to `most` axes at once, by these axes."""
+    all_moves = product((0, -1), repeat=len(layout.crossed))
+    moves = tuple(each for each in all_moves if 0 < -sum(each) <= most)
+    return {
+        tuple(axis for axis, move in zip(layout.crossed, each, strict=True) if move): other
+        for each, other in layout.neighbours(index, moves)
+    }
+
+
+def with_layers(empty: int, labels: Any, parts: dict[Index, Layers]) -> Any:
+    """Return a chunk behind one layer of each chunk that precedes along axes; masked is `empty`."""
+    whole = without_mask(empty, labels)
+    if not parts:
+        return whole
+    more = {axes[0] for axes in parts if len(axes) == 1}
+    begins = tuple(int(axis in more) for axis in range(whole.ndim))
+    shape = tuple(map(sum, zip(begins, whole.shape, strict=True)))
+    extended = library_at(whole).empty(shape, whole.dtype)
+    extended[tuple(slice(begin, None) for begin in begins)] = whole
+    for axes, layers in parts.items():
+        place = tuple(
+            0 if axis in axes else slice(begin, None) for axis, begin in enumerate(begins)
+        )
+        inside = tuple(
+            -1 if axis in axes else slice(None) for axis in range(whole.ndim) if axis != axes[0]
+        )
+        extended[place] = library_at(whole).asarray(layers[axes[0]][inside])
+    return extended
+
+
 def touch_chunk(
     labelling: Labelling,
     neighbourhood: Neighbourhood,
@@ -236,8 +283,8 @@ def touch_chunk(
 ) -> Table:
     """Count contacts, and faces across each axis, whose larger coordinates lie in a chunk.
 
-    There is a row for each pair of labels in each item. Axes of one chunk may be periodic; `layers`
-    are the `last_layers` of the chunks that precede along some axes, the `ways`.
+    A pair of labels in an item has a row. Axes of one chunk may be periodic; `layers` are the
+    `last_layers` of the chunks that precede along axes, the `ways`.
     """
     batch, empty = labelling.batch_axes, labelling.empty
     if labelling.background is None and labels.min() < 0:
@@ -320,10 +367,7 @@ def overlaps_of_chunk(labelling: Labelling, items: Numbers, first: Any, second: 
     matches = match_labels(
         here.numbers, there.numbers, background=labelling.empty, batch_axes=batch
     )
-    pairs, item = on_host(matches.pairs), on_host(matches.batch)
-    place = np.zeros(len(pairs), np.int64)
-    for axis in range(batch):
-        place = place * first.shape[axis] + item[:, axis]
+    pairs, place = on_host(matches.pairs), _places(on_host(matches.batch), first.shape)
     table = Table(
         item=items[place],
         label=here.old[place, pairs[:, 0]],
@@ -335,14 +379,8 @@ def overlaps_of_chunk(labelling: Labelling, items: Numbers, first: Any, second: 
 
 def joined_overlaps(*parts: Overlaps) -> Overlaps:
     """Return the overlaps of several chunks as one, in the order of items and labels."""
-    first, *others = parts
-    joined = (
-        table.followed_by(*(other[k] for other in others)).joined_by(*names)
-        for k, (table, names) in enumerate(
-            zip(first, (("item", "label", "other"), *[("item", "label")] * 2), strict=True)
-        )
-    )
-    return Overlaps(*joined)
+    pairs, *sides = zip(*parts, strict=True)
+    return Overlaps(joined_contacts(*pairs), *(joined_rows(*side) for side in sides))
 
 
 def as_columns(batch: tuple[int, ...], overlaps: Overlaps) -> Columns:
@@ -374,10 +412,9 @@ def _sizes(labelling: Labelling, items: Numbers, side: Numbered) -> Table:
 
 
 def _rows_of(table: Table, items: Numbers, labels: Numbers) -> Numbers:
-    """Return the rows of some labels of items, which are in the table; this is in their order."""
-    known = np.stack([table["item"], table["label"]])
-    wanted = np.stack([items, labels])
-    order = np.lexsort(np.concatenate([known, wanted], axis=1)[::-1])
+    """Return the rows of some labels of items in the table, which is in their order."""
+    pairs = zip((table["item"], table["label"]), (items, labels), strict=True)
+    order = np.lexsort([np.concatenate(pair) for pair in pairs][::-1])
     of_known = order < table.rows
     rows = np.empty(len(items), np.int64)
     # A label that is wanted comes after the one that is known, as the sort is stable.

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from conncomp._arguments import check_progress, shown
 from conncomp.chunked.layout import Layout
 from conncomp.chunked.volumes.block_files import BlockFiles
-from conncomp.chunked.volumes.job import Copies, Progress
+from conncomp.chunked.volumes.job import Progress, Tasks
 from conncomp.chunked.volumes.kept import Kept
 from conncomp.chunked.volumes.labelling import bytes_of_memory, opened, within, workers_of
 from conncomp.chunked.volumes.sample import Window
@@ -32,12 +32,11 @@ __all__ = ["open_volume"]
 class VolumeFile:
     """An array in files, as `open_volume` returns it.
 
-    Of labels, `component_sizes`, `size_histogram`, `component_statistics`, `contacts` and
-    `match_labels` read block by block what they return in memory; `largest_components`,
-    `remove_small_components` and `relabel_consecutive` return another `VolumeFile`, whose labels
-    are made as they are read, and which `save` writes. All that is in memory meanwhile is blocks,
-    and a few numbers for each component. What takes arrays of NumPy takes these, too, and reads
-    them whole.
+    `component_sizes`, `size_histogram`, `component_statistics`, `contacts` and `match_labels` read
+    labels block by block; `largest_components`, `remove_small_components` and `relabel_consecutive`
+    return another `VolumeFile`, whose labels are made as they are read, and which `save` writes.
+    Memory holds blocks, and a few numbers for each component. What takes arrays of NumPy takes
+    these, too, and reads them whole.
 
     Attributes
     ----------
@@ -98,12 +97,11 @@ class VolumeFile:
         ellipses = [k for k, each in enumerate(keys) if each is Ellipsis]
         if len(ellipses) > 1:
             raise IndexError(f"{shown(key)}: ... may stand once")
-        if ellipses:
-            k = ellipses[0]
-            keys = (*keys[:k], *[slice(None)] * (self.ndim - len(keys) + 1), *keys[k + 1 :])
-        if len(keys) > self.ndim:
+        k = ellipses[0] if ellipses else len(keys)
+        left = self.ndim - len(keys) + len(ellipses)
+        if left < 0:
             raise IndexError(f"{shown(key)}: there are {self.ndim} axes")
-        keys += (slice(None),) * (self.ndim - len(keys))
+        keys = (*keys[:k], *[slice(None)] * left, *keys[k + 1 :])
         place = tuple(map(_part_of_axis, keys, self.shape))
         shape = tuple(part.stop - part.start for part in place)
         values = self.volume.read(place) if prod(shape) else np.empty(shape, self.dtype)
@@ -127,8 +125,8 @@ class VolumeFile:
         Parameters
         ----------
         target : str or path-like
-            What to write, as of `label_file`; it must not exist. What is done is kept in
-            ``TARGET.partial``, and after a kill the same call goes on.
+            What to write, as of `label_file`; it must not exist. ``TARGET.partial`` keeps what is
+            done, and after a kill the same call goes on.
 
         Raises
         ------
@@ -149,21 +147,15 @@ class VolumeFile:
             copied = Window(mapped, part.begin, part.shape) if isinstance(part, Window) else mapped
             layout = Layout(lengths_of(part.shape, block_shape(part)), (False,) * self.ndim)
             progress = self.progress if copied is mapped else None
-            copies = Copies(
-                kept, BlockFiles(copied, None, kept.reports, target), layout.chunks, progress
-            )
-            copies.run(layout, ThreadPoolExecutor(workers))
+            files = BlockFiles(copied, None, kept.reports, target)
+            Tasks(kept, files, layout.chunks, progress).copy(layout, ThreadPoolExecutor(workers))
             return []
 
         with limited(self) as workers:
             write_labels(wanted, volume, self.dtype, told, run)
 
     def close(self) -> None:
-        """Close the files.
-
-        Nothing can be read then, nor of what `largest_components`, `remove_small_components` and
-        `relabel_consecutive` returned of these labels.
-        """
+        """Close the files; then nothing can be read, nor of labels that are made of these."""
         self._closed = True
         self._files.close()
 
@@ -175,7 +167,7 @@ class VolumeFile:
 
 
 def _part_of_axis(key: Any, length: int) -> slice:
-    """Return where a number or a slice lies on an axis; an IndexError says what it cannot be."""
+    """Return where a number or a slice lies on an axis; raise IndexError of anything else."""
     try:
         if isinstance(key, slice):
             begin, end, step = key.indices(length)
@@ -200,8 +192,8 @@ def _part_of_axis(key: Any, length: int) -> slice:
 class MappedVolume(PartOfVolume):
     """Labels of a dtype that a function makes of others as they are read.
 
-    It makes them of labels, and of a list of what there is for each item, by the item's number.
-    `known` is what `known_of` the volume was before its labels were counted.
+    It takes labels, and a list of what there is for each item, by its number. `known` is what
+    `known_of` the volume was before its labels were counted.
     """
 
     def __init__(
@@ -214,18 +206,13 @@ class MappedVolume(PartOfVolume):
         known: str,
     ) -> None:
         super().__init__(volume)
-        self._dtype, self._function, self._of_items = dtype, function, of_items
+        self.dtype, self._function, self._of_items = dtype, function, of_items
         self._numbers = np.arange(prod(batch)).reshape(batch)
         self.known = known
 
     @property
-    def dtype(self) -> np.dtype[Any]:
-        """That of the labels that are made."""
-        return self._dtype
-
-    @property
     def levels(self) -> Sequence[Any]:
-        """The arrays of all resolutions, which are written with these labels, if there are such."""
+        """The arrays of all resolutions, if there are several, which are written with these."""
         levels: Sequence[Any] = getattr(self.origin, "levels", ())
         return levels
 
@@ -249,7 +236,7 @@ class MappedVolume(PartOfVolume):
 
     def digest(self) -> str:
         """Return what tells apart what is made of the same files."""
-        digest = sha256(repr((self._dtype, self._numbers.shape)).encode())
+        digest = sha256(repr((self.dtype, self._numbers.shape)).encode())
         for part in (self._function.func.__name__, *self._function.args):
             digest.update(repr(part).encode())
         for item in sorted(self._of_items):
@@ -287,13 +274,11 @@ def open_volume(
     Parameters
     ----------
     source : str or path-like
-        An array of Zarr, an image or labels of OME-Zarr, of which the finest array is read, a file
-        of HDF5, TIFF or .npy, or a folder of slices, as of `label_file`.
+        As of `label_file`; of OME-Zarr labels, too.
     key, channel : optional
         As of `label_file`.
     memory : str or int, optional
-        The most memory that the process may take while blocks are measured or saved, as of
-        `label_file`.
+        The most memory that measuring and saving may take, as of `label_file`.
     progress : callable, optional
         Called with the number of blocks that are measured or saved, and of all.
 

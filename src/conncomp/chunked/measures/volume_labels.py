@@ -1,9 +1,9 @@
 """Labels in files, whose blocks are read, measured and merged by threads.
 
-How: calls that need a block are put off, and made for so many neighbouring blocks at once as are
-merged then, in order. What later blocks need of one, its last layers, is taken when it is read to
-be measured, and forgotten when the last one had it; so blocks are read once, but for those whose
-layers the first ones need, over the end of a periodic axis.
+Calls that need a block are put off, and made for as many neighbouring blocks as are merged at once,
+in order. The last layers of a block, which later ones need, are taken when it is read to be
+measured, and forgotten after their last use. So blocks are read once, but for those whose layers
+the first ones need over the end of a periodic axis.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from threading import Event, Lock
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,22 +25,15 @@ from conncomp.chunked.volumes.volume import Place, block_shape, lengths_of
 from conncomp.components._labels import Background, check_labels
 
 
-class Block:
+class Block(NamedTuple):
     """Stands for what is read of a volume, or of an array in memory, at a place."""
 
-    def __init__(self, read: Callable[[Place], Any], place: Place) -> None:
-        self._read, self._place = read, place
-
-    def value(self) -> Any:
-        """Read it."""
-        return self._read(self._place)
+    read: Callable[[Place], Any]
+    place: Place
 
 
 class DeferredCall:
-    """A call that is put off, which stands for what the function will return.
-
-    What is `beside` is of the same block alone: it is made of that when this one is.
-    """
+    """A call that is put off, and one `beside`, of the same block alone, that is made with it."""
 
     def __init__(
         self,
@@ -56,17 +49,16 @@ class DeferredCall:
 
     def needed(self) -> list[DeferredCall]:
         """Return what stands for arguments and is not made yet."""
-        return [
-            each
-            for each in self.arguments
-            if isinstance(each, DeferredCall) and not each._made.is_set()
-        ]
+        deferred = (each for each in self.arguments if isinstance(each, DeferredCall))
+        return [each for each in deferred if not each._made.is_set()]
 
     def make(self) -> None:
         """Call the function; wait for arguments that are made meanwhile."""
         beside, self.beside = self.beside, None
         try:
-            given = [each.value() if isinstance(each, Block) else each for each in self.arguments]
+            given = [
+                each.read(each.place) if type(each) is Block else each for each in self.arguments
+            ]
             if beside is not None and beside._uses and not beside._made.is_set():
                 read = zip(given, self.arguments, strict=True)
                 block = next(value for value, each in read if isinstance(each, Block))
@@ -86,7 +78,7 @@ class DeferredCall:
         self._made.set()
 
     def value(self) -> Any:
-        """Return the result, which is forgotten when all have it who need it."""
+        """Return the result, which is forgotten after its last use."""
         self._made.wait()
         with self._lock:
             result, self._uses = self._result, self._uses - 1
@@ -158,7 +150,6 @@ class VolumeLabels(LabelChunks):
                     return parts[0]
 
     def _made(self, pool: ThreadPoolExecutor, parts: Sequence[Any]) -> list[Any]:
-        """Make what is not made yet; return all."""
         put_off = [part for part in parts if isinstance(part, DeferredCall)]
         if not put_off:
             return list(parts)
@@ -197,7 +188,7 @@ class VolumeLabels(LabelChunks):
         return function(*arguments)
 
     def fields(self, name: str, made: Any, sample: Any) -> dict[str, Any]:
-        """Return the arrays that are the fields of what is made, as of a sample."""
+        """Return the arrays that are the fields of what is made."""
         return {field: each for field, each in vars(made).items() if hasattr(each, "dtype")}
 
 

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from math import prod
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from conncomp._arguments import as_bool
+from conncomp._arrays import as_numpy_and_mask, check_kind
 from conncomp._containers import spacing_of
+from conncomp._lazy import function_for, laid_beside
 from conncomp.chunked.rows import Table
-from conncomp.chunked.streams.open_components import OpenComponents
-from conncomp.chunked.streams.slabs import pieces_of
+from conncomp.chunked.streams.open_components import OpenComponents, Slab
 from conncomp.components._labels import check_spacing
 from conncomp.components.statistics import ComponentStatistics
 from conncomp.grid.question import question_of_image
@@ -38,21 +41,19 @@ def stream_labels(
 ) -> Iterator[ComponentStatistics]:
     """Measure the connected regions of a volume that comes slab by slab.
 
-    The volume is read once and labels are not kept, so that it can be of any length: memory is that
-    of about one slab, its labels, and a row for each component that is still open, that is, reaches
-    the last slice so far [1]_.
+    The volume is read once, and can be of any length: memory holds about one slab, its labels, and
+    a row for each open component, which reaches the last slice so far [1]_.
 
     Parameters
     ----------
     slabs : iterable of array_like, or of tuples of two
-        Consecutive slices of the volume along its first axis, as many at once as is convenient, of
-        one dtype, in main memory. Of a tuple, the first array is the slab and the second one, of
-        the same shape, the image to measure the intensities of. An array can be filled again for
-        the next slab. Arrays of xarray are aligned with the first slab, by name and coordinate,
-        but for coordinates along the first axis.
+        Consecutive slices of the volume along its first axis, any number at once, of one dtype, in
+        main memory. A tuple has the slab and, of the same shape, the image to measure intensities
+        of. An array can be filled again for the next slab. Arrays of xarray are aligned with the
+        first slab, by name and coordinate, but for coordinates along the first axis.
     background, connectivity, structure, tolerance, periodic
-        As for `label`, of the whole volume: if its first axis is periodic, the last slice meets the
-        first one, and components that reach this are open until the end.
+        As for `label`, of the whole volume: if its first axis is periodic, components that reach
+        the first slice are open until the end.
     surfaces : bool, optional
         Whether to count ``faces``.
     spacing : number or sequence of numbers, optional
@@ -62,12 +63,10 @@ def stream_labels(
     Returns
     -------
     iterator of ComponentStatistics
-        Those that were finished meanwhile, in batches: each component is in one of them. Rows are
-        those of `component_statistics` of the whole, with the same numbers, but for second moments
-        and weighted centroids, which are left out; sums of floating-point images may differ in
-        their last digits. ``labels`` are those of ``label(volume, numbering="roots")``, the
-        smallest flat C-order index of the component; a batch is in their order, and all batches,
-        sorted by them, are in the order of labels.
+        Batches of components that were finished meanwhile. Rows are those of `component_statistics`
+        of the whole, without second moments and weighted centroids; sums of floating-point images
+        may differ in their last digits. ``labels`` are those of ``label(volume,
+        numbering="roots")``, the smallest flat C-order index of the component, and order a batch.
 
     Raises
     ------
@@ -88,9 +87,8 @@ def stream_labels(
 
     Notes
     -----
-    Errors in arguments that depend on the number of axes are raised when the first batch is asked
-    for. Slabs are taken apart, or put together, to pieces of about sixteen million elements, or of
-    two slices if these are larger.
+    Errors that depend on the number of axes are raised when the first batch is asked for. Slabs are
+    cut or joined to pieces of about sixteen million elements, or of two slices if these are larger.
 
     References
     ----------
@@ -123,13 +121,8 @@ def stream_labels(
             f"slabs is a {type(slabs).__name__}; it must be an iterable of slabs, such as [volume] "
             "or (volume[z : z + 64] for z in range(0, len(volume), 64))"
         )
-    asked = {
-        "background": background,
-        "connectivity": connectivity,
-        "structure": structure,
-        "tolerance": tolerance,
-        "periodic": periodic,
-    }
+    asked = {"background": background, "connectivity": connectivity, "structure": structure}
+    asked |= {"tolerance": tolerance, "periodic": periodic}
     return measure_slabs(slabs, asked, as_bool("surfaces", surfaces), spacing, PIECE)
 
 
@@ -140,15 +133,11 @@ def measure_slabs(
     spacing: float | Sequence[float] | None,
     size: int | None,
 ) -> Iterator[ComponentStatistics]:
-    """Yield the rows of components as they are finished; `asked` are arguments of a question.
-
-    Slabs are put together to pieces of `size` elements; if that is None, they are taken as they
-    come.
-    """
+    """Yield rows of finished components; slabs make pieces of a size, or stay if that is None."""
     components: OpenComponents | None = None
     known = list[tuple[str, Any]]()
     noted = _noted(slabs, known) if spacing is None else slabs
-    for piece in pieces_of(iter(noted), size, LEAST):
+    for piece in _pieces_of(iter(noted), size):
         lengths = check_spacing(known[0][1] if known else spacing, piece.values.ndim)
         if components is None:
             question = question_of_image(piece.values, **asked)
@@ -177,9 +166,6 @@ def _batch(table: Table, spacing: tuple[float, ...]) -> Iterator[ComponentStatis
     centroids = table["sum"] / table["size"][:, None]
     if spacing != (1,) * ndim:
         centroids *= np.array(spacing)
-    means = none
-    if "total" in table:
-        means = table["total"] / table["size"]
     yield ComponentStatistics(
         labels=table["root"],
         sizes=table["size"],
@@ -188,7 +174,7 @@ def _batch(table: Table, spacing: tuple[float, ...]) -> Iterator[ComponentStatis
         moments=np.empty((0, ndim, ndim)),
         batch=np.empty((table.rows, 0), np.int64),
         sums=table.get("total", none),
-        means=means,
+        means=table["total"] / table["size"] if "total" in table else none,
         minima=table.get("minimum", none),
         maxima=table.get("maximum", none),
         weighted_centroids=np.empty((0, ndim)),
@@ -196,3 +182,112 @@ def _batch(table: Table, spacing: tuple[float, ...]) -> Iterator[ComponentStatis
         classes=np.empty(0, np.int64),
         spacing=spacing,
     )
+
+
+def _pieces_of(slabs: Iterator[Any], size: int | None) -> Iterator[Slab]:
+    """Yield the slices of all slabs, as many at once as have `size` elements, fewer at the end.
+
+    There are `LEAST` slices at once or more, but at the end. Each piece begins with the last slice
+    of the piece before. Without a size, slabs are yielded as they come, after the two slices where
+    two of them meet. What has to wait is copied, as the same array may be filled again.
+    """
+    waiting, ahead = list[Slab](), 0
+    for slab in _checked(slabs):
+        length = max(LEAST, size // prod(slab.values.shape[1:])) if size else 1
+        begin = 0
+        if waiting:
+            begin = min(len(slab), length + ahead - _slices(waiting))
+            waiting.append(slab.part(0, begin))
+            if _slices(waiting) < length + ahead:
+                waiting[-1] = waiting[-1].copy()
+                continue
+            yield _joined(waiting, ahead)
+            ahead = 1
+        if size is None:
+            length = max(1, len(slab) - begin)
+        while len(slab) - begin >= length:
+            yield slab.part(begin - ahead, begin + length, ahead)
+            begin, ahead = begin + length, 1
+        waiting = [slab.part(begin - ahead, len(slab)).copy()]
+    if _slices(waiting) > ahead:
+        yield _joined(waiting, ahead)
+
+
+def _slices(parts: list[Slab]) -> int:
+    return sum(len(part.values) for part in parts)
+
+
+def _joined(parts: list[Slab], ahead: int) -> Slab:
+    if len(parts) == 1:
+        return replace(parts[0], ahead=ahead)
+    values = [part.values for part in parts]
+    masked = any(isinstance(array, np.ma.MaskedArray) for array in values)
+    images = [part.image for part in parts if part.image is not None]
+    return Slab(
+        (np.ma.concatenate if masked else np.concatenate)(values),
+        np.concatenate(images) if images else None,
+        ahead,
+    )
+
+
+def _checked(slabs: Iterator[Any]) -> Iterator[Slab]:
+    first, axes = None, None
+    for number, given in enumerate(slabs):
+        slab = _as_slab(given, f"slabs[{number}]", axes)
+        if first is None:
+            first, array = slab, given[0] if isinstance(given, tuple) else given
+            axes = None if function_for(array, "in_order") is None else array[:0].copy()
+        _check_alike(slab, first, f"slabs[{number}]")
+        yield slab
+
+
+def _as_slab(given: Any, name: str, axes: Any) -> Slab:
+    """Return a slab, with its axes in the order of those of an array of xarray if there is one."""
+    in_order = function_for(axes, "in_order")
+    if not isinstance(given, tuple):
+        named = given if in_order is None else in_order(axes, given, name, "slabs[0]", 1)
+        return Slab(_as_values(named, name), None)
+    if len(given) != 2:
+        raise ValueError(
+            f"{name} is a tuple of {len(given)}; a slab is an array, or a tuple of an array and "
+            "the image to measure"
+        )
+    named, image = given
+    if in_order is not None:
+        named = in_order(axes, named, f"{name}[0]", "slabs[0]", 1)
+    values = _as_values(named, f"{name}[0]")
+    image = _as_values(laid_beside(named, image, f"{name}[1]", f"{name}[0]"), f"{name}[1]")
+    if isinstance(image, np.ma.MaskedArray):
+        raise ValueError(f"{name}[1], an image, has masked elements; mask those of the slab")
+    if image.shape != values.shape:
+        raise ValueError(
+            f"{name} has an image of shape {image.shape}; it must have that of the slab, "
+            f"{values.shape}"
+        )
+    return Slab(values, image)
+
+
+def _as_values(given: Any, name: str) -> NDArray[Any]:
+    values, mask = as_numpy_and_mask(given, name)
+    check_kind(values, "biuf", given, name, "of bool, integer or floating dtype")
+    if values.ndim == 0:
+        raise ValueError(f"{name} is a scalar; it must have one dimension or more")
+    if values.size == 0:
+        raise ValueError(f"{name} has shape {values.shape}; it must have a slice or more")
+    return values if mask is None else np.ma.masked_array(values, mask)
+
+
+def _check_alike(slab: Slab, first: Slab, name: str) -> None:
+    if slab.values.shape[1:] != first.values.shape[1:]:
+        raise ValueError(
+            f"{name} has shape {slab.values.shape}, but slabs[0] {first.values.shape}; all axes "
+            "but the first must be of the same length"
+        )
+    if (slab.image is None) != (first.image is None):
+        raise ValueError(f"only one of slabs[0] and {name} has an image; all must, or none")
+    for array, model in ((slab.values, first.values), (slab.image, first.image)):
+        if array is not None and model is not None and array.dtype != model.dtype:
+            raise ValueError(
+                f"{name} is of dtype {array.dtype}, but slabs[0] of {model.dtype}; they must be of "
+                "one dtype"
+            )

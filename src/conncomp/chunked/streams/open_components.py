@@ -1,11 +1,10 @@
 """Components of a stream that are open: that reach the last slice so far, and may go on.
 
-How: each piece begins with the last slice of the one before, is labelled, and measured on its own
-without that slice, which makes a table with a row for each of its components. What labels that
-slice had in the piece before says which open components go on as which of the new ones: runs of
-two labels are edges of a graph, whose components are rows to be added up. What then ends before
-the last slice is finished (Isenburg and Shewchuk, "Streaming connected component computation for
-trillion voxel images", 2009).
+Each piece begins with the last slice of the one before, is labelled, and measured without that
+slice: a row for each of its components. The labels that the slice had before say which open
+components go on as which new ones: runs of two labels are edges of a graph, and rows of one of its
+components are added up. What then ends before the last slice is finished (Isenburg and Shewchuk,
+"Streaming connected component computation for trillion voxel images", 2009).
 Cost: a piece labelled and measured, one slice labelled beyond it. Memory: a piece, its labels, two
 slices, and rows of open components.
 """
@@ -21,8 +20,7 @@ from numpy.typing import NDArray
 
 from conncomp._core import native
 from conncomp.chunked.labelling import ChunkLabels, first_elements, row_length
-from conncomp.chunked.rows import LARGEST_SUM, Table
-from conncomp.chunked.streams.slabs import Slab
+from conncomp.chunked.rows import LARGEST_SUM, Table, table_of
 from conncomp.components.statistics import component_statistics
 from conncomp.components.touching import contact_steps, count_contacts
 from conncomp.graph.graph import Graph
@@ -35,11 +33,31 @@ Rows = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Slice:
-    """A slice of the volume: the label of each element, and the row of each label.
+class Slab:
+    """Consecutive slices of a volume along its first axis."""
 
-    Label 0 is background, the row of labels that the slice does not have may be anything.
-    """
+    values: NDArray[Any]  # masked, if some elements are
+    image: NDArray[Any] | None  # of the same shape: what is measured within components
+    ahead: int = 0  # how many slices at the beginning were the last of the slab before: 0 or 1
+
+    def __len__(self) -> int:
+        """How many slices are new."""
+        return len(self.values) - self.ahead
+
+    def part(self, begin: int, end: int, ahead: int = 0) -> Slab:
+        """Return some of the slices."""
+        image = None if self.image is None else self.image[begin:end]
+        return Slab(self.values[begin:end], image, ahead)
+
+    def copy(self) -> Slab:
+        """Return the same in memory that nobody else has."""
+        image = None if self.image is None else self.image.copy()
+        return Slab(self.values.copy(), image, self.ahead)
+
+
+@dataclass(frozen=True)
+class Slice:
+    """A slice of the volume: the labels of elements, 0 for background, and rows of labels."""
 
     labels: NDArray[Any]
     rows: Rows
@@ -54,9 +72,8 @@ class OpenComponents:
     """Those of the slices so far; `add` and `finish` return the rows of what is finished.
 
     If the first axis is periodic, `first` is the first slice of all, which goes on after the last
-    one, and `ends` has the values of both. After `length` slices, `touching` has pairs of rows
-    whose elements are side by side, and how often along each axis: faces that do not count if these
-    turn out to be of one component.
+    one, and `ends` has the values of both. `touching` has pairs of rows whose elements are side by
+    side, and how often along each axis: no faces, if they turn out to be of one component.
     """
 
     question: Question
@@ -114,7 +131,6 @@ class OpenComponents:
         return self.table
 
     def _label(self, values: NDArray[Any]) -> tuple[NDArray[Any], int]:
-        """Label slices; the first axis ends at both sides."""
         _, *closed = self.question.neighbourhood.periodic
         labels, count = ask(self.question.closed_along((False, *closed)), values)
         return labels, count
@@ -137,10 +153,7 @@ class OpenComponents:
         return finished
 
     def _count_faces(self, labels: NDArray[Any], ahead: int, old: Rows, rows: Rows) -> None:
-        """Take off faces between elements that turn out to be of one component.
-
-        Labels are those of a piece, and begin with the last slice of the one before if `ahead`.
-        """
+        """Take off faces within components; labels begin with a slice of before if `ahead`."""
         ndim, pairs, counts = labels.ndim, [], []
         if ahead:
             between, often = _pairs(labels[0], labels[1])
@@ -174,7 +187,6 @@ class OpenComponents:
 
 
 def _summed(pairs: Rows, counts: Rows) -> tuple[Rows, Rows]:
-    """Return each pair once, with the sum of its counts."""
     if not len(pairs):
         return pairs, counts
     distinct, place = np.unique(pairs, axis=0, return_inverse=True)
@@ -184,7 +196,6 @@ def _summed(pairs: Rows, counts: Rows) -> tuple[Rows, Rows]:
 
 
 def _sides(labels: NDArray[Any], count: int) -> tuple[Rows, Rows]:
-    """Return pairs of labels side by side in a piece, and how often along each axis."""
     steps = contact_steps(Neighbourhood(1, None, (False,) * labels.ndim), labels.shape)
     pairs, counts = count_contacts(np.ascontiguousarray(labels), 0, count, 1, steps)
     often = np.zeros((len(pairs), labels.ndim), np.int64)
@@ -193,22 +204,15 @@ def _sides(labels: NDArray[Any], count: int) -> tuple[Rows, Rows]:
 
 
 def _pairs(one: NDArray[Any], other: NDArray[Any]) -> tuple[Rows, Rows]:
-    """Return the labels that two slices have in the same places, for each run in which both stay.
-
-    These are two columns, without background, and the lengths of runs, which may be cut where
-    threads meet.
-    """
+    """Return pairs of labels that two slices have in runs of places, and the lengths of runs."""
     runs = native.pair_runs(one.reshape(-1), other.reshape(-1)).reshape(-1, 3)
     return runs[:, :2], runs[:, 2]
 
 
 def _groups(count: int, labels: int, edges: list[tuple[Rows, Rows]]) -> Rows:
-    """Return the component of each of so many rows and labels, which edges between them connect.
-
-    They are numbered in the order of their first rows; labels are from 1 on.
-    """
-    rows = np.concatenate([np.zeros(0, np.int64), *(of_edges[0] for of_edges in edges)])
-    others = np.concatenate([np.zeros(0, np.int64), *(of_edges[1] for of_edges in edges)])
+    """Return the component, by its first row, of rows and labels from 1 that edges connect."""
+    none = np.zeros(0, np.int64)
+    rows, others = map(np.concatenate, zip((none, none), *edges, strict=True))
     graph = Graph.from_edges(rows, others + (count - 1), num_vertices=count + labels)
     return connected_components(graph)[1].astype(np.int64)
 
@@ -216,11 +220,7 @@ def _groups(count: int, labels: int, edges: list[tuple[Rows, Rows]]) -> Rows:
 def _measure(
     labels: NDArray[Any], before: int, slab: Slab, offset: int, surfaces: bool
 ) -> tuple[Rows, Table]:
-    """Return the labels that occur in a piece, and a row for each.
-
-    Its first new slice has a number in the volume, the offset. The root of labels up to `before` is
-    larger than any.
-    """
+    """Return the labels of a piece at `offset`, and rows; those up to `before` have no root."""
     shape = labels.shape
     if prod(shape) * max(shape) >= LARGEST_SUM:
         raise ValueError(f"slices of shape {shape[1:]} are too large for exact sums")
@@ -231,18 +231,7 @@ def _measure(
     begun = first_elements(ChunkLabels(labels, ends), before=before)
     begun += offset * prod(shape[1:])
     going_on = np.full(len(whole.labels) - len(begun), np.iinfo(np.int64).max)
-    sizes = whole.sizes
     ahead = np.zeros(labels.ndim, np.int64)
     ahead[0] = offset
-    table = Table(
-        root=np.concatenate([going_on, begun]),
-        size=sizes,
-        begin=whole.bounding_boxes[:, :, 0] + ahead,
-        end=whole.bounding_boxes[:, :, 1] + ahead,
-        sum=np.rint(whole.centroids * sizes[:, None]).astype(np.int64) + ahead * sizes[:, None],
-    )
-    if surfaces:
-        table["faces"] = whole.faces
-    if slab.image is not None:
-        table |= {"total": whole.sums, "minimum": whole.minima, "maximum": whole.maxima}
-    return whole.labels, table
+    roots = np.concatenate([going_on, begun])
+    return whole.labels, table_of(whole, ahead, surfaces, image is not None, root=roots)

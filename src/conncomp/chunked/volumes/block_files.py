@@ -1,7 +1,7 @@
 """What is done with one block of a volume, in a thread or on a worker of a cluster.
 
-A worker is told the names of files, which each process must see by the same names, and opens them
-itself: no values and no labels go through the scheduler.
+A worker opens files itself, by names that each process must see alike: no values and no labels go
+through the scheduler.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ def _items_of(place: Place, batch: tuple[int, ...]) -> NDArray[Any]:
 
 @lru_cache(1)
 def opened_again(names: Names, threshold: float | None, folder: str, path: str) -> BlockFiles:
-    """Open what a worker reads and writes, which stays open until it is told of another one."""
+    """Open what a worker reads and writes, which stays open until the next call."""
     volume = opened_volume(names.source, names.key, names.channel).__enter__()
     if volume.identity() != names.identity:
         raise ValueError(

@@ -13,11 +13,9 @@ from uuid import uuid4
 from conncomp._arguments import shown
 from conncomp._optional import optional
 
-# States of what a worker does no more.
-OVER = ("memory", "error", "released", "forgotten")
+OVER = ("memory", "error", "released", "forgotten")  # states of what a worker does no more
 POLL = 0.05  # seconds between questions to workers
-# Seconds until a scheduler has answered, and until it has a worker.
-PATIENCE = 10
+PATIENCE = 10  # seconds until a scheduler has answered, and until it has a worker
 
 
 @contextmanager
@@ -63,11 +61,7 @@ class NamedTasks(Executor):
 
 
 def _wait_for_workers(client: Any, name: str) -> None:
-    """Wait until workers have ended what they have begun of tasks that are given up.
-
-    A thread of a worker cannot be stopped while it works on a block; when this returns, nobody
-    writes any more. Tasks that wait on workers are not begun.
-    """
+    """Wait until workers have ended, and write nothing: a thread cannot be stopped."""
     idle = 0
     while idle < 2:  # as a worker may be asked between two tasks, before it is told
         try:

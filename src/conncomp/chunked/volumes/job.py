@@ -1,7 +1,7 @@
 """What writes labels block by block: those of a volume, or labels that are in files.
 
-`Job` is the engine of `label_file`: blocks are worked on by threads or workers, and other things at
-once by the process that asks, which alone keeps what is done.
+`Job` is the engine of `label_file`: threads or workers work on blocks, and the process that asks
+does the rest, and alone keeps what is done.
 """
 
 from __future__ import annotations
@@ -71,8 +71,17 @@ class Tasks:
                 raise
         return result
 
+    def copy(self, layout: Layout, executor: AbstractContextManager[Executor]) -> None:
+        """Write all blocks of labels that are in files."""
+
+        def begin() -> None:
+            for index in layout.indices():
+                self._start(index, self._files.copy, layout.place(index))
+
+        self._run(executor, begin)
+
     def _start(self, index: Index | None, task: Callable[..., Any], *arguments: Any) -> None:
-        """Let a task begin, unless the labels of an index, which it writes, are finished."""
+        """Begin a task, unless the labels of an index, which it writes, are finished."""
         if index in self._kept.done:
             self._step()
         else:
@@ -86,7 +95,6 @@ class Tasks:
             raise GivenUpError
 
     def _wait(self) -> None:
-        """Wait for what tasks do, and keep that it is done; raise what went wrong."""
         for task in as_completed(list(self._tasks)):
             tally, index = task.result(), self._tasks.pop(task)
             if index is not None:
@@ -104,7 +112,6 @@ class Tasks:
                 self._kept.finish(index, task.result())
 
     def _write_coarser(self) -> None:
-        """Write coarser labels, one resolution after the other."""
         before = 1
         for level, place in self._coarser:
             if level > before:
@@ -119,19 +126,6 @@ class Tasks:
         self._done += 1
         if self._progress is not None:
             self._progress(self._done, self._steps)
-
-
-class Copies(Tasks):
-    """Labels in files, which are written to other files; parameters are those of `Tasks`."""
-
-    def run(self, layout: Layout, executor: AbstractContextManager[Executor]) -> None:
-        """Write all blocks of a volume."""
-
-        def begin() -> None:
-            for index in layout.indices():
-                self._start(index, self._files.copy, layout.place(index))
-
-        self._run(executor, begin)
 
 
 class Job(Tasks):
@@ -149,11 +143,9 @@ class Job(Tasks):
         given = (self, work.layout, work.rules, values, values, work.selection)
         result = self._run(work.executor, lambda: label_all(*given))
         tallies = [self._kept.done[index] for index in values]
-        components = sum(tally.components for tally in tallies)
+        kept, elements, components = np.sum([tally[:3] for tally in tallies], axis=0).tolist()
         if work.layout.crossed:
             components = sum(int(np.sum(counts)) for counts in result.counts.values())
-        kept = sum(tally.kept for tally in tallies)
-        elements = sum(tally.elements for tally in tallies)
         if work.selection is None:
             return [components, components, elements]
         summary: tuple[int, ...] = ()

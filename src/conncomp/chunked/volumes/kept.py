@@ -1,8 +1,7 @@
 """What a labelling of files has done so far, kept beside the target, to go on after a kill.
 
-The file of the state is written first and removed last: a folder without it is none of these. The
-journal is written once there are empty labels, so that whatever lies beside a state without a
-journal is of an earlier run, and goes.
+The state is written first and removed last: a folder without it is none of these. The journal is
+written once there are empty labels: what lies beside a state alone is of an earlier run, and goes.
 """
 
 from __future__ import annotations
@@ -27,9 +26,10 @@ from conncomp.files.parts import LOCK, remove_lock, whole
 
 # Reports that are kept in memory, as neighbours ask for them again.
 RECENT = 16
+ARRAYS = [name for name in Report._fields if name not in ("faces", "runs")]
 
 STATE, JOURNAL = "state.json", "done.txt"
-# What a folder may have that a kill has left before its state was written, or after it was removed.
+# What a kill may have left in a folder without a state.
 UNBEGUN = {f"{Path(STATE).stem}.tmp", LOCK}
 
 
@@ -49,7 +49,6 @@ class SetAside:
 
 @contextmanager
 def _arrays_in(path: Path) -> Iterator[Any]:
-    """Open a file of arrays in the folder of reports."""
     with (
         intact(path, path.parent.parent),
         path.open("rb") as file,  # which NumPy leaves open if it is damaged
@@ -83,7 +82,7 @@ class Reports:
 
     def keep(self, index: Index, report: Report) -> None:
         """Write the report of a chunk, whole or not at all."""
-        arrays = {name: part for name, part in report._asdict().items() if name != "faces"}
+        arrays = {name: getattr(report, name) for name in ARRAYS}
         for bit, face in report.faces.items():
             arrays[f"ids-{bit}"] = face.ids
             if face.compared is not None:
@@ -96,23 +95,19 @@ class Reports:
         path = self._path(index)
         with _arrays_in(path) as arrays:
             faces = {
-                int(name[4:]): Face(
-                    arrays[name],
-                    arrays.get(f"compared-{name[4:]}"),
-                )
+                int(name[4:]): Face(arrays[name], arrays.get(f"compared-{name[4:]}"))
                 for name in arrays
                 if name.startswith("ids-")
             }
-            fields = {name: arrays[name] for name in Report._fields if name != "faces"}
-        return Report(**fields, faces=faces)
+            return Report(**{name: arrays[name] for name in ARRAYS}, faces=faces)
 
 
 class Kept:
     """A folder that has reports of chunks, labels, and which chunks of these are finished.
 
-    `wanted` says what input and arguments are; those that differ from what left the folder are
-    `differing`. Once all labels are written, `result` has the counts. Errors: FileExistsError of a
-    folder that no labelling has made, ValueError of a damaged one.
+    `wanted` says what input and arguments are; what of it left the folder otherwise is `differing`.
+    Once all labels are written, `result` has the counts. A folder that no labelling has made raises
+    FileExistsError, a damaged one ValueError.
     """
 
     def __init__(self, folder: Path, wanted: dict[str, Any], suffix: str) -> None:
@@ -146,9 +141,8 @@ class Kept:
         with intact(self._journal, self.folder):
             text = self._journal.read_text()
             lines = text.split("\n")[:-1]
-            parts = [line.partition(" ")[::2] for line in lines]
             done = {}
-            for index, tally in parts:
+            for index, tally in (line.partition(" ")[::2] for line in lines):
                 kept, elements, components, *summary = map(int, tally.split())
                 of_index = Tally(kept, elements, components, tuple(summary))
                 done[tuple(map(int, index.split(",")))] = of_index
@@ -179,7 +173,7 @@ class Kept:
 
 
 def check_folder(folder: Path) -> None:
-    """Raise FileExistsError if what has the name of a kept folder is something else."""
+    """Raise FileExistsError if a path is not that of a kept folder, and not free."""
     if os.path.lexists(folder) and (
         folder.is_symlink()
         or not folder.is_dir()
@@ -206,12 +200,12 @@ def _remove_all_but_state(folder: Path) -> None:
 
 
 def is_begun(folder: Path) -> bool:
-    """Say whether a folder is what was kept of a labelling that has begun to write."""
+    """Say whether a labelling that a folder is of has begun to write."""
     return (folder / JOURNAL).exists()
 
 
 def is_concluded(folder: Path) -> bool:
-    """Say whether a folder is what was kept of a labelling whose labels are all written."""
+    """Say whether a labelling that a folder is of has written all labels."""
     check_folder(folder)
     return (folder / STATE).exists() and "result" in _known(folder / STATE)
 
@@ -227,7 +221,7 @@ def _known(state: Path) -> dict[str, Any]:
 
 @contextmanager
 def intact(path: Path, folder: Path) -> Iterator[None]:
-    """Let an error of what was kept in a folder name its file, and what to do."""
+    """Let errors of what was kept in a folder name its file, and what to do."""
     try:
         with naming(path):
             yield

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, Literal, NamedTuple
 from uuid import uuid4
@@ -15,13 +15,7 @@ from uuid import uuid4
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
-from conncomp._arguments import (
-    as_integer,
-    as_number,
-    check_progress,
-    check_range,
-    shown,
-)
+from conncomp._arguments import as_integer, as_number, check_progress, check_range, shown
 from conncomp._core import native
 from conncomp._memory import free_memory, in_words, memory_limit, parse_bytes, resident_memory
 from conncomp.chunked.layout import Layout
@@ -44,10 +38,8 @@ Numbering = Literal["consecutive", "roots"]
 # Bytes of an element while its block is labelled, beside its value twice: labels, final labels,
 # what counts them, and tables of components where these are few.
 ELEMENT = 40
-# What else takes memory: threads, buffers of Zarr, reports of neighbouring blocks.
-FIXED = 5 * 10**7
-# What a process has that has done nothing but open a volume: 44 to 65 MB were measured.
-PROGRAM = 7 * 10**7
+FIXED = 5 * 10**7  # what else takes memory: threads, buffers of Zarr, reports of neighbours
+PROGRAM = 7 * 10**7  # of a process that has only opened a volume: 44 to 65 MB were measured
 LARGEST = 2**63 - 1
 LABEL = 8  # bytes of a label, at most
 OF_QUESTION = (
@@ -93,17 +85,14 @@ class Arguments:
 
     def rules(self, volume: Volume) -> tuple[Layout, Rules]:
         """Return how a volume is cut into blocks, and what is connected in it."""
-        kind = volume.dtype
+        kind, background = volume.dtype, self.background
         if self.threshold is not None:
             if not math.isfinite(as_number("threshold", self.threshold)):
                 raise ValueError(f"threshold={shown(self.threshold)} must be a finite number")
             kind = np.dtype(bool)
-            if self.background is not None and as_number("background", self.background) not in (
-                0,
-                1,
-            ):
+            if background is not None and as_number("background", background) not in (0, 1):
                 raise ValueError(
-                    f"background={shown(self.background)}: with threshold the volume has the "
+                    f"background={shown(background)}: with threshold the volume has the "
                     "values 0 and 1 only; choose one of them, or leave it out"
                 )
         batch = self.batch_axes
@@ -138,31 +127,29 @@ def label_file(
 ) -> int:
     """Label the connected regions of a volume in files, to files, block by block.
 
-    The labels are those of `label` of the whole volume, which is never in memory. What is done is
-    kept in a folder beside the target, ``TARGET.partial``, until all is: if the process is killed,
-    the same call goes on where it ended.
+    The labels are those of `label` of the whole volume, which is never in memory. A folder beside
+    the target, ``TARGET.partial``, keeps what is done: after a kill the same call goes on.
 
     Parameters
     ----------
     source : str or path-like
-        A folder that is an array of Zarr, of version 2 or 3, or an image of OME-Zarr, of version
-        0.4 or 0.5, whose finest array is labelled; a file of HDF5, TIFF or .npy, this in C order;
-        or a folder of images of one size, which are slices, in the order of the numbers in their
-        names.
+        An array of Zarr, of version 2 or 3; an image of OME-Zarr, of version 0.4 or 0.5, whose
+        finest array is labelled; a file of HDF5, TIFF or .npy, this in C order; or a folder of
+        images of one size, slices in the order of the numbers in their names.
     target : str or path-like
-        What to write; it must not exist. A .npy file by that name. Else an array of Zarr, in chunks
-        as those of the source, whose name must not end as that of another kind of files, such as
-        .tif; of an image of OME-Zarr, a label image with the same axes, scales and resolutions,
-        which is listed if it lies in the image, as ``IMAGE.zarr/labels/NAME``.
+        What to write; it must not exist. A .npy file by that name, or else an array of Zarr, in
+        chunks as those of the source, whose name must not end as that of other files, such as .tif.
+        Of an image of OME-Zarr, a label image with the same axes, scales and resolutions, which is
+        listed if it lies in the image, as ``IMAGE.zarr/labels/NAME``.
     background, connectivity, structure, tolerance, periodic, numbering
         As of `label`.
     batch_axes : int, optional
         How many axes ahead hold separate images, as of `label`. By default those of time and
-        channels, where the files name their axes: OME-Zarr, arrays of Zarr and HDF5 with names of
-        dimensions, OME-TIFF and ImageJ TIFF. 0 joins them.
+        channels, where files name their axes: OME-Zarr, Zarr and HDF5 with names of dimensions,
+        OME-TIFF and ImageJ TIFF. 0 joins them.
     key : str, optional
-        The path of the array, or of the image, in a group of Zarr, or of the dataset of HDF5. By
-        default the only dataset.
+        The path of the array or image in a group of Zarr, or of the dataset of HDF5, by default the
+        only one.
     channel : int, optional
         Which channel of an image of OME-Zarr to label, from 0; by default all, each alone.
     threshold : float, optional
@@ -170,36 +157,34 @@ def label_file(
     min_size : int, optional
         Keep only components of so many elements or more, as `remove_small_components` does.
     largest : int, optional
-        Keep only so many of the largest components, of each separate image, as
-        `largest_components` does.
+        Keep only so many components of each separate image, as `largest_components` does.
     dtype : dtype, optional
         Of the labels, of integers; by default int32 where every index fits, else int64.
     memory : str or int, optional
-        The most memory that the process may take, such as ``"4G"``, on Linux by the system's help.
-        So many blocks are worked on at once as fit.
+        The most memory that the process may take, such as ``"4G"``, which Linux helps to keep. So
+        many blocks are worked on at once as fit.
     scheduler : str, optional
-        The address of a running scheduler of Dask, such as ``"tcp://10.0.0.1:8786"``, on whose
-        workers blocks are worked on; by default they are on the threads of this process. Workers
-        must have conncomp, and see `source` and `target` by the names that they have here; each
-        has a limit of memory of its own. They are told what to do by pickles, as all of Dask:
-        give the address of a cluster that you trust.
+        The address of a running scheduler of Dask, such as ``"tcp://10.0.0.1:8786"``, whose workers
+        label blocks; by default threads of this process do. Workers must have conncomp, and see
+        `source` and `target` by the same names; each has its own limit of memory. They get pickles,
+        as all of Dask: give the address of a cluster that you trust.
     progress : callable, optional
         Called with the number of steps done, of which each block has two, and of all.
 
     Returns
     -------
     int
-        The number of components that are kept, of all images together. Those that are kept have
-        the labels that they have among all.
+        The number of components that are kept, of all images together. They have the labels that
+        they have among all.
 
     Raises
     ------
     FileNotFoundError, FileExistsError
         If there is no `source`, or `target` exists, or another process writes it.
     ValueError
-        If the source is damaged or was changed, or ``TARGET.partial`` is of another input or of
-        other arguments; if `target` is named as files of another kind; if a block does not fit into
-        `memory`, or another argument does not fit.
+        If the source is damaged or was changed; ``TARGET.partial`` is of another input or of other
+        arguments; `target` is named as files of another kind; a block does not fit into `memory`;
+        or another argument does not fit.
     TypeError
         If an argument is not of its type.
     ImportError
@@ -235,23 +220,17 @@ def label_file(
         *(background, connectivity, structure, tolerance, periodic, batch_axes, threshold),
         *(min_size, largest, numbering, dtype),
     )
-    return label_volume(
-        *(source, target, arguments),
-        key=key,
-        channel=channel,
-        memory=memory,
-        scheduler=scheduler,
-        progress=progress,
-    ).kept
+    files = source, target, arguments, key, channel
+    return label_volume(*files, memory=memory, scheduler=scheduler, progress=progress).kept
 
 
 def label_volume(
     source: StrPath,
     target: StrPath,
     arguments: Arguments,
-    *,
     key: str | None = None,
     channel: int | None = None,
+    *,
     memory: str | int | None = None,
     scheduler: str | None = None,
     progress: Progress | None = None,
@@ -314,11 +293,8 @@ def as_asked(
 ) -> tuple[str, str | None, int | None]:
     """Return the arguments of `opened_volume`, each of its type."""
     path = as_path(source, "source")
-    if key is not None:
-        key = as_path(key, "key")
-    if channel is not None:
-        channel = as_integer("channel", channel)
-    return path, key, channel
+    key = None if key is None else as_path(key, "key")
+    return path, key, None if channel is None else as_integer("channel", channel)
 
 
 def run_of_work(work: Work, arguments: Arguments, threads: int, names: Names | None = None) -> Run:
@@ -327,27 +303,18 @@ def run_of_work(work: Work, arguments: Arguments, threads: int, names: Names | N
     def run(volume: Volume, kept: Kept, target: Target) -> list[int]:
         here = work
         if volume is not work.volume:
-            layout, rules = arguments.rules(volume)
-            pool = ThreadPoolExecutor(threads)
-            here = replace(work, volume=volume, layout=layout, rules=rules, executor=pool)
-            here = replace(here, progress=None)
-        return Job(
-            here, kept, BlockFiles(volume, work.threshold, kept.reports, target, names)
-        ).run()
+            chosen, pool = (work.selection, work.threshold), ThreadPoolExecutor(threads)
+            here = Work(volume, *arguments.rules(volume), *chosen, pool, None)
+        files = BlockFiles(volume, work.threshold, kept.reports, target, names)
+        return Job(here, kept, files).run()
 
     return run
 
 
 def _digest(work: Work) -> str:
-    rules = work.rules
-    arguments = (
-        rules.shape,
-        rules.question.neighbourhood,
-        rules.links,
-        rules.crossed,
-        rules.batch_axes,
-    )
-    chosen = (rules.question.numbering, work.threshold, work.selection)
+    rules, question = work.rules, work.rules.question
+    arguments = rules.shape, question.neighbourhood, rules.links, rules.crossed
+    chosen = question.batch_axes, question.numbering, work.threshold, work.selection
     return sha256(repr(arguments + chosen).encode()).hexdigest()
 
 
@@ -372,10 +339,7 @@ def bytes_of_block(volume: Volume) -> int:
 
 
 def workers_of(volume: Volume, limit: int | None, held: int | None = None) -> int:
-    """Return how many blocks are worked on at once.
-
-    `held` is what the process has now, by default this one.
-    """
+    """Return how many blocks are worked on at once by a process that holds so much memory."""
     threads: int = native.get_num_threads()
     held = resident_memory() if held is None else held
     block, now = bytes_of_block(volume), held + FIXED

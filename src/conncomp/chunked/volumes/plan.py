@@ -1,9 +1,8 @@
 """How much memory and time `label_file` will take, from a few neighbouring blocks.
 
-Blocks are labelled as all of them will be, into a temporary folder: reading, labelling twice,
-uniting over faces and writing are in the time that they take. Time and files grow with the number
-of blocks; memory is that of the blocks that are worked on at once, and of tables of the components
-on faces of all blocks.
+These are labelled as all will be, into a temporary folder. Time and files grow with the number of
+blocks; memory is that of the blocks that are worked on at once, and of tables of the components on
+faces of all blocks.
 """
 
 from __future__ import annotations
@@ -13,18 +12,9 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
+from conncomp.chunked.volumes import labelling
 from conncomp.chunked.volumes.formats.zarr_arrays import ZarrVolume
 from conncomp.chunked.volumes.job import Work
-from conncomp.chunked.volumes.labelling import (
-    FIXED,
-    PROGRAM,
-    Arguments,
-    bytes_of_block,
-    bytes_of_memory,
-    opened,
-    run_of_work,
-    workers_of,
-)
 from conncomp.chunked.volumes.sample import sampled, window_of
 from conncomp.chunked.volumes.volume import block_shape, counts_of
 from conncomp.files.access import StrPath
@@ -52,8 +42,7 @@ class LabelPlan:
     memory : int
         Bytes that the call adds, at most, to what the process holds already.
     process : int
-        Bytes that a process of its own takes at most, such as ``conncomp label``: as much as its
-        limit of memory must be.
+        Bytes that a process of its own takes at most, such as ``conncomp label``: its least limit.
     labels : int
         Bytes that the labels will take on the disk.
     kept : int
@@ -127,28 +116,28 @@ def plan_labels(
     >>> plan.blocks, plan.block_shape, plan.memory < plan.process, plan.seconds < 60
     (1, (40, 50, 60), True, True)
     """
-    arguments = Arguments(
+    arguments = labelling.Arguments(
         background=background,
         connectivity=connectivity,
         periodic=periodic,
         batch_axes=batch_axes,
         threshold=threshold,
     )
-    limit = None if memory is None else bytes_of_memory(memory)
-    with opened(source, key, channel) as volume:
+    limit = None if memory is None else labelling.bytes_of_memory(memory)
+    with labelling.opened(source, key, channel) as volume:
         layout, rules = arguments.rules(volume)
         kind = rules.label_type
-        threads = workers_of(volume, limit, PROGRAM)
+        threads = labelling.workers_of(volume, limit, labelling.PROGRAM)
         pool = ThreadPoolExecutor(threads)
         work = Work(volume, layout, rules, None, threshold, pool, None)
         window = window_of(volume)
         suffix = "" if isinstance(volume, ZarrVolume) else ".npy"
-        sample = sampled(window, kind, run_of_work(work, arguments, threads), suffix)
+        sample = sampled(window, kind, labelling.run_of_work(work, arguments, threads), suffix)
         blocks = math.prod(counts_of(volume.shape, block_shape(volume)))
         times = blocks / sample.blocks
         at_once = min(threads, blocks)
         tables = int(COMPONENT * times * sample.components)
-        added = FIXED + at_once * bytes_of_block(volume) + tables
+        added = labelling.FIXED + at_once * labelling.bytes_of_block(volume) + tables
         return LabelPlan(
             shape=volume.shape,
             dtype=str(volume.dtype),
@@ -157,7 +146,7 @@ def plan_labels(
             sampled=sample.blocks,
             threads=at_once,
             memory=added,
-            process=PROGRAM + added,
+            process=labelling.PROGRAM + added,
             labels=int(sample.labels * math.prod(volume.shape) / math.prod(window.shape)),
             kept=int(sample.kept * times),
             seconds=sample.seconds * times,

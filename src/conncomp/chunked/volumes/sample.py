@@ -26,12 +26,9 @@ from conncomp.files.access import free_space
 # Writes labels of a volume, or of a `Window` of it, to a target that is open; returns numbers.
 Run = Callable[[Volume, Kept, Target], list[int]]
 
-# Blocks that are labelled along each axis: two have a face between them. And of all axes, at most.
-SAMPLE, MOST_SAMPLED = 2, 16
-# Bytes that a report takes at most: for each element on faces, and for the block.
-FACE_ELEMENT, REPORT = 64, 1 << 14
-# Files take whole blocks of the disk.
-DISK_BLOCK = 1 << 12
+SAMPLE, MOST_SAMPLED = 2, 16  # blocks that are labelled along each axis, and at most
+FACE_ELEMENT, REPORT = 64, 1 << 14  # bytes of a report at most: an element on faces, and others
+DISK_BLOCK = 1 << 12  # of which files take whole ones
 
 
 class Window(PartOfVolume):
@@ -61,15 +58,14 @@ class Sample:
 
 def window_of(volume: Volume) -> Window:
     """Return some blocks in the middle of a volume."""
-    begin, shape, sampled = [], [], 1
+    axes, sampled = [], 1
     for length, step in reversed(list(zip(volume.shape, block_shape(volume), strict=True))):
         count = -(-length // step)
         taken = min(count, SAMPLE if sampled < MOST_SAMPLED else 1)
         sampled *= taken
-        first = (count - taken) // 2
-        begin.append(first * step)
-        shape.append(min(taken * step, length - first * step))
-    return Window(volume, tuple(reversed(begin)), tuple(reversed(shape)))
+        begin = (count - taken) // 2 * step
+        axes.append((begin, min(taken * step, length - begin)))
+    return Window(volume, *zip(*reversed(axes), strict=True))
 
 
 def sampled(window: Window, dtype: np.dtype[Any], run: Run, suffix: str) -> Sample:
@@ -84,12 +80,9 @@ def sampled(window: Window, dtype: np.dtype[Any], run: Run, suffix: str) -> Samp
         target.open()
         run(window, kept, target)
         seconds = perf_counter() - started
-        counts = counts_of(window.shape, block_shape(window))
-        components = sum(
-            len(kept.reports.read(index).roots)
-            for index in np.ndindex(*counts)
-            if kept.reports.has(index)
-        )
+        counts, reports = counts_of(window.shape, block_shape(window)), kept.reports
+        known = filter(reports.has, np.ndindex(*counts))
+        components = sum(len(reports.read(index).roots) for index in known)
         labels, everything = _size(kept.labels), _size(kept.folder)
     return Sample(math.prod(counts), seconds, labels, everything - labels, components)
 
@@ -101,10 +94,7 @@ def _size(path: Path) -> int:
 
 
 def check_room(wanted: Path, volume: Volume, dtype: np.dtype[Any], run: Run) -> None:
-    """Raise OSError unless the disk has room for labels, and for what is kept beside them.
-
-    Blocks are labelled to know, but only if all that labels and reports may take does not fit.
-    """
+    """Raise OSError unless the disk has room; blocks are labelled only if the most does not fit."""
     free, in_npy = free_space(wanted), is_npy(str(wanted))
     block = block_shape(volume)
     blocks = math.prod(counts_of(volume.shape, block))

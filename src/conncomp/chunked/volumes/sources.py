@@ -1,8 +1,7 @@
 """Which reader opens a volume: Zarr, OME-Zarr, HDF5, TIFF, .npy, or a folder of slices.
 
-One may be read whole into memory, with the names and the scale of its axes. HDF5 tells these by
-scales of its dimensions, or by the attribute ``element_size_um``, as Fiji and ilastik write it;
-OME-Zarr by its axes and transformations.
+The scale of axes is in scales of dimensions of HDF5, or its attribute ``element_size_um``, as Fiji
+and ilastik write it; in OME-Zarr in axes and transformations.
 """
 
 from __future__ import annotations
@@ -20,15 +19,8 @@ from conncomp.chunked.volumes.formats.ome_zarr import Multiscale, open_zarr
 from conncomp.chunked.volumes.formats.slices import open_file, open_folder
 from conncomp.chunked.volumes.formats.zarr_arrays import ZarrVolume, is_zarr
 from conncomp.chunked.volumes.volume import Volume, check_volume, reading
+from conncomp.files import scales
 from conncomp.files.images import is_hdf5
-from conncomp.files.scales import (
-    Content,
-    Scale,
-    scale_in_one_unit,
-    scale_of,
-    separate_axes,
-    unit_of,
-)
 
 # A volume may take so many bytes, or so many for each of its files' bytes, as DEFLATE packs.
 SMALL, EXPANSION = 1 << 26, 1032
@@ -66,7 +58,7 @@ def _open(path: str, key: str | None, channel: int | None) -> Volume:
     return volume
 
 
-def read_volume(path: str, key: str | None = None) -> Content:
+def read_volume(path: str, key: str | None = None) -> scales.Content:
     """Read a volume of HDF5 or Zarr, unless it claims to be larger than its files can hold."""
     with opened_volume(path, key) as volume:
         held = _bytes_of(volume.place if isinstance(volume, ZarrVolume) else path)
@@ -80,21 +72,17 @@ def read_volume(path: str, key: str | None = None) -> Content:
         with reading(path, "the scale"):
             axes, scale = described(volume)
         channels = axes.find("C")
-        return Content(image, None if channels < 0 else channels, axes, scale)
+        return scales.Content(image, None if channels < 0 else channels, axes, scale)
 
 
 def _bytes_of(path: str) -> int:
     if os.path.isfile(path):
         return os.path.getsize(path)
-    sizes = (
-        os.path.getsize(os.path.join(folder, name))
-        for folder, _, names in os.walk(path)
-        for name in names
-    )
-    return sum(sizes)
+    files = (os.path.join(folder, name) for folder, _, names in os.walk(path) for name in names)
+    return sum(map(os.path.getsize, files))
 
 
-def described(volume: Volume) -> tuple[str, Scale | None]:
+def described(volume: Volume) -> tuple[str, scales.Scale | None]:
     """Return a letter for each axis, or none at all, and the scale."""
     if isinstance(volume, ZarrVolume) and volume.multiscale is not None:
         return volume.axes, _scale_of_ome(volume.multiscale, volume.level)
@@ -103,7 +91,7 @@ def described(volume: Volume) -> tuple[str, Scale | None]:
     return volume.axes, None
 
 
-def _scale_of_ome(multiscale: Multiscale, level: int) -> Scale | None:
+def _scale_of_ome(multiscale: Multiscale, level: int) -> scales.Scale | None:
     axes = multiscale.axes
     lengths = np.ones(len(axes))
     own = multiscale.datasets[level].get("coordinateTransformations")
@@ -113,20 +101,20 @@ def _scale_of_ome(multiscale: Multiscale, level: int) -> Scale | None:
             if isinstance(scale, list) and len(scale) == len(axes):
                 lengths *= np.array(scale, np.float64)
     space = [k for k, kind in enumerate(multiscale.kinds) if kind == "space"]
-    units = {k: unit_of(axes[k].get("unit", "")) for k in space}
-    return scale_in_one_unit(lengths.tolist(), units)
+    units = {k: scales.unit_of(axes[k].get("unit", "")) for k in space}
+    return scales.scale_in_one_unit(lengths.tolist(), units)
 
 
-def _of_hdf5(volume: Hdf5Dataset) -> Scale | None:
+def _of_hdf5(volume: Hdf5Dataset) -> scales.Scale | None:
     dataset = volume.dataset
     ndim = len(volume.shape)
     if ELEMENT_SIZE in dataset.attrs:
         if math.prod(dataset.attrs.get_id(ELEMENT_SIZE).shape) > MOST_ENTRIES:
             return None
         sizes = np.asarray(dataset.attrs[ELEMENT_SIZE], np.float64).reshape(-1).tolist()
-        return scale_of(([1.0] * ndim + sizes)[-ndim:], "µm") if len(sizes) <= ndim else None
+        return scales.scale_of(([1.0] * ndim + sizes)[-ndim:], "µm") if len(sizes) <= ndim else None
     lengths, units = [1.0] * ndim, {}
-    separate = separate_axes(volume.axes)
+    separate = scales.separate_axes(volume.axes)
     for k, length in enumerate(volume.shape):
         if k in separate:
             continue
@@ -139,7 +127,7 @@ def _of_hdf5(volume: Hdf5Dataset) -> Scale | None:
             if not math.isclose(step, second - first, rel_tol=1e-3):
                 return None
             lengths[k], units[k] = abs(step), _text(coordinates.attrs.get("units", ""))
-    return scale_in_one_unit(lengths, {k: unit_of(unit) for k, unit in units.items()})
+    return scales.scale_in_one_unit(lengths, {k: scales.unit_of(unit) for k, unit in units.items()})
 
 
 def _text(value: Any) -> str:

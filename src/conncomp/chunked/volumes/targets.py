@@ -15,38 +15,21 @@ from numpy.typing import NDArray
 from conncomp._core import native
 from conncomp._optional import optional
 from conncomp.chunked.layout import Layout
-from conncomp.chunked.volumes.formats.ome_zarr import (
-    VERSIONS,
-    OmeImage,
-    is_label_of,
-    label_attributes,
-    list_label,
-)
-from conncomp.chunked.volumes.formats.zarr_arrays import (
-    ARRAY_DIMENSIONS,
-    METADATA,
-    ZarrVolume,
-    check_metadata,
-)
+from conncomp.chunked.volumes.formats import ome_zarr, zarr_arrays
 from conncomp.chunked.volumes.volume import Place, Volume, block_shape, lengths_of
 from conncomp.files.access import StrPath, check_space, naming
 
 # What others write images and volumes to: a folder of Zarr of such a name would mislead them.
-OTHER_KINDS = frozenset(
-    (
-        *(".btf", ".h5", ".hdf", ".hdf5", ".jpg", ".jpeg", ".mha", ".mhd", ".nii", ".npz", ".nrrd"),
-        *(".csv", ".gz", ".parquet", ".png", ".tif", ".tiff", ".zip"),
-    )
-)
+OTHER_KINDS = {
+    *(".btf", ".h5", ".hdf", ".hdf5", ".jpg", ".jpeg", ".mha", ".mhd", ".nii", ".npz", ".nrrd"),
+    *(".csv", ".gz", ".parquet", ".png", ".tif", ".tiff", ".zip"),
+}
 
-PIECE = 1 << 21  # labels that are written to the disk between two moments at which a call may end
+PIECE = 1 << 21  # labels that are written between two moments at which a call may end
 
 
 class Target:
     """Labels of a volume, in files under a temporary name, `path`, until they are all written."""
-
-    # How often labels are written again, in smaller ones.
-    coarser = 0
 
     def __init__(self, path: Path, volume: Volume, dtype: np.dtype[Any]) -> None:
         self.path, self._volume, self._dtype = path, volume, dtype
@@ -120,12 +103,15 @@ class ZarrTarget(Target):
         volume = self._volume
         chunks, version = block_shape(volume), 3
         more: dict[str, Any] = {}
-        if isinstance(volume, ZarrVolume):
+        if isinstance(volume, zarr_arrays.ZarrVolume):
             chunks, more = _chunks(volume, volume.array)
             version = int(volume.array.metadata.zarr_format)
         if volume.axes:
             names = list(volume.axes.lower())
-            named = {"dimension_names": names}, {"attributes": {ARRAY_DIMENSIONS: names}}
+            named = (
+                {"dimension_names": names},
+                {"attributes": {zarr_arrays.ARRAY_DIMENSIONS: names}},
+            )
             more |= named[version == 2]
         optional("zarr").create_array(
             store=str(self.path),
@@ -148,12 +134,12 @@ class ZarrTarget(Target):
 class OmeTarget(Target):
     """A label image of OME-Zarr, whose coarser arrays have the label nearest to each place."""
 
-    _volume: OmeImage
+    _volume: ome_zarr.OmeImage
 
     def create(self) -> None:
         """Make the group and its arrays."""
         image = self._volume
-        version = VERSIONS[image.multiscale.version]
+        version = ome_zarr.VERSIONS[image.multiscale.version]
         group = optional("zarr").create_group(store=str(self.path), zarr_format=version)
         for k, level in enumerate(image.levels):
             chunks, more = _chunks(image, level)
@@ -211,22 +197,21 @@ class OmeTarget(Target):
     def publish(self, path: Path) -> None:
         """Give the labels their name, with the right attributes for it, and have them listed."""
         image, name = self._volume, path.name.removesuffix(".zarr")
-        if is_label_of(image, path):  # which its group is to list
-            check_metadata(image.owner, str(path.parent))
+        if ome_zarr.is_label_of(image, path):  # which its group is to list
+            zarr_arrays.check_metadata(image.owner, str(path.parent))
         if self.path.exists():
             group = optional("zarr").open_group(str(self.path), mode="r+")
-            group.attrs.put(label_attributes(image, name, path))
+            group.attrs.put(ome_zarr.label_attributes(image, name, path))
             rename_to_free(self.path, path)
-        if is_label_of(image, path):
-            list_label(image, path.name)
+        if ome_zarr.is_label_of(image, path):
+            ome_zarr.list_label(image, path.name)
 
 
 def _metadata_of(path: Path) -> Path:
-    return next((path / name for name in METADATA if (path / name).exists()), path)
+    return next((path / name for name in zarr_arrays.METADATA if (path / name).exists()), path)
 
 
 def _opened(path: Path, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
-    """Open an array of labels; an error names the file that tells of it."""
     with naming(_metadata_of(path)):
         array = optional("zarr").open_array(str(path), mode="r+")
         _check_labels(array, shape, dtype)
@@ -256,7 +241,7 @@ def nearest(part: slice, fine: int, coarse: int) -> NDArray[np.int64]:
 
 
 def check_kind_of_target(path: StrPath) -> None:
-    """Raise ValueError if a name is that of a kind of files that labels are not written to."""
+    """Raise ValueError if a name is that of files that labels are not written to."""
     name = os.fspath(path)
     suffix = os.path.splitext(name)[1].lower()
     if suffix in OTHER_KINDS:
@@ -273,11 +258,7 @@ def check_free(path: StrPath) -> None:
 
 
 def rename_to_free(path: Path, name: Path) -> None:
-    """Rename a file or a folder to a name that nothing has.
-
-    Of a file, a link is made first, which fails if there is something; a folder replaces none but
-    an empty one.
-    """
+    """Rename a file, by a link that fails if there is one, or a folder to a name that is free."""
     if os.path.lexists(name) and path.is_file() and os.path.samefile(path, name):
         path.unlink()  # a kill came after the link
         return
@@ -300,7 +281,7 @@ def target_of(name: Path, path: Path, volume: Volume, dtype: np.dtype[Any]) -> T
     """Return the target of some name, which is at another path meanwhile."""
     if is_npy(str(name)):
         return NpyTarget(path, volume, dtype)
-    if isinstance(volume, OmeImage):
+    if isinstance(volume, ome_zarr.OmeImage):
         return OmeTarget(path, volume, dtype)
     return ZarrTarget(path, volume, dtype)
 
@@ -310,8 +291,7 @@ def is_npy(path: str) -> bool:
     return path.lower().endswith(".npy")
 
 
-def _chunks(volume: ZarrVolume, array: Any) -> tuple[tuple[int, ...], dict[str, Any]]:
-    """Return the chunks of an array, and its shards if it has such."""
+def _chunks(volume: zarr_arrays.ZarrVolume, array: Any) -> tuple[tuple[int, ...], dict[str, Any]]:
     chunks = volume.one_channel(tuple(array.chunks))
     return chunks, {"shards": volume.one_channel(tuple(array.shards))} if array.shards else {}
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,48 +19,39 @@ from conncomp.files.scales import separate_axes
 
 Place = tuple[slice, ...]
 
-# Elements of a block: what is read and labelled at once is whole chunks, about as many.
-BLOCK = 1 << 21
-# Of what has no chunks of its own, but slices.
-SLAB = 1 << 24
-# More blocks are not begun: each takes some kilobytes, and a header may lie.
-MOST_BLOCKS = 1 << 20
+BLOCK = 1 << 21  # elements of a block, whole chunks that are read and labelled at once
+SLAB = 1 << 24  # of what has no chunks of its own, but slices
+MOST_BLOCKS = 1 << 20  # each takes some kilobytes, and a header may lie
 
 
-class Volume(Protocol):
+class Volume:
     """An array in files."""
 
     path: str  # of the file or folder
     key: str | None  # which array of several it is
     axes: str  # a letter for each, such as "TZYX"; nothing if the files do not tell
     shape: tuple[int, ...]
+    dtype: np.dtype[Any]
     chunks: tuple[int, ...]  # the shape of what is stored, and read, at once
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """That of the array."""
 
     def read(self, place: Place) -> NDArray[Any]:
         """Return a part; called by several threads."""
+        raise NotImplementedError
 
     def identity(self) -> str:
         """Return what is another one when files were changed."""
+        return identity_of(self.path, *([] if self.key is None else [self.key]))
 
     def close(self) -> None:
-        """Close the files."""
+        """Close files that stay open."""
 
 
-class PartOfVolume:
-    """What is made of a volume, as a volume: here the same."""
+class PartOfVolume(Volume):
+    """What is made of a volume, as a volume, which leaves that open: here the same."""
 
     def __init__(self, volume: Volume) -> None:
         self.volume, self.path, self.key, self.axes = volume, volume.path, volume.key, volume.axes
-        self.shape, self.chunks = volume.shape, volume.chunks
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """That of the volume."""
-        return self.volume.dtype
+        self.shape, self.dtype, self.chunks = volume.shape, volume.dtype, volume.chunks
 
     def read(self, place: Place) -> NDArray[Any]:
         """Return a part."""
@@ -70,15 +61,9 @@ class PartOfVolume:
         """Return that of the volume."""
         return self.volume.identity()
 
-    def close(self) -> None:
-        """Leave the volume open."""
-
 
 def block_shape(volume: Volume) -> tuple[int, ...]:
-    """Return the shape of blocks: chunks, as many of small ones as have `BLOCK` elements together.
-
-    They are as cubic as they can be; separate images are together only if they are small.
-    """
+    """Return the shape of blocks of chunks: cubic, of `BLOCK` elements; small images together."""
     block = list(map(min, volume.chunks, volume.shape))
     separate = separate_axes(volume.axes)
     joined = [k for k in range(len(block)) if k not in separate]
@@ -152,18 +137,18 @@ def check_part(path: str, place: Place, values: NDArray[Any], dtype: np.dtype[An
 def identity_of(path: str, *facts: Any) -> str:
     """Return what name, size and time of a file, or of all files of a folder, make with facts."""
     folder, digest = Path(path), sha256()
-    parts: list[list[Any]] = []
     for name in sorted(folder.rglob("*")) if folder.is_dir() else [folder]:
         if name.is_file():
             state = name.stat()
-            parts.append([str(name.relative_to(path)), state.st_size, state.st_mtime_ns])
-    for part in (*parts, *([fact] for fact in facts)):
-        digest.update(json.dumps(part).encode())
+            part = [str(name.relative_to(path)), state.st_size, state.st_mtime_ns]
+            digest.update(json.dumps(part).encode())
+    for fact in facts:
+        digest.update(json.dumps([fact]).encode())
     return digest.hexdigest()
 
 
 def inner_path(path: str, key: str) -> str:
-    """Return the name of a folder within another one; raise ValueError if it would lie outside."""
+    """Return the name of a folder within another one; raise ValueError if it lies outside."""
     parts = key.strip("/").split("/")
     if "" in parts or ".." in parts or "." in parts or os.path.isabs(os.path.join(*parts)):
         raise ValueError(f"{key!r} is no path within {path}")

@@ -1,4 +1,4 @@
-"""Labels written under a temporary name, by one process at a time, and given their own at the end.
+"""Labels written under a temporary name by one process at a time, and named in the end.
 
 What is done is kept beside the target, so that after a kill the same call goes on.
 """
@@ -36,11 +36,7 @@ from conncomp.files.parts import locked
 
 
 def as_target(target: StrPath) -> Path:
-    """Return the name of what is to be written, without slashes at its end.
-
-    It is free, or has labels whose last steps a kill has cut short; what a kill has left beside it
-    goes.
-    """
+    """Return what is to be written; it is free, or all but named by a run that was killed."""
     wanted = Path(as_path(target, "target"))
     check_kind_of_target(wanted)
     folder = folder_of(wanted)
@@ -60,16 +56,11 @@ def folder_of(wanted: Path) -> Path:
 
 
 def write_labels(
-    wanted: Path,
-    volume: Volume,
-    dtype: np.dtype[Any],
-    told: dict[str, Any],
-    run: Run,
+    wanted: Path, volume: Volume, dtype: np.dtype[Any], told: dict[str, Any], run: Run
 ) -> list[int]:
-    """Write labels of the blocks of a volume; return numbers that are told of them.
+    """Write labels of the blocks of a volume; return numbers that `run` tells, and a kill keeps.
 
     Its files must not change meanwhile. `told` tells this writing from others of the same volume.
-    The numbers are kept in case of a kill.
     """
     folder = folder_of(wanted)
     _check_outside(wanted, folder, volume)
@@ -107,11 +98,7 @@ def write_labels(
 
 
 def _forget_published(kept: Kept, wanted: Path) -> None:
-    """Drop what a kill has left of labels that have had their name, unless they are wanted again.
-
-    A FileExistsError says that they still have it, and others are wanted; a ValueError that what is
-    kept is of others that are not finished.
-    """
+    """Drop what a kill has left of labels that had their name; raise if it or others are wanted."""
     exists = os.path.lexists(wanted)
     has_name = not kept.labels.exists() or (exists and kept.labels.samefile(wanted))
     if kept.result is not None and has_name:

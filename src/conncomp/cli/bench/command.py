@@ -53,7 +53,6 @@ def bench() -> None:
 def _parse_values(
     context: click.Context, option: click.Parameter, texts: Sequence[str]
 ) -> dict[str, list[str]]:
-    """Return the values asked for, as they are written, by the names of options."""
     values: dict[str, list[str]] = {}
     for text in texts:
         name, equals, value = text.partition("=")
@@ -208,7 +207,6 @@ def _bench(kind: Kind, options: Options) -> None:
 
 
 def _choose_inputs(kind: Kind, options: Options) -> list[tuple[str, Input]]:
-    """Return the inputs asked for, each with the name of its suite."""
     suites, inputs = options.suites, options.inputs
     _check_names("--suite", suites, SUITES[kind])
     entries = [
@@ -228,7 +226,6 @@ def _choose_contenders(
     values: Mapping[str, Sequence[str]],
     with_peers: bool,
 ) -> list[Contender]:
-    """Return the algorithms and libraries asked for; say which libraries are not installed."""
     own, libraries = algorithms(kind, device), peers(kind, device)
     _check_names("--algorithm", names, (*own, *libraries))
     chosen = [own[name] for name in own if name in names or not names]
@@ -256,7 +253,6 @@ def _with_options(
     chosen: Sequence[Contender],
     values: Mapping[str, Sequence[str]],
 ) -> list[Contender]:
-    """Return, of each algorithm, all combinations of values of those options that it has."""
     table = TABLES[kind][device]
     known = {each.name: table[each.name].options for each in chosen if each.name in table}
     there_are = dict.fromkeys(name for options in known.values() for name in options)
@@ -297,11 +293,10 @@ def _check_names(option: str, names: Iterable[str], there_are: Iterable[str]) ->
 
 
 def _list(entries: Sequence[tuple[str, Input]], on_gpu: bool) -> list[Row]:
-    rows: list[Row] = [
-        ("suite", "input", "memory", *(["on the GPU"] if on_gpu else []), "description")
-    ]
+    columns = ["memory", "on the GPU"][: 1 + on_gpu]
+    rows: list[Row] = [("suite", "input", *columns, "description")]
     for suite, entry in entries:
-        sizes = map(in_bytes, (entry.num_bytes, *([entry.gpu_bytes] if on_gpu else [])))
+        sizes = map(in_bytes, (entry.num_bytes, entry.gpu_bytes)[: len(columns)])
         told = entry.description + (" (stand-in)" if entry.stand_in else "")
         rows.append((suite, entry.name, *sizes, told))
     return rows
@@ -335,65 +330,49 @@ def _table(result: dict[str, Any]) -> list[Row]:
     captured = any("captured" in run for _, run in runs)
     header = ("input", "algorithm", "ms", "quartiles", f"M{things}/s", "/ floor")
     as_graph = ("graph ms", "/ floor") if captured else ()
-    return [
-        (*header, *as_graph, *(f"{name} /" for name in libraries)),
-        *(
-            _line(row, run, row[things], libraries, captured, result["copy_bytes_per_second"])
-            for row, run in shown
-        ),
-    ]
+    lines: list[Row] = [(*header, *as_graph, *(f"{name} /" for name in libraries))]
+    for row, run in shown:
+        name = f"{row['suite']}/{row['input']}" + (" *" if row["stand_in"] else "")
+        if run["status"] != "ok":
+            lines.append((name, run["name"], run["status"], str(run["reason"])))
+            continue
+        median, copies = _median(run), result["copy_bytes_per_second"] / row["floor_bytes"]
+        cells: Row = name, run["name"], f"{1e3 * median:.3g}", _spread(run["seconds"])
+        cells += f"{row[things] / median / 1e6:,.3g}", f"{median * copies:.3g}"
+        others = {other["name"]: other for other in row["runs"]}
+        ratios = (_ratio(others.get(library), median) for library in libraries)
+        lines.append((*cells, *_as_graph(run, copies)[: len(as_graph)], *ratios))
+    return lines
 
 
-def _line(
-    row: dict[str, Any],
-    run: dict[str, Any],
-    count: int,
-    libraries: Sequence[str],
-    captured: bool,
-    copy_rate: float,
-) -> Row:
-    """Return the cells on a run: its figures, and how those of peers compare."""
-    name = f"{row['suite']}/{row['input']}" + (" *" if row["stand_in"] else "")
-    if run["status"] != "ok":
-        return name, run["name"], run["status"], str(run["reason"])
-    median, spread = statistics.median(run["seconds"]), "measured once"
-    if len(run["seconds"]) > 1:
-        low, _, high = statistics.quantiles(run["seconds"], method="inclusive")
-        spread = f"{1e3 * low:.3g} to {1e3 * high:.3g}"
-    copies = copy_rate / row["floor_bytes"]
-    as_graph: Row = ()
-    if captured:
-        as_graph = ("failed", "") if "captured" in run else ("", "")
-        if run.get("captured"):
-            replayed = statistics.median(run["captured"])
-            as_graph = (f"{1e3 * replayed:.3g}", f"{replayed * copies:.3g}")
-    return (
-        name,
-        run["name"],
-        f"{1e3 * median:.3g}",
-        spread,
-        f"{count / median / 1e6:,.3g}",
-        f"{median * copies:.3g}",
-        *as_graph,
-        *(_ratio(row, name, median) for name in libraries),
-    )
+def _median(run: dict[str, Any], times: str = "seconds") -> float:
+    return float(statistics.median(run[times]))
 
 
-def _ratio(row: dict[str, Any], name: str, median: float) -> str:
-    for run in row["runs"]:
-        if run["name"] == name:
-            if run["status"] != "ok":
-                return str(run["status"])
-            return f"{statistics.median(run['seconds']) / median:.3g}"
-    return ""
+def _spread(seconds: Sequence[float]) -> str:
+    if len(seconds) < 2:
+        return "measured once"
+    low, _, high = statistics.quantiles(seconds, method="inclusive")
+    return f"{1e3 * low:.3g} to {1e3 * high:.3g}"
+
+
+def _as_graph(run: dict[str, Any], copies: float) -> Row:
+    if not run.get("captured"):
+        return "failed" if "captured" in run else "", ""
+    replayed = _median(run, "captured")
+    return f"{1e3 * replayed:.3g}", f"{replayed * copies:.3g}"
+
+
+def _ratio(run: dict[str, Any] | None, median: float) -> str:
+    if run is None:
+        return ""
+    return f"{_median(run) / median:.3g}" if run["status"] == "ok" else str(run["status"])
 
 
 def _transfers_table(result: dict[str, Any]) -> list[Row]:
-    """Return a row for each input whose ways to the GPU and back were timed."""
     rows: list[Row] = []
     for row in result["rows"]:
         if ways := row.get("transfers"):
-            medians = (statistics.median(ways[way]) for way in ("to_device", "to_host"))
-            name = f"{row['suite']}/{row['input']}"
-            rows.append((name, *(f"{1e3 * median:.3g}" for median in medians)))
+            medians = (f"{1e3 * _median(ways, way):.3g}" for way in ("to_device", "to_host"))
+            rows.append((f"{row['suite']}/{row['input']}", *medians))
     return [("input", "ms to the GPU", "labels' ms back"), *rows] if rows else []

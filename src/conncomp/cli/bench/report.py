@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import entry_points
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -61,36 +62,26 @@ def compare(options: Compared) -> None:
     """
     before, after = options.before, options.after
     optional("msgspec")
-    from conncomp.bench.compare import Change, Mean
     from conncomp.bench.compare import compare as compare_results
     from conncomp.bench.results import load
 
     comparison = compare_results(load(before), load(after))
 
-    def change_row(change: Change) -> Row:
-        return (
-            change.suite,
-            change.input,
-            change.name,
-            _seconds(change.before),
-            _seconds(change.after),
-            _ratio(change.ratio),
-            _ratio(change.normalised),
-            change.verdict,
+    changes: list[Row] = []
+    for change in comparison.changes:
+        times = (
+            "-" if value is None else format_seconds(value)
+            for value in (change.before, change.after)
         )
-
-    def mean_row(mean: Mean) -> Row:
-        return (
-            mean.name,
-            str(mean.inputs),
-            str(mean.faster),
-            str(mean.slower),
-            _ratio(mean.ratio),
-            _ratio(mean.normalised),
+        changes.append(
+            (change.suite, change.input, change.name, *times, *_ratios(change), change.verdict)
         )
-
+    means: list[Row] = [
+        (mean.name, *map(str, (mean.inputs, mean.faster, mean.slower)), *_ratios(mean))
+        for mean in comparison.means
+    ]
     header = ("suite", "input", "run", "A", "B", "B / A", "by copy", "")
-    means = ("mean of", "inputs", "faster", "slower", "B / A", "by copy")
+    of_means = ("mean of", "inputs", "faster", "slower", "B / A", "by copy")
     facts: list[Row] = [("A", str(before)), ("B", str(after))]
     facts += [("differs", note) for note in comparison.notes]
     facts += [("only in A", name) for name in comparison.only_before]
@@ -98,8 +89,8 @@ def compare(options: Compared) -> None:
     show(
         {"before": before, "after": after, **asdict(comparison)},
         facts,
-        [header, *map(change_row, comparison.changes)] if comparison.changes else [],
-        [means, *map(mean_row, comparison.means)] if comparison.means else [],
+        [header, *changes] if changes else [],
+        [of_means, *means] if means else [],
         as_json=options.as_json,
     )
 
@@ -133,9 +124,6 @@ def report(options: Reported) -> None:
         temporary.write_text(page, encoding="utf-8")
 
 
-def _seconds(value: float | None) -> str:
-    return "-" if value is None else format_seconds(value)
-
-
-def _ratio(value: float | None) -> str:
-    return "-" if value is None else f"{value:.3f}"
+def _ratios(compared: Any) -> Row:
+    both = compared.ratio, compared.normalised
+    return tuple("-" if value is None else f"{value:.3f}" for value in both)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import click
 import numpy as np
@@ -12,24 +12,13 @@ from numpy.typing import NDArray
 import conncomp
 from conncomp._arrays import move_from_gpu, move_to_gpu, native_layout, on_host
 from conncomp._memory import peak_memory
-from conncomp.cli._input import one_channel, read_quietly, row_of_axes, with_named_axes
+from conncomp.cli import _report
+from conncomp.cli._input import one_channel, read_quietly, rows_of_input, with_named_axes
 from conncomp.cli._options import check_spacing, closed_axes
 from conncomp.cli._output import check_distinct, is_within_zarr, write_rows
 from conncomp.cli._picture import check_picture, paint_labels
-from conncomp.cli._report import (
-    Row,
-    Stages,
-    closing_rows,
-    describe_decades,
-    describe_sizes,
-    distribution_table,
-    largest,
-    largest_row,
-    percent,
-    show,
-    stages_on,
-)
 from conncomp.cli._rules import command
+from conncomp.cli.label import stream
 from conncomp.cli.label.options import (
     RULES,
     Options,
@@ -38,15 +27,11 @@ from conncomp.cli.label.options import (
     check_is_number,
     finite,
 )
-from conncomp.cli.label.stream import columns_of, measure_stream, names_of_columns, report_of
 from conncomp.files.access import naming
 from conncomp.files.images import check_format
 from conncomp.files.scales import Content, Scale, batch_axes_of
 from conncomp.files.thresholds import foreground, middle_of
 from conncomp.kernels.cuda import launcher
-
-if TYPE_CHECKING:
-    from conncomp.chunked.selection import SizeSummary
 
 Image = NDArray[Any]
 
@@ -67,21 +52,20 @@ def label(options: Options) -> None:
     """
     check_background(options.threshold, options.background)
     check_distinct((options.input, options.output, options.stats, options.picture))
-    stage = Stages()
+    stage = _report.Stages()
     try:
         if options.has_chunks or options.stats_only:
             check_is_number(options.threshold)
-            report = (label_chunks if options.has_chunks else measure_stream)(options, stage)
+            report = (label_chunks if options.has_chunks else stream.measure_stream)(options, stage)
         else:
             report = _label_whole(options, stage)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(_kept(options, stage)) from None
-    tables = (_summary(report), distribution_table(report, "elements"))
-    show(report, *tables, as_json=options.as_json)
+    tables = (_summary(report), _report.distribution_table(report, "elements"))
+    _report.show(report, *tables, as_json=options.as_json)
 
 
-def _kept(options: Options, stage: Stages) -> str:
-    """Say what an interrupt has left, and how to go on."""
+def _kept(options: Options, stage: _report.Stages) -> str:
     if options.has_chunks and options.output is not None:
         from conncomp.chunked.volumes.writing import folder_of  # of which the help has no need
 
@@ -94,8 +78,7 @@ def _kept(options: Options, stage: Stages) -> str:
     return f"{kept} is kept: the same command begins anew"
 
 
-def _label_whole(options: Options, stage: Stages) -> dict[str, Any]:
-    """Label an image in memory; return the report."""
+def _label_whole(options: Options, stage: _report.Stages) -> dict[str, Any]:
     with stage("reading"):
         content = read_quietly(options.input, options.key)
         content = one_channel(options.input, content, options.channel, options.grey)
@@ -126,13 +109,13 @@ def _label_whole(options: Options, stage: Stages) -> dict[str, Any]:
         "threshold": threshold if threshold is None else finite(threshold),
         "components": count,
         "foreground": sizes.sum(),
-        "largest": largest(sizes, options.top or 1),
-        "sizes": describe_sizes(sizes[sizes > 0]),
+        "largest": _report.largest(sizes, options.top or 1),
+        "sizes": _report.describe_sizes(sizes[sizes > 0]),
         "kept": {"components": np.count_nonzero(kept), "elements": kept.sum()},
         "written": written,
     }
     known = shape, dtype, axes.letters, axes.separate, axes.periodic
-    return report_of(options, stage, *known, **found)
+    return stream.report_of(options, stage, *known, **found)
 
 
 class Axes(NamedTuple):
@@ -155,7 +138,6 @@ class Axes(NamedTuple):
 
 
 def _axes_of(options: Options, content: Content) -> tuple[Image, Axes]:
-    """Return an image with the axes of separate images first, and its axes."""
     with naming(options.input):
         ahead, separate = content.separate(options.join_time)
     closed = closed_axes(options.periodic, content.image.ndim, "image", separate=separate)
@@ -163,7 +145,6 @@ def _axes_of(options: Options, content: Content) -> tuple[Image, Axes]:
 
 
 def _check_image(options: Options, image: Image, batch: int) -> None:
-    """Raise before long work if an image and the options do not go together."""
     check_spacing(options.spacing, image.ndim - batch)
     output, shape = options.output, image.shape
     if output is not None:
@@ -175,10 +156,10 @@ def _check_image(options: Options, image: Image, batch: int) -> None:
 
 
 def _label(
-    image: Image, axes: Axes, options: Options, stage: Stages
+    image: Image, axes: Axes, options: Options, stage: _report.Stages
 ) -> tuple[Image, int, NDArray[np.bool_] | None]:
     """Return labels, their number, and of periodic axes with --stats where components close."""
-    placed, on_device = image, stages_on(options.device, stage)
+    placed, on_device = image, _report.stages_on(options.device, stage)
     if options.device == "cuda":
         with on_device("starting the GPU"):
             cupy = launcher.import_cupy()
@@ -212,9 +193,8 @@ def _write(
     labels: Image,
     axes: Axes,
     closes: NDArray[np.bool_] | None,
-    stage: Stages,
+    stage: _report.Stages,
 ) -> dict[str, Any]:
-    """Write the files that are asked for; return what the report says of them."""
     picture = None
     if options.output is not None:
         with stage("writing"):
@@ -257,34 +237,32 @@ def _write_statistics(
     spacing = options.spacing
     of_labels: dict[str, Any] = {"background": 0, "batch_axes": axes.batch}
     statistics = conncomp.component_statistics(labels, spacing=spacing, **of_labels)
-    names = names_of_columns(labels.ndim - axes.batch, spacing is not None)
-    columns = dict(zip(names, columns_of(statistics, spacing is not None), strict=True))
+    names = stream.names_of_columns(labels.ndim - axes.batch, spacing is not None)
+    columns = dict(zip(names, stream.columns_of(statistics, spacing is not None), strict=True))
     of_item = range(labels.ndim - axes.batch)
     columns |= {
         f"moment-{j}-{k}": statistics.moments[:, j, k] for j in of_item for k in of_item if j <= k
     }
     item = tuple(statistics.batch.T)
-    spans = conncomp.component_spans(labels, **of_labels)[(*item, statistics.labels)]
-    columns |= {f"spans-{k}": spans[:, k].astype(np.int64) for k in of_item}
-    if closes is not None:
-        wraps = closes[(*item, statistics.labels)]
-        columns |= {f"wraps-{k}": wraps[:, k].astype(np.int64) for k in of_item}
+    told = {"spans": conncomp.component_spans(labels, **of_labels), "wraps": closes}
+    for name, table in told.items():
+        if table is not None:
+            found = table[(*item, statistics.labels)].astype(np.int64)
+            columns |= {f"{name}-{k}": found[:, k] for k in of_item}
     places = {f"batch-{k}": column for k, column in enumerate(item)}
     letters = "".join(axes.letters[k] for k in axes.separate)
     columns = with_named_axes(places, axes.batch, letters) | columns
     write_rows(options.stats, list(columns), list(columns.values()))
 
 
-def _summary(report: dict[str, Any]) -> list[Row]:
+def _summary(report: dict[str, Any]) -> list[_report.Row]:
     source, connectivity, kept = report["input"], report["connectivity"], report["kept"]
     ndim = len(source["shape"]) - report["batch_axes"]
     foreground, total = report["foreground"], math.prod(source["shape"])
     neighbours = sum(math.comb(ndim, k) * 2**k for k in range(1, connectivity + 1))
     closed = [str(k) for k, is_closed in enumerate(report["periodic"]) if is_closed]
-    rows: list[Row] = [
-        ("input", str(source["path"])),
-        ("shape", f"{' x '.join(map(str, source['shape']))}, {source['dtype']}"),
-        *row_of_axes(report),
+    rows: list[_report.Row] = [
+        *rows_of_input(report),
         ("connectivity", f"{connectivity} ({neighbours} neighbours)"),
     ]
     if report["threshold"] is not None:
@@ -293,12 +271,12 @@ def _summary(report: dict[str, Any]) -> list[Row]:
         rows.append(("periodic axes", ", ".join(closed)))
     rows += [
         ("components", f"{report['components']:,}"),
-        ("foreground", f"{foreground:,} elements, {percent(foreground, total)} of all"),
-        largest_row(report["largest"], foreground, "elements", "the foreground"),
+        ("foreground", f"{foreground:,} elements, {_report.percent(foreground, total)} of all"),
+        _report.largest_row(report["largest"], foreground, "elements", "the foreground"),
     ]
     if kept["components"] < report["components"]:
         rows.append(("kept", f"{kept['components']:,} with {kept['elements']:,} elements"))
-    rows += closing_rows(report, report["elements_per_second"], "elements")
+    rows += _report.closing_rows(report, report["elements_per_second"], "elements")
     if picture := report["written"]["picture"]:
         parts = [f"index {k} of axis {axis}" for axis, k in enumerate(picture["slice"])]
         if picture["step"] > 1:
@@ -307,7 +285,7 @@ def _summary(report: dict[str, Any]) -> list[Row]:
     return rows
 
 
-def label_chunks(options: Options, stage: Stages) -> dict[str, Any]:
+def label_chunks(options: Options, stage: _report.Stages) -> dict[str, Any]:
     """Label a volume in chunks; return the report."""
     _check_output(options)
     # Of which the help has no need.
@@ -344,32 +322,14 @@ def label_chunks(options: Options, stage: Stages) -> dict[str, Any]:
             progress=lambda done, total: progress(done * size // total, size),
         )
     assert counts.summary is not None
-    by_digits = counts.summary.by_digits
-    digits = np.flatnonzero(by_digits[:, 0]).max(initial=-1) + 1
-    found: dict[str, Any] = {
-        "threshold": options.threshold,
-        "components": counts.components,
-        "foreground": int(by_digits[:, 1].sum()),
-        "largest": _largest(counts.summary, shape[:batch]),
-        "sizes": describe_decades(by_digits[:digits].tolist()),
-        "kept": {"components": counts.kept, "elements": counts.elements},
-        "scheduler": options.scheduler,
-        "memory": {"peak": peak_memory(), "limit": options.memory},
-    }
-    return report_of(options, stage, shape, dtype, names, list(range(batch)), axes, **found)
-
-
-def _largest(summary: SizeSummary, batch: tuple[int, ...]) -> list[dict[str, Any]]:
-    """Return label and size of the largest components, and which image of several has them."""
-    return [
-        {"label": label, "size": size}
-        | ({"item": [int(k) for k in np.unravel_index(item, batch)]} if batch else {})
-        for size, item, label in summary.largest.tolist()
-    ]
+    found = stream.facts_of(counts.summary, shape[:batch])
+    found["kept"] = {"components": counts.kept, "elements": counts.elements}
+    found["scheduler"] = options.scheduler
+    found["memory"] = {"peak": peak_memory(), "limit": options.memory}
+    return stream.report_of(options, stage, shape, dtype, names, list(range(batch)), axes, **found)
 
 
 def _check_output(options: Options) -> None:
-    """Raise where labels cannot go to the file that is named."""
     if options.output is None:
         raise click.UsageError("-o must say where the labels of a volume in chunks go.")
     if options.output.suffix.lower() not in (".zarr", ".npy") and not is_within_zarr(

@@ -12,21 +12,9 @@ import click
 from numpy.typing import NDArray
 
 from conncomp._arguments import shown
+from conncomp.cli import _options
 from conncomp.cli._errors import say
-from conncomp.cli._options import (
-    ANY_PATH,
-    argument,
-    device_option,
-    join_time_option,
-    json_option,
-    memory_option,
-    option,
-    parsed,
-    periodic_option,
-    spacing_option,
-    threads_option,
-    typed,
-)
+from conncomp.cli._options import ANY_PATH, Common, argument, option, parsed, typed
 from conncomp.cli._output import is_within_zarr, output_file
 from conncomp.cli._rules import excludes, needs, no_effect
 from conncomp.files.images import is_hdf5
@@ -46,7 +34,6 @@ def number(text: str) -> int | float:
 
 
 def _parse_threshold(text: str) -> int | float | str:
-    """Return a threshold, or the name of a way to find one."""
     if text in WAYS:
         return text
     if text.startswith("local"):
@@ -86,7 +73,7 @@ def connectivity_option() -> Any:
 
 
 @dataclass(frozen=True)
-class Options:
+class Options(Common):
     """What the command is given."""
 
     input: Path = argument("IN", type=ANY_PATH)
@@ -116,8 +103,8 @@ class Options:
     )
     background: int | float = background_option()
     connectivity: int | None = connectivity_option()
-    periodic: bool | list[bool] | list[int] = periodic_option("none")
-    join_time: bool = join_time_option()
+    periodic: bool | list[bool] | list[int] = _options.periodic_option("none")
+    join_time: bool = _options.join_time_option()
     top: int | None = option("Keep only the K largest components.", "K", least=1)
     min_size: int | None = option("Keep only components of at least S elements.", "S", least=1)
     stats: Path | None = option(
@@ -128,7 +115,7 @@ class Options:
         "FILE.csv",
         type=output_file(".csv"),
     )
-    spacing: tuple[float, ...] | None = spacing_option(
+    spacing: tuple[float, ...] | None = _options.spacing_option(
         "For --stats: centroids and moments are in its units then, and there is a column of "
         "volumes."
     )
@@ -149,7 +136,7 @@ class Options:
         "SHAPE:DTYPE",
         type=parsed(parse_raw, "no shape and dtype, such as '512,2048,2048:uint16'"),
     )
-    memory: int | None = memory_option(
+    memory: int | None = _options.memory_option(
         "With --stats-only, and for volumes in chunks: the most memory that the command may take, "
         "such as 8G; if it needs more, it ends with an error."
     )
@@ -159,9 +146,7 @@ class Options:
         "tcp://10.0.0.1:8786, of a cluster that you trust.",
         "ADDRESS",
     )
-    device: Literal["cpu", "cuda"] = device_option()
-    threads: int | None = threads_option()
-    as_json: bool = json_option()
+    device: Literal["cpu", "cuda"] = _options.device_option()
 
     @property
     def is_whole(self) -> bool:

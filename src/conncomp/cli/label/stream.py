@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
@@ -15,13 +15,16 @@ import conncomp
 from conncomp._memory import in_words, memory_limit, peak_memory, resident_memory
 from conncomp.cli._options import check_spacing, closed_axes
 from conncomp.cli._output import rows_file
-from conncomp.cli._report import Counter, Stages, describe_sizes
+from conncomp.cli._report import Counter, Stages, describe_decades
 from conncomp.cli.label.options import Options, check_floats, finite
 from conncomp.components.statistics import ComponentStatistics
 from conncomp.files.access import naming
 from conncomp.files.scales import separate_axes
 from conncomp.files.slabs import SlabFile, open_slabs
 from conncomp.files.thresholds import above
+
+if TYPE_CHECKING:
+    from conncomp.chunked.selection import SizeSummary
 
 # Bytes that an element takes beside its value, where components are few: of a slab, its label, and
 # of the slices that are joined, rows; and bytes of the rows of a component while they are joined.
@@ -32,38 +35,8 @@ LARGEST_SLAB = 1 << 23
 GROWTH = 2
 
 
-class Tally:
-    """Sums over components that come in batches; `largest` has one component, or none."""
-
-    def __init__(self) -> None:
-        self.components = self.elements = 0
-        self.largest: list[dict[str, int]] = []
-        self._parts: dict[int, dict[str, int]] = {}
-
-    def add(self, labels: NDArray[np.int64], sizes: NDArray[np.int64]) -> None:
-        """Take the components of a batch."""
-        self.components += len(sizes)
-        self.elements += int(sizes.sum())
-        for part in describe_sizes(sizes):
-            known = self._parts.setdefault(part["from"], part | {"components": 0, "elements": 0})
-            for name in ("components", "elements"):
-                known[name] += part[name]
-        if len(sizes):
-            row = int(sizes.argmax())
-            here = {"label": int(labels[row]), "size": int(sizes[row])}
-            self.largest = [min((*self.largest, here), key=lambda c: (-c["size"], c["label"]))]
-
-    @property
-    def sizes(self) -> list[dict[str, int]]:
-        """What `describe_sizes` returns of all sizes."""
-        return [self._parts[start] for start in sorted(self._parts)]
-
-
 class Budget:
-    """A limit of memory, and how many slices at once keep to it.
-
-    Slabs begin with one slice and grow as memory and components so far tell what longer ones take.
-    """
+    """A limit of memory: slabs begin with one slice, and grow as memory so far tells."""
 
     def __init__(self, limit: int | None, file: SlabFile) -> None:
         plane, width = math.prod(file.shape[1:]), file.dtype.itemsize
@@ -76,7 +49,7 @@ class Budget:
                 f"{in_words(least)}; give more."
             )
 
-    def slabs(self, found: Tally) -> Iterator[NDArray[Any]]:
+    def slabs(self, found: Callable[[], int]) -> Iterator[NDArray[Any]]:
         """Yield all slices while there is memory; `found` counts finished components."""
         end = self._file.shape[0]
         length = self._most if self.limit is None else 1
@@ -86,7 +59,7 @@ class Budget:
             yield self._file.read(begin, min(begin + length, end))
             begin += length
             if self.limit is not None and begin < end:
-                length = self._next_length(length, before, begin, found.components / begin)
+                length = self._next_length(length, before, begin, found() / begin)
 
     def _next_length(self, length: int, before: int, done: int, components: float) -> int:
         """Return how many slices come next, where each so far had so many components."""
@@ -116,10 +89,9 @@ def measure_stream(options: Options, stage: Stages) -> dict[str, Any]:
         check_spacing(options.spacing, len(file.shape))
         axes = closed_axes(options.periodic, len(file.shape), "image")
         budget = Budget(options.memory, file)
-        found, kept = Tally(), Tally()
         try:
             with stage("labelling", counts=True) as progress, memory_limit(budget.limit):
-                _measure(file, options, axes, budget, progress, (found, kept))
+                all_sizes, kept = _measure(file, options, axes, budget, progress)
         except MemoryError as error:
             if budget.limit is None:
                 raise
@@ -127,16 +99,23 @@ def measure_stream(options: Options, stage: Stages) -> dict[str, Any]:
                 f"--memory {in_words(budget.limit)} is too little for a slab, its components and "
                 f"those that are open ({error}); give more"
             ) from error
-    of_file: dict[str, Any] = {
-        "threshold": options.threshold,
-        "components": found.components,
-        "foreground": found.elements,
-        "largest": found.largest,
-        "sizes": found.sizes,
-        "kept": {"components": kept.components, "elements": kept.elements},
-        "memory": {"peak": peak_memory(), "limit": budget.limit},
-    }
-    return report_of(options, stage, file.shape, file.dtype, file.axes, [], axes, **of_file)
+    components, elements = kept.by_digits.sum(axis=0).tolist()
+    found = facts_of(all_sizes) | {"kept": {"components": components, "elements": elements}}
+    found["memory"] = {"peak": peak_memory(), "limit": budget.limit}
+    return report_of(options, stage, file.shape, file.dtype, file.axes, [], axes, **found)
+
+
+def facts_of(summary: SizeSummary, batch: tuple[int, ...] = ()) -> dict[str, Any]:
+    """Return what a report says of sizes, of several images along some axes."""
+    digits = np.flatnonzero(summary.by_digits[:, 0]).max(initial=-1) + 1
+    components, elements = summary.by_digits.sum(axis=0).tolist()
+    largest = [
+        {"label": label, "size": size}
+        | ({"item": [int(k) for k in np.unravel_index(item, batch)]} if batch else {})
+        for size, item, label in summary.largest.tolist()
+    ]
+    sizes = describe_decades(summary.by_digits[:digits].tolist())
+    return {"components": components, "foreground": elements, "largest": largest, "sizes": sizes}
 
 
 def report_of(
@@ -163,38 +142,36 @@ def report_of(
         "device": options.device,
         "threads": conncomp.get_num_threads(),
         "written": {"labels": options.output, "statistics": options.stats, "picture": None},
+        "threshold": options.threshold,
         **found,
     }
 
 
 def _measure(
-    file: SlabFile,
-    options: Options,
-    axes: list[bool],
-    budget: Budget,
-    progress: Counter,
-    tallies: tuple[Tally, Tally],
-) -> None:
-    """Count all components, and those that are kept; write lines of the latter if wanted."""
-    from conncomp.chunked.streams.batches import measure_slabs  # of which the help has no need
+    file: SlabFile, options: Options, axes: list[bool], budget: Budget, progress: Counter
+) -> tuple[SizeSummary, SizeSummary]:
+    """Summarise all components, and those that are kept; write lines of the latter if wanted."""
+    # Of which the help has no need.
+    from conncomp.chunked.selection import merged_summaries, summary_of
+    from conncomp.chunked.streams.batches import measure_slabs
 
-    asked = {
-        "background": options.background,
-        "connectivity": options.connectivity,
-        "periodic": axes,
-    }
+    asked = {"background": options.background, "connectivity": options.connectivity}
     total = math.prod(file.shape) * file.dtype.itemsize
-
-    found, kept = tallies
+    none = np.zeros(0, np.int64)
+    found = kept = summary_of(none, none, none, 1)
 
     def slabs() -> Iterator[Any]:
         done = 0
-        for slab in budget.slabs(found):
+        for slab in budget.slabs(lambda: int(found.by_digits[:, 0].sum())):
             yield slab if options.threshold is None else above(slab, options.threshold)
             done += slab.nbytes
             progress(done, total)
 
-    batches = measure_slabs(slabs(), asked, False, options.spacing, None)
+    def with_batch(summary: SizeSummary, rows: Any) -> SizeSummary:
+        labels, sizes = batch.labels[rows], batch.sizes[rows]
+        return merged_summaries([summary, summary_of(sizes, 0 * labels, labels, 1)], 1)
+
+    batches = measure_slabs(slabs(), asked | {"periodic": axes}, False, options.spacing, None)
     with ExitStack() as files:
         add = None
         if options.stats is not None:
@@ -202,16 +179,15 @@ def _measure(
             header += [f"spans-{k}" for k in range(len(axes))]
             add = files.enter_context(rows_file(options.stats, header))
         for batch in batches if total else ():
-            found.add(batch.labels, batch.sizes)
             large = batch.sizes >= (options.min_size or 1)
-            kept.add(batch.labels[large], batch.sizes[large])
+            found, kept = with_batch(found, slice(None)), with_batch(kept, large)
             if add is not None:
                 columns = [*columns_of(batch, options.spacing is not None), *_spans(batch, file)]
                 add([column[large] for column in columns])
+    return found, kept
 
 
 def _spans(batch: ComponentStatistics, file: SlabFile) -> Iterator[NDArray[np.int64]]:
-    """Yield for each axis whether components reach both of its ends."""
     for k, length in enumerate(file.shape):
         box = batch.bounding_boxes[:, k]
         yield ((box[:, 0] == 0) & (box[:, 1] == length)).astype(np.int64)

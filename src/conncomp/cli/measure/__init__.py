@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,11 +23,7 @@ from conncomp.cli._report import Counter, Row, Stages, show, timing_row
 from conncomp.cli._rules import command
 from conncomp.cli.measure.inputs import OpenFiles, Source, sources_of
 from conncomp.cli.measure.measuring import Measured, check_blocks, measure_image, measure_in_blocks
-from conncomp.cli.measure.options import (
-    RULES,
-    Options,
-    check_intensities,
-)
+from conncomp.cli.measure.options import RULES, Options, check_intensities
 from conncomp.cli.measure.tables import KeptTables, about_table, kept_tables, table_of, write_table
 
 # So many files that could not be measured are listed.
@@ -117,7 +113,6 @@ def _measure_all(
 
 
 def _side_by_side(sources: list[Source], work: Work, workers: int) -> Iterator[tuple[Source, Any]]:
-    """Yield the results of files as threads finish them."""
     ended = threading.Event()
 
     def check() -> None:
@@ -140,12 +135,11 @@ def _side_by_side(sources: list[Source], work: Work, workers: int) -> Iterator[t
 
 
 class _EndedError(Exception):
-    """Ends the work on a file, as the command has ended."""
+    pass
 
 
 @contextmanager
 def _threads(count: int) -> Iterator[None]:
-    """Let each call have so many threads."""
     before = conncomp.get_num_threads()
     conncomp.set_num_threads(count)
     try:
@@ -174,8 +168,7 @@ def _table_of_file(source: Source, work: Work, check: Callable[[], None]) -> Any
         table = kept.get(place, source) if options.resume else None
         if table is not None:
             return table
-        in_blocks = options.memory is not None
-        if in_blocks:
+        if options.memory is not None:
             measured = measure_in_blocks(source, options)
         else:
             measured = measure_image(source, options, files)
@@ -203,7 +196,6 @@ def _write(source: Source, measured: Measured) -> None:
 
 
 def _why(error: BaseException, path: Path) -> str:
-    """Return why a file cannot be measured, without its name."""
     if isinstance(error, OSError) and error.strerror:
         other = error.filename is not None and str(error.filename) != str(path)
         return f"{error.filename}: {error.strerror}" if other else error.strerror
@@ -220,11 +212,10 @@ def _size(path: Path) -> int:
 
 def _of_one_kind(tables: Tables, failures: Failures) -> Tables:
     """Return the tables with as many axes and the unit of the first one; others are failures."""
-    kinds = {
-        source: (len(about["spacing"]), about["unit"]) for source, about in _abouts(tables).items()
-    }
-    ndim, unit = next(iter(kinds.values()), (0, ""))
-    for source, (axes, length) in kinds.items():
+    ndim = unit = None
+    for source, about in _abouts(tables).items():
+        axes, length = len(about["spacing"]), about["unit"]
+        ndim, unit = (axes, length) if ndim is None else (ndim, unit)
         if axes != ndim:
             failures[source] = (
                 f"has objects of {axes} axes, and others of {ndim}; measure them apart, or planes "
@@ -246,11 +237,13 @@ def _show(options: Options, tables: Tables, failures: Failures, stage: Stages) -
     abouts = _abouts(tables)
     objects = sum(about["objects"] for about in abouts.values())
     unit = next((about["unit"] for about in abouts.values()), "")
+    reasons = {source: {"reason": reason} for source, reason in failures.items()}
+    files, failed = (
+        [{"path": source.path, "series": source.series} | more for source, more in told.items()]
+        for told in (abouts, reasons)
+    )
     report = {
-        "files": [{**_place(source), **about} for source, about in abouts.items()],
-        "failed": [{**_place(source), "reason": reason} for source, reason in failures.items()],
-        "objects": objects,
-        "unit": unit,
+        **{"files": files, "failed": failed, "objects": objects, "unit": unit},
         "seconds": stage.seconds,
         "threads": conncomp.get_num_threads(),
         "written": {"table": options.output if tables else None},
@@ -258,12 +251,15 @@ def _show(options: Options, tables: Tables, failures: Failures, stage: Stages) -
     for source, about in abouts.items():
         if about["doubt"]:
             say(f"{source.path}: {about['doubt']}")
+    others = f", and {len(failures):,} failed" if failures else ""
+    axes = {
+        about["axes"] + "".join(f", each {about['axes'][k]} alone" for k in about["separate"])
+        for about in abouts.values()
+        if about["axes"]
+    }
     rows: list[Row] = [
-        (
-            _noun(options),
-            f"{len(tables):,}" + (f", and {len(failures):,} failed" if failures else ""),
-        ),
-        *_rows_of_axes(abouts.values()),
+        (_noun(options), f"{len(tables):,}{others}"),
+        *([("axes", "; ".join(sorted(axes)))] if axes else []),
         ("objects", f"{objects:,}"),
         ("lengths", f"in {unit or 'elements'}"),
         timing_row(stage.seconds),
@@ -273,37 +269,18 @@ def _show(options: Options, tables: Tables, failures: Failures, stage: Stages) -
     show(report, rows, as_json=options.as_json)
 
 
-def _rows_of_axes(abouts: Iterable[dict[str, Any]]) -> list[Row]:
-    """Return the row on the axes that files name."""
-    told = {
-        about["axes"] + "".join(f", each {about['axes'][k]} alone" for k in about["separate"])
-        for about in abouts
-        if about["axes"]
-    }
-    return [("axes", "; ".join(sorted(told)))] if told else []
-
-
-def _place(source: Source) -> dict[str, Any]:
-    return {"path": source.path, "series": source.series}
-
-
 def _noun(options: Options) -> str:
-    """Return what is measured one by one."""
     return "series" if options.series is None else "files"
 
 
 def _name(failures: Failures, sources: list[Source], options: Options) -> None:
-    """Name the files that failed, and end with status 1, if there are such."""
     if not failures:
         return
-    folder = options.kept_folder
-    kept = f"; the others are kept in {printable(str(folder))} for --resume"
+    kept = f"; the others are kept in {printable(str(options.kept_folder))} for --resume"
     kept = kept if len(failures) < len(sources) else ""
     for source, reason in list(failures.items())[:MOST_LISTED]:
         series = f", series {source.series}" if options.series is None else ""
         click.echo(f"conncomp: {printable(f'{source.path}{series}: {reason}')}", err=True)
-    click.echo(
-        f"conncomp: {len(failures)} of {len(sources)} {_noun(options)} could not be measured{kept}",
-        err=True,
-    )
+    which = f"{len(failures)} of {len(sources)} {_noun(options)}"
+    click.echo(f"conncomp: {which} could not be measured{kept}", err=True)
     raise SystemExit(1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import math
 import os
 import re
 from collections import Counter, defaultdict
@@ -10,23 +11,28 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from threading import Lock
-from types import TracebackType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import click
+import numpy as np
 
+from conncomp._memory import check_memory
+from conncomp._optional import optional
 from conncomp.chunked.volumes.formats.slices import natural_order
 from conncomp.chunked.volumes.formats.zarr_arrays import is_zarr
 from conncomp.cli._input import read_any
 from conncomp.cli.measure.options import SUFFIXES, Options, filled
-from conncomp.cli.measure.other_formats import SUFFIXES as OTHER_SUFFIXES
-from conncomp.cli.measure.other_formats import count_scenes, is_of_other_format, read_scene
-from conncomp.files.images import count_series, opened_series
-from conncomp.files.scales import Content
+from conncomp.files.access import naming
+from conncomp.files.images import SIGNATURE, count_series, is_hdf5, kind_of, opened_series
+from conncomp.files.scales import Content, scale_in_one_unit, unit_of
 from conncomp.files.tiff.ome_sets import files_of_set, head_of_set
 
 # How files are called that may be of a set.
 OF_OME = re.compile(r"\.(ome\.(tiff?|btf)|companion\.ome)$", re.IGNORECASE)
+
+# How files are called that plugins of bioio read and no reader here does, in folders.
+OTHER_SUFFIXES = frozenset({".czi", ".dv", ".lif", ".nd2", ".oib", ".oir", ".r3d", ".sld", ".sldy"})
+SPACE, KEPT = "ZYX", "YX"
 
 
 class Source(NamedTuple):
@@ -42,20 +48,16 @@ class Source(NamedTuple):
 def sources_of(options: Options) -> list[Source]:
     """Return the images that names, folders and patterns stand for, each once, in natural order.
 
-    Where the command goes on, those that it has written are none of a folder or pattern; nor are
-    files of a set of OME-TIFF, where the one by which the set is read is among them.
+    Folders and patterns leave out what the command has written where it goes on, and files of a set
+    of OME-TIFF beside the one by which that is read.
     """
-
-    def beside(template: str | None, path: Path, series: int) -> Path | None:
-        return None if template is None else filled(template, path, series)
-
     sources, named = {}, set()
     suffixes = SUFFIXES | OTHER_SUFFIXES if options.bioio else SUFFIXES
     for path, is_named in _paths(options.inputs, suffixes):
         place = os.path.realpath(path)
         names = (options.intensity, options.labels, options.picture)
         for series in _series_of(path, options):
-            beside_it = (beside(name, path, series) for name in names)
+            beside_it = (None if name is None else filled(name, path, series) for name in names)
             sources[place, series] = Source(path, series, *beside_it)
         named |= {place} if is_named else set()
     own = set[str]()
@@ -74,7 +76,6 @@ def number_of_series(path: Path, bioio: bool) -> int:
 
 
 def _series_of(path: Path, options: Options) -> Iterable[int]:
-    """Return the series of a file that are wanted; the first of what cannot be read."""
     if options.series is not None:
         return (options.series,)
     try:
@@ -110,11 +111,7 @@ def _written_of_others(sources: dict[tuple[str, int], Source], output: Path) -> 
 
 
 def _parts_of_sets(paths: Mapping[str, Path], named: set[str]) -> set[str]:
-    """Return files of OME-TIFF that nobody named, and whose planes come with another one.
-
-    Links to files are a set where the links lie. What is a part itself has none: so files that name
-    each other are all measured.
-    """
+    """Return files of OME-TIFF that nobody named, and whose planes come with another one."""
     heads = {}
     for place in paths.keys() - named:
         if OF_OME.search(str(paths[place])):
@@ -134,7 +131,6 @@ def files_read_with(path: Path) -> list[str]:
 
 
 def _outputs(source: Source) -> list[tuple[Path, str]]:
-    """Return what is written of an image, and the option that says so."""
     both = (source.labels, "--labels"), (source.picture, "--picture")
     return [(path, option) for path, option in both if path is not None]
 
@@ -142,10 +138,9 @@ def _outputs(source: Source) -> list[tuple[Path, str]]:
 def _in_folder(folder: str, suffixes: Set[str]) -> list[Path]:
     """Return the images of a folder, whose names end so, but for those in folders within it."""
     names = sorted(os.listdir(folder), key=natural_order)
-    paths = [Path(folder, name) for name in names if not name.startswith(".")]
     images = [
         path
-        for path in paths
+        for path in (Path(folder, name) for name in names if not name.startswith("."))
         if (path.is_file() and path.suffix.lower() in suffixes)
         or (path.is_dir() and is_zarr(str(path)))
     ]
@@ -181,8 +176,8 @@ Read = Callable[[int], Content]
 class OpenFiles:
     """The files of all sources, read by whichever threads.
 
-    A file of which several series are wanted stays open until all are done: once for each of the
-    threads that read it at the same time. With `bioio`, that reads what no reader here knows.
+    A file of several series that are wanted stays open until all are done, once for each thread
+    that reads it at the same time. With `bioio`, that reads what no reader here knows.
     """
 
     def __init__(self, sources: Iterable[Source], bioio: bool = False) -> None:
@@ -197,12 +192,7 @@ class OpenFiles:
     def __enter__(self) -> OpenFiles:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         for path in list(self._idle):
             self._close(path)
 
@@ -217,10 +207,9 @@ class OpenFiles:
 
     def count(self, path: Path) -> int:
         """Return how many series a file has."""
-        count = self._counts.get(path)
-        if count is None:
-            count = self._counts[path] = number_of_series(path, self._bioio)
-        return count
+        if path not in self._counts:
+            self._counts[path] = number_of_series(path, self._bioio)
+        return self._counts[path]
 
     def done(self, source: Source) -> None:
         """Close the files of an image that nobody else needs."""
@@ -248,3 +237,59 @@ class OpenFiles:
     def _close(self, path: Path) -> None:
         for _, stack in self._idle.pop(path, []):
             stack.close()
+
+
+def is_of_other_format(path: Path) -> bool:
+    """Whether a file has content that no reader here knows."""
+    if not path.is_file() or is_hdf5(path):
+        return False
+    with path.open("rb") as file:
+        head = file.read(SIGNATURE)
+    try:
+        kind_of(head)
+    except ValueError:
+        return bool(head)
+    return False
+
+
+def count_scenes(path: Path) -> int:
+    """Return how many scenes bioio finds in a file."""
+    with naming(path):
+        return len(_opened(path).scenes)
+
+
+def read_scene(path: Path, series: int) -> Content:
+    """Return a scene of a file, without axes of one element, and the scale of those of space."""
+    with naming(path):
+        opened = _opened(path)
+        if not 0 <= series < len(opened.scenes):
+            raise ValueError(f"has {len(opened.scenes)} series: there is no series={series}")
+        opened.set_scene(series)
+        order, shape = str(opened.dims.order), tuple(opened.shape)
+        check_memory(f"an image of shape {shape}", opened.dtype.itemsize * math.prod(shape))
+        image = np.asarray(opened.data)
+        kept = [k for k, axis in enumerate(order) if axis in KEPT or image.shape[k] != 1]
+        axes = "".join(order[k] for k in kept)
+        image = image.reshape([image.shape[k] for k in kept])
+        lengths, units = [1.0] * len(axes), {}
+        sizes, properties = opened.physical_pixel_sizes, opened.dimension_properties
+        for k, axis in enumerate(axes):
+            length = getattr(sizes, axis, None) if axis in SPACE else None
+            if length is not None:
+                lengths[k] = abs(float(length))
+                units[k] = unit_of(getattr(getattr(properties, axis, None), "unit", None) or "")
+        is_whole = len(units) == sum(axis in SPACE for axis in axes)
+        channels = max(axes.find("S"), axes.find("C"))
+        scale = scale_in_one_unit(lengths, units) if is_whole else None
+        return Content(image, None if channels < 0 else channels, axes, scale)
+
+
+def _opened(path: Path) -> Any:
+    bioio = optional("bioio")
+    try:
+        return bioio.BioImage(path)
+    except Exception as error:  # whatever a plugin raises
+        raise ValueError(
+            f"bioio does not read it; a plugin for the format, such as bioio-czi, may be missing: "
+            f"{error}"
+        ) from error

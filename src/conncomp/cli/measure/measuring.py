@@ -17,7 +17,7 @@ import conncomp
 from conncomp.chunked.measures.volume_file import VolumeFile
 from conncomp.chunked.volumes.formats.zarr_arrays import is_zarr
 from conncomp.chunked.volumes.sources import described
-from conncomp.chunked.volumes.volume import PartOfVolume, Place
+from conncomp.chunked.volumes.volume import PartOfVolume, Place, Volume
 from conncomp.cli._input import one_channel, with_named_axes
 from conncomp.cli.label.options import finite
 from conncomp.cli.measure.inputs import OpenFiles, Source
@@ -77,16 +77,14 @@ def measure_image(source: Source, options: Options, files: OpenFiles) -> Measure
 def doubt_of(sample: NDArray[Any], labels: NDArray[Any], elements: int) -> str | None:
     """Return why labels may be none, of which so many elements were measured."""
     count, highest = len(labels), int(labels.max(initial=0))
-    if not look_like_intensities(sample, elements, count, highest):
-        return None
-    return (
+    doubt = (
         f"looks like intensities, not labels: most neighbours differ, in {count:,} values up to "
         f"{highest:,}; give --threshold, such as otsu, to find objects"
     )
+    return doubt if look_like_intensities(sample, elements, count, highest) else None
 
 
 def _plain(threshold: Any) -> Any:
-    """Return a threshold as JSON has it."""
     if isinstance(threshold, np.generic):
         threshold = float(threshold) if threshold.dtype.kind == "f" else threshold.item()
     return None if threshold is None else finite(threshold)
@@ -113,7 +111,6 @@ def scale_of_options(content: Content, options: Options, ndim: int) -> Scale | N
 def _labels(
     image: NDArray[Any], options: Options, batch: int
 ) -> tuple[NDArray[Any], int | None, Any]:
-    """Return labels, the largest if it is known, and the threshold if there is one."""
     labels: Any = image
     largest = threshold = None
     if options.threshold is not None:
@@ -207,7 +204,6 @@ def measure_in_blocks(source: Source, options: Options) -> Measured:
 
 
 def _batch_of(labels: VolumeFile, options: Options) -> int:
-    """Return how many axes ahead hold separate images."""
     with naming(labels.volume.path):
         if not options.planes:
             return batch_axes_of(labels.axes, labels.shape, options.join_time)
@@ -217,9 +213,9 @@ def _batch_of(labels: VolumeFile, options: Options) -> int:
 
 
 class _WholeNumbers(PartOfVolume):
-    """Labels of a floating dtype, as integers."""
-
-    dtype = np.dtype(np.int64)
+    def __init__(self, volume: Volume) -> None:
+        super().__init__(volume)
+        self.dtype = np.dtype(np.int64)
 
     def read(self, place: Place) -> NDArray[Any]:
         """Return a part; raise TypeError unless it is of whole numbers."""

@@ -10,17 +10,8 @@ from typing import Any
 
 import click
 
-from conncomp.cli._options import (
-    argument,
-    join_time_option,
-    json_option,
-    memory_option,
-    option,
-    parsed,
-    spacing_option,
-    threads_option,
-    typed,
-)
+from conncomp.cli import _options
+from conncomp.cli._options import Common, argument, option, parsed, typed
 from conncomp.cli._output import output_file
 from conncomp.cli._rules import excludes, needs, no_effect
 from conncomp.cli.label.options import connectivity_option, threshold_option
@@ -33,11 +24,9 @@ from conncomp.components.columns.properties import (
 from conncomp.files.images import KINDS, WRITTEN
 from conncomp.files.scales import METRES, unit_of
 
-# What a template has in the place of a part of the name of the image.
-FIELD = re.compile(r"\{([^{}]*)\}")
+FIELD = re.compile(r"\{([^{}]*)\}")  # in a template, in the place of a part of a name
 FIELDS = ("stem", "name", "parent", "series")
-# What leads to another folder, or to none.
-NO_NAMES = ("", ".", "..")
+NO_NAMES = ("", ".", "..")  # which lead to another folder, or to none
 # Endings of two parts, of which neither belongs to the stem.
 DOUBLE = (
     *(".nii.gz", ".npy.gz", ".ome.tif", ".ome.tiff", ".ome.btf", ".ome.zarr"),
@@ -63,7 +52,6 @@ def template_of(*suffixes: str) -> Callable[[str], str]:
 
 
 def _parse_properties(text: str) -> tuple[str, ...] | str:
-    """Return names of columns of numbers, each once, or "all"."""
     if text == "all":
         return text
     words = text.replace(" ", "").split(",")
@@ -80,7 +68,6 @@ def _parse_properties(text: str) -> tuple[str, ...] | str:
 
 
 def _parse_series(text: str) -> int | None:
-    """Return the number of a series; None for all."""
     if text == "all":
         return None
     if not re.fullmatch("[0-9]{1,9}", text):
@@ -95,7 +82,7 @@ def _parse_unit(text: str) -> str:
 
 
 @dataclass(frozen=True)
-class Options:
+class Options(Common):
     """What the command is given."""
 
     inputs: tuple[str, ...] = argument("IN...", nargs=-1, required=True)
@@ -128,7 +115,7 @@ class Options:
         type=parsed(_parse_series, "neither a number nor 'all'"),
     )
     planes: bool = option("Each plane of a stack is an image of its own, as frames of a film are.")
-    join_time: bool = join_time_option()
+    join_time: bool = _options.join_time_option()
     intensity: str | None = option(
         "Measure intensities in this image, such as raw/{stem}.tif. Default: with --threshold, in "
         "all channels of the image itself, as it was.",
@@ -142,7 +129,7 @@ class Options:
         "P,P,...|all",
         type=parsed(_parse_properties),
     )
-    spacing: tuple[float, ...] | None = spacing_option(
+    spacing: tuple[float, ...] | None = _options.spacing_option(
         "In the place of what files tell; one number is for all axes."
     )
     unit: str | None = option(
@@ -157,7 +144,7 @@ class Options:
     picture: str | None = option(
         "Write pictures of labels, such as out/{stem}.png.", "NAME.png", type=template_of(".png")
     )
-    memory: int | None = memory_option(
+    memory: int | None = _options.memory_option(
         "Measure labels in Zarr or HDF5, without --threshold, block by block, in no more memory "
         "than SIZE, such as 8G; if it needs more, the file fails. Columns are the default ones, "
         "and centroid_weighted."
@@ -171,8 +158,6 @@ class Options:
         "whatever it does."
     )
     resume: bool = option("Go on where the same command ended before all was done.")
-    threads: int | None = threads_option()
-    as_json: bool = json_option()
 
     @property
     def kept_folder(self) -> Path:
@@ -181,7 +166,6 @@ class Options:
 
 
 def _of_image(properties: tuple[str, ...] | str | None) -> list[str]:
-    """Return the columns of intensities that are asked for by name."""
     asked = () if properties is None or isinstance(properties, str) else properties
     # What is not in the table is a quantile.
     return [name for name in asked if name not in PROPERTIES or PROPERTIES[name].image]

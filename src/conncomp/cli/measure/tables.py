@@ -68,19 +68,13 @@ def table_of(source: Source, measured: Measured, options: Options) -> Any:
 
 
 def _unit(column: str, measured: Measured) -> str:
-    """Return the unit of a column; "" of numbers without."""
     name = re.sub(r"(-\d+)+$", "", column)
     orders = [int(order) for order in column.removeprefix(name).split("-")[1:]]
-    kinds = (
-        *(
-            (LENGTHS, 1),
-            (SQUARES, 2),
-            (AREAS, len(measured.spacing)),
-            (FACES, len(measured.spacing) - 1),
-        ),
-        (MOMENTS, sum(orders[: len(measured.spacing)])),  # after which comes the channel
-    )
-    power = next((power for names, power in kinds if name in names), 0)
+    ndim = len(measured.spacing)
+    kinds = (LENGTHS, 1), (SQUARES, 2), (AREAS, ndim), (FACES, ndim - 1)
+    # Orders of a moment, after which comes the channel.
+    powers = (*kinds, (MOMENTS, sum(orders[:ndim])))
+    power = next((power for names, power in powers if name in names), 0)
     if power == 0 or not measured.unit:
         return ""
     return measured.unit if power == 1 else f"{measured.unit}^{power}"
@@ -93,11 +87,7 @@ def about_table(table: Any) -> dict[str, Any]:
 
 
 class KeptTables:
-    """Tables of images that are measured, in a folder beside the table of all of them.
-
-    Where the image, the options, the version or a file that was written of it has changed, a
-    table is made anew.
-    """
+    """Tables of images, beside that of all; after changes of input or output they are made anew."""
 
     def __init__(self, options: Options) -> None:
         self.folder = options.kept_folder
@@ -128,10 +118,13 @@ class KeptTables:
         """Keep the table of an image; a kill leaves it whole or not at all."""
         states = json.dumps(_states_of_written(source))
         table = table.replace_schema_metadata({**table.schema.metadata, STATES_KEY: states})
-        packed = _packed(table)
-        check_space(place, len(packed))
+        arrow = optional("pyarrow")
+        packed = arrow.BufferOutputStream()
+        with arrow.ipc.new_file(packed, table.schema) as writer:
+            writer.write_table(table)
+        check_space(place, len(packed.getvalue()))
         with whole(place) as temporary:
-            temporary.write_bytes(packed)
+            temporary.write_bytes(packed.getvalue())
 
     def remove(self) -> None:
         """Remove all tables, and what a kill has cut short."""
@@ -154,17 +147,8 @@ def kept_tables(options: Options) -> Iterator[KeptTables]:
 
 
 def _states_of_written(source: Source) -> list[list[int]]:
-    """Return the sizes and times of the files that are written of an image."""
     states = [path.stat() for path in (source.labels, source.picture) if path is not None]
     return [[state.st_size, state.st_mtime_ns] for state in states]
-
-
-def _packed(table: Any) -> Any:
-    arrow = optional("pyarrow")
-    sink = arrow.BufferOutputStream()
-    with arrow.ipc.new_file(sink, table.schema) as writer:
-        writer.write_table(table)
-    return sink.getvalue()
 
 
 def write_table(path: Path, tables: Sequence[Any]) -> None:

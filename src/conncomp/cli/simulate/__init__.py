@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from conncomp.cli._later import GroupOfLater, Later
+from conncomp.cli._command import GroupOfLater, Later
 
 
 @click.group(cls=GroupOfLater)
@@ -12,8 +12,8 @@ def simulate() -> None:
     """Simulate models of statistical physics by the clusters of their links."""
 
 
-for module, summary in {
-    "cahn_hilliard": "Simulate the equation of Cahn and Hilliard: a mixture that separates into "
+SUMMARIES = {
+    "cahn-hilliard": "Simulate the equation of Cahn and Hilliard: a mixture that separates into "
     "two phases.",
     "clock": "Simulate the clock model: spins of q directions in a plane, by clusters.",
     "glass": "Simulate Ising spin glasses of several sizes, temperatures and samples.",
@@ -28,7 +28,8 @@ for module, summary in {
     "percolation": "Draw configurations of percolation, and measure their clusters.",
     "potts": "Simulate the Potts model; of two states, the default, it is the Ising model.",
     "xy": "Simulate the XY model: spins that are unit vectors in a plane, by clusters.",
-}.items():
-    name = module.replace("_", "-")
-    module = "vectors" if name in ("clock", "heisenberg", "on", "xy") else module
+}
+for name, summary in SUMMARIES.items():
+    of_spins = name in ("clock", "heisenberg", "ising", "on", "potts", "xy")
+    module = "spins" if of_spins else name.replace("-", "_")
     simulate.add_command(Later(f"conncomp.cli.simulate.{module}", name, summary))

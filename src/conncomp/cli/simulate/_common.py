@@ -44,14 +44,11 @@ SIZES = (
 LENGTHS = numbers("x", [int], "not lengths such as 64x64")
 
 
-def _number_or_critical(text: str) -> str | float:
-    return text if text == "critical" else float(text)
-
-
 def number_or_critical_option(help_: str, metavar: str) -> Any:
     """Return an option that is a number, or "critical"."""
     wanted = "not a number or 'critical'; several need a run each, or an option that takes A:B:N"
-    return option(help_, metavar, type=parsed(_number_or_critical, wanted))
+    parse = parsed(lambda text: text if text == "critical" else float(text), wanted)
+    return option(help_, metavar, type=parse)
 
 
 @dataclass(frozen=True)
@@ -208,10 +205,7 @@ def run_model(
     options: Mapping[str, Any],
     cell: int = 1,
 ) -> Finished[Measured]:
-    """Build the model and simulate it, with what is to be written of it but for the plot.
-
-    The settings were checked. Pictures have the `cell` sites of each element side by side.
-    """
+    """Build a model, simulate it, and write all but the plot; `cell` sites are painted in a row."""
     stage = Stages()
     timed = stages_on(settings.device, stage)
     with timed("starting"):
@@ -220,8 +214,7 @@ def run_model(
     film = None
     if settings.film is not None:
         measurements = len(range(0, settings.sweeps, max(1, settings.measure_every)))
-        every = film_every(painted, measurements, settings.film_every)
-        film = Film(painted, every)
+        film = Film(painted, film_every(painted, measurements, settings.film_every))
     begin = perf_counter()
     thermalise = settings.sweeps // 10 if settings.thermalise is None else settings.thermalise
     try:
@@ -288,9 +281,8 @@ def plot_observables(
     levels = {}
     if beta is not None and len(np.unique(beta)) == 1 and beta.max() > 0:
         at = 1 / beta.reshape(-1)[:1]
-        levels = {
-            name: (called, float(values(at)[0])) for name, (called, values) in known.curves.items()
-        }
+        for name, (called, values) in known.curves.items():
+            levels[name] = called, float(values(at)[0])
     plot_series(finished.settings.plot, updates, shaped, model[1], levels)
 
 
@@ -312,19 +304,15 @@ def as_plain(value: Any) -> Any:
     if isinstance(value, tuple) and hasattr(value, "_asdict"):
         return {name: as_plain(part) for name, part in value._asdict().items()}
     if isinstance(value, tuple):
-        return [as_plain(part) for part in value]
-    if isinstance(value, str):
-        return value
-    return value if value is not None and math.isfinite(value) else None
+        return list(map(as_plain, value))
+    known = isinstance(value, str) or (value is not None and math.isfinite(value))
+    return value if known else None
 
 
 def as_table(columns: Mapping[str, Sequence[str]]) -> list[Row]:
     """Return a line for each entry of columns or, of single entries, a line for each column."""
     if all(len(cells) == 1 for cells in columns.values()):
-        return [
-            ("observable", "value ± error"),
-            *((name, cell) for name, [cell] in columns.items()),
-        ]
+        return [("observable", "value ± error"), *((name, *cell) for name, cell in columns.items())]
     return [tuple(columns), *zip(*columns.values(), strict=True)]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from conncomp.cli._picture import Curve, Known
 from conncomp.models import Ising, Potts, exact
 from conncomp.models.places import HYPERCUBIC
-from conncomp.models.vectors.model import critical_temperatures
+from conncomp.models.vectors.model import CRITICAL
 
 ENERGY_OF_BOND = "energy a bond"
 ENERGY, MAGNETISATION, HELICITY = "energy a site", "magnetisation", "helicity modulus"
@@ -51,7 +51,7 @@ def _transition(parameters: Mapping[str, Any], lattice: str) -> float | None:
         except ValueError:
             return None
     states = parameters.get("q", parameters.get("n", 0))
-    known = critical_temperatures(model, states).get(lattice)
+    known = CRITICAL.get((model, states), {}).get(lattice)
     return None if known is None else coupling * known
 
 

@@ -41,11 +41,7 @@ def film_every(shape: Sequence[int], measurements: int, every: int | None) -> in
 
 
 class Film:
-    """The frames of a film of the first lattice; it is called with a model for each measurement.
-
-    Colours follow from the first element of a component where its neighbours let them, so that one
-    that stays keeps its colour. Of `every` calls the first one adds a frame.
-    """
+    """The frames of a film of the first lattice; components that stay keep their colours."""
 
     def __init__(self, shape: Sequence[int], every: int) -> None:
         self._image = optional("PIL.Image")
@@ -55,24 +51,16 @@ class Film:
     def __call__(self, model: Model[Any]) -> None:
         """Add a frame, if it is time for one."""
         if self._calls % self._every == 0:
-            self._frames.append(self._frame(model.labels(numbering="roots")))
+            first = model.labels(numbering="roots").reshape(-1, *self._shape)[0]
+            plane = middle_plane(first, LONGEST_SIDE).pixels
+            roots = move_from_gpu(plane.copy()) if on_gpu(plane) else plane
+            colours = conncomp.colour_components(roots, background=-1)
+            self._frames.append(self._image.fromarray(colours).quantize())
         self._calls += 1
-
-    def _frame(self, labels: Any) -> Any:
-        first = labels.reshape(-1, *self._shape)[0]
-        plane = middle_plane(first, LONGEST_SIDE).pixels
-        roots = move_from_gpu(plane.copy()) if on_gpu(plane) else plane
-        return self._image.fromarray(conncomp.colour_components(roots, background=-1)).quantize()
 
     def write(self, path: Path) -> None:
         """Write the film."""
         first, *later = self._frames
         with atomic_path(path) as temporary, temporary.open("wb") as file:
-            first.save(
-                file,
-                format="GIF",
-                save_all=True,
-                append_images=later,
-                duration=MILLISECONDS,
-                loop=0,
-            )
+            how = {"save_all": True, "append_images": later, "duration": MILLISECONDS, "loop": 0}
+            first.save(file, format="GIF", **how)

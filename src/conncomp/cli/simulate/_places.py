@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-import click
 import numpy as np
 from numpy.typing import NDArray
 
@@ -18,17 +17,6 @@ MOST_POINTS = 1 << 16
 Range = tuple[float, float, int]
 
 
-def lattice_option(default: str | None) -> Any:
-    """Return the option that names a lattice."""
-    return option(
-        "--shape counts its unit cells, along its primitive vectors.",
-        type=click.Choice(list(LATTICES)),
-        default=default,
-        rank=1,
-        show_default=default or "hypercubic, of as many axes as there are lengths",
-    )
-
-
 def borders_of(periodic: Any, antiperiodic: Any, axes: int) -> list[bool | str]:
     """Return what a model takes as `periodic`, given what was named."""
     turning = closed_axes(antiperiodic, axes, "lattice", "--antiperiodic")
@@ -36,9 +24,7 @@ def borders_of(periodic: Any, antiperiodic: Any, axes: int) -> list[bool | str]:
     both = [k for k in range(axes) if turning[k] and closed[k] and periodic is not True]
     if both:
         raise ValueError(f"--periodic and --antiperiodic both name axis {both[0]}; choose one")
-    return [
-        "antiperiodic" if turns else closes for turns, closes in zip(turning, closed, strict=True)
-    ]
+    return ["antiperiodic" if turning[k] else closed[k] for k in range(axes)]
 
 
 def sites_of_cell(lattice: str | None) -> int:
@@ -79,44 +65,39 @@ def range_option(help_: str, wanted: str = "two numbers") -> Any:
     return option(help_, "A:B:N", type=kinds)
 
 
-def values_of(option: str, several: Range) -> list[float]:
-    """Return the values of a range that an option gave.
+def values_of(
+    option: str, several: Range, wanted: str = "numbers", least: float = -math.inf
+) -> NDArray[np.float64]:
+    """Return the values of a range that an option gave, above the least one.
 
-    >>> values_of("--fractions", (0.25, 0.75, 3))
+    >>> values_of("--fractions", (0.25, 0.75, 3)).tolist()
     [0.25, 0.5, 0.75]
     """
     first, last, count = several
-    if not (math.isfinite(last - first) and 1 <= count <= MOST_POINTS):
+    above = least < min(first, last)
+    if not (above and math.isfinite(last - first) and 1 <= count <= MOST_POINTS):
         raise ValueError(
-            f"{option} {first:g}:{last:g}:{count} must be two numbers, and from 1 to {MOST_POINTS} "
-            "of them"
-        )
-    return [float(value) for value in np.linspace(first, last, count)]
-
-
-def temperatures_of(several: Range) -> NDArray[np.float64]:
-    """Return the temperatures of ``--temperatures``, which have inverses."""
-    first, last, count = several
-    given = f"--temperatures {first:g}:{last:g}:{count}"
-    if not (0 < first < math.inf and 0 < last < math.inf and 1 <= count <= MOST_POINTS):
-        raise ValueError(
-            f"{given} must be two temperatures above 0, and from 1 to {MOST_POINTS} of them"
-        )
-    lowest = min(first, last)
-    if math.isinf(1 / lowest):
-        raise ValueError(
-            f"{given} has {lowest:g}, of which no number is the inverse; choose a higher one"
+            f"{option} {first:g}:{last:g}:{count} must be two {wanted}, and from 1 to "
+            f"{MOST_POINTS} of them"
         )
     return np.linspace(first, last, count)
 
 
-def inverse_temperatures(several: Range) -> NDArray[np.float64]:
-    """Return the inverses of the temperatures of ``--temperatures``.
+def temperatures_of(several: Range) -> NDArray[np.float64]:
+    """Return the temperatures of ``--temperatures``, which have inverses.
 
-    >>> inverse_temperatures((1.0, 4.0, 2)).tolist()
-    [1.0, 0.25]
+    >>> temperatures_of((1.0, 4.0, 2)).tolist()
+    [1.0, 4.0]
     """
-    return np.asarray(1 / temperatures_of(several))
+    temperatures = values_of("--temperatures", several, "temperatures above 0", 0.0)
+    lowest = min(several[:2])
+    if math.isinf(1 / lowest):
+        first, last, count = several
+        raise ValueError(
+            f"--temperatures {first:g}:{last:g}:{count} has {lowest:g}, of which no number is the "
+            "inverse; choose a higher one"
+        )
+    return temperatures
 
 
 def temperature_in_words(beta: float) -> str:

@@ -95,7 +95,7 @@ def show_sizes(
 
 def size_of(finished: Finished[Any]) -> str:
     """Return the lengths of a run, as users give them."""
-    return _size(finished.settings.shape)
+    return "x".join(map(str, finished.settings.shape))
 
 
 def _check(settings: SettingsOfSizes, shapes: Sequence[Sequence[int]]) -> None:
@@ -123,7 +123,7 @@ def _of_size(settings: SettingsOfSizes, shape: list[int]) -> Settings:
     own = replace(settings, shape=shape, plot=None)
     if settings.folder is None:
         return own
-    name = _size(shape)
+    name = "x".join(map(str, shape))
     output, checkpoint = (settings.folder / f"{name}.{kind}" for kind in ("h5", "checkpoint"))
     # The series beside a checkpoint is of this command, which replaces it as it goes on.
     force = settings.force or checkpoint.exists()
@@ -131,10 +131,6 @@ def _of_size(settings: SettingsOfSizes, shape: list[int]) -> Settings:
         given = facts_of(checkpoint).get("thermalise")
         own = replace(own, thermalise=given if isinstance(given, int) else None)
     return replace(own, force=force, output=output, checkpoint=checkpoint)
-
-
-def _size(shape: Sequence[int]) -> str:
-    return "x".join(map(str, shape))
 
 
 def _curves(summaries: Mapping[str, list[Any]], observables: Mapping[str, Observables]) -> Curves:

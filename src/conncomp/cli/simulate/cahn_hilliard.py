@@ -12,13 +12,6 @@ from conncomp.cli._options import option
 from conncomp.cli._report import Row
 from conncomp.cli._rules import command
 from conncomp.cli.simulate import _common as common
-from conncomp.cli.simulate._common import (
-    ONE_SIZE,
-    arguments_of,
-    as_plain,
-    plot_observables,
-    run_model,
-)
 from conncomp.models import CahnHilliard
 from conncomp.models.cahn_hilliard.model import DTYPES
 from conncomp.models.results import DomainMeasurements
@@ -60,7 +53,7 @@ class Settings(common.Settings):
     )
 
 
-@command(Settings, *ONE_SIZE, name="cahn-hilliard")
+@command(Settings, *common.ONE_SIZE, name="cahn-hilliard")
 def cahn_hilliard(settings: Settings) -> None:
     """Simulate the equation of Cahn and Hilliard: a mixture that separates into two phases.
 
@@ -70,10 +63,10 @@ def cahn_hilliard(settings: Settings) -> None:
     settings.check()
 
     def build() -> CahnHilliard:
-        return CahnHilliard(settings.shape, **arguments_of(CahnHilliard, settings))
+        return CahnHilliard(settings.shape, **common.arguments_of(CahnHilliard, settings))
 
     try:
-        finished = run_model(settings, build, {"threshold": settings.threshold})
+        finished = common.run_model(settings, build, {"threshold": settings.threshold})
     except FloatingPointError as error:
         raise click.ClickException(str(error)) from None
     parameters = finished.run.parameters
@@ -82,12 +75,12 @@ def cahn_hilliard(settings: Settings) -> None:
     if settings.plot is not None:
         with finished.stage("plot"):
             shown = {name: getattr(finished.run.series, key) for key, name in NAMES.items()}
-            plot_observables(finished, model, shown)
+            common.plot_observables(finished, model, shown)
     last = _last(finished.run.series)
     time = float(finished.run.updates[-1]) * parameters["dt"]
     table: list[Row] = [("observable", f"at time {time:g}")]
     table += [(name, f"{value:.6g}") for name, value in last.items()]
-    summaries = {"time": time, **{name: as_plain(value) for name, value in last.items()}}
+    summaries = {"time": time, **{name: common.as_plain(value) for name, value in last.items()}}
     finished.show(model, summaries, table, facts=[finished.speed_row("cells")])
 
 

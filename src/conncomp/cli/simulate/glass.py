@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from math import sqrt
 from typing import Any, Literal
@@ -11,13 +10,11 @@ import click
 import numpy as np
 
 from conncomp.cli._options import closed_axes, option, periodic_option
-from conncomp.cli._picture import Known
 from conncomp.cli._report import Row
 from conncomp.cli._rules import command, excludes, no_effect
 from conncomp.cli.simulate import _common as common
-from conncomp.cli.simulate._common import SIZES, Finished, SettingsOfSizes, arguments_of, run_model
 from conncomp.cli.simulate._exact import ENERGY_OF_BOND, known_of_glass
-from conncomp.cli.simulate._places import Range, inverse_temperatures, range_option
+from conncomp.cli.simulate._places import Range, range_option, temperatures_of
 from conncomp.cli.simulate._sizes import Curves, run_sizes, show_sizes, size_of
 from conncomp.kernels.spin_glass import RULES
 from conncomp.models import SpinGlass
@@ -38,7 +35,7 @@ DRAWN = "correlation_ratio", "binder_ratio"
 
 
 @dataclass(frozen=True)
-class Settings(SettingsOfSizes):
+class Settings(common.SettingsOfSizes):
     """What the user chose of spin glasses."""
 
     couplings: str = option(type=click.Choice(KINDS), default="pm")
@@ -65,7 +62,7 @@ class Settings(SettingsOfSizes):
 
 @command(
     Settings,
-    *SIZES,
+    *common.SIZES,
     excludes("--temperatures", "--temperature"),
     no_effect(
         "is for several --temperatures; leave it out",
@@ -87,18 +84,20 @@ def glass(settings: Settings) -> None:
     options = {"houdayer": settings.houdayer, "overlaps": True, "tempering": exchanges}
     given: dict[str, Any] = {"beta": betas, "temperature": None}
     given |= {"copies": settings.replicas or PAIR, "replicas": None}
-    arguments = arguments_of(SpinGlass, settings, **given)
+    arguments = common.arguments_of(SpinGlass, settings, **given)
 
-    def run(own: common.Settings) -> Finished[Any]:
+    def run(own: common.Settings) -> common.Finished[Any]:
         closed = closed_axes(settings.periodic, len(own.shape), "lattice")
 
         def build() -> SpinGlass:
             return SpinGlass(own.shape, periodic=closed, **arguments)
 
-        return run_model(own, build, options)
+        return common.run_model(own, build, options)
 
     finished = run_sizes(settings, run)
-    known = _known(finished[-1].run.parameters)
+    parameters = finished[-1].run.parameters
+    is_whole = parameters["couplings"] == "pm" and not parameters["dilution"]
+    known = known_of_glass(parameters["positive"], is_whole)
 
     def drawn(curves: Curves) -> Curves:
         return {NAMES[name]: curves[NAMES[name]] for name in DRAWN} | _energies(finished)
@@ -111,11 +110,11 @@ def glass(settings: Settings) -> None:
 
 def _inverses(one: float | None, several: Range | None) -> Any:
     """Return the inverse temperatures that either option gives."""
-    if several is not None:
-        return inverse_temperatures(several)
-    if one is None:
-        raise click.UsageError("Give either --temperatures A:B:N or --temperature T.")
-    return inverse_temperatures((one, one, 1))
+    if several is None:
+        if one is None:
+            raise click.UsageError("Give either --temperatures A:B:N or --temperature T.")
+        several = one, one, 1
+    return 1 / temperatures_of(several)
 
 
 def _in_words(settings: Settings, sizes: str) -> Row:
@@ -133,7 +132,7 @@ def _observables(summaries: list[OverlapSummary]) -> dict[str, list[Any]]:
     return {name: [getattr(each, key) for each in summaries] for key, name in names.items()}
 
 
-def _energies(finished: list[Finished[GlassSeries]]) -> Curves:
+def _energies(finished: list[common.Finished[GlassSeries]]) -> Curves:
     """Return mean energies a bond, with the errors that samples have, by size and temperature."""
     of_sizes = {}
     for each in finished:
@@ -145,8 +144,3 @@ def _energies(finished: list[Finished[GlassSeries]]) -> Curves:
         points = np.stack([1 / betas, energies.mean(axis=0), errors], axis=1).tolist()
         of_sizes[size_of(each)] = [(t, mean, error) for t, mean, error in points]
     return {ENERGY_OF_BOND: of_sizes}
-
-
-def _known(parameters: Mapping[str, Any]) -> Known:
-    is_whole = parameters["couplings"] == "pm" and not parameters["dilution"]
-    return known_of_glass(parameters["positive"], is_whole)

@@ -12,20 +12,9 @@ from conncomp.cli._picture import plot_scan
 from conncomp.cli._report import Row
 from conncomp.cli._rules import command, excludes
 from conncomp.cli.simulate import _common as common
-from conncomp.cli.simulate._common import (
-    ONE_SIZE,
-    Finished,
-    arguments_of,
-    as_plain,
-    as_table,
-    number_or_critical_option,
-    plot_observables,
-    run_model,
-    shown,
-)
 from conncomp.cli.simulate._places import MOST_POINTS, Range, range_option, values_of
 from conncomp.models import Kawasaki, jackknife
-from conncomp.models.results import Estimate, KawasakiMeasurements
+from conncomp.models.results import Estimate, KawasakiMeasurements, Simulation
 
 # Of each observable of a `Point`, what it is called in tables and pictures.
 NAMES = {
@@ -54,7 +43,7 @@ class Settings(common.Settings):
         "bcc is body-centred cubic: --shape counts sites along its primitive vectors.",
         default="bcc",
     )
-    temperature: str | float | None = number_or_critical_option(
+    temperature: str | float | None = common.number_or_critical_option(
         "kT in units of J, in the Ising convention. Default: the critical one of --fraction 0.5.",
         "T|critical",
     )
@@ -69,7 +58,7 @@ class Settings(common.Settings):
 
 @command(
     Settings,
-    *ONE_SIZE,
+    *common.ONE_SIZE,
     excludes("--beta", "--temperature", "--temperatures"),
     excludes("--fraction", "--fractions"),
 )
@@ -81,100 +70,78 @@ def kawasaki(settings: Settings) -> None:
     is periodic.
     """
     settings.check()
-    lattice, coupling, beta = settings.lattice, settings.coupling, settings.beta
-    temperature = settings.temperature
+    beta, temperature = settings.beta, settings.temperature
     if temperature is None or temperature == "critical":
-        temperature = coupling * Kawasaki.critical_temperature(lattice)
-    along = [float(temperature)] if beta is None else [beta]
+        temperature = settings.coupling * Kawasaki.critical_temperature(settings.lattice)
+    along: Any = [float(temperature)] if beta is None else [beta]
     if settings.temperatures is not None:
         along = values_of("--temperatures", settings.temperatures)
-    across = [0.5 if settings.fraction is None else settings.fraction]
+    across: Any = [0.5 if settings.fraction is None else settings.fraction]
     if settings.fractions is not None:
         across = values_of("--fractions", settings.fractions)
-    side_by_side = settings.temperatures is not None or settings.fractions is not None
-    each = settings.replicas or 1
-    if len(along) * len(across) > MOST_POINTS:
+    count, each = len(along) * len(across), settings.replicas or 1
+    if count > MOST_POINTS:
         raise ValueError(
-            f"--temperatures and --fractions make {len(along) * len(across)} points; choose "
-            f"{MOST_POINTS} or fewer"
+            f"--temperatures and --fractions make {count} points; choose {MOST_POINTS} or fewer"
         )
 
     def build() -> Kawasaki:
-        chosen = np.repeat(along, len(across) * each) if side_by_side else along[0]
         named: dict[str, Any] = {"temperature": None, "beta": None}
-        named["temperature" if beta is None else "beta"] = chosen
         named["fraction"] = np.tile(np.repeat(across, each), len(along))
-        if side_by_side:
-            named["replicas"] = len(along) * len(across) * each
-        return Kawasaki(settings.shape, **arguments_of(Kawasaki, settings, **named))
+        one = along[0]
+        if settings.temperatures is not None or settings.fractions is not None:
+            one, named["replicas"] = np.repeat(along, len(across) * each), count * each
+        named["temperature" if beta is None else "beta"] = one
+        return Kawasaki(settings.shape, **common.arguments_of(Kawasaki, settings, **named))
 
-    finished = run_model(settings, build, {})
+    finished = common.run_model(settings, build, {})
     with finished.stage("statistics"):
-        points = _summarise(finished, len(along) * len(across))
-    model = _model_row(finished.run.parameters)
+        points = _summarise(finished, count)
+    parameters = finished.run.parameters
+    lengths = " x ".join(map(str, parameters["shape"]))
+    lattice = {"bcc": "body-centred cubic", "sc": "simple cubic"}.get(settings.lattice, "square")
+    model = "model", f"Kawasaki dynamics, {lattice}, {lengths} sites, periodic"
     if settings.plot is not None:
         with finished.stage("plot"):
             _draw(finished, points, model)
-    finished.show(
-        model,
-        [as_plain(point) for point in points],
-        _table(points),
-        facts=[finished.speed_row("spins")],
-    )
-
-
-def _summarise(finished: Finished[KawasakiMeasurements], points: int) -> list[Point]:
-    """Return a `Point` for each, whose replicas are side by side."""
-    run = finished.run
-    rows = len(run.updates)
-
-    def of_points(values: Any) -> Any:
-        return np.asarray(values, float).reshape(rows, points, -1).transpose(1, 0, 2)
-
-    series = {name: of_points(getattr(run.series, name)) for name in NAMES}
-    series["energy"] /= run.series.lattice.sites
-    temperatures, fractions = (
-        np.broadcast_to(run.arrays[name].reshape(-1), series["energy"].shape[2] * points)
-        .reshape(points, -1)[:, 0]
-        .tolist()
-        for name in ("temperature", "fraction")
-    )
-    return [
-        Point(
-            temperatures[k],
-            fractions[k],
-            series["energy"][k].size,
-            *(jackknife(lambda mean: mean, series[name][k]) for name in NAMES),
-        )
-        for k in range(points)
-    ]
-
-
-def _draw(finished: Finished[KawasakiMeasurements], points: list[Point], model: Row) -> None:
-    assert finished.settings.plot is not None
-    temperatures = {point.temperature for point in points}
-    if len(points) > 1 and len(temperatures) == len(points):
-        observables = {name: [getattr(p, key) for p in points] for key, name in NAMES.items()}
-        at = [point.temperature for point in points]
-        plot_scan(finished.settings.plot, at, observables, model[1])
-        return
-    series = finished.run.series
-    shown_series = {name: np.asarray(getattr(series, key)) for key, name in NAMES.items()}
-    shown_series[NAMES["energy"]] = series.energy / series.lattice.sites
-    plot_observables(finished, model, shown_series)
-
-
-def _model_row(parameters: dict[str, Any]) -> Row:
-    names = {"bcc": "body-centred cubic", "sc": "simple cubic", "square": "square"}
-    lengths = " x ".join(map(str, parameters["shape"]))
-    return "model", f"Kawasaki dynamics, {names[parameters['lattice']]}, {lengths} sites, periodic"
-
-
-def _table(points: list[Point]) -> list[Row]:
-    """Return a line for each point or, of a single one, a line for each observable."""
     columns = {
         "temperature": [f"{point.temperature:.6g}" for point in points],
         "fraction": [f"{point.fraction:.6g}" for point in points],
-        **{name: [shown(getattr(p, key)) for p in points] for key, name in NAMES.items()},
+        **{name: [common.shown(getattr(p, key)) for p in points] for key, name in NAMES.items()},
     }
-    return as_table(columns)
+    facts = [finished.speed_row("spins")]
+    finished.show(model, list(map(common.as_plain, points)), common.as_table(columns), facts=facts)
+
+
+def _series(run: Simulation[KawasakiMeasurements]) -> dict[str, Any]:
+    """Return the observables that have `NAMES`, of shape (rows,) or (rows, replicas)."""
+    series = {key: np.asarray(getattr(run.series, key), float) for key in NAMES}
+    series["energy"] /= run.series.lattice.sites
+    return series
+
+
+def _summarise(finished: common.Finished[KawasakiMeasurements], points: int) -> list[Point]:
+    """Return a `Point` for each, whose replicas are side by side."""
+    run = finished.run
+    shape = len(run.updates), points, -1
+    series = [each.reshape(shape).transpose(1, 0, 2) for each in _series(run).values()]
+    replicas = points * series[0].shape[2]
+    temperatures, fractions = (
+        np.broadcast_to(run.arrays[name].reshape(-1), replicas).reshape(points, -1)[:, 0].tolist()
+        for name in ("temperature", "fraction")
+    )
+    return [
+        Point(t, share, each[0].size, *(jackknife(lambda mean: mean, values) for values in each))
+        for t, share, *each in zip(temperatures, fractions, *series, strict=True)
+    ]
+
+
+def _draw(finished: common.Finished[KawasakiMeasurements], points: list[Point], model: Row) -> None:
+    assert finished.settings.plot is not None
+    at = [point.temperature for point in points]
+    if len(points) > 1 and len(set(at)) == len(points):
+        observables = {name: [getattr(p, key) for p in points] for key, name in NAMES.items()}
+        plot_scan(finished.settings.plot, at, observables, model[1])
+        return
+    series = {NAMES[key]: values for key, values in _series(finished.run).items()}
+    common.plot_observables(finished, model, series)

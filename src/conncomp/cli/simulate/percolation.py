@@ -12,15 +12,6 @@ from conncomp.cli._options import closed_axes, option, periodic_option
 from conncomp.cli._report import Row
 from conncomp.cli._rules import command
 from conncomp.cli.simulate import _common as common
-from conncomp.cli.simulate._common import (
-    ONE_SIZE,
-    arguments_of,
-    as_plain,
-    number_or_critical_option,
-    plot_observables,
-    run_model,
-    shown,
-)
 from conncomp.cli.simulate._places import borders_in_words
 from conncomp.models import Percolation
 from conncomp.models.percolation.lattices import LATTICES
@@ -48,14 +39,14 @@ class Settings(common.Settings):
         type=click.Choice(KINDS),
         default=KINDS[0],
     )
-    p: str | float | None = number_or_critical_option(
+    p: str | float | None = common.number_or_critical_option(
         "The probability that a site or bond is occupied. Default: the threshold.", "P|critical"
     )
     lattice: str = option(type=click.Choice(LATTICES), default=LATTICES[0])
     periodic: bool | list[bool] | list[int] = periodic_option("all")
 
 
-@command(Settings, *ONE_SIZE)
+@command(Settings, *common.ONE_SIZE)
 def percolation(settings: Settings) -> None:
     """Draw configurations of percolation, and measure their clusters.
 
@@ -69,27 +60,23 @@ def percolation(settings: Settings) -> None:
     def build() -> Percolation:
         closed = closed_axes(settings.periodic, len(settings.shape), "lattice")
         p = "critical" if settings.p is None else settings.p
-        return Percolation(
-            settings.shape, periodic=closed, **arguments_of(Percolation, settings, p=p)
-        )
+        others = common.arguments_of(Percolation, settings, p=p)
+        return Percolation(settings.shape, periodic=closed, **others)
 
-    finished = run_model(settings, build, {})
+    finished = common.run_model(settings, build, {})
     series, model = finished.run.series, _model_row(finished.run.parameters)
     with finished.stage("statistics"):
         summary = series.summarise()
     if settings.plot is not None:
-        sites = series.lattice.sites
+        drawn = "clusters", "largest_cluster"
         with finished.stage("plot"):
-            observables = {
-                NAMES["clusters"]: series.clusters / sites,
-                NAMES["largest_cluster"]: series.largest_cluster / sites,
-            }
-            plot_observables(finished, model, observables)
+            shares = {NAMES[key]: getattr(series, key) / series.lattice.sites for key in drawn}
+            common.plot_observables(finished, model, shares)
     table: list[Row] = [("observable", "value ± error")]
-    table += [(name, shown(getattr(summary, key))) for key, name in NAMES.items()]
+    table += [(name, common.shown(getattr(summary, key))) for key, name in NAMES.items()]
     table += _size_rows(series)
     facts = [finished.speed_row("sites")]
-    finished.show(model, as_plain(summary), table, facts=facts)
+    finished.show(model, common.as_plain(summary), table, facts=facts)
 
 
 def _size_rows(series: PercolationMeasurements) -> list[Row]:
@@ -105,8 +92,7 @@ def _size_rows(series: PercolationMeasurements) -> list[Row]:
 def _model_row(parameters: dict[str, Any]) -> Row:
     lengths = " x ".join(map(str, parameters["shape"]))
     border = borders_in_words(parameters["periodic"])
-    lattice = (
-        "" if parameters["lattice"] == LATTICES[0] else f" of a {parameters['lattice']} lattice"
-    )
-    kind = f"{parameters['kind']}s{lattice}"
+    kind, lattice = f"{parameters['kind']}s", parameters["lattice"]
+    if lattice != LATTICES[0]:
+        kind += f" of a {lattice} lattice"
     return "model", f"percolation of {kind}, {lengths}, {border}, p = {parameters['p']:.8g}"

@@ -101,12 +101,15 @@ def check_properties(properties: Iterable[str] | str, known: Conditions) -> dict
         properties = [
             name for name, each in entries if not each.is_lazy and not each.obstacle(known)
         ]
-    if isinstance(properties, (str, bytes)) or not isinstance(properties, Iterable):
+    try:
+        wanted = None if isinstance(properties, (str, bytes)) else tuple(properties)
+    except Exception:  # of many types
+        wanted = None
+    if wanted is None:
         raise TypeError(
             f"properties={shown(properties)} must be a sequence of names, such as ['area'], "
             "or 'all'"
         )
-    wanted = tuple(properties)
     for name in wanted:
         if not isinstance(name, str):
             raise TypeError(f"properties has {shown(name)}, which is not a name")

@@ -13,18 +13,14 @@ from conncomp._optional import optional
 # How many bytes one byte expands to, for each way of compression that is read: with others, such as
 # LZMA, a strip may expand without a bound.
 EXPANSION = {1: 1, 5: 4096, 8: 1032, 32773: 128, 32946: 1032}
-
 # What programs add to TIFF and tifffile may interpret. All other files are read as plain pages, as
 # some kinds refer to other files, or are described by XML.
 INTERPRETED = frozenset({"shaped", "imagej", "lsm", "stk", "uniform"})
-
 # Tags whose values are the places of more directories; and the formats of such values.
 SUBDIRECTORIES = (330, 34665, 34853, 40965)
 PLACES = {3: "H", 4: "I", 13: "I", 16: "Q", 18: "Q"}
-
 # Bytes of a value of each type.
 TYPE_SIZES = np.array([0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, 0, 0, 8, 8, 8])
-
 # tifffile takes directories of more tags for damaged.
 MOST_TAGS = 4096
 
@@ -39,10 +35,7 @@ def open_tiff(file: IO[bytes]) -> Any:
 
 
 def check_directories(file: IO[bytes], size: int) -> None:
-    """Raise unless all directories are whole, none is met twice, and they fit into `size` bytes.
-
-    So a reader that follows them ends, after a time that is that of the file's size.
-    """
+    """Raise unless directories are whole, met once, and fit: so that readers come to an end."""
     file.seek(0)
     header = file.read(16).ljust(16, b"\0")
     order = "<" if header[:2] == b"II" else ">"
@@ -77,9 +70,7 @@ def check_directories(file: IO[bytes], size: int) -> None:
         if place == 0 or (place >= size and not in_chain):
             continue
         if place in seen:
-            raise ValueError(
-                f"its directories form a circle: there are two ways to that at {place}"
-            )
+            raise ValueError(f"its directories form a circle: two ways lead to that at {place}")
         seen.add(place)
         file.seek(place)
         (count,) = read(number)

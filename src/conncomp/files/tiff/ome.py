@@ -129,10 +129,10 @@ def begin_of_ome(image: OmeImage, end: int) -> int:
 
 
 def pages_of_ome(image: OmeImage, lengths: Mapping[str, int], end: int, held: int) -> Sequence[int]:
-    """Return which pages of a file the planes of an image are, in the order of its axes.
+    """Return which of `held` pages the planes of an image are, in the order of its axes.
 
-    A block says where planes lie that follow each other: so many, or all up to the next block.
-    Without blocks the image begins at `end`, where those before it end. The file has `held` pages.
+    A block tells of some planes, or all up to the next; without blocks the image begins at `end`,
+    after those before.
     """
     count = math.prod(lengths.values())
     described = " x ".join(f"{length} {axis}" for axis, length in lengths.items())

@@ -1,8 +1,7 @@
 """OME-TIFF in several files: planes that OME-XML says are pages of other files.
 
-The XML may be a stranger's, so only files of the same folder are opened, by plain names, regular
-files that are TIFF, and no links to others. Each is checked as one alone is, and nothing larger is
-allocated than all of them can hold.
+The XML may be a stranger's: only regular files of the same folder are opened, by plain names, and
+no links. Each is checked as one alone is, and nothing larger is allocated than all can hold.
 """
 
 from __future__ import annotations
@@ -23,16 +22,8 @@ from conncomp._text import printable
 from conncomp.files.access import StrPath, naming
 from conncomp.files.parts import check_place
 from conncomp.files.scales import Content
+from conncomp.files.tiff import ome
 from conncomp.files.tiff.directories import bits_of, open_tiff
-from conncomp.files.tiff.ome import (
-    companion_of,
-    lengths_of_ome,
-    numbers_of_file,
-    ome_images,
-    places_of_ome,
-    scale_of_ome,
-    stretches_of_ome,
-)
 
 # A set of more files, or XML that is longer, is refused.
 MOST_FILES, LONGEST_XML = 20_000, 1 << 26
@@ -45,15 +36,12 @@ LEAST_PAGE = 18
 
 
 class OmeSet:
-    """The images that OME-XML tells of, in files of a folder, of which several are read in turn.
-
-    `own` is the name of the file that has the description; nothing if it has no planes.
-    """
+    """The images that OME-XML tells of in files of a folder; `own` has it, and may have planes."""
 
     def __init__(self, folder: str, description: str, own: str) -> None:
         self._folder, self._own = folder, own
-        self.images = ome_images(description)
-        self._numbers = numbers_of_file(description, self.images) if own else set()
+        self.images = ome.ome_images(description)
+        self._numbers = ome.numbers_of_file(description, self.images) if own else set()
 
     def is_elsewhere(self, number: int) -> bool:
         """Whether another file than the own one holds planes of an image."""
@@ -82,11 +70,11 @@ class OmeSet:
             raise ValueError(f"has {len(self.images)} series: there is no series={number}")
         image, names = self.images[number], self.holders(number) or [self._own]
         sizes = self._sizes(names)
-        block, page = next(places_of_ome(image, lengths_of_ome(image, 1)), (0, 0))
+        block, page = next(ome.places_of_ome(image, ome.lengths_of_ome(image, 1)), (0, 0))
         with self._opened(names[block]) as (tiff, size):
             head = _page(tiff, page)
             bits, _ = bits_of(head, size)
-            lengths = lengths_of_ome(image, head.samplesperpixel)
+            lengths = ome.lengths_of_ome(image, head.samplesperpixel)
         count, size = math.prod(lengths.values()), sum(sizes.values())
         described = " x ".join(f"{length} {axis}" for axis, length in lengths.items())
         bits, most = count * math.prod(head.shape) * bits, bits_of(head, size)[1]
@@ -97,7 +85,7 @@ class OmeSet:
             )
         stretches = [
             (names[block], page, told)
-            for block, page, told in stretches_of_ome(image, lengths)
+            for block, page, told in ome.stretches_of_ome(image, lengths)
             if told > 0
         ]
         if sum(told for *_, told in stretches) < count or _overlap(stretches):
@@ -109,7 +97,9 @@ class OmeSet:
         array = self._filled(head, count, stretches).reshape(*kept.values(), *head.shape)
         axes = "".join(kept) + head.axes
         channels = max(axes.find("S"), axes.find("C"))
-        return Content(array, None if channels < 0 else channels, axes, scale_of_ome(image, axes))
+        return Content(
+            array, None if channels < 0 else channels, axes, ome.scale_of_ome(image, axes)
+        )
 
     def _filled(
         self, head: Any, count: int, stretches: Sequence[tuple[str, int, int]]
@@ -223,7 +213,7 @@ def read_companion(file: IO[bytes], series: int = 0, folder: str | None = None) 
 
 def check_own_description(description: str, folder: str | None) -> None:
     """Raise if planes of a file are described by another one, which lies beside it."""
-    name = companion_of(description)
+    name = ome.companion_of(description)
     if name is None or folder is None or os.path.basename(name) != name:
         return
     if os.path.isfile(os.path.join(folder, name)):
@@ -233,15 +223,12 @@ def check_own_description(description: str, folder: str | None) -> None:
 
 
 def head_of_set(path: StrPath) -> str | None:
-    """Return the path of another file by which the set is read that a TIFF file is a part of.
-
-    None if it is of no set, or holds the first plane itself. Nobody has looked whether it is there.
-    """
+    """Return the path of the file by which a TIFF file's set is read; None if it is this one."""
     with naming(path):
         images, head = _images_beside(path)
         if head is None and images.images and not is_companion(path):
             holders = images.holders(0)
-            places = places_of_ome(images.images[0], lengths_of_ome(images.images[0], 1))
+            places = ome.places_of_ome(images.images[0], ome.lengths_of_ome(images.images[0], 1))
             head = holders[next(places, (0, 0))[0]] if holders else None
         if head is None or os.path.basename(head) != head or head == os.path.basename(path):
             return None
@@ -269,7 +256,7 @@ def _images_beside(path: StrPath) -> tuple[OmeSet, str | None]:
             return open_companion(file, folder), None
         with open_tiff(file) as tiff:
             description = description_of_ome(tiff)
-    return OmeSet(folder, description, own), companion_of(description)
+    return OmeSet(folder, description, own), ome.companion_of(description)
 
 
 def description_of_ome(tiff: Any) -> str:

@@ -13,18 +13,11 @@ from numpy.typing import NDArray
 
 from conncomp._optional import optional
 from conncomp._text import printable
+from conncomp.files.access import too_large
 from conncomp.files.scales import Content, Scale, scale_of, unit_of
+from conncomp.files.tiff import ome
 from conncomp.files.tiff.directories import bits_of, open_tiff
-from conncomp.files.tiff.ome import (
-    MISFIT,
-    OmeImage,
-    begin_of_ome,
-    lengths_of_ome,
-    ome_images,
-    other_holders,
-    pages_of_ome,
-    scale_of_ome,
-)
+from conncomp.files.tiff.ome import MISFIT, OmeImage
 from conncomp.files.tiff.ome_sets import OmeSet, check_own_description, description_of_ome
 
 
@@ -43,7 +36,7 @@ class OpenTiff:
         try:
             description = description_of_ome(self._tiff)
             check_own_description(description, folder)
-            self._images = ome_images(description)
+            self._images = ome.ome_images(description)
             self.count = len(self._images) or len(self._tiff.series)
             if self.count == 0:
                 raise ValueError("holds no page")
@@ -51,7 +44,7 @@ class OpenTiff:
             self._tiff.close()
             raise
         self._set = None
-        others = other_holders(description, self._images)
+        others = ome.other_holders(description, self._images)
         if folder is not None and others != [None] * len(others):
             self._set = OmeSet(folder, description, os.path.basename(file.name))
 
@@ -74,7 +67,7 @@ class OpenTiff:
         scale = None
         if images:
             axes, array = _in_ome_order(images[series], axes, array)
-            scale = scale_of_ome(images[series], axes)
+            scale = ome.scale_of_ome(images[series], axes)
         elif tiff.is_imagej:
             scale = _scale_of_imagej(tiff, page, axes)
         channels = max(axes.find("S"), axes.find("C"))
@@ -89,11 +82,9 @@ def count_series(file: IO[bytes]) -> int:
 
 def _series_of_image(tiff: Any, images: Sequence[OmeImage], number: int) -> Any:
     """Return the pages of an image of OME as a series; for others, pages of one shape are one."""
-    elsewhere = other_holders(tiff.pages[0].description, images)
+    elsewhere = ome.other_holders(tiff.pages[0].description, images)
     if (other := elsewhere[number]) is not None:
-        raise ValueError(
-            f"has OME metadata of planes that the file {printable(other)!r} holds; {MISFIT}"
-        )
+        raise ValueError(f"has OME metadata of planes in {printable(other)!r}; {MISFIT}")
     if len(images) == 1 and "Z" in tiff.pages[0].axes:
         return tiff.series[0]  # a page of several planes
     places: Sequence[int] = ()
@@ -101,10 +92,10 @@ def _series_of_image(tiff: Any, images: Sequence[OmeImage], number: int) -> Any:
     for image, other in zip(images[: number + 1], elsewhere, strict=False):
         if other is not None:
             continue
-        begin, samples = begin_of_ome(image, end), 1
+        begin, samples = ome.begin_of_ome(image, end), 1
         if begin < held and image.attributes.get("SizeC") != "1":  # pages take a while to open
             samples = max(1, tiff.pages[begin].samplesperpixel)
-        places = pages_of_ome(image, lengths_of_ome(image, samples), end, held)
+        places = ome.pages_of_ome(image, ome.lengths_of_ome(image, samples), end, held)
         if not known.isdisjoint(places):
             raise ValueError(f"has OME metadata of images that have a page in common; {MISFIT}")
         known.update(places)
@@ -136,7 +127,7 @@ def open_series(file: IO[bytes]) -> Series:
     """Open the first series of a TIFF file, of slices without channels; the file stays open."""
     tiff = open_tiff(file)
     size = os.fstat(file.fileno()).st_size
-    images = ome_images(description_of_ome(tiff))
+    images = ome.ome_images(description_of_ome(tiff))
     series = _checked_series(tiff, images, size)
     axes, page, shape = series.axes, series.keyframe, tuple(series.shape)
     if images:
@@ -150,7 +141,7 @@ def open_series(file: IO[bytes]) -> Series:
     if series.dataoffset is not None:
         dtype = series.dtype.newbyteorder(tiff.byteorder)
         if series.dataoffset + math.prod(shape) * dtype.itemsize > size:
-            raise ValueError(f"says that it has shape {shape}, but is of {size} bytes")
+            raise too_large(shape, dtype, size)
         return Series(shape, axes, dtype, series.dataoffset, None)
     if len(series.pages) == 1:
         whole = series.pages[0].asarray().reshape(shape)
@@ -173,10 +164,7 @@ def _checked_series(tiff: Any, images: Sequence[OmeImage], size: int, number: in
     series = _series_of_image(tiff, images, number) if images else tiff.series[number]
     bits, most = bits_of(series.keyframe, size)
     if math.prod(series.shape) * bits > most:
-        raise ValueError(
-            f"says that it has shape {series.shape} and dtype {series.dtype}, "
-            f"but is of {size} bytes"
-        )
+        raise too_large(series.shape, series.dtype, size)
     if sum(sum(map(int, part.databytecounts)) for part in tiff.pages) > size:
         raise ValueError(f"says that it holds more strips than fit into its {size} bytes")
     return series
@@ -184,7 +172,7 @@ def _checked_series(tiff: Any, images: Sequence[OmeImage], size: int, number: in
 
 def _in_ome_order(image: OmeImage, axes: str, array: NDArray[Any]) -> tuple[str, NDArray[Any]]:
     """Give pages the axes that OME-XML names: time, channel and depth, in its order."""
-    lengths = lengths_of_ome(image, array.shape[axes.index("S")] if "S" in axes else 1)
+    lengths = ome.lengths_of_ome(image, array.shape[axes.index("S")] if "S" in axes else 1)
     pages = math.prod(lengths.values())
     plane = "".join(axis for axis in axes if axis in "YXS")
     held = math.prod(array.shape) // math.prod(array.shape[axes.index(a)] for a in plane)

@@ -64,11 +64,10 @@ def as_scipy(matrix: Any) -> Any:
 
 
 def dictionaries_of_networkx(graph: Any, opposite: bool = False) -> tuple[Nodes, Rows]:
-    """Return the nodes, and the dictionary of each one's neighbours.
+    """Return the nodes, and each one's dictionary of neighbours, or of those that arcs come from.
 
-    These are the graph's own, or copies where a view or another mapping stands for them. In a
-    multigraph each neighbour has a dictionary of edges. Neighbours may be those that arcs come
-    from.
+    They are the graph's own, or copies of views; in a multigraph a neighbour has a dictionary of
+    edges.
     """
     private, public = ("_pred", "pred") if opposite else ("_adj", "adj")
     adjacency = getattr(graph, private, None)  # a view of it takes ten times as long
@@ -85,10 +84,7 @@ def dictionaries_of_networkx(graph: Any, opposite: bool = False) -> tuple[Nodes,
 def csr_of_networkx(
     nodes: Nodes, rows: Rows, multiple: bool = False
 ) -> tuple[NDArray[np.int64], NDArray[Any]]:
-    """Return `indptr` and `indices` of the arcs; `multiple` ones are listed as often as they are.
-
-    A RuntimeError says that the graph is changed meanwhile.
-    """
+    """Return `indptr` and `indices` of the arcs, `multiple` ones as often as they are."""
     many = map(len, chain.from_iterable(map(dict.values, rows)) if multiple else rows)
     dtype = INDEX_TYPES[len(nodes) > INT32_MAX]
     indptr, indices = np.empty(len(nodes) + 1, np.int64), np.empty(sum(many), dtype)
@@ -107,10 +103,7 @@ def parts_of_networkx(graph: Any) -> Parts:
 
 
 def as_arcs_or_rows(matrix: Any) -> Any:
-    """Return a sparse matrix in a layout that arcs are read from, coo or csr, entries in order.
-
-    Blocks of bsr hold zeros that nobody stored. SciPy drops those of diagonals itself.
-    """
+    """Return a sparse matrix as coo or csr, entries in order, without what pads bsr and dia."""
     stored = as_scipy(matrix)
     if stored.format in ("coo", "csr"):
         return stored
@@ -140,10 +133,7 @@ def parts_of_igraph(graph: Any) -> Parts:
 
 
 def _address_of_igraph(graph: Any) -> int | None:
-    """Return where igraph's own C structure lies, if `copy_igraph_edges` knows its layout.
-
-    That needs a version of igraph with this layout, and a lock that keeps others from changing it.
-    """
+    """Return where igraph's C structure lies, if `copy_igraph_edges` knows how to read it."""
     igraph: Any = sys.modules.get("igraph")
     base: Any = getattr(igraph, "GraphBase", None)
     version = str(getattr(igraph, "__igraph_version__", ""))

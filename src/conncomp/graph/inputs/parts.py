@@ -8,16 +8,9 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from conncomp import _arrays
 from conncomp._arguments import as_integer
-from conncomp._arrays import (
-    as_cupy,
-    as_numpy,
-    check_gpu,
-    check_kind,
-    contiguous,
-    extremes,
-    on_gpu,
-)
+from conncomp._arrays import extremes
 from conncomp._memory import check_memory
 from conncomp.kernels.cuda.launcher import INDEX_TYPES
 
@@ -26,11 +19,9 @@ Ids = NDArray[np.int64] | NDArray[np.str_]
 
 # More than any machine can label, and few enough for NumPy to count the bytes.
 MOST_VERTICES = 1 << 56
-
 # Where only numbers tell of vertices, more than this for each arc, beyond what takes a second, are
 # a mistake: ids that are no vertex numbers, or a damaged header.
 VERTICES_PER_ARC, FREE_VERTICES = 64, 1 << 22
-
 # What labelling and measuring need for each: a label, a size, a place in the order of sizes.
 BYTES_PER_VERTEX = 32
 
@@ -71,10 +62,7 @@ def as_arcs(src: ArrayLike, dst: ArrayLike) -> tuple[Indices, Indices]:
 
 
 def check_arcs(arcs: tuple[Indices, Indices], num_vertices: int | None) -> int:
-    """Raise unless all ends of arcs are vertices; return how many vertices there are.
-
-    By default these end with the largest that occurs. Each end is read once.
-    """
+    """Raise unless all ends are vertices; return how many there are, by default all that occur."""
     found = [extremes(ends) if len(ends) else (0, -1) for ends in arcs]
     if num_vertices is None:
         num_vertices = 1 + max(largest for _, largest in found)
@@ -91,23 +79,28 @@ def as_rows(indptr: ArrayLike, indices: ArrayLike) -> tuple[Indices, Indices]:
     return rows
 
 
-def as_indices(values: ArrayLike, name: str) -> Indices:
-    """Return `values` as a contiguous vector of int32 or int64.
+def sources_of_rows(indptr: Indices, indices: Indices) -> Indices:
+    """Return where each arc of compressed sparse rows begins."""
+    vertices = np.arange(len(indptr) - 1, dtype=indices.dtype)
+    return np.repeat(vertices, np.diff(indptr))
 
-    In main memory without a copy if it is one, as a view whose shape is the graph's own; on a GPU,
-    which is the current one, a copy, made before anything is checked.
+
+def as_indices(values: ArrayLike, name: str) -> Indices:
+    """Return `values` as a contiguous vector of int32 or int64, in main memory a view if it can be.
+
+    On a GPU, which is the current one, it is a copy, made before anything is checked.
     """
     array: Any
-    if on_gpu(values):
-        array = as_cupy(values)
-        check_gpu(array, name)
+    if _arrays.on_gpu(values):
+        array = _arrays.as_cupy(values)
+        _arrays.check_gpu(array, name)
     else:
-        array = as_numpy(values, name)
+        array = _arrays.as_numpy(values, name)
     if array.size == 0:
         array = array.astype(np.int64)
     if array.ndim != 1:
         raise ValueError(f"{name} has shape {array.shape}; it must have one dimension")
-    check_kind(array, "iu", values, name, "of integers")
+    _arrays.check_kind(array, "iu", values, name, "of integers")
     if array.dtype == np.uint64 and isinstance(array, np.ndarray):
         check_memory(f"a copy of {name}, of {len(array)} entries,", array.nbytes)
     if array.dtype == np.uint64 and array.max() > np.iinfo(np.int64).max:
@@ -115,7 +108,7 @@ def as_indices(values: ArrayLike, name: str) -> Indices:
     dtype = array.dtype if array.dtype in INDEX_TYPES else np.dtype(np.int64)
     if not isinstance(array, np.ndarray):
         return cast(Indices, array.astype(dtype, order="C"))
-    return contiguous(array, dtype).view()
+    return _arrays.contiguous(array, dtype).view()
 
 
 def check_num_vertices(num_vertices: int) -> int:

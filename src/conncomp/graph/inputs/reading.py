@@ -20,46 +20,25 @@ from scipy import sparse
 
 from conncomp._arguments import INT32_MAX, check_choice
 from conncomp._core import native
-from conncomp.files.access import (
-    EXPANSION,
-    FREE_EXPANSION,
-    LONGEST_LINE,
-    Progress,
-    Source,
-    StrPath,
-    naming,
-)
+from conncomp.files import access
+from conncomp.files.access import FREE_EXPANSION, Progress, Source, StrPath
 from conncomp.files.csv_header import ENDS, SAMPLE, is_table, judge_first_row, rows_of
 from conncomp.files.images import read_image
+from conncomp.graph.inputs import parts
 from conncomp.graph.inputs.conversions import as_arcs_or_rows
-from conncomp.graph.inputs.parts import (
-    Ids,
-    Indices,
-    Parts,
-    as_arcs,
-    as_rows,
-    check_arcs,
-    check_csr,
-    check_num_vertices,
-    excess,
-    undirected,
-)
+from conncomp.graph.inputs.parts import Ids, Indices, Parts
 from conncomp.kernels.cuda.launcher import INDEX_TYPES
 
 Names = NDArray[np.str_]
 
 INT64_MAX = np.iinfo(np.int64).max
-
 # Bytes of text that are parsed at once: few enough that they and their numbers stay in a cache.
 CHUNK = 1 << 18
-
 # Words of text that are read, and names of vertices, are shorter; and rows with names.
 LONGEST_WORD: int = native.longest_word
 LONGEST_ROW: int = native.longest_row
-
 # A line before the header is read in Python; more of them are no file of ours.
 LINES_BEFORE_HEADER = 1 << 16
-
 # What a file is told by.
 HEAD = 1 << 12
 FIRST_LINE = re.compile(rb"[\r\n]*([^\r\n]*)")
@@ -74,7 +53,6 @@ UTF_16 = re.compile(
 
 # What names may take as an array, for each of their characters and beyond what any machine has.
 BYTES_PER_CHARACTER, FREE_NAMES = 64, 1 << 26
-
 # What XML in UTF-16 begins with.
 UTF_16_HEADS = {
     b"\xff\xfe": "utf-16",
@@ -86,10 +64,11 @@ UTF_16_HEADS = {
 # A parser of XML keeps a comment, or another piece that has begun, and reads it from its beginning
 # with each block: of longer ones time would grow with the square of their length.
 LONGEST_PIECE = 1 << 20
-
 # What a parser of XML sees instead of plain elements.
 PLAIN_ELEMENT = b"<a/>"
-
+# What the words of a banner of Matrix Market may be.
+KINDS_OF_ENTRIES = "pattern real integer unsigned-integer"
+MATRIX_MARKET = "matrix", "coordinate", KINDS_OF_ENTRIES, "general symmetric skew-symmetric"
 # The arrays of an .npz file that tell where a matrix has entries.
 LAYOUTS = {
     "csr": ("indptr", "indices"),
@@ -118,10 +97,7 @@ class Asked(NamedTuple):
 def read_parts(
     path: StrPath, asked: Asked, format: str | None, progress: Progress | None, remedy: str
 ) -> tuple[Parts, Ids | None]:
-    """Read what a graph is made of and what its vertices are called; None if they are 0, 1, ...
-
-    `remedy` is how the user asks for `compact_ids`; for the others see `Graph.read`.
-    """
+    """Read what `read_graph` does, as the parts of a graph."""
     if format is not None:
         check_choice("format", format, tuple(FORMATS))
     with Source(path, progress) as source:
@@ -158,7 +134,7 @@ def _read_as(format: str, source: Source, asked: Asked) -> tuple[Parts, Ids | No
 def _check_vertices(source: Source, graph: Parts, remedy: str) -> None:
     """Raise if vertices that only a number tells of would need much memory and time."""
     rows_were_read = graph.csr is not None
-    problem = None if rows_were_read else excess(graph.num_vertices, graph.num_arcs)
+    problem = None if rows_were_read else parts.excess(graph.num_vertices, graph.num_arcs)
     if problem is not None:
         raise source.error(f"{problem}; {remedy} keeps only the vertices that have arcs")
 
@@ -180,9 +156,7 @@ def _find_format(source: Source, asked: Asked) -> str:
     if head.startswith(b"PK\3\4"):
         return "npz"
     if head.startswith(b"\x93NUMPY"):
-        raise source.error(
-            "is an array of NumPy; scipy.sparse.save_npz writes matrices that can be read"
-        )
+        raise source.error("is an array of NumPy; scipy.sparse.save_npz saves matrices")
     if b"\0" in head and not UTF_16.fullmatch(head[: len(head) // 2 * 2]):
         if _is_ecl(source):
             return "ecl"
@@ -231,18 +205,10 @@ def _read_matrix_market(source: Source) -> Parts:
     banner = (source.read_line() or b"").lower().split()
     if banner[:1] != [b"%%matrixmarket"] or len(banner) != 5:
         raise source.error("expected '%%MatrixMarket matrix coordinate FIELD SYMMETRY'", 1)
-    for word, known in zip(
-        banner[1:],
-        (
-            ("matrix",),
-            ("coordinate",),
-            ("pattern", "real", "integer", "unsigned-integer"),
-            ("general", "symmetric", "skew-symmetric"),
-        ),
-        strict=True,
-    ):
-        if word.decode("latin-1") not in known:
-            raise source.error(f"expected {' or '.join(known)}, found {_shown(word)}", 1)
+    for word, known in zip(banner[1:], MATRIX_MARKET, strict=True):
+        if word.decode("latin-1") not in known.split():
+            expected = known.replace(" ", " or ")
+            raise source.error(f"expected {expected}, found {_shown(word)}", 1)
     rows, columns, entries = _read_counts(source, _read_header(source, b"%"), 3)
     if rows != columns:
         raise source.error(
@@ -252,7 +218,7 @@ def _read_matrix_market(source: Source) -> Parts:
     _check_count(source, "entries", entries, len(arcs[0]))
     if banner[4] == b"general":
         return Parts(rows, arcs=arcs)
-    return undirected(rows, *arcs)
+    return parts.undirected(rows, *arcs)
 
 
 def _read_dimacs(source: Source) -> Parts:
@@ -266,7 +232,7 @@ def _read_dimacs(source: Source) -> Parts:
     mark = "a" if header[1] == b"sp" else "e"
     arcs = _read_text(source, native.ArcReader("c", mark, source.line, 1, vertices, False))
     _check_count(source, f"'{mark}' lines", lines, len(arcs[0]))
-    return Parts(vertices, arcs=arcs) if mark == "a" else undirected(vertices, *arcs)
+    return Parts(vertices, arcs=arcs) if mark == "a" else parts.undirected(vertices, *arcs)
 
 
 def _read_metis(source: Source) -> Parts:
@@ -309,21 +275,19 @@ def _read_ecl(source: Source) -> Parts:
         raise source.error(f"says that it has {vertices} vertices and {arcs} arcs")
     indptr, indices = read(vertices + 1), read(arcs)
     try:
-        check_csr(indptr, indices)
+        parts.check_csr(indptr, indices)
     except ValueError as error:
         raise source.error(str(error)) from None
     weights = source.read_bytes(4 * arcs + 1)
     if len(weights) not in (0, 4 * arcs):
-        raise source.error(
-            f"{len(weights)} bytes or more follow the arcs; weights would be {4 * arcs}"
-        )
+        raise source.error(f"{len(weights)} bytes or more follow arcs; weights are {4 * arcs}")
     return _mirrored(indptr, indices)
 
 
 def _read_npz(source: Source) -> Parts:
     with source.regular_file(".npz") as name:
         try:
-            with naming(name):
+            with access.naming(name):
                 return _graph_of_npz(name)
         except (ValueError, OSError) as error:
             # zipfile seeks to wherever a damaged directory says.
@@ -347,15 +311,15 @@ def _graph_of_npz(path: str) -> Parts:
     if layout == "coo":
         return _parts_of_arcs(arrays[0], arrays[1], shape[0])
     if layout in ("csr", "csc"):
-        indptr, indices = as_rows(*arrays)
-        check_csr(indptr, indices)
+        indptr, indices = parts.as_rows(*arrays)
+        parts.check_csr(indptr, indices)
         if len(indptr) - 1 != shape[0]:
             raise ValueError(f"it has shape {shape}, but indptr is for {len(indptr) - 1}")
         if layout == "csr":
             return _mirrored(indptr, indices)
-        return Parts(shape[0], arcs=(indices, _sources(indptr, indices)))
+        return Parts(shape[0], arcs=(indices, parts.sources_of_rows(indptr, indices)))
     # An entry takes 16 bytes at least, and may be one that DEFLATE packs into nearly nothing.
-    if 16 * arrays[0].size > FREE_EXPANSION + EXPANSION * os.path.getsize(path):
+    if 16 * arrays[0].size > FREE_EXPANSION + access.EXPANSION * os.path.getsize(path):
         raise ValueError(f"{arrays[0].size} entries are packed too well; save it as csr")
     make = {"bsr": sparse.bsr_array, "dia": sparse.dia_array}[layout]
     entries = as_arcs_or_rows(make((arrays[0], *arrays[1:]), shape=shape))
@@ -364,8 +328,8 @@ def _graph_of_npz(path: str) -> Parts:
 
 def _parts_of_arcs(src: ArrayLike, dst: ArrayLike, num_vertices: int) -> Parts:
     """Return the parts of a graph of arcs, once they are checked."""
-    arcs = as_arcs(src, dst)
-    check_arcs(arcs, check_num_vertices(num_vertices))
+    arcs = parts.as_arcs(src, dst)
+    parts.check_arcs(arcs, parts.check_num_vertices(num_vertices))
     return Parts(num_vertices, arcs=arcs)
 
 
@@ -391,8 +355,8 @@ def _layout_of_npz(path: str) -> tuple[str, set[str]]:
 class _XmlText:
     """The text of a file of XML in UTF-8, which a parser has found to be well-formed so far.
 
-    The parser does not see what is plain (`native.plain_pieces`), but an element in its place, and
-    after it ends of lines and blanks, so that it knows where it is.
+    For plain pieces (`native.plain_pieces`) the parser sees an element, line ends and blanks, which
+    keep its place.
     """
 
     def __init__(self, source: Source) -> None:
@@ -414,7 +378,7 @@ class _XmlText:
             # The first block has the declaration.
             block = bytes(self._source.read_bytes(CHUNK if self._decode else max(CHUNK, HEAD)))
             self._is_over = not block
-            with naming(self._source.path):
+            with access.naming(self._source.path):
                 if self._is_plain():
                     block = self._parse_around_pieces(self._cut + block)
                 else:
@@ -500,7 +464,7 @@ def _read_graphml(source: Source) -> tuple[Parts, Names]:
     vertices = reader.largest + 1
     if reader.is_directed:
         return Parts(vertices, arcs=(src, dst)), _names_of(source, reader)
-    return undirected(vertices, src, dst), _names_of(source, reader)
+    return parts.undirected(vertices, src, dst), _names_of(source, reader)
 
 
 def _read_csv(source: Source, asked: Asked) -> tuple[Parts, Ids | None]:
@@ -527,8 +491,8 @@ def _read_first_row(source: Source, asked: Asked) -> tuple[str, int, int, int]:
     sample = bytes(source.peek(SAMPLE))
     line = FIRST_LINE.match(sample)
     assert line is not None
-    if len(line[1]) >= LONGEST_LINE:
-        raise source.error(f"expected a header of fewer than {LONGEST_LINE} characters", 1)
+    if len(line[1]) >= access.LONGEST_LINE:
+        raise source.error(f"expected a header of fewer than {access.LONGEST_LINE} characters", 1)
     marks = [mark for mark in "\t;," if mark.encode() in line[1]] or [","]
     separators = [mark for mark in marks if is_table(rows_of(sample, mark)[0])] or marks
     rows, lines = rows_of(sample, separators[0])
@@ -635,10 +599,10 @@ def _read_text(
     longest: int = LONGEST_WORD,
     fill: Callable[[memoryview], int] | None = None,
 ) -> tuple[Indices, Indices]:
-    """Return the two arrays that `reader` makes of the rest of the file, or of what `fill` gives.
+    """Return the two arrays, of int32 if they fit, that `reader` makes of the file, or of `fill`.
 
-    Of int32 if all vertices fit. Nothing is allocated on the word of a header. The reader leaves
-    fewer than `longest` bytes of a chunk to the next one.
+    No header decides how much is allocated. The reader leaves fewer than `longest` bytes to the
+    next chunk.
     """
     blocks = np.empty((2, CHUNK + longest + 1), np.int64)
     pieces: tuple[list[Indices], list[Indices]] = [], []
@@ -646,8 +610,8 @@ def _read_text(
     def consume(chunk: NDArray[np.uint8], last: bool) -> int:
         as_numbers = getattr(reader, "as_numbers", False)
         used, *counts = reader.read(chunk, last, *blocks)
-        for block, count, parts in zip(blocks, counts, pieces, strict=True):
-            parts.append(block[:count].astype(dtype()))
+        for block, count, kept in zip(blocks, counts, pieces, strict=True):
+            kept.append(block[:count].astype(dtype()))
         if as_numbers and not reader.as_numbers:  # it stopped at another name
             for src, dst in zip(*pieces, strict=True):
                 reader.rename(src, dst)
@@ -673,21 +637,11 @@ def _mirrored(indptr: Indices, indices: Indices) -> Parts:
     return Parts(len(indptr) - 1, csr=(indptr, indices), symmetric=symmetric)
 
 
-def _sources(indptr: Indices, indices: Indices) -> Indices:
-    """Return where each arc of compressed sparse rows begins."""
-    vertices = np.arange(len(indptr) - 1, dtype=indices.dtype)
-    return np.repeat(vertices, np.diff(indptr))
-
-
-def _arcs_of_rows(graph: Parts) -> tuple[Indices, Indices]:
-    assert graph.csr is not None
-    return _sources(*graph.csr), graph.csr[1]
-
-
 def _compact(graph: Parts) -> tuple[Parts, NDArray[np.int64]]:
     """Renumber the vertices that have arcs; return their old numbers too."""
-    src, dst = graph.arcs or _arcs_of_rows(graph)
-    if excess(graph.num_vertices, len(src)) is None:
+    rows: Any = graph.csr
+    src, dst = graph.arcs or (parts.sources_of_rows(*rows), rows[1])
+    if parts.excess(graph.num_vertices, len(src)) is None:
         # nanobind's int64 is C's long long, which NumPy prints unlike its own.
         ids = native.compact_arcs(src, dst, graph.num_vertices).view(np.int64)
     else:

@@ -1,16 +1,13 @@
-// Ways to touch an array that holds a forest of parents: Exclusive, while one thread owns the entries, and
-// Shared, when several threads work on them at once; in CUDA, InBlock is Shared for shared memory. All are
-// relaxed, as most algorithms need each entry to be read and written whole, never an order between entries;
-// but for `publish` and `load_published`: who loads an entry that was published sees all that its publisher
-// wrote before.
+// Ways to touch a forest of parents: Exclusive, while one thread owns the entries, and Shared, when several
+// do; in CUDA, InBlock for shared memory. All are relaxed, as each entry must be read and written whole, in
+// no order; but `load_published` shows all that an entry's publisher wrote before.
 #pragma once
 
 #include "core/platform.h"
 
 namespace conncomp {
 
-// From how many bytes on an entry takes a minimum at once, not by turns of compare_exchange: on a GPU only,
-// and in the tests' stand-in for one.
+// Bytes from which on an entry takes a minimum at once, not by compare_exchange: on a GPU only.
 #if defined(__CUDACC__) || defined(CONNCOMP_FOR_GPU)
 constexpr int kLeastMinimum = 4;
 #else
@@ -26,8 +23,6 @@ struct Exclusive {
   CONNCOMP_ANYWHERE static void store(T* at, T value) {
     *at = value;
   }
-  // Replaces `expected` by `desired`; returns what the entry held before, which differs from `expected`
-  // if it was not replaced.
   template <class T>
   CONNCOMP_ANYWHERE static T compare_exchange(T* at, T expected, T desired) {
     const T seen = *at;
@@ -60,7 +55,7 @@ struct Exclusive {
 
 #ifdef __CUDACC__
 
-// The types that CUDA's atomic functions take, by their size. Those of two bytes are only exchanged.
+// The types that CUDA's atomic functions take, by size. Those of two bytes are only exchanged.
 template <int bytes>
 struct AtomicTypes;
 template <>
@@ -78,7 +73,6 @@ struct AtomicTypes<8> {
   using Unsigned = unsigned long long;
 };
 
-// Atomic operations that change an entry. They hold for the whole device.
 struct Atomics {
   template <class T>
   using Signed = typename AtomicTypes<sizeof(T)>::Signed;
@@ -118,11 +112,9 @@ struct Atomics {
   }
 };
 
-// For entries in global memory. A load may come from the first-level cache and be what the entry held a
-// while ago: in a forest an ancestor still, if a further one, and compare_exchange sees what it holds now.
-// Loads that may not (relaxed, of block or device scope) take 1.6 and 3.5 times as long on a large grid.
-// Accesses of four or eight bytes are whole in any case; inline assembly keeps the compiler from splitting,
-// repeating or inventing any.
+// For global memory. A load may come from the first-level cache and be old: in a forest a farther ancestor.
+// Relaxed loads of block or device scope take 1.6 and 3.5 times as long on a large grid. Inline assembly
+// keeps the compiler from splitting, repeating or inventing accesses.
 struct Shared : Atomics {
   template <class T>
   __device__ static T load(const T* at) {
@@ -137,7 +129,7 @@ struct Shared : Atomics {
       return T(bits);
     }
   }
-  // Two neighbouring entries, each whole; the address of the first is a multiple of their size.
+  // Two neighbouring entries, aligned to their size.
   template <class T>
   __device__ static void load_all(const T* at, T (&pair)[2]) {
     if constexpr (sizeof(T) == 8) {
@@ -155,7 +147,7 @@ struct Shared : Atomics {
       pair[0] = T(first), pair[1] = T(second);
     }
   }
-  // Four neighbouring entries, each whole; the address of the first is a multiple of 16.
+  // Four neighbouring entries, aligned to 16 bytes.
   template <class T>
   __device__ static void load_all(const T* at, T (&values)[4]) {
     static_assert(sizeof(T) == 4 || sizeof(T) == 8, "");
@@ -216,8 +208,7 @@ struct Shared : Atomics {
     __threadfence();
     return seen;
   }
-  // Neighbouring entries, each whole: one, two or four. The address of the first is a multiple of the size of
-  // all, or of 16.
+  // One, two or four neighbouring entries, each whole, aligned to the size of all, or to 16 bytes.
   template <class T, int count>
   __device__ static void store_all(T* at, const T (&values)[count]) {
     static_assert((sizeof(T) == 4 || sizeof(T) == 8) && (count == 1 || count == 2 || count == 4), "");
@@ -239,7 +230,7 @@ struct Shared : Atomics {
   }
 };
 
-// For global memory that other blocks write while this one runs, and that a load may not see as it was.
+// For global memory that other blocks write meanwhile, and that a load may not see as it was.
 struct Current : Shared {
   template <class T>
   __device__ static T load(const T* at) {
@@ -254,7 +245,6 @@ struct Current : Shared {
       return T(bits);
     }
   }
-  // Two neighbouring entries, each whole; the address of the first is a multiple of their size.
   template <class T>
   __device__ static void load_all(const T* at, T (&values)[2]) {
     static_assert(sizeof(T) == 4 || sizeof(T) == 8, "");
@@ -274,8 +264,7 @@ struct Current : Shared {
   }
 };
 
-// For entries in the shared memory of a block. The compiler knows that memory by the address, and a
-// volatile access is a relaxed one, says the memory model of PTX.
+// For shared memory, known by the address; a volatile access is a relaxed one in PTX.
 struct InBlock : Atomics {
 #ifdef CONNCOMP_RACECHECK
   // compute-sanitizer's racecheck reports accesses that may meet, unless both are atomic functions.

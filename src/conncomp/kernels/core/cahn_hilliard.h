@@ -1,28 +1,17 @@
-// The equation of Cahn and Hilliard on a torus of cells, what is measured of its field, and the random
-// numbers of both. CPU and CUDA share all of it: with no product contracted into a sum, and sums in the order
-// that stands here, a trajectory is a function of (seed, parameters) alone, to the last bit.
-//
-// Layout. A lattice has two or three axes; a field is an array in C order. A layer is what has one coordinate
-// along the first axis: a row, or a plane of rows. The field of a replica follows that of the replica before.
-//
+// The equation of Cahn and Hilliard on a torus of cells, its measurements, and the random numbers of both.
+// CPU and CUDA share all of it: with no product contracted into a sum, and sums in the order that stands
+// here, a trajectory is a function of (seed, parameters) alone, to the last bit.
+// Layout. A field of two or three axes is an array in C order, of layers along the first; replicas follow.
 // The scheme. phi' = phi + lap(nu) + div(eta), where lap is the sum over the 2 d neighbours less 2 d times
-// the cell, nu is the chemical potential mu = -b phi + u phi^3 - K lap(phi)/dx^2 times M dt/dx^2, and eta the
-// random flux through the faces:
-//
+// the cell, eta the random flux through faces, and nu (-b phi + u phi^3 - K lap(phi)/dx^2) M dt/dx^2:
 //      nu = phi (cubic phi^2 - linear) - gradient lap(phi),      with u, b, K/dx^2 times M dt/dx^2
-//
-// Random numbers. All are of philox(seed, index | replica << 40, step, purpose | axis << 8), where `step`
-// counts updates from 1 and is 0 for the first field, an axis is counted from the last one, and a quad is
-// four cells beside each other in a row, whose last quad may have fewer:
-//
-//   purpose       index                             what is drawn
-//   kFieldStart   quad = row * quads + column / 4   word column % 4: the first value of the cell
-//   kFaceFlux     quad, with the axis               word column % 4: the flux from the cell to the next one
-//
-// A word becomes one of the 2^23 odd integers between -2^23 and 2^23, each equally likely: even float32 has
-// them all, their mean is exactly 0, and their variance (2^46 - 1)/3. No logarithm is needed, whose last
-// digit would differ between devices: of the noise only the variance counts where dt is small (the central
-// limit).
+// Random numbers: philox(seed, index | replica << 40, step, purpose | axis << 8), with step 0 for the first
+// field, axes counted from the last one, and quads of four cells beside each other in a row:
+//   kFieldStart   index quad = row * quads + column / 4: word column % 4 is the first value of the cell
+//   kFaceFlux     quad, with the axis: word column % 4 is the flux from the cell to the next one
+// A word becomes one of the 2^23 odd integers between -2^23 and 2^23: even float32 has them all, of mean 0
+// and variance (2^46 - 1)/3. A logarithm's last digit would differ between devices; only the variance counts
+// where dt is small (the central limit).
 #pragma once
 
 #include "core/spins.h"
@@ -42,13 +31,12 @@ struct FieldShape {
   CONNCOMP_ANYWHERE int64_t quads() const { return (columns + kQuad - 1) / kQuad; }
 };
 
-// `flux` times an odd integer of kFaceFlux is eta.
 template <class T>
 struct FieldCoefficients {
   T cubic, linear, gradient, flux;
 };
 
-// `neighbours` is the sum of the two of each axis: ((last axis) + (the one before)) + (the first).
+// `neighbours`: ((last axis) + (the one before)) + (the first), a sum of two each.
 template <int kAxes, class T>
 CONNCOMP_ANYWHERE inline T field_laplacian(T value, T neighbours) {
   return neighbours - T(2 * kAxes) * value;
@@ -61,7 +49,6 @@ template <int kAxes, class T>
 CONNCOMP_ANYWHERE inline T advanced(T phi, T nu, T neighbours) {
   return phi + field_laplacian<kAxes>(nu, neighbours);
 }
-// The same with noise, of which a cell gets what flows in along each axis less what flows out.
 template <int kAxes, class T>
 CONNCOMP_ANYWHERE inline T advanced(T phi, T nu, T neighbours, T divergence) {
   return phi + (field_laplacian<kAxes>(nu, neighbours) + divergence);
@@ -71,8 +58,7 @@ CONNCOMP_ANYWHERE inline int32_t odd_integer(Bits32 word) { return (int32_t(word
 
 // The first fields of a record: see kernels/field.py.
 enum FieldEntry { kOutside, kValueWhole, kValueParts, kEnergyWhole, kEnergyParts, kFaces, kFieldEntries };
-// Those that follow have a number for each phase, what is above the threshold being the first one; after the
-// last come the classes of sizes of the first phase, and as many of the second one.
+// Those that follow have a number for each phase, above the threshold first; then the classes of sizes.
 constexpr int kPhases = 2;
 enum DomainEntry {
   kDomains = kFieldEntries,
@@ -87,8 +73,7 @@ struct FieldGauge {
   double half_linear, quarter_cubic, half_gradient, threshold, parts, most;
 };
 
-// Sums of real numbers that do not depend on the order: each number is an integer and some parts of one, both
-// summed as integers. What is too large for that, or no number, is counted.
+// Sums of reals in any order: integers and some parts of one; too large numbers and NaN are counted.
 struct FieldTally {
   int64_t entry[kFieldEntries];
 

@@ -1,32 +1,17 @@
 // Lattices of any unit cell, whose spins of two states are bits: which bonds a word of 64 sites has.
-//
-// Layout. A cell of b sites stands at each place of a lattice of up to four axes. Site s of cell x of a row,
-// that is of a line of cells along the last axis, is bit (b x + s) % 64 of word (b x + s) / 64 of the row: a
-// cell's sites lie side by side, so that a row of the lattice of core/spins.h has b times as many sites as
-// cells. The honeycomb lattice, b = 2, is then a wall of bricks:
-//
+// Layout. Site s of the b sites of cell x of a row, a line of cells along the last axis, is bit (b x + s) %
+// 64 of word (b x + s) / 64 of the row. The honeycomb lattice, b = 2, is then a wall of bricks:
 //      row 1     A - B - A - B - A - B           bonds along the row are one kind: from each site to the
 //                    |       |       |           next one; those between rows another one: from site A of
 //      row 0         A - B - A - B - A - B       a cell to site B of the row before
-//
-// Bonds. A kind of bonds leads from some sites of each cell by `step` along the axes before the last one,
-// and by `shift` sites along the row. It is written from the later row to the earlier one, so that rows come
-// in an order in which a bond's other row has been before, but for bonds over the ends of axes. Kind 0 is
-// that along the row, with step 0 and shift 1; no site has it where the lattice has none such. Sites of a
-// word share the words that their bonds lead to, and 64 bonds are compared and drawn at once.
-//
-// A bond is satisfied by equal spins, or by different ones if the coupling is negative; over the end of an
-// antiperiodic axis it is the other way round.
-//
+// Bonds. A kind of bonds leads from some sites of each cell by `step` along the axes before the last one, and
+// by `shift` sites along the row, from the later row to the earlier one, but for bonds over the ends of axes.
+// Kind 0 is that along the row, with step 0 and shift 1; no site has it where the lattice has none such. A
+// bond is satisfied by equal spins, or by different ones if the coupling is negative, or over an antiperiodic
+// end.
 // Runs. A run is a maximal stretch of sites in a word that active bonds of kind 0 join. Clusters are a forest
-// of runs, whose entries are those of the first sites in an array of sites' parents. Of active bonds one is
-// followed for each stretch in which neither of the two runs breaks:
-//
-//      sites' run starts         1 . . 1 . .
-//      other sites' run starts   1 . . . 1 .
-//      active bonds              1 1 . 1 1 1
-//      followed                  x     x x
-//
+// of runs, by their first sites. One bond is followed for each stretch in which neither of the two runs
+// breaks.
 // Random numbers are those of core/spins.h: kBond by word, with the kind for the axis, and kCoin.
 #pragma once
 
@@ -68,7 +53,7 @@ CONNCOMP_ANYWHERE inline CellWord cell_word(const CellLattice& cells, int64_t ro
   return word;
 }
 
-// Where the bonds of a kind lead to from the sites of a word: bit p to site (begin + p) % row_sites().
+// Where bonds of a kind lead from the sites of a word: bit p to site (begin + p) % row_sites().
 struct OtherSites {
   int64_t row, begin;
   Bits64 sites, wrapped, opposite;  // which have one; over the row's end; satisfied by different spins
@@ -99,7 +84,7 @@ CONNCOMP_ANYWHERE inline OtherSites other_sites(const CellLattice& cells, const 
   return other;
 }
 
-// The 64 bits of a row from `begin` on, after the last of which the first one follows.
+// The 64 bits of a row from `begin` on, cyclically.
 CONNCOMP_ANYWHERE inline Bits64 bits_from(const CellLattice& cells, const Bits64* row, int64_t begin) {
   const int64_t column = begin / kWordSites, columns = cells.lattice.columns(), length = cells.row_sites();
   const int shift = int(begin % kWordSites);
@@ -117,7 +102,6 @@ CONNCOMP_ANYWHERE inline Bits64 satisfied_by(const CellLattice& cells, const Bit
   return ~(spins[word.place.word] ^ beside ^ other.opposite) & other.sites;
 }
 
-// Where runs start, given the active bonds of kind 0.
 CONNCOMP_ANYWHERE inline Bits64 run_starts(const Lattice& lattice, int64_t column, Bits64 along) {
   return lattice.sites_of(column) & ~(along << 1);
 }
@@ -130,13 +114,12 @@ CONNCOMP_ANYWHERE inline int run_of(Bits64 starts, int p) {
   return before == 0 ? -1 : kWordSites - 1 - __builtin_clzll(before);
 #endif
 }
-// Of active bonds those to follow. `other_starts` has where runs start among the sites that they lead to.
 CONNCOMP_ANYWHERE inline Bits64 followed_bonds(Bits64 active, Bits64 starts, Bits64 other_starts) {
   return active & (~(active << 1) | starts | other_starts);
 }
 
-// Calls body(first site of a run, of the run at the other end) for the bonds to follow. `starts` has those of
-// all words of the replica.
+// Calls body(first site of a run, of the run at the other end) for the bonds to follow. `starts` has all
+// words.
 template <class Body>
 CONNCOMP_ANYWHERE inline void for_each_followed(const CellLattice& cells, const Bits64* starts,
                                                 const CellWord& word, const OtherSites& other, Bits64 active,

@@ -1,8 +1,6 @@
-// What is decided by chance at the bits of words: probabilities of a few kinds, numbers drawn digit by digit.
-//
-// Levels count bits of words in thermometer code, Chances say which bits have a probability of which kind,
-// and Outcome compares digits as they are drawn, those of the highest value first, until all bits are decided
-// (core/spins.h). A Word is one of 64 bits, or a register of several.
+// What is decided by chance at the bits of words or registers. Levels count bits in thermometer code, Chances
+// say which bits have which kind of probability, and Outcome compares digits as they are drawn
+// (core/spins.h).
 #pragma once
 
 #include "core/philox.h"
@@ -25,17 +23,16 @@ struct Levels {
   CONNCOMP_ANYWHERE Word exactly(int k) const { return at_least[k] & ~at_least[k + 1]; }
 };
 
-// With `whole` every site has all of its bonds, and a level is a bond; else it is half of one, of which an
-// absent bond has one, whatever the spins are.
+// With `whole` every site has all of its bonds, and a level is a bond; else it is half of one, and an absent
+// bond counts one half.
 template <int axes, bool whole>
 constexpr int kMiddleLevel = whole ? axes : 2 * axes;
 
-// What is decided by chance at each bit: `kind[k]` are those bits whose probability is that of kind k.
+// `kind[k]` are the bits whose probability is that of kind k.
 template <int kinds, class Word>
 struct Chances {
   Word kind[kinds];
 
-  // The digit of each bit's probability, given those of the kinds.
   CONNCOMP_ANYWHERE Word digit(const Bits64* of_kinds) const {
     Word digit = kind[0] & of_kinds[0];
 #pragma unroll
@@ -53,8 +50,7 @@ struct Outcome {
   }
 };
 
-// The chances of sites that lose so many satisfied bonds, or halves, by a flip: those that lose none are of
-// kind 0.
+// The chances of sites that lose so many satisfied bonds, or halves, by a flip; kind 0 loses none.
 template <int middle, class Word>
 CONNCOMP_ANYWHERE inline Chances<middle + 1, Word> chances_to_lose(
     const Levels<2 * middle, Word>& satisfied) {

@@ -1,16 +1,11 @@
-// What the 2 x 2 (x 2) elements around a corner add to the numbers of a component that they are of.
-//
-// What: weights of each configuration, which says by a bit for each element whether it is of the component.
-// Summed over all corners, at the border of the array too, where what lies outside is of no component, they
-// are 2^axes times the Euler number in each connectivity, and for each direction of half of the neighbours
-// how many elements have a neighbour there that is not of the component (intercepts). How: Euler numbers are
-// alternating sums of the cells of a complex, of which each corner has a share: cells that some element has
-// for full connectivity, whose elements are closed boxes, and cells all of whose elements are of the
-// component for connectivity 1, whose elements are open. In three dimensions and connectivity 2 two elements
-// that share nothing but the corner do not meet there. Intercepts belong to the corner that is ahead of the
-// two elements along each axis where these lie level. Source: Ohser, Nagel, Schladitz, "The Euler number of
-// discretized sets", 2002, for configurations; Crofton's formula for lengths and areas of intercepts, as in
-// Legland, Kieu, Devaux, "Computation of Minkowski measures on 2D and 3D binary images", 2007.
+// What the 2 x 2 (x 2) elements around a corner add to the numbers of a component. Over all corners, the
+// border's too, the weights sum up to 2^axes times the Euler number in each connectivity, and for half of the
+// neighbours' directions to the elements with a neighbour there outside the component (intercepts, of the
+// corner ahead of both). Euler numbers are alternating sums of the cells of a complex: those that some
+// element has for full connectivity, and those all of whose elements are of the component for connectivity 1.
+// In three dimensions and connectivity 2 two elements that share but the corner do not meet there. Source:
+// Ohser, Nagel, Schladitz 2002, "The Euler number of discretized sets"; Crofton's formula as in Legland,
+// Kieu, Devaux 2007.
 #pragma once
 
 #include "core/platform.h"
@@ -69,7 +64,6 @@ struct Configurations {
     if (all) weights[code][0] = int8_t(weights[code][0] + (axes % 2 ? -sign : sign) * corners);
   }
 
-  // Two elements alone that share nothing but the corner.
   CONNCOMP_ANYWHERE static constexpr bool is_diagonal(int code) {
     for (int element = 0; element < kElements / 2; ++element)
       if (code == (1 << element | 1 << (kElements - 1 - element))) return true;

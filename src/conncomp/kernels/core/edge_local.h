@@ -1,31 +1,19 @@
-// Local updates of spins on any edges: a vertex is offered another spin, given those of its neighbours.
-//
-// Order. Vertices change class by class, no two of a class being neighbours: given all others they are
-// independent, and each is in detailed balance. Couplings may have any sign, and fields may be there.
-//
-// Rules. Metropolis' offers another spin, any of the other q - 1, which is taken with probability
-// a min(1, exp(-beta dE)): a is 15/16 of two states and 1 of more, as core/spins.h tells why. The heat bath
-// draws a spin with the probability that it has given the neighbours. Of two directions it is that of
-// core/spin_glass.h. Of q states the one is taken whose energy, less the temperature times a number of
-// Gumbel's distribution, is the lowest: that number is -ln(-ln u), as one logarithm of the other, so that
-// each probability is off by 2^-25 at most.
-//
-// Random numbers, index being the vertex's bit in the words, which is the vertex in a graph:
-//
-//   kMetropolis   word 0: whether what is offered is taken, and the heat bath of two directions; the second
-//                 half: which of the other states is offered; of the heat bath of states word k % 4 of block
-//                 k / 4 is the number of state k
-//
-// Source: N. Metropolis and others, J. Chem. Phys. 21, 1087 (1953); E. J. Gumbel, Statistical Theory of
-// Extreme Values (1954), for the maximum.
+// Local updates of spins on any edges: class by class, no two vertices of which are neighbours, a vertex is
+// offered another spin given those of its neighbours; so they are independent, each in detailed balance.
+// Couplings may have any sign. Metropolis offers another of the q - 1 spins, and takes it with probability a
+// min(1, exp(-beta dE)), a as in core/spins.h. The heat bath of two directions is that of core/spin_glass.h;
+// of q states it takes the one whose energy, less the temperature times Gumbel's -ln(-ln u), is the lowest:
+// each probability is off by 2^-25 at most. Random numbers: kMetropolis by vertex. Word 0 says whether an
+// offer is taken, and is that of the heat bath of two directions; the second half which state is offered;
+// word k % 4 of block k / 4 is that of state k of the heat bath. Source: N. Metropolis and others, J. Chem.
+// Phys. 21, 1087 (1953); E. J. Gumbel 1954.
 #pragma once
 
 #include "core/edge_spins.h"
 
 namespace conncomp {
 
-// The arcs of a graph by the vertex that they leave, both ways of each bond. A bond of a vertex to itself has
-// none, as its energy is the same for all spins.
+// The arcs of a graph by the vertex that they leave, both ways of each bond but loops.
 struct EdgeArcs {
   const int64_t* begin;  // by vertex, one more than there are
   const int32_t *to, *coupling;
@@ -35,13 +23,11 @@ struct EdgeArcs {
   }
 };
 
-// Which vertices change at once, as no two of them are neighbours.
 struct EdgeClass {
   const int32_t* vertices;
   int64_t count;
 };
 
-// What decides the new spins of a replica.
 struct LocalUpdate {
   EdgeArcs arcs;
   const int32_t* field;  // null if there is none
@@ -71,7 +57,6 @@ CONNCOMP_ANYWHERE inline void offer_vertex(const UpDown&, const LocalUpdate& upd
     change_bit<Access>(spins, vertex, !up);
 }
 
-// How much lower the energy is if a vertex has a state, not counting that of all.
 template <class Access>
 CONNCOMP_ANYWHERE inline int64_t gain_of_state(const States& kind, const LocalUpdate& update,
                                                const Bits64* spins, int64_t vertex, int state) {
@@ -81,7 +66,6 @@ CONNCOMP_ANYWHERE inline int64_t gain_of_state(const States& kind, const LocalUp
   return gain;
 }
 
-// The state that the heat bath draws.
 template <class Access>
 CONNCOMP_ANYWHERE inline int draw_warm_state(const States& kind, const LocalUpdate& update,
                                              const Draws& draws, const Bits64* spins, int64_t vertex) {

@@ -1,37 +1,26 @@
 // Models on any edges, H = -sum of J e(s, s') - sum of h e(s, up): which bonds an update makes active.
-//
-// Kinds of spins. What differs between models is a struct: UpDown (Ising, e = s s'), States and TwoStates
-// (Potts, e = 1 for equal states), and in core/edge_vectors.h vectors (e = s.s'). It tells the weight of a
-// bond, how much lower the energy is, in half units, than it would be if what an update does were done to one
-// end only; of Potts units are twice as large. Couplings of Potts below 0 are those of TwoStates.
-//
-// Layout. Spins of up to 255 states are words as those of a lattice with one row (core/spins.h): bit v % 64
-// of word v / 64 is a digit of the state of vertex v; of two states it is 1 for down. Couplings J and fields
-// h are int32, whole numbers of a unit that the model has; without an array all are kWhole, a ferromagnet's.
-//
-// Bonds. A bond is active with probability 1 - exp(-2 beta w) if its weight w is above 0: a number u says so
-// if -ln u < 2 beta w, where both sides are integers (Logarithm, core/spin_glass.h). So a probability is off
-// by a relative 2^-26 at most, plus 2^-32. Of Ising w is |J| where a bond is satisfied, by equal spins for
-// J > 0 and by different ones for J < 0. Replicas of any temperatures share the couplings. A field is a bond
-// to a ghost, a spin that is always up, or of state 0: a cluster with an active bond to the ghost stays as
-// it is.
-//
-// Two states. Clusters of equal states do not see couplings below 0. Two states are drawn instead, and all
-// vertices in one of them are spins up and down of an Ising model, whose couplings may have any sign: their
-// clusters exchange the two states, and the others stay.
-//
+// Kinds of spins are structs: UpDown (Ising, e = s s'), States and TwoStates (Potts, e = 1 for equal states),
+// and in core/edge_vectors.h vectors (e = s.s'). They tell the weight of a bond: how much lower the energy
+// is, in half units, than if what an update does were done to one end only; of Potts units are twice as
+// large.
+// Layout. Spins of up to 255 states are words as those of a lattice with one row (core/spins.h); of two
+// states 1 is down. Couplings J and fields h are int32 in units of the model; without an array all are
+// kWhole.
+// Bonds. A bond is active with probability 1 - exp(-2 beta w) if its weight w is above 0: if -ln u < 2 beta
+// w, both integers (Logarithm, core/spin_glass.h), so that a probability is off by a relative 2^-26 at most,
+// plus 2^-32. Of Ising w is |J| where a bond is satisfied, by equal spins for J > 0 and different ones for J
+// < 0. A field is a bond to a ghost, always up or of state 0: a cluster with an active bond to the ghost
+// stays.
+// Two states. For couplings of Potts below 0, two states are drawn, and the vertices in them are spins of an
+// Ising model: its clusters exchange the two states.
 // Random numbers are philox(seed, index | replica << 40, step, purpose):
-//
 //   kEdgeBond     word e % 4 of block e / 4: of bond e
 //   kGhostBond    word v % 4 of block v / 4: of the bond from vertex v to the ghost
-//   kCoin         as in core/spins.h: a cluster's spins change by the coin of its smallest vertex
-//   kCluster      likewise, of Potts: its new state
-//   kChosenSite   likewise: whose cluster changes in the update of Wolff
+//   kCoin, kCluster, kChosenSite   as in core/spins.h, by vertex
 //   kMirror       of index 0: the two states
-//
-// Sources: P. W. Kasteleyn, C. M. Fortuin, J. Phys. Soc. Jpn. 26, 11 (1969); for fields R. B. Griffiths, J.
-// Math. Phys. 8, 484 (1967), and J. Kent-Dobias, J. P. Sethna, Phys. Rev. E 98, 063306 (2018); for two states
-// J.-S. Wang, R. H. Swendsen, R. Kotecky, Phys. Rev. Lett. 63, 109 (1989).
+// Sources: P. W. Kasteleyn, C. M. Fortuin 1969; for fields R. B. Griffiths, J. Math. Phys. 8, 484 (1967), and
+// J. Kent-Dobias, J. P. Sethna, Phys. Rev. E 98, 063306 (2018); for two states J.-S. Wang, R. H. Swendsen, R.
+// Kotecky, Phys. Rev. Lett. 63, 109 (1989).
 #pragma once
 
 #include "core/atomics.h"
@@ -42,7 +31,7 @@ namespace conncomp {
 constexpr int32_t kWhole = 1 << 29;
 constexpr int kEdgesOfBlock = 4;  // as many numbers as a block of Philox has
 
-// The bonds of a model, and the fields of its vertices. Either may be missing: coupling where all are kWhole.
+// The bonds of a model, and the fields of its vertices. Without couplings all are kWhole.
 struct EdgeBonds {
   int64_t count;
   const int32_t *u, *v;  // below the number of vertices
@@ -59,19 +48,17 @@ CONNCOMP_ANYWHERE inline bool is_down(const Bits64* spins, int64_t vertex) {
   return Access::load(spins + vertex / kWordSites) >> vertex % kWordSites & 1;
 }
 
-// How much a bond or field of this strength lowers the energy, in half units; 0 where it is not satisfied.
+// How much a bond or field of this strength lowers the energy, in half units.
 CONNCOMP_ANYWHERE inline int32_t satisfied_weight(int32_t coupling, bool differ) {
   if (coupling < 0) return differ ? -coupling : 0;
   return differ ? 0 : coupling;
 }
 
-// Whether a satisfied bond of this strength is active, with the number u.
 CONNCOMP_ANYWHERE inline bool is_active(int32_t weight, Bits32 u, const Logarithm& logarithm,
                                         const GlassTemperature& temperature) {
   return temperature * logarithm(u) < int64_t(weight);
 }
 
-// Spins of +-1, each a bit.
 struct UpDown {
   using Spin = Bits64;
   struct Move {};                         // what an update draws that all clusters have in common
@@ -93,7 +80,6 @@ struct UpDown {
     return weight;
   }
   CONNCOMP_ANYWHERE int32_t satisfied(int32_t weight, const Spin*, int64_t, int32_t) const { return weight; }
-  // Which clusters stay, of those whose smallest vertices a word has.
   CONNCOMP_ANYWHERE Bits64 staying(const Draws& draws, int64_t word) const {
     return ~draw_coins(draws, word);
   }
@@ -140,7 +126,7 @@ struct States {
       equal &= state >> plane & 1 ? spins[plane * words + word] : ~spins[plane * words + word];
     return equal;
   }
-  // The new state of a cluster that does not stay: any or, of one that is chosen, another one.
+  // The new state of a cluster that does not stay: any or, if it is chosen, another one.
   CONNCOMP_ANYWHERE int new_state(const Move&, const Draws& draws, int64_t root, bool chosen, int old) const {
     if (!chosen) return draw_any_state(draws, root, states);
     return draw_cluster(draws, root).another_state(states, old);

@@ -1,26 +1,15 @@
-// Spins that are vectors on any edges: what Wolff's embedding does to them, for core/edge_spins.h.
-//
-// Kinds of vectors. Angle and UnitVector are those of core/vector_spins.h, whose contract of integers holds
-// here, too. Hours are those of a clock: q angles, of which a number below q is held. Components are vectors
-// of n from 4 to 8 numbers in units of 2^-30, the others of 4 or 8 being 0. q and n are the states of the
-// lattice of one row whose sites the vertices are.
-//
-// Embedding. The weight of a bond is J p p', of the projections of both ends on the mirror's normal: what a
-// reflection of one of them would change the energy by is twice that. So it is, whatever the sign of J.
-// Mirrors of hours are numbers c below q: an hour a becomes c - a, and its projection is the sine of half
-// the angle 2 a - c. A field is a bond to a ghost that points along the first axis.
-//
-// Local updates. Metropolis' offers a vertex its reflection in a mirror that is drawn for it, which is taken
-// with probability exp(-2 beta sum of w) or 1, if that is less. As a reflection is its own inverse, and all
-// mirrors of a kind together lead from any vector to any, all is in detailed balance.
-//
-// Random numbers: kMirror with index 0 (clusters) or the vertex (Metropolis), kMetropolis with the vertex,
-// and kStart. Components draw two blocks: angles of 17 bits, and the squares of the radii of pairs, which are
-// the distances of sorted numbers, as vectors of an even dimension have them; of an odd one a component is
-// left out, and the others are made a unit vector again.
-//
-// Source: U. Wolff, Phys. Rev. Lett. 62, 361 (1989); L. Devroye, Non-Uniform Random Variate Generation
-// (1986), V.4, for the directions.
+// Vectors on any edges: what Wolff's embedding does to them, for core/edge_spins.h. Angle and UnitVector are
+// those of core/vector_spins.h, whose contract of integers holds here. Hours are angles of a clock, numbers
+// below q. Components are n from 4 to 8 numbers in units of 2^-30, the others of 4 or 8 being 0. q and n are
+// the states of the lattice of one row whose sites the vertices are. The weight of a bond is J p p', of the
+// projections of both ends on the mirror's normal. Mirrors of hours are numbers c below q: hour a becomes c -
+// a, and its projection is the sine of half the angle 2 a - c. A field is a bond to a ghost along the first
+// axis. Metropolis offers a vertex its reflection in a drawn mirror, and takes it with probability exp(-2
+// beta sum of w) or 1: reflections are their own inverses, and together lead from any vector to any. Random
+// numbers: kMirror with index 0 (clusters) or the vertex, kMetropolis with the vertex, and kStart. Components
+// draw angles of 17 bits, and the squares of the radii of pairs, the distances of sorted numbers; in an odd
+// dimension one is left out, and the others are made a unit vector again. Source: U. Wolff, Phys. Rev. Lett.
+// 62, 361 (1989); L. Devroye, Non-Uniform Random Variate Generation (1986), V.4.
 #pragma once
 
 #include "core/edge_local.h"
@@ -35,7 +24,7 @@ struct Hours {
   };
   static constexpr int kComponents = 2;
   Bits32 hours;
-  Bits64 unit;  // of an hour in quarters of half a turn, as sine_of_quarter takes them, times 2^16
+  Bits64 unit;  // of an hour in quarters of half a turn, as for sine_of_quarter, times 2^16
 
   CONNCOMP_ANYWHERE explicit Hours(const Lattice& lattice)
       : hours(Bits32(lattice.states)), unit((Bits64(1) << 48) / Bits32(lattice.states)) {}
@@ -74,14 +63,13 @@ struct Hours {
   }
 
  private:
-  // cos(pi u / q), u at most q / 2: the sine of what is left of a quarter of a turn, half of which are q.
+  // cos(pi u / q), u at most q / 2: the sine of what is left of a quarter of a turn.
   CONNCOMP_ANYWHERE int32_t cosine(Bits32 u) const {
     const Bits32 angle = Bits32((hours - 2 * u) * unit >> 17);
     return sine_of_quarter(angle, Bits32(Bits64(angle) * angle >> 31));
   }
 };
 
-// Vectors of 4 to `width` components.
 template <int width>
 struct Components {
   struct Spin {
@@ -161,7 +149,6 @@ struct Components {
   }
 };
 
-// Angles and directions draw as on lattices.
 template <class Kind>
 struct OfLattices : Kind {
   CONNCOMP_ANYWHERE explicit OfLattices(const Lattice&) {}
@@ -173,7 +160,6 @@ struct OfLattices : Kind {
   }
 };
 
-// Vectors of a kind as spins on edges.
 template <class Vectors>
 struct Embedded {
   using Spin = typename Vectors::Spin;
@@ -190,7 +176,6 @@ struct Embedded {
     const int64_t p = vectors.projection(mirror, spins[u]), q = vectors.projection(mirror, spins[v]);
     return int32_t((p * q >> 32) * coupling >> kMeasureBits);
   }
-  // Of a field along the first axis.
   CONNCOMP_ANYWHERE int32_t ghost_weight(const Move& mirror, const Spin* spins, int64_t vertex,
                                          int32_t field) const {
     const int64_t p = vectors.projection(mirror, spins[vertex]),
@@ -200,7 +185,7 @@ struct Embedded {
   CONNCOMP_ANYWHERE Bits64 staying(const Draws& draws, int64_t word) const {
     return ~draw_coins(draws, word);
   }
-  // The energy of a bond without its sign, in units of 2^-28 of those of couplings that are kWhole.
+  // The energy of a bond without its sign, in units of 2^-28 of kWhole couplings.
   CONNCOMP_ANYWHERE int64_t product(const Spin* spins, int64_t u, int64_t v, int32_t coupling) const {
     return worth(vectors.components(spins[u]), vectors.components(spins[v]), coupling);
   }
@@ -216,7 +201,6 @@ struct Embedded {
   }
 };
 
-// Offers a vertex a reflection in a mirror that is drawn for it.
 template <class Access, class Vectors>
 CONNCOMP_ANYWHERE inline void offer_vertex(const Embedded<Vectors>& kind, const LocalUpdate& update,
                                            const Draws& draws, typename Vectors::Spin* spins,

@@ -1,12 +1,8 @@
-// Values as whole numbers, so that their extremes and sums depend neither on order nor on device.
-//
-// What: keys, unsigned integers in the order of the values (Order), and values in units whose sums are exact
-// (Units). How: integers are counted in ones. A floating-point number is rounded to a multiple of 2^(e -
-// bits), where 2^e is above all magnitudes of its component: twice a constant is added, in whose last bits
-// the sum then has the multiple, and what was rounded away the first time is what is rounded the second time,
-// both exactly (error-free transformations: Rump, Ogita, Oishi, "Accurate floating-point summation I", 2008;
-// the units that do not depend on order are those of Demmel and Nguyen, "Parallel reproducible summation",
-// 2015). Cost: a dozen operations a value. At 80 bits a sum is as good as one rounded once unless values
+// Values as whole numbers, so that extremes and sums depend neither on order nor on device: keys, unsigned in
+// the order of values (Order), and values in units whose sums are exact (Units). A floating-point number is
+// rounded to a multiple of 2^(e - bits), 2^e above all magnitudes of its component: a constant is added
+// twice, in whose last bits the sum has the multiple, then what was rounded away, both exactly (Rump, Ogita,
+// Oishi 2008; units: Demmel and Nguyen 2015). At 80 bits a sum is as good as rounded once unless values
 // cancel to 2^-27 of the largest.
 #pragma once
 
@@ -27,31 +23,24 @@ CONNCOMP_ANYWHERE inline To bits_as(From from) {
 }
 
 template <int bytes>
-struct UnsignedOf;
-template <>
-struct UnsignedOf<1> {
-  using Type = uint8_t;
-};
-template <>
-struct UnsignedOf<2> {
-  using Type = uint16_t;
-};
-template <>
-struct UnsignedOf<4> {
-  using Type = uint32_t;
-};
-template <>
-struct UnsignedOf<8> {
-  using Type = uint64_t;
-};
+constexpr auto unsigned_of() {
+  if constexpr (bytes == 1)
+    return uint8_t();
+  else if constexpr (bytes == 2)
+    return uint16_t();
+  else if constexpr (bytes == 4)
+    return uint32_t();
+  else
+    return uint64_t();
+}
 
 template <class Value>
 constexpr bool kIsReal = Value(0.5) != Value(0);
 
-// NaN comes before all numbers or after them, by its sign; -0 before 0.
+// NaN comes before or after all numbers, by its sign; -0 before 0.
 template <class Value>
 struct Order {
-  using Key = typename UnsignedOf<sizeof(Value)>::Type;
+  using Key = decltype(unsigned_of<int(sizeof(Value))>());
   static constexpr Key kSign = Key(Key(1) << (8 * sizeof(Key) - 1));
   static constexpr bool kSigned = Value(-1) < Value(0);
 
@@ -75,14 +64,13 @@ struct Halves {
   int64_t high, low;
 };
 
-// That of wide integers takes long.
+// A conversion of wide integers takes long.
 CONNCOMP_ANYWHERE inline double as_real(double sum) { return sum; }
 template <class Sum>
 CONNCOMP_ANYWHERE inline double as_real(Sum sum) {
   return int64_t(sum) == sum ? double(int64_t(sum)) : double(sum);
 }
 
-// 2^exponent, from the smallest normal number on.
 CONNCOMP_ANYWHERE inline double power_of_two(int exponent) {
   return bits_as<double>(uint64_t(exponent + 1023) << 52);
 }
@@ -112,7 +100,7 @@ struct Units {
 template <class Value>
 struct Units<Value, true> {
   static constexpr int kHighBits = 42;  // those of 64 values, times places of up to 63, fit into 64
-  // Numbers that the constants are too large for are made smaller; what that rounds is far below a unit.
+  // Too large numbers are made smaller; what that rounds is far below a unit.
   static constexpr int kLarge = 960, kSmaller = 64;
 
   double scale, high, low;
@@ -140,8 +128,8 @@ struct Units<Value, true> {
   CONNCOMP_ANYWHERE double total(Sum sum) const {
     return in_ones(as_real(sum));
   }
-  // Finite. A finite total is what is divided, as a quotient that is then scaled below the normal numbers
-  // would be rounded once more.
+  // Finite: a finite total is divided, as a quotient scaled below the normal numbers would be rounded once
+  // more.
   template <class Sum>
   CONNCOMP_ANYWHERE double mean(Sum sum, int64_t size) const {
     constexpr double kLargest = 0x1.fffffffffffffp1023;
@@ -158,8 +146,7 @@ struct Units<Value, true> {
   }
 };
 
-// What is known of floating-point values by the keys of the smallest and the largest: whether all are finite,
-// and an exponent above their magnitudes.
+// Whether all floating-point values between two keys are finite, and an exponent above their magnitudes.
 template <class Value>
 class Reach {
  public:
@@ -180,14 +167,13 @@ class Reach {
   }
 };
 
-// The order of weights, as unsigned numbers: what is lighter gets the smaller one. The sign is turned, and so
-// are the other bits of negative floating-point numbers; both zeros get the same number, and what is no
-// number is put below or above all others, by its sign. The masks say what kind of numbers it is, so that
-// kernels differ by the width of weights alone.
+// The order of weights as unsigned numbers, lighter ones smaller: the sign is turned, and so are the other
+// bits of negative floating-point numbers; zeros are the same, NaN comes first or last, by its sign. Masks
+// say the type.
 template <class Bits>
 struct WeightOrder {
-  Bits minus_zero;  // the bits of it, or 0 where there is none
-  Bits negative;    // what is turned in negative numbers, but for the sign
+  Bits minus_zero;  // or 0
+  Bits negative;    // bits turned in negative numbers, but for the sign
   Bits sign;        // the highest bit, or 0 where there is no sign
 
   CONNCOMP_ANYWHERE Bits operator()(Bits bits) const {

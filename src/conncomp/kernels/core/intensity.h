@@ -1,26 +1,22 @@
-// Columns of what the values of an image are within components, made of sums of whole numbers.
+// Columns of the values of an image within components, from sums of whole numbers.
 #pragma once
 
 #include "core/fixed_point.h"
 
 namespace conncomp {
 
-template <bool real, bool is_signed>
-struct SumOfValues {
-  using Type = double;
-};
-template <>
-struct SumOfValues<false, true> {
-  using Type = int64_t;
-};
-template <>
-struct SumOfValues<false, false> {
-  using Type = uint64_t;
-};
 template <class Value>
-using GivenSum = typename SumOfValues<kIsReal<Value>, (Value(-1) < Value(0))>::Type;
+constexpr auto given_sum() {
+  if constexpr (kIsReal<Value>)
+    return double();
+  else if constexpr (Value(-1) < Value(0))
+    return int64_t();
+  else
+    return uint64_t();
+}
+template <class Value>
+using GivenSum = decltype(given_sum<Value>());
 
-// A row for each component; centroids have a number for each axis.
 template <class Value>
 struct IntensityColumns {
   GivenSum<Value>* sums;
@@ -28,9 +24,8 @@ struct IntensityColumns {
   Value *minima, *maxima;
   double* centroids;
 
-  // Writes the row of a component of that size, of whose values the smallest and the largest have these keys.
-  // sum_at(0) is the sum of its values, and sum_at(1 + k) that of values times coordinates along axis k, from
-  // the box's first one, box[2 * k], on. Returns whether the sum fits what it is given as.
+  // Writes the row of a component of that size. sum_at(0) is the sum of its values, sum_at(1 + k) that of
+  // values times coordinates along axis k, from box[2 * k] on. Returns whether the sum fits its column.
   template <class SumAt>
   CONNCOMP_ANYWHERE bool write(int64_t row, typename Order<Value>::Key low_key,
                                typename Order<Value>::Key high_key, const Units<Value>& units, int64_t size,

@@ -1,53 +1,38 @@
 // Exchanges of neighbouring spins (Kawasaki dynamics of the Ising model) for 64 pairs at a time. CPU and CUDA
 // share all of it: a trajectory is a function of (seed, parameters) alone (contract 9).
-//
 // Lattices have three axes; the square one has its two last. Steps to neighbours, and their opposites:
-//
 //   square          (0, 1, 0)  (0, 0, 1)
 //   simple cubic    (1, 0, 0)  (0, 1, 0)  (0, 0, 1)
 //   body-centred    the same and (1, 1, 1): the axes are the primitive vectors of the lattice
-//
 // Words. The lattice is cut into up to 64 equal domains, parts[k] of them along axis k. A word holds the
-// sites at one place of all domains, a bit for each domain, both in C order; bits beyond the domains are 0.
-// So a neighbour of all sites of a word is one word, too, turned by a domain where the step leaves the
-// domains:
-//
+// sites at one place of all domains, both in C order; bits beyond the domains are 0. So a neighbour of all
+// sites of a word is one word, too, turned by a domain where the step leaves the domains:
 //      a row of 16 sites in two domains      a b c d e f g h | i j k l m n o p
 //      its words, of two bits each           ai  bj  ck  dl  em  fn  go  hp
 //      the neighbours to the right of hp     ia: the word of the first place, turned
-//
-// Classes. The bonds of one direction d are in classes: bond (x, x + d) is in the class of phi(x), which is
-// linear in x. Two bonds of a class share no site and no neighbour of theirs is in the other one, as phi is 0
-// for no sum of two steps but d - d and is so for no step at all, which is what they would differ by:
-//
+// Classes. Bond (x, x + d) of direction d is in the class of phi(x), which is linear in x. Two bonds of a
+// class share no site, and no neighbour of one's is in the other, as phi is 0 for no sum of two steps but d -
+// d:
 //   square, cubic, d = e_p     x_p + 2 (x_q + x_r) mod 4
 //   body-centred, d = e_p      x_p + 2 x_r mod 4  and  x_q mod 2,    q and r the axes after p, in a circle
 //                 d = (1,1,1)  2 x_0 + 3 x_2 mod 4  and  x_1 + x_2 mod 2
-//
-// All lengths of a domain are multiples of 4, so phi is one for all sites of a word. Classes are numbered
+// Lengths of domains are multiples of 4, so phi is one for all sites of a word. Classes are numbered
 // (direction, first residue, second residue), in C order.
-//
-// A sweep is as many substeps as there are classes, of which each draws its class. In a substep three of four
-// pairs of the class, each drawn for itself, are attempted: 3/4 of all bonds a sweep, on average. A pair of
-// different spins that is attempted exchanges with probability min(1, exp(-dE/T)). None of them changes the
-// dE of another one: the substep is in detailed balance. Any one pair can exchange alone, so that all
-// configurations are reached. Were all pairs attempted, two lone spins, whose exchanges are free, would move
-// alike for ever if they are a multiple of four sites apart along each axis.
-//
+// A sweep has as many substeps as there are classes, each of which draws its class. Three of four pairs of
+// the class, each drawn for itself, are attempted: different spins exchange with probability min(1,
+// exp(-dE/T)). No exchange changes the dE of another, so the substep is in detailed balance, and any pair can
+// exchange alone, so that all configurations are reached. Were all attempted, two lone spins a multiple of
+// four sites apart would move alike for ever.
 // dE. Of the 2 (z - 1) bonds of a pair to others, `satisfied` ones become unsatisfied and the others
-// satisfied, so that dE = 4 J (satisfied - (z - 1)). Losses are numbered 0 ... z - 2, for dE = 4 J, 8 J, ...
-//
+// satisfied: dE = 4 J (satisfied - (z - 1)). Losses are numbered 0 ... z - 2, for dE = 4 J, 8 J, ...
 // Random numbers are those of core/spins.h, where `step` is the sweep, with these purposes besides kStart:
-//
 //   purpose       index     draw has              what is drawn
 //   kStart        site      -                     a key; the spins of the smallest keys are up: step 0
 //   kClass        substep   -                     below(first 64 bits, classes)
-//   kAcceptance   word      substep, as an axis   numbers of 64 bits for its sites, digit by digit as
-//   bernoulli
-//
+//   kAcceptance   word      substep, as an axis   numbers of 64 bits for its sites, digit by digit
 // A replica's acceptance is 64 bytes, one for each binary digit of probabilities, from the highest one; bit k
-// is that of loss k, which is 3/4 exp(-dE/T). An exchange is accepted if the number drawn is less than that,
-// or than 3/4 if there is no loss.
+// is that of loss k, 3/4 exp(-dE/T). An exchange is accepted if its number is below that, or 3/4 without a
+// loss.
 #pragma once
 
 #include "core/spins.h"
@@ -82,7 +67,7 @@ struct ExchangeLattice {
   CONNCOMP_ANYWHERE int domains() const { return parts[0] * parts[1] * parts[2]; }
   CONNCOMP_ANYWHERE Bits64 all_domains() const { return ~Bits64(0) >> (64 - domains()); }
 
-  // The bits of the next, or of the previous, domain along an axis, each at the bit of its domain.
+  // The bits of the next, or previous, domain along an axis, each at the bit of its domain.
   CONNCOMP_ANYWHERE Bits64 bits_of_next(int axis, Bits64 bits) const {
     const int way = stride[axis], back = way * (parts[axis] - 1);
     return (bits >> way & ~last[axis]) | (bits << back & last[axis]);
@@ -145,7 +130,7 @@ CONNCOMP_ANYWHERE inline ThreeBits sum_of_seven(const Bits64 (&bits)[7]) {
   return {first ^ second ^ bits[6], a ^ b ^ c, majority(a, b, c)};
 }
 
-// Which of the `wanted` bits of a word are accepted: with the losses that are given, where there is one.
+// The accepted ones of the `wanted` bits of a word, given losses.
 CONNCOMP_ANYWHERE inline Bits64 accept(const Draws& draws, Bits64 word, int substep, Bits64 losing,
                                        const ThreeBits& loss, const uint8_t* acceptance, Bits64 wanted) {
   const auto choose = [](Bits64 which, Bits64 yes, Bits64 no) { return (which & yes) | (~which & no); };
@@ -169,7 +154,7 @@ CONNCOMP_ANYWHERE inline Bits64 accept(const Draws& draws, Bits64 word, int subs
   return accepted;
 }
 
-// Lets the pairs exchange whose first sites are those of a word. Words has load(word) and store(word, bits).
+// Exchanges pairs whose first sites are those of a word. Words has load(word) and store(word, bits).
 template <int kind, int direction, class Words>
 CONNCOMP_ANYWHERE inline void exchange_word(const ExchangeLattice& lattice, const Words& words,
                                             const int32_t (&at)[kExchangeAxes], const Draws& draws,
@@ -216,7 +201,7 @@ CONNCOMP_ANYWHERE inline void exchange_word(const ExchangeLattice& lattice, cons
   words.store(partner_word, partner_bits ^ around.sent(partner, exchanged));
 }
 
-// The `number`-th word of a class of bonds that lead along a direction, as a place in its domain.
+// The `number`-th word of a class of bonds along a direction, as a place in its domain.
 template <int kind, int direction>
 CONNCOMP_ANYWHERE inline void place_in_class(const ExchangeLattice& lattice, int residues, int32_t number,
                                              int32_t (&at)[kExchangeAxes]) {
@@ -248,7 +233,6 @@ CONNCOMP_ANYWHERE inline int draw_class(const Draws& draws, int substep) {
   return int(below(half(draws(kClass, Bits64(substep)), 0), Bits64(class_count(kind))));
 }
 
-// Lets the pairs of a class exchange whose first sites are those of its `number`-th word.
 template <int kind, int direction, class Words>
 CONNCOMP_ANYWHERE inline void exchange_in_class(const ExchangeLattice& lattice, const Words& words,
                                                 int residues, int32_t number, const Draws& draws, int substep,
@@ -258,7 +242,7 @@ CONNCOMP_ANYWHERE inline void exchange_in_class(const ExchangeLattice& lattice, 
   exchange_word<kind, direction>(lattice, words, at, draws, substep, acceptance);
 }
 
-// Calls body with the direction of a class, which is a constant type's `value`, and its residues.
+// Calls body with the direction of a class, as a constant, and its residues.
 template <int number>
 struct Direction {
   static constexpr int value = number;
@@ -273,7 +257,6 @@ CONNCOMP_ANYWHERE inline void with_direction(int class_number, Body&& body) {
   if constexpr (kind == kBodyCentred) body(Direction<3>(), residues);
 }
 
-// Calls body(bits) for each direction, with the sites of a word whose bond along it joins different spins.
 template <int kind, class Words, class Body>
 CONNCOMP_ANYWHERE inline void for_each_unsatisfied(const ExchangeLattice& lattice, const Words& words,
                                                    int32_t word, Body&& body) {

@@ -1,8 +1,6 @@
-// Where keys go in hash tables: to the highest bits of their product with an odd factor (multiply-shift of
-// Dietzfelbinger et al. 1997). All bits of a key have an effect on these. The factor is drawn when the
-// program starts, by cpu/core/key_counts.h or cuda/components/rows.py, so that no file can have keys
-// that all want the same slot: with one that everybody knows, 160,000 labels took 51 s, and for some pairs of
-// labels no table of a GPU would have been large enough.
+// Where keys go in hash tables: the highest bits of their product with an odd factor (Dietzfelbinger et al.
+// 1997), drawn when the program starts, so that no file can have keys that all want one slot: with a known
+// factor 160,000 labels took 51 s.
 #pragma once
 
 #include "core/platform.h"
@@ -12,14 +10,13 @@ namespace conncomp {
 struct KeyHash {
   uint64_t factor;
 
-  // One of 2^bits slots, where bits are 1 to 63.
+  // One of 2^bits slots, bits from 1 to 63.
   CONNCOMP_ANYWHERE int64_t slot(uint64_t key, int bits) const {
     return int64_t(key * factor >> (64 - bits));
   }
 };
 
-// A hash of 64 bits: the finaliser of SplitMix64 (Steele, Lea and Flood 2014), a bijection in which every bit
-// of the result depends on every bit of x.
+// A hash of 64 bits: the finaliser of SplitMix64 (Steele, Lea and Flood 2014), a bijection.
 CONNCOMP_ANYWHERE constexpr uint64_t mix(uint64_t x) {
   x += uint64_t(0x9e3779b97f4a7c15);
   x = (x ^ x >> 30) * uint64_t(0xbf58476d1ce4e5b9);

@@ -1,19 +1,13 @@
-// Which neighbours are connected: the link rules.
-//
-// A rule is a struct that says, of two elements one step apart, whether they are linked; links are mutual.
-// Kernels get it as an argument beside the array that it reads. It has
-//   Value          the type of that array's elements;
-//   Site           what is read of an element, once, to be held against others;
-//   kTransitive    whether two elements that are linked to a third one are linked wherever they are
-//                  neighbours. A shortcut which leaves a link out for that reason asks for it;
+// Which neighbours are connected: the link rules, structs that say whether two elements one step apart are
+// linked. Links are mutual. A rule has
+//   Value, Site    the types of the array's elements, and of what is read of one, once;
+//   kTransitive    whether two elements linked to a third one are linked wherever they are neighbours;
 //   kDense         whether a link is likely where others connect its ends, too;
-//   kOneValue      whether all foreground is linked where it is neighbours; asked of transitive rules;
+//   kOneValue      whether all neighbouring foreground is linked; asked of transitive rules;
 //   site(values, offset)            reads an element;
 //   is_background(site)             whether it is in no component;
-//   linked(values, from, to, axis, forward)   whether two sites are linked, `to` being one step from `from`
-//                  and `from` in the foreground. The step's axis, from the last one, and its direction count
-//                  for bonds only, which there are across faces.
-//
+//   linked(values, from, to, axis, forward)   whether two sites are linked, `to` one step from `from`, which
+//                  is foreground; axis, from the last one, and direction are those of bonds, across faces.
 // To add a rule: a struct here, a line in RULES of cuda/grid/image.py and one in bindings/link_rules.cpp; the
 // CPU finds links for 64 elements at once, by link_words.h.
 #pragma once
@@ -46,7 +40,7 @@ struct Half {
   }
 };
 
-// The background of an array of values, if it has one. NaN, which equals nothing, stands for all NaNs there.
+// The background of an array of values, if any. NaN stands for all NaNs.
 template <class T>
 struct Background {
   T value;
@@ -71,8 +65,8 @@ struct Equal {
   CONNCOMP_ANYWHERE bool linked(const T*, Site from, Site to, int, bool) const { return linked(from, to); }
 };
 
-// Elements above a threshold are linked; all others are background. For the bricks of a GPU, which read an
-// array of real numbers so without another array for what is above.
+// Elements above a threshold are linked; others are background. For the bricks of a GPU, without an array of
+// what is above.
 template <class T>
 struct Above {
   using Value = T;
@@ -82,8 +76,8 @@ struct Above {
   CONNCOMP_ANYWHERE bool is_foreground(T value) const { return value > threshold; }
 };
 
-// How a tolerance compares values of a type: integers as unsigned ones of their width, whose order is that of
-// the signed ones once the highest bit is turned; floating-point numbers as float64.
+// How a tolerance compares values: integers as unsigned ones of their width, with the highest bit turned for
+// signed ones; floating-point numbers as float64.
 template <class T>
 struct Distance {
   T limit, turn;  // turn: the highest bit if the values are signed
@@ -100,7 +94,7 @@ struct RealDistance {
 
   CONNCOMP_ANYWHERE bool within(double a, double b) const {
     const double difference = a - b;
-    // Infinities are equal, but their difference is NaN. Without branches, which compilers do not vectorise.
+    // Infinities are equal, but their difference is NaN. Without branches, which are not vectorised.
     return int(a == b) | (int(difference <= limit) & int(difference >= -limit));
   }
 };
@@ -113,7 +107,6 @@ struct Distance<Half> : RealDistance {
   CONNCOMP_ANYWHERE bool within(Half a, Half b) const { return RealDistance::within(a.real(), b.real()); }
 };
 
-// Elements whose values are equal, or differ by no more than a limit, are linked.
 template <class T>
 struct Within {
   using Value = T;
@@ -124,15 +117,14 @@ struct Within {
 
   CONNCOMP_ANYWHERE Site site(const T* values, int64_t offset) const { return values[offset]; }
   CONNCOMP_ANYWHERE bool is_background(Site site) const { return background.is(site); }
-  // Of two elements in the foreground.
   CONNCOMP_ANYWHERE bool linked(T a, T b) const { return distance.within(a, b); }
   CONNCOMP_ANYWHERE bool linked(const T*, Site from, Site to, int, bool) const {
     return linked(from, to) && !background.is(to);
   }
 };
 
-// Elements are linked by bonds: whether a site is joined to the next one along an axis is a bit of a byte.
-// That lies at the site's offset, in a plane for each axis, or in one for all.
+// Elements are linked by bonds: a bit of the byte at a site's offset says whether it is joined to the next
+// along an axis, in a plane for each axis, or in one for all.
 struct Bonds {
   using Value = uint8_t;
   using Site = int64_t;  // the offset

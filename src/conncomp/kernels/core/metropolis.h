@@ -1,20 +1,15 @@
 // The update of Metropolis of two states, 64 sites at a time; and the classes of sites of that of any states.
-// CPU and CUDA share all of it: see core/spins.h for the rule and for what the numbers are.
-//
-// Classes. Sites of a class are no neighbours of each other: they are those of an even, or of an odd, sum of
-// coordinates, but that along a periodic axis of odd length the last site, which has the parity of its
-// neighbour, is of a class of its own: class parity | 2 << axis of each such axis where it is the last.
-//
-// Joined words. A class has one of two sites beside each other at most, so half of a word's bits are not of
-// it. Therefore two words share the digits that are drawn: of 32 words of a lattice that follow each other,
-// in C order, word k and word k + 16 are joined in one, of which the former has the bits at even places.
-//
+// CPU and CUDA share all of it: see core/spins.h for the rule and the numbers.
+// Classes. Sites of a class are no neighbours: those of an even, or odd, sum of coordinates, but along a
+// periodic axis of odd length the last site, which has the parity of its neighbour: class parity | 2 << axis
+// of each.
+// Joined words. A class has at most one of two sites beside each other, so two words share the digits drawn:
+// of 32 consecutive words, word k, with the bits at even places, and word k + 16 are joined in one.
 //      first word, sites of the class     a . b . . c . d        bit 0 at the left
 //      second word                        . e . f . g h .
 //      joined                             a e b f c g d h
-//
-// Losses. Bonds between a site and its neighbours are counted for 64 sites at once; those that lose as many
-// satisfied ones by a flip are one kind of Chances (core/chances.h).
+// Losses. Bonds to neighbours are counted for 64 sites at once; sites that lose as many satisfied ones by a
+// flip are one kind of Chances (core/chances.h).
 #pragma once
 
 #include "core/chances.h"
@@ -25,8 +20,7 @@ namespace conncomp {
 constexpr Bits64 kEvenSites = 0x5555555555555555;
 constexpr int kPairs = 16, kPairedWords = 2 * kPairs;
 
-// The first word of a pair, and the pair that has a word. Of so many words there are pairs up to the last one
-// that may have any.
+// The first word of a pair; the pair that has a word; and how many pairs so many words have.
 CONNCOMP_ANYWHERE inline int64_t first_of_pair(int64_t pair) {
   return pair / kPairs * kPairedWords + pair % kPairs;
 }
@@ -41,7 +35,6 @@ template <class Word>
 CONNCOMP_ANYWHERE inline Word join_words(Word first, Word second) {
   return ((first | first >> 1) & kEvenSites) | ((second | second << 1) & ~kEvenSites);
 }
-// The bits of one of the words, both of each pair of sites.
 template <class Word>
 CONNCOMP_ANYWHERE inline Word bits_of_first(Word joined) {
   return (joined & kEvenSites) | (joined & kEvenSites) << 1;
@@ -51,7 +44,7 @@ CONNCOMP_ANYWHERE inline Word bits_of_second(Word joined) {
   return (joined & ~kEvenSites) | (joined & ~kEvenSites) >> 1;
 }
 
-// The sites of a word of a row, whose coordinates are `at`, that are of a class.
+// The sites of a word of a row at coordinates `at` that are of a class.
 CONNCOMP_ANYWHERE inline Bits64 sites_of_class(const Lattice& lattice, const int64_t (&at)[kRowAxis],
                                                int64_t column, int site_class) {
   int odd = site_class & 1, ends = 0;
@@ -71,7 +64,7 @@ CONNCOMP_ANYWHERE inline Bits64 sites_of_class(const Lattice& lattice, const int
 struct SpinsBeside {
   Bits64 spins, present;
 };
-// After or before them along an axis that is longer than 1. Load(word) is a word of spins.
+// After or before them along an axis longer than 1. Load(word) is a word of spins.
 template <class Load>
 CONNCOMP_ANYWHERE inline SpinsBeside spins_beside(const Lattice& lattice, const WordPlace& place, Bits64 spin,
                                                   int axis, bool after, const Load& load) {
@@ -91,15 +84,13 @@ CONNCOMP_ANYWHERE inline SpinsBeside spins_beside(const Lattice& lattice, const 
   return {spin << 1 | (load(row + columns - 1) >> last & 1), closes ? sites : sites & ~Bits64(1)};
 }
 
-// Satisfied bonds of the sites of a class, counted at the bits of joined words, or of registers of these; of
-// `axes` axes that are longer than 1.
+// Satisfied bonds of the sites of a class, counted at the bits of joined words, or of registers of these.
 template <int axes, bool whole, class Word>
 struct SatisfiedBonds {
   static constexpr int kMiddle = kMiddleLevel<axes, whole>;
   Levels<2 * kMiddle, Word> levels;
 
   CONNCOMP_ANYWHERE explicit SatisfiedBonds(Word ones) : levels(ones) {}
-  // Of one side: which bonds are satisfied and, unless all are, which are present.
   CONNCOMP_ANYWHERE void add(Word satisfied, Word present) {
     if constexpr (whole) {
       levels.add(satisfied);
@@ -111,8 +102,7 @@ struct SatisfiedBonds {
   CONNCOMP_ANYWHERE Chances<kMiddle + 1, Word> chances() const { return chances_to_lose<kMiddle>(levels); }
 };
 
-// What is offered to the sites of a class, and with which probability they take it that lose so many
-// satisfied bonds, up to twice as many as there are axes.
+// An offer to the sites of a class, and the probability of taking it with so many satisfied bonds lost.
 struct FlipOffer {
   Draws draws;
   int site_class;
@@ -120,7 +110,7 @@ struct FlipOffer {
   int most_lost;
 };
 
-// The probability of each kind of chance, as the digits that are yet to come.
+// The probability of each kind of chance, as the digits yet to come.
 template <int axes, bool whole>
 struct Acceptance {
   static constexpr int kKinds = kMiddleLevel<axes, whole> + 1;
@@ -133,7 +123,6 @@ struct Acceptance {
       left[k] = lost <= offer.most_lost ? offer.acceptance[lost] : 0;
     }
   }
-  // Lets `digits` be the next one of each kind, at all bits.
   CONNCOMP_ANYWHERE void take(Bits64 (&digits)[kKinds]) {
 #pragma unroll
     for (int k = 0; k < kKinds; ++k) {
@@ -143,7 +132,6 @@ struct Acceptance {
   }
 };
 
-// Which of the `offered` sites of two joined words flip.
 template <int axes, bool whole, int kinds>
 CONNCOMP_ANYWHERE inline Bits64 decide_flips(const FlipOffer& offer, int64_t pair,
                                              const Chances<kinds, Bits64>& chances, Bits64 offered) {
@@ -164,8 +152,7 @@ struct WordRange {
   int64_t begin, end;
 };
 
-// Offers flips to those of a pair's words that are in a range, in a lattice of no more than so many axes that
-// are longer than 1. Store(word, spins) is called for words that have sites of the class.
+// Offers flips to a pair's words within a range. Calls Store(word, spins) for words with sites of the class.
 template <int axes, bool whole, class Load, class Store>
 CONNCOMP_ANYWHERE inline void offer_pair(const Lattice& lattice, const FlipOffer& offer, int64_t pair,
                                          const WordRange& words, const Load& load, const Store& store) {

@@ -1,8 +1,5 @@
-// Moments of a component, up to the third power along each axis, about another origin.
-//
-// What: sums of x^p y^q ... over elements become those of (x - a)^p (y - b)^q ... How: an axis after the
-// other, by the binomials. Sums of unsigned integers are exact modulo a power of two, and so exact wherever
-// the results fit, whatever happens in between.
+// Moves moments up to the third power along each axis to another origin, axis by axis, by the binomials.
+// Unsigned sums are exact modulo a power of two, and so wherever the results fit.
 #pragma once
 
 #include "core/fixed_point.h"

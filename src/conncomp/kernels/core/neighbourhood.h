@@ -1,9 +1,6 @@
-// Steps to the elements around one, as numbers, and which of them lead to neighbours.
-//
-// A step goes -1, 0 or 1 along each axis. Its code has the digits of base 3 of these, each plus one; axis 0
-// is the last one of an array. So codes are in the order of the array, a code below that of no step leads to
-// an element before, and the code of the opposite step is kSteps - 1 - code. In two dimensions:
-//
+// Steps to the elements around one, as numbers. A step goes -1, 0 or 1 along each axis. Its code has the
+// digits of base 3 of these, each plus one; axis 0 is the last of an array. Codes are in the order of the
+// array, and the opposite step is kSteps - 1 - code. In two dimensions:
 //       x: -1  0  1
 //   y: -1   0  1  2
 //       0   3  4  5     4 is no step; 1, 3, 5 and 7 lead across faces
@@ -30,7 +27,6 @@ struct Steps {
     const int digits = code / unit(axis);
     return (axis == axes - 1 ? digits : digits % 3) - 1;
   }
-  // The highest axis that a step moves along: the axis of a step across a face.
   CONNCOMP_ANYWHERE static constexpr int highest_axis(int code) {
     int axis = 0;
     for (int a = 1; a < axes; ++a)
@@ -44,7 +40,7 @@ struct Steps {
   }
 };
 
-// The codes of the steps that lead to neighbours, a bit for each. Laid out as in image.py.
+// The codes of the steps to neighbours, a bit for each. Laid out as in image.py.
 template <int axes>
 struct Neighbourhood : Steps<axes> {
   using S = Steps<axes>;

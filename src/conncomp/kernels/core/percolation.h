@@ -1,13 +1,9 @@
-// Percolation: what CPU and CUDA share of it. Sites are there, or bonds are, each with a probability of its
-// own draw: words of bits as in core/spins.h, of Purpose kOccupied, at the step of an update.
-//
-// Run r of a sweep adds the elements, sites or bonds, one after the other. They are numbered: site by site in
-// C order; bonds axis by axis, and by the site that they lead from. Of the numbers 0 ... n - 1 a permutation
-// is drawn as Fisher and Yates do it: for i = 0, 1, ... the number at place i changes places with the one at
-//
+// Percolation: what CPU and CUDA share. Sites are there, or bonds are, each by its own draw: words of bits as
+// in core/spins.h, of Purpose kOccupied, at the step of an update.
+// Run r of a sweep adds the elements one after the other, numbered in C order, bonds axis by axis and by the
+// site that they lead from, without those that an open end does not have. Their order is drawn as by Fisher
+// and Yates: for i = 0, 1, ... the number at place i of 0 ... n - 1 changes places with the one at
 //      i + below(half i % 2 of philox(seed, i / 2, r, kOrder), n - i)
-//
-// and is then the i-th to be added. Bonds that an open end does not have are left out of the numbers before.
 #pragma once
 
 #include "core/spins.h"
@@ -16,8 +12,7 @@ namespace conncomp {
 
 constexpr int kSizeClassCount = 41;  // as there are fewer than 2^40 sites
 
-// The fields of a record of one configuration: those of models/percolation/measurements.py. The sum of
-// squares of sizes is two limbs of 32 bits, each summed by itself.
+// The fields of a record of one configuration (measurements.py); the sum of squares is two limbs of 32 bits.
 enum PercolationField {
   kElements,  // sites or bonds that are there
   kNumber,    // of clusters
@@ -29,7 +24,6 @@ enum PercolationField {
   kPercolationFields = kSizeClasses + kSizeClassCount
 };
 
-// The word of a configuration, those of its bits that are `wanted`.
 CONNCOMP_ANYWHERE inline Bits64 draw_occupied(const Draws& draws, int64_t word, int axis, Bits64 probability,
                                               bool certain, Bits64 wanted) {
   return certain ? wanted : bernoulli(draws, Bits64(word), axis, probability, wanted, kOccupied);

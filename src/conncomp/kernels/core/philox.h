@@ -1,8 +1,6 @@
-// Philox 4x32-10, the random numbers of everything here: a bijection of 128-bit counters for each 64-bit
-// key, so that the i-th number for a purpose is computed from (seed, purpose, i) alone, by any thread of
-// any device, in any order. Plain functions and built-in types, for C++ and CUDA alike.
-//
-// J. K. Salmon, M. A. Moraes, R. O. Dror, D. E. Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC 2011.
+// Philox 4x32-10: a bijection of 128-bit counters for each 64-bit key, so that any thread of any device
+// computes number i for a purpose from (seed, purpose, i) alone. Salmon, Moraes, Dror, Shaw 2011, "Parallel
+// random numbers".
 #pragma once
 
 #include "core/platform.h"
@@ -12,8 +10,7 @@ namespace conncomp {
 using Bits32 = unsigned int;
 using Bits64 = unsigned long long;
 
-// A counter, or the four words that it is mapped to. Our counters are {low and high word of the index of
-// something, step, purpose}.
+// A counter {index (low, high), step, purpose}, or the four words that it is mapped to.
 struct PhiloxBlock {
   Bits32 word[4];
 };
@@ -33,7 +30,6 @@ CONNCOMP_ANYWHERE inline PhiloxBlock philox(Bits64 seed, Bits64 index, Bits32 st
   return philox(seed, PhiloxBlock{{Bits32(index), Bits32(index >> 32), step, purpose}});
 }
 
-// The k-th number of 32 bits, or of 64 bits, in a block.
 CONNCOMP_ANYWHERE inline void unpack(const PhiloxBlock& block, int k, Bits32& bits) { bits = block.word[k]; }
 CONNCOMP_ANYWHERE inline void unpack(const PhiloxBlock& block, int k, Bits64& bits) {
   bits = block.word[2 * k] | Bits64(block.word[2 * k + 1]) << 32;

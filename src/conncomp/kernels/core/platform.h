@@ -1,5 +1,5 @@
-// What lets one source serve the C++ compiler, NVCC and NVRTC (which has no standard library), and the
-// host executor of the tests, which runs CUDA kernels on the CPU.
+// What lets one source serve the C++ compiler, NVCC, NVRTC (which has no standard library), and the host
+// executor of the tests, which runs CUDA kernels on the CPU.
 #pragma once
 
 #ifdef __CUDACC_RTC__

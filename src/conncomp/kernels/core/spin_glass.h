@@ -1,38 +1,26 @@
 // Sweeps of an Ising spin glass, H = -sum of J s s - sum of h s, 64 replicas at a time. CPU and GPU share all
 // of it: a trajectory is a function of (seed, parameters) alone.
-//
-// Layout. Bit r % 64 of word [r / 64][site] is the spin of replica r, 1 for up. Replicas are counted from the
-// first of all, not of those that run together, so that a group of 64 may have bits without a replica, which
-// are 0. Sites are in C order. Every axis is a ring: bonds over an open border, and those of a site with
-// itself, which no flip changes, are absent. Bond (axis, site) leads to the next site along the axis.
-//
-// Order. A sweep goes through the sites by colour; no two neighbours have the same. It is the sum over the
-// axes of x % 2, modulo 2. A ring of odd length has its last site in colour 2, and sums are modulo 3 where
-// there is such a ring.
-//
+// Layout. Bit r % 64 of word [r / 64][site] is the spin of replica r, counted from the first of all, 1 for
+// up; bits without a replica are 0. Sites are in C order. Every axis is a ring: bonds over an open border,
+// and those of a site with itself, are absent. Bond (axis, site) leads to the next site along the axis.
+// Order. A sweep goes through the sites by colour, the sum over the axes of x % 2, modulo 2. A ring of odd
+// length has its last site in colour 2, and sums are modulo 3 where there is such a ring.
 // Random numbers are philox(seed, site | group << 40, step, purpose | block << 16):
-//
 //   kStart          first 64 bits: the first spins of the group, step 0
 //   kGlassDigits    two digits a block, a word each: bit r is a digit of the number of replica r
 //   kGlassNumber    word r % 4 of block r / 4 is the number of replica r of the group
-//
-// Bits. Where all bonds are ±J the change of energy has few values: `Levels` counts at each bit how many of
-// the neighbours want the spin as it would be, in thermometer code, and a number of 64 bits, drawn digit by
-// digit as in core/spins.h, is compared to the probability of the level and replica. Digits end when all bits
-// are decided, after about seven; 64 spins cost some four blocks of Philox and 200 operations.
-//
-// Numbers. Other couplings are int32, multiples of a power of 2, so that fields are exact sums. A spin with
-// the number u is flipped if -ln u > 2 beta s h, where both sides are integers: see `Logarithm`. So an
-// acceptance probability is off by a relative 2^-26 at most, plus 2^-32, and by the same on all devices. That
-// is for couplings as they are rounded, each by half a unit at most, and a unit is 2^-29 h at most, h being
-// the largest field that a spin can be in: those given are off by another relative (2 axes + 1) 2^-29 beta h.
-//
-// Rules. Metropolis flips with probability 15/16 min(1, exp(-beta dE)), as core/spins.h tells why. The heat
-// bath lets a spin be up with probability 1 / (1 + exp(-2 beta h)). Sites of one colour are independent,
-// given all others, and each is in detailed balance.
-//
-// Sources: S. V. Isakov, I. N. Zintchenko, T. F. Ronnow, M. Troyer, Comput. Phys. Commun. 192, 265 (2015);
-// M. Weigel, T. Yavors'kii, Physics Procedia 15, 92 (2011).
+// Bits. Where all bonds are ±J, `Levels` counts at each bit the neighbours that want the spin as it would be,
+// and a number of 64 bits, drawn digit by digit as in core/spins.h, is compared to the probability of the
+// level and replica, until all bits are decided, after about seven digits.
+// Numbers. Other couplings are int32, so that fields are exact sums. A spin with the number u is flipped if
+// -ln u > 2 beta s h, both integers (`Logarithm`): a probability is off by a relative 2^-26 at most, plus
+// 2^-32, on all devices. Rounding couplings to units of at most 2^-29 h, h the largest field of a spin, adds
+// a relative (2 axes + 1) 2^-29 beta h.
+// Rules. Metropolis flips with probability 15/16 min(1, exp(-beta dE)), as core/spins.h tells why; the heat
+// bath lets a spin be up with 1 / (1 + exp(-2 beta h)). Sites of a colour are independent, each in detailed
+// balance.
+// Sources: S. V. Isakov, I. N. Zintchenko, T. F. Ronnow, M. Troyer, Comput. Phys. Commun. 192, 265 (2015); M.
+// Weigel, T. Yavors'kii, Physics Procedia 15, 92 (2011).
 #pragma once
 
 #include "core/chances.h"
@@ -58,7 +46,6 @@ struct GlassReplicas {
 
   CONNCOMP_ANYWHERE int64_t first_group() const { return first / kGroup; }
   CONNCOMP_ANYWHERE int64_t groups() const { return (first + count + kGroup - 1) / kGroup - first_group(); }
-  // The bits of a group that have a replica: from begin on, before end.
   CONNCOMP_ANYWHERE int begin(int64_t group) const { return group == 0 ? int(first % kGroup) : 0; }
   CONNCOMP_ANYWHERE int end(int64_t group) const {
     const int64_t last = first % kGroup + count - group * kGroup;
@@ -67,7 +54,6 @@ struct GlassReplicas {
   CONNCOMP_ANYWHERE Bits64 bits(int64_t group) const {
     return (~Bits64(0) >> (kGroup - end(group))) & (~Bits64(0) << begin(group));
   }
-  // Which of the replicas that run together a bit is.
   CONNCOMP_ANYWHERE int64_t replica(int64_t group, int bit) const {
     return group * kGroup + bit - first % kGroup;
   }
@@ -99,11 +85,9 @@ CONNCOMP_ANYWHERE inline ColouredSites sites_of_colour(const Lattice& lattice, i
   if (colour < 2) return {colour, length - odd};
   return {length - odd, length};
 }
-// How many a row has at most.
 CONNCOMP_ANYWHERE inline int32_t most_of_colour(const Lattice& lattice) {
   return int32_t((lattice.length[kRowAxis] + 1) / 2);
 }
-// Lets `row` be the coordinates of a row.
 CONNCOMP_ANYWHERE inline void place_row(const Lattice& lattice, Bits32 number, int32_t (&row)[kRowAxis]) {
   for (int axis = kRowAxis - 1; axis >= 0; --axis) {
     row[axis] = 0;
@@ -114,8 +98,7 @@ CONNCOMP_ANYWHERE inline void place_row(const Lattice& lattice, Bits32 number, i
   }
 }
 
-// A site and the neighbours along the model's axes, the last ones of the lattice. Index is that of a site, or
-// of several.
+// A site and its neighbours along the model's axes, the last of the lattice. Index: of one or several.
 template <int axes, class Index>
 struct GlassSite {
   Index site, next[axes], previous[axes];
@@ -139,7 +122,6 @@ CONNCOMP_ANYWHERE inline GlassSite<axes, int32_t> glass_site(const Lattice& latt
   return place;
 }
 
-// A site before its update: chances, and what becomes of the spins.
 template <int axes, bool whole, class Word>
 struct GlassUpdate {
   static constexpr int kMiddle = kMiddleLevel<axes, whole>, kKinds = kMiddle + 1;
@@ -191,7 +173,7 @@ struct GlassUpdate {
   }
 };
 
-// Decides what no digit before that of `block` has. `table` has the digits of all kinds, a row a digit.
+// Decides what no digit before `block` has. `table` has the digits of all kinds, a row a digit.
 template <int kinds>
 CONNCOMP_ANYWHERE inline Bits64 decide(const Draws& draws, int32_t site, int block,
                                        const Chances<kinds, Bits64>& chances, const Bits64* table,
@@ -204,8 +186,7 @@ CONNCOMP_ANYWHERE inline Bits64 decide(const Draws& draws, int32_t site, int blo
   return outcome.happened;
 }
 
-// -ln((u + 1/2) / 2^32) in units of 2^-27, by a table of ln(1 + i / 128) and 1 / (1 + i / 128), in units of
-// 2^-32, and three terms of the series between its places.
+// -ln((u + 1/2) / 2^32) in units of 2^-27, by tables of ln(1 + i / 128) and its inverse, and three terms.
 constexpr int kLogarithmPlaces = 128;
 struct Logarithm {
   const Bits32* table;  // for each place both
@@ -229,7 +210,7 @@ struct Logarithm {
   }
 };
 
-// A replica's temperature as a factor: half of it times 2^27, in the units of fields, is factor / 2^shift.
+// A temperature as a factor: half of it times 2^27, in the units of fields, is factor / 2^shift.
 struct GlassTemperature {
   Bits32 factor, shift;
 
@@ -238,8 +219,7 @@ struct GlassTemperature {
   }
 };
 
-// Whether Metropolis takes what costs so much, half of its energy, with the number u: that has probability
-// a min(1, exp(-beta dE)), given -ln a in units of 2^-27.
+// Whether Metropolis, with -ln a in units of 2^-27 and the number u, takes what costs half of its energy.
 constexpr Bits32 kLn16By15 = 8662214;
 CONNCOMP_ANYWHERE inline bool is_taken(int64_t lost, Bits32 u, Bits32 minus_ln_a, const Logarithm& logarithm,
                                        const GlassTemperature& temperature) {
@@ -248,26 +228,23 @@ CONNCOMP_ANYWHERE inline bool is_taken(int64_t lost, Bits32 u, Bits32 minus_ln_a
   return minus_ln >= minus_ln_a && lost <= temperature * (minus_ln - minus_ln_a);
 }
 
-// What a spin becomes that is 1 for up, in a field, with the number u.
 CONNCOMP_ANYWHERE inline bool spin_in_field(int rule, bool up, int64_t field, Bits32 u,
                                             const Logarithm& logarithm, const GlassTemperature& temperature) {
   if (rule == kGlassHeatBath) {
     const Bits32 a = logarithm(~u), b = logarithm(u);
     const int64_t bound = a > b ? temperature * (a - b) : -(temperature * (b - a));
-    // Whether the field is above half of T ln(u / (1 - u)), of which the bound is the part before the point:
-    // one that is as large is above it where it is negative.
+    // Whether the field is above half of T ln(u / (1 - u)), or equal where that is negative.
     return field != bound ? field > bound : u >> 31 == 0;
   }
   return up != is_taken(up ? field : -field, u, kLn16By15, logarithm, temperature);
 }
 
-// Couplings and fields of all samples, in units of which each sample has its own.
+// Couplings and fields of all samples, each in units of its own.
 struct GlassCouplings {
   const int32_t* couplings;  // sample, axis, site
   const int32_t* fields;     // sample, site; or null
 };
 
-// The new spins of a site. Draw(block) is a block of four numbers.
 template <int axes, class Words, class Draw>
 CONNCOMP_ANYWHERE inline Bits64 spins_in_fields(const GlassReplicas& replicas, int64_t group,
                                                 const GlassSite<axes, int32_t>& place, const Words& words,

@@ -1,20 +1,14 @@
 // Spins of the Potts model as bits, the bonds of its clusters, and the random numbers of its updates. CPU and
 // CUDA share all of it: a trajectory is a function of (seed, parameters) alone (contract 9).
-//
 // Layout. A lattice has four axes, of which those that a model lacks come first and have length 1. Site x of
-// a row, that is of a line along the last axis, is bit x % 64 of word x / 64 of the row; the bits of a row's
-// last word beyond the row are 0. The states 0 ... q - 1 are held in binary, a plane of words for each digit,
-// the lowest first: spins[plane * words + word] of a replica. A row of 70 sites, Ising:
-//
-//      word 0: sites 0 ... 63          word 1: sites 64 ... 69, then 58 bits of 0
-//
+// a row, a line along the last axis, is bit x % 64 of word x / 64 of the row; bits beyond the row are 0. The
+// states 0 ... q - 1 are held in binary, a plane of words for each digit, the lowest first: spins[plane *
+// words + word] of a replica.
 // Bonds. Bond (site, axis) leads from a site to the next one along the axis; the last site of a periodic axis
 // has one to the first. So an axis of length 2 has two bonds between its two sites, one of length 1 a bond
-// from a site to itself, as a torus has them. Bonds of one axis are words as those of a plane.
-//
+// from a site to itself. Bonds of one axis are words as those of a plane.
 // Random numbers. All are of philox(seed, index | replica << 40, step, draw), where `step` counts the updates
 // of a model from 1, and a draw is purpose | axis << 8 | block << 16:
-//
 //   purpose       index                             what is drawn
 //   kStart        site                              below(first 64 bits, q): its first state; step 0
 //   kBond         word, with the axis               which bonds of the word are active: see bernoulli
@@ -32,44 +26,24 @@
 //   kCoupling     site, with the sample             first 64 bits: a coupling; last: whether it is absent
 //   kField        site, with the sample             as a coupling: a random field
 //   kHoudayer     0, with the first of two replicas first 64 bits: the site whose cluster they exchange
-//   kMirror       0, or site                        spins that are vectors: see core/vector_spins.h, and
-//                                                   core/edge_vectors.h
+//   kMirror       0, or site                        vectors: core/vector_spins.h and core/edge_vectors.h
 //   kVectorBond   word and site, with the axis      the same
-//   kEdgeBond     bond / 4 of a graph               word bond % 4: whether it is active
+//   kEdgeBond     bond / 4 of a graph               word bond % 4: whether it is active (core/edge_spins.h)
 //   kGhostBond    vertex / 4                        word vertex % 4: whether its bond to the ghost is active
-//                                                   (both: see core/edge_spins.h)
-//
 // A probability p is a number of 64 bits, p * 2^64; what has it happens if the bits that are drawn are less.
-//
-// bernoulli() draws 64 such numbers digit by digit, all first digits in a word, then all second ones: of a
-// number that differs from p in a digit the others need not be drawn. Digits 2 k and 2 k + 1, from the
-// highest one, are the two halves of block k. For p = 0.101... in binary:
-//
-//      digit of p     1              0              1
-//      drawn          0 1 1 0        . 0 1 .        . 1 . .        a bond is active once a 0 is drawn
-//      active         1 . . 1        1 . . 1        1 . . 1        where p has 1, inactive once a 1 is
-//      undecided      . 1 1 .        . 1 . .        . 1 . .        drawn where p has 0
-//
-// so that 64 bonds take about seven digits, half a word of random bits a bond instead of two.
-//
-// Metropolis. The sites of a class, no two of which are neighbours, are offered another state at once,
-// which is accepted with probability a min(1, exp(-beta dE)), where a is 15/16 for q = 2 and 1 for more
-// states. All other classes given, the sites of one are independent, and each is in detailed balance, so that
-// the class is, and a sweep leaves the distribution of Boltzmann as it is. It is ergodic, where exp(-beta dE)
-// is nowhere below 2^-64:
-//
-//   q = 2   No flip is certain, so that a site may flip or stay, whatever its neighbours do: a sweep leads
-//           from any spins to any. With a = 1 all spins flip in every sweep at beta = 0, and at any beta
-//           there are closed cycles of flips that cost nothing.
-//   q > 2   A site may always take any other state. In a first sweep all sites take one that is neither their
-//           own nor the one that they are to have, in a second one the latter: two sweeps lead from any spins
-//           to any.
-//
-// a < 1 costs sweeps. The autocorrelation time of the energy of 16 x 16 spins of two states:
-//
-//   a                      1      15/16   7/8    3/4    heat bath
-//   critical point         5.7    6.8     8.3    12     15
-//   beta = 0               -      3.7     1.8    0.8    0.5
+// bernoulli() draws 64 such numbers digit by digit, until all differ from p in a digit: a bond is active once
+// a 0 is drawn where p has 1, and inactive once a 1 is drawn where p has 0. Digits 2 k and 2 k + 1, from the
+// highest one, are the two halves of block k. So 64 bonds take about seven digits, half a word of random bits
+// a bond instead of two.
+// Metropolis. The sites of a class, no two of which are neighbours, are offered another state at once, which
+// is accepted with probability a min(1, exp(-beta dE)), where a is 15/16 for q = 2 and 1 for more states.
+// Given all other classes, the sites of one are independent, and each is in detailed balance. A sweep is
+// ergodic, where exp(-beta dE) is nowhere below 2^-64:
+//   q = 2   No flip is certain, so a sweep leads from any spins to any. With a = 1 all spins flip in every
+//           sweep at beta = 0, and at any beta there are closed cycles of flips that cost nothing.
+//   q > 2   A site may always take any other state: two sweeps lead from any spins to any.
+// a < 1 costs sweeps: the autocorrelation time of the energy of 16 x 16 spins of two states at the critical
+// point is 5.7 for a = 1, 6.8 for 15/16, 8.3 for 7/8, 12 for 3/4 and 15 for the heat bath.
 #pragma once
 
 #include "core/philox.h"
@@ -79,7 +53,7 @@ namespace conncomp {
 constexpr int kLatticeAxes = 4, kRowAxis = kLatticeAxes - 1, kWordSites = 64, kReplicaShift = 40;
 
 // The fields of a record, what an update measures of a replica: see models/potts/measurements.py. Powers of
-// sizes are limbs of 32 bits, each summed by itself, so that any order of summation gives the same.
+// sizes are limbs of 32 bits, each summed by itself, in any order.
 enum RecordField {
   kSatisfied,
   kActive,
@@ -125,7 +99,6 @@ struct Lattice {
   CONNCOMP_ANYWHERE bool is_odd_ring(int axis) const {
     return closes(axis) && length[axis] % 2 == 1 && length[axis] > 1;
   }
-  // Of a row, and of a plane.
   CONNCOMP_ANYWHERE int64_t columns() const { return (length[kRowAxis] + kWordSites - 1) / kWordSites; }
   CONNCOMP_ANYWHERE int64_t rows() const { return length[0] * length[1] * length[2]; }
   CONNCOMP_ANYWHERE int64_t words() const { return rows() * columns(); }
@@ -136,8 +109,7 @@ struct Lattice {
   }
 };
 
-// What names a random number besides its index and purpose. `replica` counts from the first one of all, not
-// of those that run together.
+// What names a random number besides its index and purpose. `replica` counts from the first of all.
 struct Draws {
   Bits64 seed, replica;
   Bits32 step;
@@ -154,8 +126,7 @@ CONNCOMP_ANYWHERE inline Bits64 half(const PhiloxBlock& block, int k) {
   return bits;
 }
 
-// Which of the `wanted` bits of a word are set, each with `probability`; of this and of the bits that are
-// drawn, the digits of so many blocks may have been dealt with.
+// Which of the `wanted` bits are set, each with `probability`; `blocks` blocks may have been used.
 CONNCOMP_ANYWHERE inline Bits64 bernoulli(const Draws& draws, Bits64 word, int axis, Bits64 probability,
                                           Bits64 wanted, Purpose purpose = kBond, int blocks = 0) {
   Bits64 set = 0, undecided = wanted;
@@ -171,7 +142,7 @@ CONNCOMP_ANYWHERE inline Bits64 bernoulli(const Draws& draws, Bits64 word, int a
   return set;
 }
 
-// A word of a lattice: its row, as coordinates, and its place there.
+// A word of a lattice: the coordinates of its row, and its place there.
 struct WordPlace {
   int64_t word, at[kRowAxis], column;
 };
@@ -192,13 +163,13 @@ CONNCOMP_ANYWHERE inline WordPlace place_of(const Lattice& lattice, int64_t word
   return lattice.words() >> 32 == 0 ? place_as(lattice, Bits32(word)) : place_as(lattice, word);
 }
 
-// How many words a step along an axis that is not the last one moves.
+// How many words a step along an axis before the last one moves.
 CONNCOMP_ANYWHERE inline int64_t word_stride(const Lattice& lattice, int axis) {
   int64_t stride = lattice.columns();
   for (int k = kRowAxis - 1; k > axis; --k) stride *= lattice.length[k];
   return stride;
 }
-// The word of the next, or the previous, row along such an axis; -1 if there is none.
+// The word of the next, or previous, row along such an axis; -1 if there is none.
 CONNCOMP_ANYWHERE inline int64_t next_along(const Lattice& lattice, const WordPlace& place, int axis) {
   const int64_t stride = word_stride(lattice, axis);
   if (place.at[axis] + 1 < lattice.length[axis]) return place.word + stride;
@@ -212,7 +183,7 @@ CONNCOMP_ANYWHERE inline int64_t previous_along(const Lattice& lattice, const Wo
 
 // The bits of the next sites along an axis, each at the bit of its site; and the sites that have one.
 struct NextSites {
-  int64_t word;  // along an axis that is not the last one, or with the next site of the last bit
+  int64_t word;  // along an axis before the last one, or with the next site of the last bit
   int last;      // along the last axis: that bit; else -1
   Bits64 sites;
 
@@ -232,7 +203,6 @@ CONNCOMP_ANYWHERE inline NextSites next_sites(const Lattice& lattice, const Word
   return {place.word - place.column, last, sites & ~closing};
 }
 
-// The sites of a word whose bond along an axis joins equal spins, given the next sites along it.
 CONNCOMP_ANYWHERE inline Bits64 satisfied_bonds(const Lattice& lattice, const Bits64* spins, int64_t word,
                                                 const NextSites& next) {
   Bits64 equal = next.sites;
@@ -247,8 +217,7 @@ CONNCOMP_ANYWHERE inline Bits64 satisfied_bonds(const Lattice& lattice, const Bi
   return satisfied_bonds(lattice, spins, place.word, next_sites(lattice, place, axis));
 }
 
-// The coins of the sites from 64 * word on: for q = 2, the new states of clusters whose smallest sites they
-// are of, in a Swendsen-Wang update.
+// Coins of sites from 64 * word on: for q = 2 the new states of clusters whose smallest sites they are.
 CONNCOMP_ANYWHERE inline Bits64 draw_coins(const Draws& draws, int64_t word) {
   return half(draws(kCoin, Bits64(word)), 0);
 }
@@ -261,7 +230,7 @@ CONNCOMP_ANYWHERE inline int draw_any_state(const Draws& draws, int64_t root, in
   return draw_one_of_several(draws, root, states);
 }
 
-// What happens to a cluster that has a chosen site: whether it flips, and its new state, any but the old one.
+// What happens to a cluster that has a chosen site: whether it flips, and its new state, another one.
 struct ClusterDraw {
   Bits64 state, decision;
 

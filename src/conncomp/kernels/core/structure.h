@@ -1,17 +1,10 @@
-// Structure factors of spins at the smallest wave vectors of a lattice: what is summed up of each site.
-//
-// What: sums over sites of a spin times cos(k.r) and sin(k.r), of a state or of each component, and sums of
-// these over clusters. The wave vector of a periodic axis of L cells is the reciprocal vector of the axis
-// over L: the phase of a site is 2 pi (x + f) / L, of cell x along the axis and of the site's place f in its
-// cell. Of vectors there may be a wave of no wave vector, too, which tells of magnetisations of clusters.
-// How: cosines and sines are tables of integers, so that sums are integers, which CPU and GPU have alike.
-// Source: the definition; U. Wolff, Nucl. Phys. B 334, 581 (1990), for sums over clusters.
-//
-// Spins. States have a number for each state, 1 in that state and 0 in others; two states have one alone, 1
-// of state 0 and -1 of the other one. Vectors have their components.
-//
-// Numbers. Cosines, sines and spins are in units of 2^-30, what is summed in units of 2^-28 or, of clusters,
-// of 2^-30: sums over fewer than 2^31 sites are integers of 64 bits.
+// Structure factors of spins at the smallest wave vectors: sums over sites, and over clusters, of a spin
+// times cos(k.r) and sin(k.r), of a state or of each component. The wave vector of a periodic axis of L cells
+// is the reciprocal vector over L: the phase of a site is 2 pi (x + f) / L, of cell x and the site's place f
+// in it. Vectors may have a wave of no wave vector, too, for magnetisations. States have a number each, 1 in
+// that state, else 0; two states one alone, 1 and -1. Cosines, sines and spins are in units of 2^-30, sums in
+// units of 2^-28 or, of clusters, of 2^-30: integers of 64 bits over fewer than 2^31 sites. Source: U. Wolff,
+// Nucl. Phys. B 334, 581 (1990).
 #pragma once
 
 #include "core/edge_vectors.h"
@@ -34,7 +27,6 @@ struct Waves {
   int32_t cell, count;
   Wave wave[kMostWaves];
 
-  // Whether the phases of a row lie beside each other.
   CONNCOMP_ANYWHERE bool is_along_row(int k) const {
     return wave[k].stride == cell && wave[k].length * cell == row;
   }
@@ -47,7 +39,6 @@ struct Waves {
   }
 };
 
-// What a site adds to the sum of all, and to that of its cluster.
 CONNCOMP_ANYWHERE inline int64_t waved(int32_t value, int32_t phase) {
   constexpr int kShift = 2 * kProjectionBits - kMeasureBits;
   return (int64_t(value) * phase + (int64_t(1) << (kShift - 1))) >> kShift;
@@ -67,7 +58,6 @@ struct WavedStates {
   CONNCOMP_ANYWHERE static int components(const Lattice& lattice) {
     return lattice.states == 2 ? 1 : lattice.states;
   }
-  // Where the words of a site's row begin, and its place in the row.
   CONNCOMP_ANYWHERE int64_t row_of(int64_t site) const {
     return Bits32(site) / Bits32(lattice.length[kRowAxis]) * lattice.columns();
   }
@@ -86,7 +76,7 @@ struct WavedStates {
     return value_at(spins + row_of(site), place_of(site), component);
   }
   CONNCOMP_ANYWHERE Mirror mirror(const Draws&) const { return {}; }
-  // What clusters add up: the spins of one are equal.
+  // The spins of a cluster are equal.
   CONNCOMP_ANYWHERE int32_t projection(const Mirror&, const Spin*, int64_t) const { return kOneOfStructure; }
 };
 

@@ -1,36 +1,29 @@
-// Union–find on an array of parents: a root is its own parent, every other entry points to a smaller
-// index of its set. The root of a set is therefore its smallest member, whatever the order of the
-// unions and the number of threads (contract 1).
-//
-// `find` shortens the path it walks in one of five ways; halving it by intermediate pointer jumping is
-// the default. `unite` hooks the larger root under the smaller one by compare-and-swap. Only roots are
-// hooked and only entries that have stopped being roots are shortened, so a shortening store cannot
-// undo a link. `hook_lowest` may change the parent of an entry that is no root any more, which such a store
-// may undo; but then it goes on to unite both parents, so nothing is lost.
-//
-// The array may be memory that its owner changes meanwhile. Only a smaller index is followed as a parent
-// (leads_to): every other entry, of whatever number, ends the path. So no path leaves the array or goes on
-// for ever, and what is written is an index below that of its entry.
-//
-// Source: Jaiganesh and Burtscher 2018, section 3 and, for the ways of jumping, section 5.1.
+// Union–find on an array of parents: a root is its own parent, every other entry points to a smaller index of
+// its set. So the root is the smallest member, whatever the order of unions and the threads (contract 1).
+// `unite` hooks the larger root by compare-and-swap. Only roots are hooked and only entries that have stopped
+// being roots are shortened, so a shortening store cannot undo a link. `hook_lowest` may change the parent of
+// such an entry, which a store may undo; but it goes on to unite both parents, so nothing is lost. The owner
+// may change the array meanwhile: only a smaller index is followed (leads_to), so no path leaves the array or
+// goes on for ever, and what is written is below its entry. Source: Jaiganesh and Burtscher 2018, sections 3
+// and 5.1.
 #pragma once
 
 #include "core/atomics.h"
 
 namespace conncomp {
 
-// Multiple: every entry of the path points to the root. Single: the first one does. Intermediate: every one
-// skips the next. Leading: the first one points to what has been reached, at each step, so that of many who
-// follow one long path at the same time, each from another entry, all take twice as large steps each time.
+// Multiple: all entries of the path point to the root. Single: the first. Intermediate: each skips the next.
+// Leading: the first points to what has been reached, so that all who follow one long path take ever larger
+// steps.
 enum class Jump { kMultiple = 1, kSingle, kNone, kIntermediate, kLeading };
 
-// Told of every path and of every step along it; this one counts none.
+// Told of every path and every step; counts none.
 struct Uncounted {
   CONNCOMP_ANYWHERE void start() {}
   CONNCOMP_ANYWHERE void step() {}
 };
 
-// Told of every union, by the entry that is no root any more; this one counts none.
+// Told of every union, by the entry that is no root any more; counts none.
 struct Unreported {
   template <class Index>
   CONNCOMP_ANYWHERE void united(Index) {}
@@ -46,7 +39,6 @@ CONNCOMP_ANYWHERE inline bool leads_to(Index entry, Index parent) {
   return sizeof(Index) == 4 ? uint32_t(parent) < uint32_t(entry) : uint64_t(parent) < uint64_t(entry);
 }
 
-// Finds the root of v, whose parent has just been seen to be `current`.
 template <class Access, Jump jump = Jump::kIntermediate, class Index, class Path = Uncounted>
 CONNCOMP_ANYWHERE inline Index find_from(Index* parent, Index v, Index current, Path&& path = Path()) {
   path.start();
@@ -67,8 +59,7 @@ CONNCOMP_ANYWHERE inline Index find_from(Index* parent, Index v, Index current, 
   if constexpr (jump == Jump::kSingle)
     if (current != first) Access::store(parent + v, current);
   if constexpr (jump == Jump::kMultiple)
-    // Others may have shortened the path meanwhile, but no entry on it has moved below `current`
-    // before it points there.
+    // No entry on the path has moved below `current` before it points there, however others shorten it.
     for (Index next; (next = Access::load(parent + v)) > current && leads_to(v, next); v = next)
       Access::store(parent + v, current);
   return current;
@@ -79,11 +70,10 @@ CONNCOMP_ANYWHERE inline Index find(Index* parent, Index v, Path&& path = Path()
   return find_from<Access, jump>(parent, v, Access::load(parent + v), path);
 }
 
-// Unites the sets of two roots, or entries that were roots a moment ago; returns the root of both as it
-// was then. An entry that has got a parent meanwhile gives way to it: no search is needed the first time, for
-// the next compare_exchange tells whether that is a root. Where many unite one large set at once, it is none
-// again and again; then the search is faster. Two branches where one would do: on a GPU the threads of a
-// warp then take turns, get into each other's way less, and finish a large grid 1.5 times sooner.
+// Unites the sets of two entries that were roots a moment ago; returns the root of both as it was then. An
+// entry with a parent meanwhile gives way to it without a search the first time; where many unite one large
+// set, a search is faster. Two branches, as threads of a warp then take turns, and finish a large grid 1.5
+// times sooner.
 template <class Access, class Index, class Unions = Unreported>
 CONNCOMP_ANYWHERE inline Index hook(Index* parent, Index a, Index b, Unions&& unions = Unions()) {
   for (bool searches = false; a != b; searches = true) {
@@ -100,26 +90,13 @@ CONNCOMP_ANYWHERE inline Index hook(Index* parent, Index a, Index b, Unions&& un
   return a;
 }
 
-// The same, of any entries, in fewer turns where many unite one set at once, as none is in vain: an entry
-// keeps the smallest of the parents that it is given, and who finds that it had one goes on with the root
-// that this leads to.
-//
-//    3, 1 and 4 are put above the root 9: it gets 3, then 1; the second one goes on with (1, 3), the third
-//    one, which finds 1 there, with (4, 1)
-//
-// Two turns do for most, where of those that hook by compare_exchange half are in vain each time. Of many
-// that unite the same two roots the first one does so, and the others see that it has: who replaced a parent
-// goes on with it, at smaller entries each time, so that they need not. They walk to the root all the same,
-// as that shortens its path for all who come after.
-//
-// Each entry that is no root any more is reported once, but those who report need not connect all that is
-// united, as a parent that was replaced is united later, and others see it as united already:
-//
-//    5-4 links 5 to 4; 5-3 replaces that by 3, and has to unite 4 and 3; 5-1 finds the root 3, and links it
-//    to 1; 4-1 links 4 to 1; 5-3 goes on and finds 4 and 3 united: 5-4, 5-1 and 4-1 report, which leave out 3
-//
-// Source: Playne and Hawick 2018; Allegretti, Bolelli and Grana 2020. The search is ours: without it, all
-// that go on step along one path by atomic operations.
+// The same, of any entries, in fewer turns where many unite one set: an entry keeps the smallest of the
+// parents that it is given, and who finds that it had one goes on with the root that this leads to. Two turns
+// do for most, where of compare_exchange half are in vain. Each entry that is no root any more is reported
+// once, but reports need not connect all that is united, as a replaced parent is united later: 5-4 links 5 to
+// 4; 5-3 replaces that by 3, and has to unite 4 and 3; 5-1 links 3 to 1, 4-1 links 4 to 1, and 5-3 finds 4
+// and 3 united: reports 5-4, 5-1 and 4-1 leave out 3. Source: Playne and Hawick 2018; Allegretti, Bolelli and
+// Grana 2020. The search is ours.
 template <class Access, class Index, class Unions = Unreported>
 CONNCOMP_ANYWHERE inline Index hook_lowest(Index* parent, Index a, Index b, Unions&& unions = Unions()) {
   while (a != b) {
@@ -133,8 +110,6 @@ CONNCOMP_ANYWHERE inline Index hook_lowest(Index* parent, Index a, Index b, Unio
   return a;
 }
 
-// Unites the sets of a and b, whose parents have just been seen to be these. If unions are reported, those
-// who report them connect all that is united: see hook_lowest.
 template <class Access, class Index, class Unions = Unreported>
 CONNCOMP_ANYWHERE inline void unite_from(Index* parent, Index a, Index above_a, Index b, Index above_b,
                                          Unions&& unions = Unions()) {
@@ -151,8 +126,7 @@ CONNCOMP_ANYWHERE inline void unite(Index* parent, Index a, Index b, Unions&& un
   unite_from<Access>(parent, a, Access::load(parent + a), b, Access::load(parent + b), unions);
 }
 
-// Whether a and b are in one set, while others unite sets: two roots tell that they are not only if the first
-// one is a root still when the second one has been found.
+// Whether a and b are in one set, while others unite: the first root must still be one after the second.
 template <class Access, class Index>
 CONNCOMP_ANYWHERE inline bool in_one_set(Index* parent, Index a, Index b) {
   for (;;) {
@@ -172,10 +146,8 @@ struct Lowering : Access {
   }
 };
 
-// Points v, whose parent has just been seen to be `current`, to its root, which is returned, when all is
-// united; others do so for other entries meanwhile. finish = 1: intermediate jumping on the way, 2: multiple,
-// 3: single. Intermediate jumping only lowers entries: it could otherwise take one back that had been pointed
-// to the root since the path was read.
+// Points v, whose parent has just been `current`, to its root, which it returns, when all is united. finish =
+// 1: intermediate jumping, which only lowers entries, lest it undo others' stores, 2: multiple, 3: single.
 template <class Access, int finish, class Index, class Path = Uncounted>
 CONNCOMP_ANYWHERE inline Index finish_path(Index* parent, Index v, Index current, Path&& path = Path()) {
   static_assert(finish >= 1 && finish <= 3, "");
@@ -188,7 +160,6 @@ CONNCOMP_ANYWHERE inline Index finish_path(Index* parent, Index v, Index current
   }
 }
 
-// Whether a number is that of a vertex.
 template <class Vertex>
 CONNCOMP_ANYWHERE inline bool is_vertex(Vertex v, int64_t vertices) {
   return uint64_t(int64_t(v)) < uint64_t(vertices);  // negative ones are large

@@ -1,37 +1,27 @@
 // Spins that are unit vectors, held as integers: those of the XY and the Heisenberg model, and the bonds of
-// Wolff's embedding. CPU and CUDA share all of it: there is no floating-point number in an update, so that a
+// Wolff's embedding. CPU and CUDA share all of it: no update has a floating-point number, so that a
 // trajectory is a function of (seed, parameters) alone (contract 10).
-//
-// Spins. An angle (XY) is 16 bits, in units of a turn / 2^16: the model is that of a clock with 65,536 hours.
-// Its means differ from those of the XY model by ratios of Bessel functions, of order 65,536 to order 0, that
-// is by exp(-2^31 / (beta J)) or so, as the trapezoidal rule is as good for periodic functions that are so
-// smooth: by less than any number here has digits, as beta |J| is below 10^7. A direction (Heisenberg) is
-// three signed numbers of 21 bits in a word, in units of 2^-19.
-//
-// Embedding. An update draws a mirror, which a unit vector r is normal to. Spins have projections
-// p = s.r, and reflections s - 2 p r; a bond between sites i and j is active with probability
-// 1 - exp(min(0, -2 beta J p_i p_j)), and clusters of active bonds are reflected as wholes (U. Wolff, Phys.
-// Rev. Lett. 62, 361 (1989)). Of angles a mirror is a number c: the reflection of an angle a is c - a, which
-// is exact, and the projection the sine of half the angle 2 a - c. Of directions r has three numbers in units
-// of 2^-30, and a reflection is rounded, then made a unit vector again by one step of Newton's method, so
-// that rounding does not add up; each number is off by about 2^-19.
-//
-// Numbers. Projections and components are in units of 2^-30, right to 2^-29; what is measured, products of
-// two of them, in units of 2^-28, so that sums over lattices of 2^31 sites and four axes are integers of 64
-// bits. A probability exp(-x) is 2^-(y + f) with an integer y: y is a shift, and 2^-f a polynomial, in units
-// of 2^-31 and right to 2^-27; x is in units of 2^-26.
-//
+// Spins. An angle (XY) is 16 bits, in units of a turn / 2^16, a clock with 65,536 hours: means differ from
+// those of the XY model by exp(-2^31 / (beta J)) or so, less than any number here has digits, as beta |J| is
+// below 10^7. A direction (Heisenberg) is three signed numbers of 21 bits in a word, in units of 2^-19.
+// Embedding. An update draws a mirror, to which a unit vector r is normal. Spins have projections p = s.r,
+// and reflections s - 2 p r; a bond is active with probability 1 - exp(min(0, -2 beta J p_i p_j)), and
+// clusters of active bonds are reflected (U. Wolff, Phys. Rev. Lett. 62, 361 (1989)). Of angles a mirror is a
+// number c: the reflection of a is c - a, and the projection the sine of half the angle 2 a - c. Of
+// directions r has three numbers in units of 2^-30, and a reflection is rounded, then made a unit vector
+// again by one step of Newton's method, so that rounding does not add up.
+// Numbers. Projections and components are in units of 2^-30, right to 2^-29; products of two of them in units
+// of 2^-28, so that sums over 2^31 sites and four axes are integers of 64 bits. A probability exp(-x) is
+// 2^-(y + f): y is a shift, and 2^-f a polynomial, in units of 2^-31 and right to 2^-27; x is in units of
+// 2^-26.
 // Random numbers, as in core/spins.h:
-//
-//   purpose       index                      what is drawn
-//   kStart        site                       the first spin, step 0: an angle of 16 bits, or a direction
-//   kMirror       0                          the mirror of an update
-//   kVectorBond   16 word + site % 16,       number k of 32 bits: whether the bond of the word's site
-//                 with the axis              16 k + site % 16 is active
+//   kStart        index site: the first spin, step 0: an angle of 16 bits, or a direction
+//   kMirror       0: the mirror of an update
+//   kVectorBond   16 word + site % 16, with the axis: number k of 32 bits says whether the bond of the word's
+//                 site 16 k + site % 16 is active
 //   kCoin, kChosenSite                       which clusters are reflected, as clusters of two states flip
-//
-// A direction is drawn as Archimedes has it: the last component is uniform, and so is the angle around it, of
-// 17 bits.
+// A direction is drawn by Archimedes: the last component is uniform, and so is the angle around it, of 17
+// bits.
 #pragma once
 
 #include "core/spins.h"
@@ -53,16 +43,15 @@ enum VectorField {
   kVectorFields = kProjected + kProjectedLimbs
 };
 
-// How strong bonds are: of a product of projections in units of 2^-28, the upper half of `factor` times the
-// product, at most `most` and shifted by `left`, is shifted back by `right`: 2 beta |J| / ln 2 times the
-// product, in units of 2^-26.
+// How strong bonds are: the upper half of `factor` times a product of projections, at most `most` and shifted
+// by `left`, shifted back by `right`, is 2 beta |J| / ln 2 times the product, in units of 2^-26.
 struct BondStrength {
   Bits32 factor, most;
   int32_t left, right;
 };
 
-// The square of a cluster's sum of projections, in units of 2^-32, as limbs of 32 bits that are summed by
-// themselves. The sum, of fewer than 2^31 sites, is rounded to 2^-16, so that three limbs have it.
+// Adds the square of a cluster's sum of projections, in units of 2^-32, as limbs of 32 bits. The sum, of
+// fewer than 2^31 sites, is rounded to 2^-16, so that three limbs have it.
 CONNCOMP_ANYWHERE inline void add_square(int64_t sum, int64_t (&limbs)[kProjectedLimbs]) {
   constexpr int kShift = kProjectionBits - 16;
   const Bits64 size = ((sum < 0 ? 0 - Bits64(sum) : Bits64(sum)) + (1 << (kShift - 1))) >> kShift,
@@ -72,12 +61,10 @@ CONNCOMP_ANYWHERE inline void add_square(int64_t sum, int64_t (&limbs)[kProjecte
   limbs[2] += int64_t(high * high + (cross >> 32));
 }
 
-// The upper half of a product.
 CONNCOMP_ANYWHERE inline Bits32 upper(Bits32 a, Bits32 b) { return Bits32(Bits64(a) * b >> 32); }
 
-// The sine, in units of 2^-30, of an angle up to a quarter of a turn, in units of 2^-31 of that, given its
-// square in these units, too. By a polynomial: coefficient k of the square is in units of 2^-(31 + k), as an
-// upper half is half of a product of numbers in units of 2^-31.
+// The sine, in units of 2^-30, of an angle up to a quarter turn, given its square, both in units of 2^-31.
+// Coefficient k is in units of 2^-(31 + k), as an upper half is half of a product.
 CONNCOMP_ANYWHERE inline int32_t sine_of_quarter(Bits32 angle, Bits32 square) {
   Bits32 sum = 5506309u - upper(235834u, square);
   sum = 80430268u - upper(sum, square);
@@ -116,8 +103,7 @@ CONNCOMP_ANYWHERE inline Bits32 magnitude(int32_t number) {
   return number < 0 ? 0 - Bits32(number) : Bits32(number);
 }
 
-// Whether a bond between spins with these projections is active, given its random number. `negative` is -1
-// where the coupling is.
+// Whether a bond between such projections is active, given its random number and the coupling's sign.
 CONNCOMP_ANYWHERE inline bool is_active(int32_t p, int32_t q, const BondStrength& strength, int32_t negative,
                                         Bits32 drawn) {
   constexpr int kWhole = 26;
@@ -153,7 +139,6 @@ CONNCOMP_ANYWHERE inline int32_t measured_component(int32_t component) {
   return (component + (1 << (kShift - 1))) >> kShift;
 }
 
-// A unit vector in units of 2^-30.
 struct Vector3 {
   int32_t of[3];
 };
@@ -166,7 +151,6 @@ CONNCOMP_ANYWHERE inline Vector3 draw_direction(const PhiloxBlock& block) {
   return {{along(angle + quarter), along(angle), last}};
 }
 
-// Spins of the XY model.
 struct Angle {
   using Spin = uint16_t;
   struct Mirror {
@@ -195,7 +179,6 @@ struct Angle {
   }
 };
 
-// Spins of the Heisenberg model.
 struct UnitVector {
   using Spin = uint64_t;
   using Mirror = Vector3;

@@ -1,9 +1,8 @@
 """Compile the CUDA kernels of this package for the GPU at hand, and launch them.
 
-NVRTC compiles a kernel file when it is first used, for the templates that are asked for. CuPy keeps
-what was compiled, in memory and on disk. A driver, the Python beside a kernel file, declares what
-it loads as `Templates`, and sees the GPU only through `Gpu`, so that the tests can put the host
-executor in its place.
+NVRTC compiles a kernel file when it is first used, for the templates that a driver, the Python
+beside the file, declares as `Templates`; CuPy keeps the result in memory and on disk. Drivers see
+the GPU only through `Gpu`, so tests can replace it by the host executor.
 """
 
 from __future__ import annotations
@@ -52,9 +51,8 @@ SPINS, PAUSE = 2000, 1e-3
 class Kernel(NamedTuple):
     """A compiled kernel: the name of its template, CuPy's function, and what launches it.
 
-    That is ``call(grid, block, arguments, shared_mem=0)``. The tests have something else in place
-    of the function. `together` is whether it is launched only if all its blocks can run at the same
-    time.
+    That is ``call(grid, block, arguments, shared_mem=0)``. Of kernels that are launched `together`
+    all blocks can run at the same time.
     """
 
     name: str
@@ -121,8 +119,8 @@ _deadline: float | None = None
 def launch(kernel: Kernel, grid: tuple[int, int], *arguments: Any, shared: int = 0) -> None:
     """Launch `kernel` on the current stream, in a grid of blocks and threads of a block.
 
-    Arguments are arrays, None, NumPy scalars, or Python integers, which arrive as int64_t; a block
-    has so many bytes of dynamic `shared` memory. Raise TimeoutError if a `time_limit` is over.
+    Arguments are arrays, None, NumPy scalars, or Python integers, which become int64_t; a block has
+    `shared` bytes of dynamic shared memory. Raise TimeoutError if a `time_limit` is over.
     """
     if _deadline is not None and perf_counter() > _deadline:
         raise TimeoutError("the time limit is over")
@@ -160,7 +158,7 @@ def are_kept() -> bool:
 
 
 def are_watched() -> bool:
-    """Whether launches are recorded one by one, or end after a time."""
+    """Whether launches are timed one by one, or limited in time."""
     return _recorded is not None or _deadline is not None
 
 
@@ -179,11 +177,9 @@ def recorded_launches() -> Iterator[list[tuple[str, Any, Any]]]:
 
 @contextmanager
 def time_limit(seconds: float) -> Iterator[None]:
-    """Let launches fail once so many seconds have passed, without those of compiling kernels.
+    """Let launches fail after so many seconds, not counting compilation.
 
-    A call that waits for the GPU now and then is given up so; one that only launches is soon over
-    on the host, however long the GPU takes. On the CPU, what sweeps until nothing changes asks for
-    `seconds_left`.
+    This ends calls that wait for the GPU now and then; sweeps on the CPU ask for `seconds_left`.
     """
     global _deadline
     outer, _deadline = _deadline, perf_counter() + seconds
@@ -194,7 +190,7 @@ def time_limit(seconds: float) -> Iterator[None]:
 
 
 def seconds_left() -> float:
-    """Return how many seconds are left of a `time_limit`; infinite where there is none."""
+    """Return the seconds left of a `time_limit`, or infinity."""
     return inf if _deadline is None else _deadline - perf_counter()
 
 
@@ -212,9 +208,8 @@ class Templates:
     """Kernels of a file that are compiled together, for what a call chooses.
 
     ``Templates("cuda/graph/edges.cuh", "check_pointers<{pointer}>", indices="pointer")`` has a
-    module for each dtype of `INDEX_TYPES`. Names are in namespace conncomp. Choices are dtypes,
-    bools, numbers or text, or keys of a dict that has what is filled in; after them come `indices`,
-    names between spaces, each of which is one of `INDEX_TYPES`.
+    module for each dtype of `INDEX_TYPES`. Choices are dtypes, bools, numbers or text, or keys of a
+    dict of what is filled in; `indices`, names between spaces, come last and are of `INDEX_TYPES`.
     """
 
     def __init__(self, file: str, *names: str, indices: str = "", **choices: Iterable[Any]) -> None:
@@ -223,7 +218,7 @@ class Templates:
         self._modules: dict[tuple[Any, ...], Module] = {}
 
     def module(self, *chosen: Any) -> Module:
-        """Return what `Gpu.load` takes, for one value of each of the choices, in order."""
+        """Return what `Gpu.load` takes, for a value of each choice, in order."""
         module = self._modules.get(chosen)
         if module is None:
             filled = {
@@ -244,7 +239,7 @@ class Templates:
 
 
 def every(*kinds: Templates) -> Callable[[], Iterator[Module]]:
-    """Return what yields all modules of several templates: the `specialisations` of a driver."""
+    """Return what yields all modules of several templates: a driver's `specialisations`."""
     return lambda: chain.from_iterable(kind.modules() for kind in kinds)
 
 
@@ -261,7 +256,7 @@ def source(file: str) -> str:
 
 @cache
 def includes(file: str) -> frozenset[str]:
-    """Return a kernel file and all that it includes, directly or not, of this package."""
+    """Return a kernel file and all files of this package that it includes, directly or not."""
     files, waiting = {file}, [file]
     while waiting:
         for name in _INCLUDE.findall((SOURCES / waiting.pop()).read_text("utf-8")):
@@ -278,8 +273,8 @@ _INCLUDE = re.compile(r'^#include "([^"]+)"$', re.MULTILINE)
 def compile_options(file: str) -> tuple[str, ...]:
     """Return the options of NVRTC for a kernel file.
 
-    CuPy finds compiled kernels by source text and options, and the text only includes the file: a
-    hash of all that goes in makes sure that a kernel is compiled anew where that has changed.
+    CuPy finds compiled kernels by source text, which only includes the file, and options: so these
+    have a hash of all files that go in.
     """
     digest = sha256()
     for name in sorted(includes(file)):
@@ -304,9 +299,9 @@ _telling = _Telling()
 
 @contextmanager
 def telling(file: str) -> Iterator[None]:
-    """Write a line on standard error if the context takes long, and take it away at the end.
+    """Write a line on standard error if the context takes long, and erase it at the end.
 
-    There is none where standard error is no terminal, and in a context within another one.
+    Nothing is written if that is no terminal, or within another such context.
     """
     terminal = sys.stderr
     if terminal is None or not terminal.isatty() or _telling.already:
@@ -365,12 +360,12 @@ class Gpu:
 
     @cached_property
     def has_clusters(self) -> bool:
-        """Whether blocks may be clusters, which run at once on multiprocessors side by side."""
+        """Whether blocks may form clusters."""
         return int(self.xp.cuda.Device(self.device).compute_capability) >= 90
 
     @cached_property
     def launches_overlap(self) -> bool:
-        """Whether a launch can begin before the one ahead has ended; in graphs, too."""
+        """Whether a launch, also in a graph, can begin before the one ahead has ended."""
         return self.has_clusters and int(self.xp.cuda.runtime.driverGetVersion()) >= 12030
 
     def load(
@@ -378,10 +373,9 @@ class Gpu:
     ) -> tuple[Kernel, ...]:
         """Return kernels of a file: ``load("cuda/graph/ecl.cuh", ("ecl_init<int32_t>",))``.
 
-        They are compiled together, so a driver asks for all that it needs at once. `shared_percent`
-        is how much of a multiprocessor's memory is to be shared memory, not cache. A launch that
-        wants another share than the one before begins when that has ended, microseconds later: so
-        kernels that follow each other ask for one.
+        They are compiled together, so a driver loads all that it needs at once. `shared_percent` is
+        the share of a multiprocessor's memory that is shared memory; a launch with another share
+        than the one before waits for its end, so kernels that follow each other ask for one.
         """
         key = file, names
         if key not in self._kernels:
@@ -395,10 +389,7 @@ class Gpu:
         return kernels
 
     def load_at_once(self, groups: Sequence[Module]) -> None:
-        """Compile what ``load(*group)`` asks for, each group by a thread.
-
-        NVRTC compiles several modules at the same time, so a person waits for the longest only.
-        """
+        """Compile the missing of several modules, each by a thread, as NVRTC works in parallel."""
         missing = [group for group in groups if group not in self._kernels]
         if len(missing) == 1:
             self._load_missing(missing[0])
@@ -407,10 +398,10 @@ class Gpu:
                 pass
 
     def loading(self, groups: Sequence[Module]) -> AbstractContextManager[None]:
-        """Compile what ``load(*group)`` asks for, each group by a thread, during a context.
+        """Compile modules by threads during a context, whose end waits for them, even interrupted.
 
-        The context loads other modules, which come before these or tell whether there are more. It
-        does not load these itself; its end waits for them, an interrupted one, too.
+        The context may load other modules, which come before these or decide whether there are
+        more.
         """
         missing = [group for group in groups if group not in self._kernels]
         return self._loading(missing) if missing else nullcontext()
@@ -446,10 +437,7 @@ class Gpu:
             return self._compile(file, names)
 
     def load_together(self, file: str, groups: list[Module]) -> None:
-        """Compile what ``load(*group)`` asks for at once, of files that a file includes.
-
-        That takes little longer than the largest group.
-        """
+        """Compile several modules of files that a file includes at once, in little more time."""
         missing = [group for group in groups if group not in self._kernels]
         if not missing:
             return
@@ -465,21 +453,18 @@ class Gpu:
         return [module.get_function(expression) for expression in expressions]
 
     def together(self, kernel: Kernel) -> Kernel:
-        """Return a kernel that is launched only if all its blocks can run at the same time.
-
-        So they may wait for each other, whatever other streams do.
-        """
+        """Return a kernel that is launched only if all blocks can run, and wait for each other."""
         call = partial(kernel.function.kernel, enable_cooperative_groups=True)
         return kernel._replace(call=call, together=True)
 
     def allow_cluster(self, kernel: Kernel) -> None:
-        """Let clusters of a kernel have more than the eight blocks that all such GPUs grant."""
+        """Let clusters of a kernel have more than eight blocks, which all such GPUs grant."""
         function = kernel.function.kernel.ptr
         self.xp.cuda.driver.funcSetAttribute(function, _ANY_CLUSTER, 1)
 
     @property
     def refusals(self) -> tuple[type[Exception], ...]:
-        """What a launch raises that the GPU does not grant, such as one of large clusters."""
+        """What a launch that the GPU does not grant raises, such as one of large clusters."""
         return (self.xp.cuda.driver.CUDADriverError,)
 
     def repeat(
@@ -489,8 +474,8 @@ class Gpu:
 
         Kernels begin by ``follow_launch()`` of ``core/launch.cuh``. Values take the place of what
         is `variable`: arrays, by their addresses, which are arguments or lie in records of NumPy,
-        and numbers in such records (`Field`); for None nothing does. ``again.answer(stream)``
-        returns `number`, an array of int64 on the GPU.
+        and numbers in such records (`Field`); for None and empty arrays nothing does.
+        ``again.answer(stream)`` returns `number`, an array of int64 on the GPU.
         """
         again = native.Launches(self.device, self.launches_overlap, DRIVER)
         memory = []
@@ -518,6 +503,8 @@ class Gpu:
     ) -> Iterator[tuple[int, int, int]]:
         """Yield offset, size and number of what is variable in an argument."""
         for number, value in enumerate(variable):
+            if _is_array(value) and value.size == 0:
+                continue
             if isinstance(argument, np.void):
                 for name, (dtype, offset, *_) in (argument.dtype.fields or {}).items():
                     if isinstance(value, Field):
@@ -541,7 +528,7 @@ class Gpu:
         return np.uint64(self.address(argument)).tobytes()
 
     def free_memory(self) -> int:
-        """Return how many bytes an array could have, with those that CuPy's pool keeps unused."""
+        """Return how many bytes an array could have, including what CuPy's pool keeps unused."""
         free, _ = self.xp.cuda.runtime.memGetInfo()
         return int(free) + int(self.xp.get_default_memory_pool().free_bytes())
 
@@ -551,19 +538,16 @@ class Gpu:
 
     @cached_property
     def answer(self) -> np.ndarray[Any, np.dtype[np.int64]]:
-        """An array of one number in main memory that kernels can write to, as long as Python runs.
+        """One number in main memory that kernels can write to as long as Python runs.
 
-        Of whoever has it last: a kernel of a call that was interrupted may still write there.
+        It belongs to its latest user: a kernel of an interrupted call may still write there.
         """
         number = self._new_answer()
         number[0] = 0
         return number
 
     def _new_answer(self) -> np.ndarray[Any, np.dtype[np.int64]]:
-        """Return an array of one number in main memory that kernels can write to.
-
-        Nobody gets it again: a kernel of a call that was interrupted may still write there.
-        """
+        """Return one number in main memory for kernels to write to, which nobody gets again."""
         with _pinning:
             if not self._answers:
                 memory = self.xp.cuda.alloc_pinned_memory(PINNED_BYTES)
@@ -572,37 +556,31 @@ class Gpu:
             return self._answers.pop()
 
     def is_current(self) -> bool:
-        """Whether it is the device that work is launched on."""
+        """Whether work is launched on this device."""
         return bool(self.xp.cuda.runtime.getDevice() == self.device)
 
     def current_stream(self) -> int:
-        """Return what tells the stream apart that work is launched on."""
+        """Return the handle of the stream that work is launched on."""
         return int(self.xp.cuda.get_current_stream().ptr)
 
     def is_capturing(self, stream: int) -> bool:
-        """Whether what is launched on a stream becomes part of a CUDA graph."""
+        """Whether launches on a stream become part of a CUDA graph."""
         return bool(self.xp.cuda.runtime.streamIsCapturing(stream))
 
     def keeps_launches_of(self, stream: int) -> bool:
-        """Whether launches on a stream may be kept for later calls, with memory of its own.
-
-        Not those that become part of a CUDA graph, as those of the default stream never do.
-        """
+        """Whether launches on a stream may be kept: not those captured in a CUDA graph."""
         return stream == 0 or not self.is_capturing(stream)
 
     def blocks(self, count: int, threads: int) -> int:
-        """Return how many blocks of `threads` to launch for `count` pieces of work, one a thread.
-
-        No more than run at once: kernels go on in steps of the grid.
-        """
+        """Return the blocks of `threads` for `count` pieces of work: no more than run at once."""
         return max(1, min(-(-count // threads), self.resident_threads // threads))
 
     def grid(self, count: int, threads: int = THREADS, each: int = 1) -> tuple[int, int]:
-        """Return the `blocks`, and their threads, of a kernel of so many pieces for each thread."""
+        """Return the `blocks`, and their threads, for `each` pieces of work a thread."""
         return self.blocks(-(-count // each), threads), threads
 
     def blocks_together(self, threads: int, most: int) -> int:
-        """Return how many blocks of `threads` run at the same time, `most` on a multiprocessor."""
+        """Return how many blocks of `threads` run at once, `most` of them on a multiprocessor."""
         on_each = self.resident_threads // self.multiprocessors // threads
         return self.multiprocessors * max(1, min(most, on_each))
 
@@ -619,7 +597,7 @@ def current_gpu() -> Gpu:
 
 @cache
 def import_cupy() -> Any:
-    """Import CuPy and find a GPU; raise ImportError or RuntimeError, which say what is missing."""
+    """Import CuPy and find a GPU; raise ImportError or RuntimeError that says what is missing."""
     try:
         import cupy
     except ImportError as error:
@@ -637,11 +615,7 @@ def import_cupy() -> Any:
 
 
 def first_entry(array: Any) -> int:
-    """Return the first entry of an array on the GPU, once it is there.
-
-    ``int(array[0])`` waits in the driver, where Ctrl-C is not heard: this is for what may take
-    long.
-    """
+    """Return the first entry of an array on the GPU, waiting so that Ctrl-C is heard."""
     if type(array).__module__.startswith("cupy"):
         written = import_cupy().cuda.Event(disable_timing=True)
         written.record()

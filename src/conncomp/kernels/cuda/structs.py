@@ -1,7 +1,7 @@
-"""Structs that kernels take by value, packed by the names of their fields.
+"""Structs that kernels take by value, packed from fields by name.
 
-CuPy copies plain bytes about as fast as an integer, while it goes through a NumPy record field by
-field, and to fill such a record takes longer still: so a struct is packed at once, into bytes.
+CuPy copies plain bytes as fast as an integer, but goes through a NumPy record field by field: so a
+struct is packed into bytes at once.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ POINTER = np.dtype(np.uintp, metadata={"is": "a pointer"})
 
 
 class Struct:
-    """A struct as C++ declares it; ``tests/kernels/test_structs.py`` holds the two together.
+    """A struct as C++ declares it, which ``tests/kernels/test_structs.py`` compares.
 
-    It has a `name` in namespace conncomp, with its template arguments, and in the order of the
-    declaration `pointers`, names between spaces, and `fields`, each with `POINTER` or the dtype of
-    a number or of a struct within. `dtype` is how C++ lays them out.
+    It has a `name` in namespace conncomp and, in the declared order, `pointers`, names between
+    spaces, and `fields`, each with `POINTER` or the dtype of a number or inner struct; `dtype` is
+    its layout.
     """
 
     def __init__(self, name: str, pointers: str = "", /, **fields: np.dtype[Any]) -> None:
@@ -54,7 +54,7 @@ class Struct:
     def pack(self, values: Mapping[str, Any]) -> np.void:
         """Return the struct of an address, a number or a struct for each field.
 
-        Where launches are kept it tells its fields, so that others can take the place of these.
+        Where launches are kept it has named fields, which others can replace.
         """
         if self._structs:
             values = {**values, **{field: values[field].tobytes() for field in self._structs}}
@@ -72,7 +72,7 @@ class Struct:
     def of(self, gpu: Gpu, **values: Any) -> np.void:
         """Return the struct of an array, None, a number or a struct for each field.
 
-        The arrays have to be kept as long as kernels use the struct.
+        The caller keeps the arrays as long as kernels use the struct.
         """
         for field in self._pointers:
             array = values.get(field)

@@ -1,16 +1,16 @@
-"""Device memory that drivers take and callers keep."""
+"""Device memory that drivers take and callers keep, and the launches recorded with it."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from threading import RLock, local
 from types import MappingProxyType
 from typing import Any, NoReturn
 
 import numpy as np
 
-from conncomp.kernels.cuda.launcher import PER_THREAD
+from conncomp.kernels.cuda.launcher import PER_THREAD, Again, Field, kept_launches
 from conncomp.kernels.cuda.structs import Struct
 
 Part = tuple[int, Any]  # how many elements, and their dtype
@@ -35,6 +35,41 @@ _thread = _Thread()
 def stream_key(stream: int) -> Hashable:
     """Return what tells a stream apart, be it one of many with one handle."""
     return ("thread", _thread.number) if stream == PER_THREAD else stream
+
+
+class Recordings(dict[Hashable, Again]):
+    """Recorded launches by the kind of a call, owned by the owner of the memory that they use."""
+
+    def launch(
+        self,
+        gpu: Any,
+        stream: int,
+        kind: Hashable,
+        variable: tuple[Any, ...],
+        launches: Callable[[], Any],
+        needed: Any = (),
+    ) -> Again:
+        """Call `launches`, or replay on a stream what it launched in the first call of a kind.
+
+        It launches the same each time, but for what is `variable`: see `Gpu.repeat`. Replays need
+        the arrays of the first call, and what is `needed`, at their places.
+        """
+        again = self.get(kind)
+        if again is not None:
+            again.run(stream, tuple([_value_of(gpu, given) for given in variable]))
+            return again
+        with kept_launches() as made:
+            launches()
+        recorded: Again = gpu.repeat(made, variable)
+        self[kind] = recorded._replace(memory=(recorded.memory, needed))
+        return recorded
+
+
+def _value_of(gpu: Any, given: Any) -> int:
+    """Return what a replay takes for a variable array or field."""
+    if given is None:
+        return 0
+    return int(given.value if type(given) is Field else gpu.address(given))
 
 
 def _current_stream(gpu: Any) -> Hashable:

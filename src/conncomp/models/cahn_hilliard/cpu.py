@@ -16,10 +16,7 @@ from conncomp.models._arguments import Drawn
 
 
 class Engine:
-    """Steps of the fields of replicas, of a dtype.
-
-    `coefficients` are ``cubic``, ``linear``, ``gradient`` and ``flux`` of ``core/cahn_hilliard.h``.
-    """
+    """Steps of the fields of replicas; coefficients are those of ``core/cahn_hilliard.h``."""
 
     xp = np
     workspace = None
@@ -64,10 +61,7 @@ class Engine:
 
 
 def count_domains(xp: Any, lattice: FieldLattice, above: Any, workspace: Any, records: Any) -> None:
-    """Count the components of both phases, which one labelling finds, into records.
-
-    `above`, (replicas, *shape), has the cells of the first phase.
-    """
+    """Count components of both phases, which one labelling finds; the first one is `above`."""
     how: Any = {"numbering": "roots", "workspace": workspace if on_gpu(above) else None}
     # No byte is -1: all cells are foreground, and connected if they are of one phase.
     bytes_of = above.view(np.uint8)

@@ -28,8 +28,8 @@ class DomainMeasurements:
     Notes
     -----
     All sums are of integers, so that they are the same on every device: values and energies of
-    cells are cut to 62 - log2(cells) binary digits after the point before they are summed, 38 for
-    4096 x 4096 cells. So means are too small by less than a unit of the last one of them.
+    cells are cut to 62 - log2(cells) binary digits after the point, 38 for 4096 x 4096 cells. So
+    means are too small by less than a unit of the last digit.
     """
 
     records: NDArray[np.int64]
@@ -38,8 +38,6 @@ class DomainMeasurements:
     def observables(self) -> dict[str, NDArray[Any]]:
         """Return what was measured, by name.
 
-        Examples
-        --------
         >>> from conncomp.models import CahnHilliard
         >>> list(CahnHilliard((8, 8)).measure().observables())[:4]
         ['energy', 'mean', 'interface', 'domain_size']
@@ -67,9 +65,8 @@ class DomainMeasurements:
     def domain_size(self) -> NDArray[np.float64]:
         """The mean chord of the domains: how far it is along an axis from interface to interface.
 
-        The number of axes over `interface`, in units of ``dx``; infinite without an interface.
-        Unlike mean sizes of components it means the same whether domains are droplets or percolate,
-        where one component is all of its phase however fine its structure.
+        The number of axes over `interface`, times ``dx``; infinite without an interface. Unlike
+        mean sizes of components it means the same whether domains are droplets or percolate.
         """
         with np.errstate(divide="ignore"):
             return np.asarray(self.lattice.ndim * self.lattice.dx / self.interface)
@@ -97,10 +94,7 @@ class DomainMeasurements:
 
     @property
     def size_histogram(self) -> NDArray[np.int64]:
-        """How many components of each phase have sizes from 2^k to 2^(k + 1) - 1.
-
-        Of shape ``(*shape of the others, 2, bins)``.
-        """
+        """How many components of each phase have 2^k to 2^(k + 1) - 1 cells, (..., 2, bins)."""
         shape = *self.records.shape[:-1], of.PHASES, self.lattice.bins
         return self.records[..., of.HISTOGRAM :].reshape(shape)
 

@@ -84,8 +84,8 @@ class CahnHilliard(Simulated[DomainMeasurements]):
     mobility, b, u, K : float, optional
         M > 0, b, u >= 0 and K > 0; u > 0 where b > 0. All are 1 by default: time, field and length
         can be scaled so that any b > 0 is. The phases are then at phi = ±1, and the interface
-        between them is ``tanh(x / sqrt(2))``: some three cells wide, few enough to leave room for
-        domains, and enough for it to move without sticking to the lattice.
+        between them is ``tanh(x / sqrt(2))``: some three cells wide, which leaves room for domains,
+        and moves without sticking to the lattice.
     dx : float, optional
         The distance of neighbouring cells.
     dt : float, optional
@@ -97,15 +97,14 @@ class CahnHilliard(Simulated[DomainMeasurements]):
         The temperature of the conserved noise, in units of F: in equilibrium a field has the
         probability ``exp(-F / noise)``, for small time steps. It is the divergence of random fluxes
         through the faces of cells. They are uniform, of variance ``2 noise M dt / dx^2``: after
-        many steps, and over many cells, only the variance counts, and they are the same on all
-        devices, which logarithms are not.
+        many steps only the variance counts, and they are the same on all devices.
     dtype : {"float32", "float64"}, optional
-    replicas, seed, first_replica, device : optional
-        As of `Potts`. Fields are a function of seed, replica and parameters alone, to the last bit:
-        those of another device or number of threads are the same.
     start : array_like of float, optional
         The first field instead of a random one, of the lattice's shape or with an axis for the
         replicas before; it is rounded to `dtype`. An array on a GPU puts the model there.
+    replicas, seed, first_replica, device : optional
+        As of `Percolation`, with its errors. Fields are a function of seed, replica and parameters
+        alone. Fields that do not fit the memory raise MemoryError.
 
     Attributes
     ----------
@@ -115,31 +114,23 @@ class CahnHilliard(Simulated[DomainMeasurements]):
         The time step.
     descent_limit : float
         As long as phi is nowhere beyond ± this, no step without noise makes the energy larger, but
-        for rounding: see the notes.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is of the wrong kind, or out of its range.
-    MemoryError
-        If the fields before and after a step do not fit the memory.
+        for rounding.
 
     Notes
     -----
-    Stability: the Laplacian has eigenvalues from -Λ to 0, Λ = 4 ndim / dx². A small wave on a
-    uniform field φ is multiplied by ``1 - dt M λ (f'' + K λ)`` in a step, f'' = -b + 3 u φ², so
-    that it stays bounded for all λ up to Λ if ``dt <= 2 / (M Λ (f'' + K Λ))``: that is
-    `stable_time_step`, with the largest magnitude of φ of the first field or of the phases.
+    Stability: the Laplacian has eigenvalues from -Λ to 0, Λ = 4 ndim / dx². A step multiplies a
+    small wave on a uniform field φ by ``1 - dt M λ (f'' + K λ)``, f'' = -b + 3 u φ². It stays
+    bounded for all λ up to Λ if ``dt <= 2 / (M Λ (f'' + K Λ))``: that is `stable_time_step`, with
+    the largest magnitude of φ of the first field or of the phases.
 
     Energy: with g the gradient of F a step is δ = -dt M A g, where A is minus the Laplacian. Where
     φ is nowhere beyond ±φ₁, F has second derivatives of at most S = f''(φ₁) + K Λ, so that
     ``F(φ + δ) <= F(φ) + g·δ + S/2 δ·δ <= F(φ) - dt M (1 - dt M Λ S / 2) g·A g``: it cannot rise
-    if ``dt <= 2 / (M Λ S)``. It is the same bound, so one that leaves room for fields above that
-    of the phases, as the default does, makes the energy fall up to `descent_limit`.
+    if ``dt <= 2 / (M Λ S)``, the same bound with φ₁ = `descent_limit`.
 
-    The mean is conserved but for rounding: a step adds to each cell what it takes from others, with
-    an error of at most ``(m + 8 ndim n) eps`` a cell, where m is the largest magnitude of φ, n the
-    largest of ``dt M |μ| / dx²`` (and 4 ndim times the flux, with noise) and eps that of the dtype.
+    Mean: a step adds to each cell what it takes from others, with a rounding error of at most
+    ``(m + 8 ndim n) eps`` a cell, where m is the largest magnitude of φ, n the largest of
+    ``dt M |μ| / dx²`` (and 4 ndim times the flux, with noise) and eps that of the dtype.
 
     References
     ----------
@@ -217,7 +208,9 @@ class CahnHilliard(Simulated[DomainMeasurements]):
         dx: float = 1.0,
         largest: float = 0.0,
     ) -> float:
-        """Return the longest time step that is stable.
+        """Return the longest time step that is stable: see the notes on the class.
+
+        Where no time step that numbers can express is stable, a ValueError says so.
 
         Parameters
         ----------
@@ -226,18 +219,7 @@ class CahnHilliard(Simulated[DomainMeasurements]):
         mobility, b, u, K, dx : float, optional
             As of the model.
         largest : float, optional
-            Of the magnitude of phi, if it is more than that of the phases, sqrt(b/u).
-
-        Returns
-        -------
-        float
-            ``2 / (M L (-b + 3 u phi^2 + K L))`` with L = 4 ndim / dx^2 and the larger phi.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If an argument is of the wrong kind, or out of its range, or if no time step that
-            numbers can express is stable.
+            The magnitude of phi, if it is more than that of the phases, sqrt(b/u).
 
         Examples
         --------
@@ -270,11 +252,9 @@ class CahnHilliard(Simulated[DomainMeasurements]):
 
         Parameters
         ----------
-        numbering, return_num
-            As of `conncomp.label`.
         threshold : float, optional
             Cells above it are labelled.
-        connectivity : int, optional
+        numbering, return_num, connectivity
             As of `conncomp.label`; by default cells are neighbours by their faces.
 
         Returns
@@ -282,12 +262,7 @@ class CahnHilliard(Simulated[DomainMeasurements]):
         labels : array of int32 or int64, shape ``(*replicas, *shape)``
             On the device, 0 or -1 for cells that are not above the threshold.
         num : int, or array of int64, shape (replicas,)
-            If `return_num`: how many components there are, as `conncomp.label` returns it.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If an argument is of the wrong kind, or out of its range.
+            If `return_num`: how many components there are.
         """
         field = self._of_replicas(self._field)
         level = self._check_threshold(threshold)
@@ -296,42 +271,17 @@ class CahnHilliard(Simulated[DomainMeasurements]):
     def measure(self, *, threshold: float = 0.0) -> DomainMeasurements:
         """Measure the present field and the domains of both phases.
 
+        A field that has left all bounds raises FloatingPointError.
+
         Parameters
         ----------
         threshold : float, optional
-            Cells above it are one phase, all others the other one. By default it is 0, which is
-            where both phases have the same energy.
-
-        Returns
-        -------
-        DomainMeasurements
-            Without an axis for updates.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If `threshold` is no number, or not finite.
-        FloatingPointError
-            If the field has left all bounds.
+            Cells above it are one phase, all others the other one; both have the same energy at 0.
         """
         return self._read(self._present(threshold))
 
     def updater(self, *, threshold: float = 0.0) -> ModelUpdate[DomainMeasurements]:
-        """Return steps, of which `conncomp.models.simulate` makes many.
-
-        Parameters
-        ----------
-        threshold : float, optional
-            As of `measure`.
-
-        Returns
-        -------
-        ModelUpdate
-
-        Raises
-        ------
-        TypeError, ValueError
-            If the threshold is no number, or not finite.
+        """Return a `ModelUpdate`, a step with the threshold of `measure`.
 
         Examples
         --------

@@ -10,15 +10,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from conncomp._arguments import shown
 from conncomp.graph import Graph
-from conncomp.kernels.edges import UP_DOWN, EdgeBonds
+from conncomp.kernels.edges import UP_DOWN
 from conncomp.kernels.lattice import unpack
 from conncomp.models import places
 from conncomp.models._arguments import as_many_as, check_start
 from conncomp.models.lattices import CRITICAL, UnitCell
 from conncomp.models.places import HYPERCUBIC, OnLattice
 from conncomp.models.potts.measurements import IsingMeasurements, WeightedMeasurements
+from conncomp.models.spins.model import ClusterModel
 from conncomp.models.spins.updates import LOCAL
-from conncomp.models.spins.words import ClusterModel
 
 
 class Ising(ClusterModel):
@@ -31,12 +31,11 @@ class Ising(ClusterModel):
     Parameters
     ----------
     shape : int, sequence of int, or Graph
-        Of a lattice, how many cells there are along each primitive vector: those of "honeycomb"
-        have two sites, for instance. Along a periodic axis of length 2 sites have two bonds, and
-        one of length 1 has a bond from each site to itself, as on a torus: a constant of the
-        energy, which no update sees. One length is that of all axes. Or a graph, whose vertices
-        are the sites: an arc and those back are one bond, and the couplings of several arcs one way
-        are added up.
+        How many cells there are along each primitive vector, or one length for all; a cell of
+        "honeycomb" has two sites, for instance. Along a periodic axis of length 2 sites have two
+        bonds, and one of length 1 has a bond from each site to itself, as on a torus: a constant of
+        the energy, which no update sees. Or a graph, whose vertices are the sites: an arc and the
+        one back are one bond.
     lattice : str or UnitCell, optional
         "chain", "square", "cubic" or "hypercubic", of 1 to 4 axes, "triangular", "honeycomb",
         "kagome", "bcc", "fcc" or "diamond"; or any cell.
@@ -47,10 +46,10 @@ class Ising(ClusterModel):
         The inverse temperature, instead of `temperature`.
     coupling : float or array_like of float, optional
         J: above 0 of a ferromagnet, below 0 of an antiferromagnet; or one for each bond of a
-        lattice, in the order of `edges`, or each arc of a graph, in the order of ``Graph.arcs``:
-        that of the list of edges. Those of several arcs from one vertex to another add up; an arc
-        there and one back are the same bond, and have the same. Where bonds frustrate each other,
-        clusters are right and soon as large as the lattice, so that little is decorrelated.
+        lattice, in the order of `edges`, or each arc of a graph, in that of ``Graph.arcs``: several
+        arcs from one vertex to another add up, and an arc back must have the same. Where bonds
+        frustrate each other, clusters are right and soon as large as the lattice, so that little is
+        decorrelated.
     field : float or array_like of float, optional
         h, of all sites or of each, in the shape of `spins` of one replica. A site in a field has a
         bond to a ghost spin that is always up, and clusters with such bonds stay [1]_.
@@ -58,8 +57,8 @@ class Ising(ClusterModel):
         Which axes close on themselves: one answer for all, or one for each axis. Over the end of an
         antiperiodic axis the coupling is -J.
     replicas : int, optional
-        How many independent lattices run side by side. By default there are as many as
-        temperatures; for one there is no axis for replicas in what is returned.
+        How many independent lattices run side by side: by default as many as temperatures. Without
+        it, one has no axis for replicas in what is returned.
     seed : int, optional
         0 to 2**64 - 1. Spins are a function of seed, replica and parameters alone: those of another
         device or number of threads are the same.
@@ -67,8 +66,8 @@ class Ising(ClusterModel):
         The first spins: random ones, all up, or these, ±1, of the shape of `spins` of one replica
         or of all. An array on a GPU puts the model there.
     first_replica : int, optional
-        The number of the first replica: replica k of a model of many is the one of a model of one
-        whose first replica is k.
+        The number of the first replica: a model of one, with first replica k, repeats replica k of
+        a model of many.
     device : {None, "cpu", "cuda"}, optional
         Where the spins are; None is where `start` is, the CPU otherwise.
 
@@ -116,7 +115,7 @@ class Ising(ClusterModel):
     -7.75
     """
 
-    _name, _folder, _edge_kind = "Ising", __package__, UP_DOWN
+    _name, _edge_kind = "Ising", UP_DOWN
     _of_words, _of_edges = IsingMeasurements, WeightedMeasurements
     _labels_by_axis = False
 
@@ -144,9 +143,11 @@ class Ising(ClusterModel):
         self._field = places.as_one_number(fields)
         many = as_many_as(replicas, temperature, beta)
         super().__init__(many, first_replica, seed, device, start)
-        self._edges = self._weighted(fields)
+        plain = fields is None and not isinstance(self.coupling, np.ndarray)
+        of_cells = plain and isinstance(self._place, OnLattice)
+        self._edges = None if of_cells else self._place.bonds(self.coupling, fields)
         # The engine of `Potts` is the fastest there is, and takes these lattices only.
-        of_words = self._edges is None and self._place.name in HYPERCUBIC
+        of_words = of_cells and self._place.name in HYPERCUBIC
         self._is_potts = of_words and self._is_ferromagnet()
         bonds = self._cells if self._edges is None else self._edges
         self._words_lattice = bonds.of_sites
@@ -163,12 +164,7 @@ class Ising(ClusterModel):
         ----------
         lattice : str, optional
             "square" [1]_, "triangular", "honeycomb" [2]_ and "kagome" [3]_ are exact; "cubic" [4]_;
-            "bcc" [5]_.
-
-        Raises
-        ------
-        ValueError
-            For other lattices, of which none is kept here.
+            "bcc" [5]_. Others raise ValueError.
 
         References
         ----------
@@ -193,9 +189,9 @@ class Ising(ClusterModel):
 
     @property
     def spins(self) -> Any:
-        """The spins, ±1: a copy, int8, ``(*replicas, *shape)``, or with an axis for a cell's sites.
+        """The spins, ±1: a copy, int8, ``(*replicas, *shape)``.
 
-        The latter is the last axis, and there where a cell has more than one site.
+        If a cell of the lattice has several sites, these have an axis after the shape.
         """
         states = unpack(self._engine.xp, self._words_lattice, self._spins).astype(np.int8)
         return self._of_replicas((1 - 2 * states).reshape(self.replicas, *self._place.shape))
@@ -208,13 +204,7 @@ class Ising(ClusterModel):
         return np.sign(self._edges.couplings).astype(np.int8)
 
     def bonds(self) -> Any:
-        """Return which bonds the next cluster update makes active.
-
-        Returns
-        -------
-        array of bool, shape ``(*replicas, bonds)``
-            As `edges`.
-        """
+        """Return which bonds the next cluster update makes active: ``(*replicas, bonds)``."""
         if self._edges is not None:
             return super().bonds()
         xp, planes, of_kind = self._engine.xp, self._planes_of_bonds(), []
@@ -238,22 +228,17 @@ class Ising(ClusterModel):
 
     def _critical_beta(self) -> float:
         if isinstance(self.coupling, np.ndarray) or self._place.name == "graph":
-            raise ValueError(
-                "no critical temperature of a graph, or of couplings of their own, is known here; "
-                "give temperature or beta as a number"
-            )
-        if self.coupling < 0:
-            raise ValueError(
-                f"coupling={self.coupling:g} below 0 has no critical temperature here; give "
-                "temperature or beta as a number"
-            )
-        return 1 / (self.critical_temperature(self._place.name) * self.coupling)
+            wrong = "no critical temperature of a graph, or of couplings of their own, is known"
+        elif self.coupling < 0:
+            wrong = f"coupling={self.coupling:g} below 0 has no critical temperature"
+        else:
+            return 1 / (self.critical_temperature(self._place.name) * self.coupling)
+        raise ValueError(f"{wrong} here; give temperature or beta as a number")
 
     def _lattice_engine(self) -> Any:
         if self._is_potts:
-            potts = "conncomp.models.potts"
-            return self._new_engine(self._words_lattice, "auto", {}, folder=potts)
-        return self._new_engine(self._cells)
+            return self._new_engine(self._words_lattice, "auto", {}, name="WordEngine")
+        return self._new_engine(self._cells, name="CellEngine")
 
     def _given_states(self, start: ArrayLike) -> Any:
         given = check_start(start, "i", "of integers", self.replicas, self._place.shape)
@@ -268,13 +253,6 @@ class Ising(ClusterModel):
                 "for an antiferromagnet or frustrated couplings, or where an axis is antiperiodic"
             )
         super()._check_measures(update, clusters, wrapping)
-
-    def _weighted(self, field: NDArray[np.float64] | None) -> EdgeBonds | None:
-        """Return couplings and fields of their own; None where a coupling is that of all bonds."""
-        plain = field is None and not isinstance(self.coupling, np.ndarray)
-        if plain and isinstance(self._place, OnLattice):
-            return None
-        return self._place.bonds(self.coupling, field)
 
     def _is_ferromagnet(self) -> bool:
         """Whether no bond is satisfied by different spins."""

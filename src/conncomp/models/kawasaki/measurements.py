@@ -53,7 +53,7 @@ class KawasakiMeasurements:
 
     @property
     def largest_fraction(self) -> NDArray[np.float64]:
-        """The sites of the largest component, as a share of the lattice."""
+        """`largest_component` as a share of the lattice."""
         return np.asarray(self.largest_component / self.lattice.sites, np.float64)
 
     def observables(self) -> dict[str, NDArray[Any]]:

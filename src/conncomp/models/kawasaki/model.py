@@ -34,43 +34,42 @@ from conncomp.models.kawasaki.measurements import (
     SATISFIED,
     KawasakiMeasurements,
 )
+from conncomp.models.lattices import CRITICAL as OF_ISING
 
 MOST_SITES = (1 << 31) - 1
 # Lattices of so many sites are labelled at once, so that labels take little memory.
 LABELLED_SITES = 1 << 26
 
-# The critical temperatures at fraction 1/2, for a coupling of 1: L. Onsager 1944; A. M. Ferrenberg,
-# J. Xu, D. P. Landau 2018; P. Butera, M. Comi 2000.
-CRITICAL = {"square": 2.269185314213022, "sc": 1 / 0.221654626, "bcc": 1 / 0.1573725}
+# The critical temperatures at fraction 1/2, for a coupling of 1.
+CRITICAL = {"square": OF_ISING["square"], "sc": OF_ISING["cubic"], "bcc": OF_ISING["bcc"]}
 
 
 class Kawasaki(Simulated[KawasakiMeasurements]):
     """The ferromagnetic Ising model with Kawasaki's exchange dynamics, periodic.
 
     The energy is ``H = -J sum over bonds of s_i s_j`` for spins of ±1, and k_B = 1. Neighbouring
-    spins change places with probability min(1, exp(-dE/T)), so that the share of those that are up,
-    the minority as a rule, never changes.
+    spins change places with probability min(1, exp(-dE/T)), so that the share of those that are up
+    never changes.
 
     Bonds are in classes, 8 of the square lattice, 12 of the simple cubic and 32 of the body-centred
-    one, whose pairs neither share sites nor are neighbours, so that they can be exchanged at once.
-    A sweep is as many substeps as there are classes. Each draws a class, and attempts three of four
-    of its pairs, drawn one by one: 3/4 as many attempts a sweep as the lattice has bonds, which is
-    1.5, 2.25 or 3 a site. A pair of equal spins is an attempt, too, as it is where pairs are drawn
-    one after the other. Each substep is in detailed balance, and each pair may be the only one that
-    exchanges, so that the spins have the distribution of Boltzmann in the end.
+    one, whose pairs neither share sites nor are neighbours, so that they can exchange at once. A
+    sweep has as many substeps as classes. Each draws a class, and attempts three of four of its
+    pairs, drawn one by one: 3/4 as many attempts a sweep as the lattice has bonds, which is 1.5,
+    2.25 or 3 a site, those of equal spins among them. Each substep is in detailed balance, and each
+    pair may be the only one that exchanges, so that spins come to the distribution of Boltzmann.
 
     Parameters
     ----------
     shape : int or sequence of int
-        The lengths, multiples of 4: as the classes repeat after four sites. They are those of the
-        primitive vectors, so that n x n x n are n**3 sites: of the body-centred lattice, too, whose
-        n**3 sites are as many as n**3/2 of its cubes have. One length is that of all axes.
+        The lengths along the primitive vectors, or one for all: multiples of 4, as the classes
+        repeat after four sites. So n x n x n are n**3 sites of the body-centred lattice, too, those
+        of n**3/2 of its cubes.
     lattice : {"bcc", "sc", "square"}, optional
         Body-centred cubic, an array with the neighbours ±e1, ±e2, ±e3 and ±(1, 1, 1); simple cubic;
         square.
     temperature : float, "critical", or sequence of float, optional
-        T above 0, in the units of J; "critical", the default, is `critical_temperature`, times J;
-        one for all or for each replica.
+        T above 0, one for all or for each replica; "critical", the default, is
+        `critical_temperature` times J.
     beta : float, "critical", or sequence of float, optional
         1/T, instead of `temperature`.
     fraction : float or sequence of float, optional
@@ -78,34 +77,22 @@ class Kawasaki(Simulated[KawasakiMeasurements]):
         for all or for each replica. By default that of `start`, or one half.
     coupling : float, optional
         J > 0.
-    replicas : int, optional
-        How many independent lattices run side by side. By default there are as many as
-        temperatures or fractions; for one there is no axis for replicas in what is returned.
-    first_replica, seed
-        As of `Ising`.
     start : array_like of int, optional
         The first spins, 1 for up and 0, of the lattice's shape or with an axis for the replicas
         before. By default all places of the spins that are up are equally probable. An array on a
         GPU puts the model there.
-    device
-        As of `Ising`.
+    replicas, first_replica, seed, device
+        As of `Ising`, with its errors; by default there are as many replicas as temperatures or
+        fractions.
 
     Attributes
     ----------
     updates : int
         How many sweeps were made.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is of the wrong kind, or out of its range.
-    MemoryError
-        If the lattices do not fit the memory.
-
     References
     ----------
-    K. Kawasaki, "Diffusion constants near the critical point for time-dependent Ising models",
-    Phys. Rev. 145, 224 (1966).
+    K. Kawasaki, Phys. Rev. 145, 224 (1966).
 
     Examples
     --------
@@ -155,19 +142,7 @@ class Kawasaki(Simulated[KawasakiMeasurements]):
         Parameters
         ----------
         lattice : {"bcc", "sc", "square"}, optional
-            2 / ln(1 + sqrt(2)) for the square one [1]_, 4.5115 for the simple cubic [2]_, 6.3543
-            for the body-centred one [3]_.
-
-        Raises
-        ------
-        ValueError
-            If there is no such lattice.
-
-        References
-        ----------
-        .. [1] L. Onsager, Phys. Rev. 65, 117 (1944).
-        .. [2] A. M. Ferrenberg, J. Xu, D. P. Landau, Phys. Rev. E 97, 043301 (2018).
-        .. [3] P. Butera, M. Comi, Phys. Rev. B 62, 14837 (2000).
+            6.3543, 4.5115 or 2.2692: those of `Ising.critical_temperature`.
 
         Examples
         --------
@@ -207,63 +182,19 @@ class Kawasaki(Simulated[KawasakiMeasurements]):
 
     def parameters(self) -> dict[str, Any]:
         """Return which model it is: values that JSON has, and two arrays."""
-        return {
-            **super().parameters(),
-            "temperature": np.asarray(self.temperature),
-            "fraction": np.asarray(self.fraction),
-        }
-
-    def labels(self, *, numbering: str = "consecutive", return_num: bool = False) -> Any:
-        """Label the components of the spins that are up.
-
-        Parameters
-        ----------
-        numbering, return_num
-            As of `conncomp.label`.
-
-        Returns
-        -------
-        labels : array of int32 or int64, shape ``(*replicas, *shape)``
-            On the device, 0 or -1 for spins that are down.
-        num : int, or array of int64, shape (replicas,)
-            If `return_num`: how many components there are, as `conncomp.label` returns it.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If an argument is of the wrong kind, or out of its range.
-        """
-        how: Any = {"numbering": numbering, "return_num": return_num}
-        return self._label(self.spins, self._batch_axes, **how)
-
-    def measure(self) -> KawasakiMeasurements:
-        """Return the energy, and the components of the spins that are up.
-
-        Returns
-        -------
-        KawasakiMeasurements
-            Of the present spins, without an axis for sweeps.
-
-        Examples
-        --------
-        >>> from conncomp.models import Kawasaki
-        >>> model = Kawasaki((8, 8), lattice="square", temperature=1.0, seed=1)
-        >>> measured = model.measure()
-        >>> bool(measured.largest_component <= 32)
-        True
-        """
-        return self._read(self._present())
+        each = {name: np.asarray(getattr(self, name)) for name in ("temperature", "fraction")}
+        return {**super().parameters(), **each}
 
     _words: Any
     _new_words: Any
     _record_length = FIELDS
 
+    def _labels(self, **how: Any) -> Any:
+        return self._label(self.spins, self._batch_axes, **how)
+
     def _described(self) -> dict[str, Any]:
-        return {
-            "lattice": self.lattice.kind,
-            "shape": list(self.lattice.shape),
-            "coupling": self.coupling,
-        }
+        shape = list(self.lattice.shape)
+        return {"lattice": self.lattice.kind, "shape": shape, "coupling": self.coupling}
 
     def _prepare(self) -> None:
         self._engine = self._new_engine(self.lattice)
@@ -286,15 +217,11 @@ class Kawasaki(Simulated[KawasakiMeasurements]):
     def _step(self, numbers: range) -> None:
         most = self._engine.most_sweeps
         for first in numbers[::most]:
-            self._sweep(first, min(most, numbers.stop - first))
+            self._advance(first, min(most, numbers.stop - first))
 
-    def _advance(self, number: int) -> None:
-        self._sweep(number, 1)
-
-    def _sweep(self, first: int, count: int) -> None:
-        """Make sweeps from a number on; whatever ends them leaves the spins before them."""
-        self._engine.sweep(self._words, self._new_words, first, count, self._acceptance)
-        last = first + count - 1
+    def _advance(self, number: int, count: int = 1) -> None:
+        self._engine.sweep(self._words, self._new_words, number, count, self._acceptance)
+        last = number + count - 1
         self._words, self._new_words, self.updates = self._new_words, self._words, last
 
     def _measure(self, record: Any) -> None:
@@ -317,24 +244,18 @@ class Kawasaki(Simulated[KawasakiMeasurements]):
         return label(spins, structure=structure, periodic=True, batch_axes=batch_axes, **how)
 
     def _room(self) -> AbstractContextManager[None]:
-        lattice = self.lattice
-        what = f"the spins of shape={lattice.shape} and {self.replicas} replicas"
-        return room_for(
-            f"{what}, before and after a sweep", 2 * BITS.itemsize * lattice.words * self.replicas
-        )
+        shape, words = self.lattice.shape, self.lattice.words * self.replicas
+        what = f"the spins of shape={shape} and {self.replicas} replicas, before and after a sweep"
+        return room_for(what, 2 * BITS.itemsize * words)
 
     def _first_words(self, start: ArrayLike | None) -> Any:
         xp, lattice = self._engine.xp, self.lattice
-        if start is not None:
-            return self._given_words(start)
-        if self._up is None:
-            self._up = self._check_fractions(0.5)
-        with self._room():
-            words = first_words(lattice, self.seed, self.first_replica, self._up)
-        return placed(xp, words)
-
-    def _given_words(self, start: ArrayLike) -> Any:
-        xp, lattice = self._engine.xp, self.lattice
+        if start is None:
+            if self._up is None:
+                self._up = self._check_fractions(0.5)
+            with self._room():
+                words = first_words(lattice, self.seed, self.first_replica, self._up)
+            return placed(xp, words)
         if self._up is not None:
             raise ValueError("start has a fraction of its own; leave out fraction, or start")
         given = check_start(start, "biu", "of integers", self.replicas, lattice.shape)

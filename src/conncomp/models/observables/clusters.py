@@ -1,8 +1,7 @@
-"""Labels of clusters that active bonds make, and of those that the next update of a model draws.
+"""The clusters of active bonds, and of those that the next update of a model draws.
 
-What: the smallest site of the cluster of each site. How: those of words along the axes of a
-hypercubic lattice by `conncomp.label_bonds`; of others, by union-find over the active ones of all
-bonds.
+Bonds of words along the axes of a hypercubic lattice go to `conncomp.label_bonds`, others to
+union-find over all that are active.
 """
 
 from __future__ import annotations
@@ -20,18 +19,10 @@ from conncomp.kernels.lattice import Lattice
 from conncomp.models.places import OnLattice
 
 
-def label_clusters(bonds: Any, lattice: Lattice, batch_axes: int, **how: Any) -> Any:
-    """Return what `conncomp.label_bonds` does of the active bonds of a model."""
-    return label_bonds(bonds, periodic=lattice.periodic, batch_axes=batch_axes, **how)
-
-
 def label_on_edges(
     xp: Any, edges: Any, bonds: Any, sites: int, *, numbering: str, return_num: bool
 ) -> tuple[Any, NDArray[np.int64] | None]:
-    """Return labels, (replicas, sites), and how many there are in each replica, if that is wanted.
-
-    `edges` are (bonds, 2) sites, and `bonds`, (replicas, bonds), says which of them are active.
-    """
+    """Return labels by those of the edges, (bonds, 2), that replicas have, and counts if wanted."""
     check_choice("numbering", numbering, ("consecutive", "roots"))
     ends, counted = xp.asarray(edges), as_bool("return_num", return_num)
     labelled: Any = connected_components
@@ -60,15 +51,13 @@ class Clusters:
         self._by_axis = model._edges is None and isinstance(model.lattice, Lattice)
         if self._by_axis:
             return
-        cells = place.cells
-        of_words = model._edges is None
-        if of_words:
+        cells, self._of_words = place.cells, model._edges is None
+        if self._of_words:
             of_kinds = [cells.ends_of_kind(kind, everywhere=True) for kind in cells.kinds]
             ends = np.concatenate(of_kinds, axis=1)
         else:
             ends = cells.ends()
-        self.windings = cells.windings(everywhere=of_words)
-        self._of_words = of_words
+        self.windings = cells.windings(everywhere=self._of_words)
         engine = import_module(f"{__package__}.{model.device}")
         self.ends = np.ascontiguousarray(ends, INDEX)
         self._labels = engine.EdgeLabels(model.replicas, place.sites, *self.ends)
@@ -86,6 +75,6 @@ class Clusters:
         model = self._model
         if not self._by_axis:
             return self._labels.label(self.active() if active is None else active)
-        planes = model._planes_of_bonds()
-        labels = label_clusters(planes, model.lattice, 1, numbering="roots")
+        how: Any = {"periodic": model.lattice.periodic, "batch_axes": 1, "numbering": "roots"}
+        labels: Any = label_bonds(model._planes_of_bonds(), **how)
         return model._engine.xp.ascontiguousarray(labels.reshape(model.replicas, -1), INDEX)

@@ -2,13 +2,12 @@
 
 What: of spins of n components, along Cartesian direction d, ``(2/n sum of J s_i.s_j d_ij^2 - beta
 mean over k of (sum of J (s_i x s_j)_k d_ij)^2) / V``, where d_ij is how far a bond leads along d, k
-are the planes of rotations, and V is the volume of the lattice: on hypercubic lattices what the
-kernels of words measure, and a stiffness that jumps by 2 T / pi at the transition of Kosterlitz and
-Thouless on any lattice. How: bonds of a cell are classes that lead equally far; of each class
-products and cross products are summed up as integers in units of 2**-28, so that CPU and GPU agree
-in every bit. Cost: two random reads and a table's entry a bond. Source: S. Teitel, C. Jayaprakash,
-Phys. Rev. B 27, 598 (1983); D. R. Nelson, J. M. Kosterlitz, Phys. Rev. Lett. 39, 1201 (1977), for
-the jump.
+are the planes of rotations, and V is the volume: what the kernels of words measure on hypercubic
+lattices. It jumps by 2 T / pi at the transition of Kosterlitz and Thouless. How: bonds that lead
+equally far are a class, whose products and cross products are summed up as integers in units of
+2**-28, the same on CPU and GPU. Cost: two random reads and a table's entry a bond. Source: S.
+Teitel, C. Jayaprakash, Phys. Rev. B 27, 598 (1983); D. R. Nelson, J. M. Kosterlitz, Phys. Rev.
+Lett. 39, 1201 (1977), for the jump.
 """
 
 from __future__ import annotations
@@ -41,13 +40,13 @@ class Helicity:
         place, edges = lattice_of(model, "helicity_modulus"), model._all_bonds()
         self._kind, xp = kind, self._xp
         classes, displacements = place.displacements()
-        ends = [xp.asarray(end) for end in edges.ends]
+        u, v = map(xp.asarray, edges.ends)
         couplings = None if edges.couplings is None else xp.asarray(edges.couplings)
         self._bonds = []
         for number in range(len(displacements)):
             bonds = xp.asarray(np.flatnonzero(classes == number))
             of_class = None if couplings is None else couplings[bonds].astype(np.int64)
-            self._bonds.append((ends[0][bonds], ends[1][bonds], of_class))
+            self._bonds.append((u[bonds], v[bonds], of_class))
         if kind is ANGLES:
             turns = 2 * np.pi * np.arange(TURN) / TURN
             waves = np.ldexp(np.stack([np.cos(turns), np.sin(turns)]), MEASURE_BITS)
@@ -85,10 +84,7 @@ class Helicity:
 
 @dataclass(frozen=True)
 class Twists:
-    """Reads helicity moduli, given how far bonds of each class lead, (classes, ndim).
-
-    `scale` is what a coupling of 1 in the sums is worth.
-    """
+    """Reads helicity moduli: how far bonds of classes lead, and what a coupling of 1 is worth."""
 
     displacements: NDArray[np.float64]
     volume: float

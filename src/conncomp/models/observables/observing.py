@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,38 +12,24 @@ from numpy.typing import NDArray
 from conncomp._arguments import as_sequence, check_choice, shown
 from conncomp._arrays import on_host
 from conncomp.models.observables.helicity import Helicity
-from conncomp.models.observables.series import Observed, Reader
+from conncomp.models.observables.series import Observed
 from conncomp.models.observables.structure import Structure
 from conncomp.models.observables.vortices import Vortices
 from conncomp.models.observables.wrapping import Wrapping
 from conncomp.models.protocol import ModelUpdate
 
-
-class Observable(Protocol):
-    """Measures a model, in the state before an update, into fields of a record."""
-
-    @property
-    def reader(self) -> Reader:
-        """Who reads its fields."""
-
-    def measure(self, record: Any, field: int) -> None:
-        """Add to a record, (replicas, fields), from a field on."""
-
-
-# By the name under which users ask for them.
-OBSERVABLES: dict[str, Callable[[Any, bool], Observable]] = {
-    "structure": Structure,
-    "helicity_modulus": Helicity,
-    "vortices": Vortices,
-}
-_ALL = {**OBSERVABLES, "wrapping": Wrapping}
+# By the name under which users ask for them. Made of a model, and whether clusters are measured,
+# each has `reader`, as `Observed` has it, and ``measure(record, field)``, which adds what it
+# measures in the state before an update to a record, (replicas, fields), from a field on.
+OBSERVABLES = {"structure": Structure, "helicity_modulus": Helicity, "vortices": Vortices}
+_ALL: dict[str, Callable[[Any, bool], Any]] = {**OBSERVABLES, "wrapping": Wrapping}
 
 
 class Watched:
     """A kind of updates that measures observables, asked for by these names, too."""
 
     def __init__(
-        self, model: Any, update: ModelUpdate[Any], names: list[str], observables: list[Observable]
+        self, model: Any, update: ModelUpdate[Any], names: list[str], observables: list[Any]
     ) -> None:
         self._model, self._update, self._observables = model, update, observables
         self.options: dict[str, Any] = dict(update.options)
@@ -100,10 +86,7 @@ def observing(
     clusters: bool = False,
     wrapping: bool = False,
 ) -> ModelUpdate[Any]:
-    """Return an update that measures observables, too, if any are asked for.
-
-    With `clusters` there are improved estimators; `wrapping` is for updates that do not measure it.
-    """
+    """Return an update that measures observables, and wrapping where it does not do so itself."""
     given = (observe,) if isinstance(observe, str) else as_sequence("observe", observe)
     names = []
     for name in given:
@@ -123,9 +106,9 @@ def observing(
     return watched
 
 
-def _made(model: Any, name: str, clusters: bool) -> Observable:
+def _made(model: Any, name: str, clusters: bool) -> Any:
     """Return an observable, which is made once of each model."""
-    kept: dict[Any, Observable] = model._observables
+    kept: dict[Any, Any] = model._observables
     if (name, clusters) not in kept:
         kept[name, clusters] = _ALL[name](model, clusters)
     return kept[name, clusters]

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from conncomp.kernels.lattice import Lattice
+from conncomp.kernels.seams import MOST_ITEMS, MOST_LINKS
 
 # Fields of records of models of spins, of int64.
 ACTIVE, CLUSTERS, LARGEST = 1, 2, 3
@@ -18,37 +22,23 @@ _TOLD = {
 }
 
 
-class Reader(Protocol):
-    """What fields of a record say, of an observable that can be measured besides."""
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """What it has values of."""
-
-    @property
-    def length(self) -> int:
-        """How many fields there are."""
-
-    def value(self, name: str, fields: NDArray[np.int64], series: Any) -> NDArray[Any]:
-        """Return the values of an observable, given its fields, the last axis, and the series."""
-
-    def estimates(self, series: Any, values: dict[str, NDArray[Any]]) -> dict[str, Any]:
-        """Return by name a function of means and what these are of, for a `Summary`.
-
-        `values` has what `value` returns, and "squares", of m; "wrapping" is returned as it is.
-        """
-
-
 class Observed(NamedTuple):
-    """Fields of records: who reads them, and the first one."""
+    """Fields of records: who reads them, and the first one.
 
-    reader: Reader
+    A reader has `names` of observables, and `length`, the number of its fields. Its ``value(name,
+    fields, series)`` returns an observable, given fields along the last axis, and its
+    ``estimates(series, values)`` returns a function of means and what these are of, by name, for a
+    `Summary`, given all its values, and "squares", of m.
+    """
+
+    reader: Any
     first: int
 
     def value(self, name: str, series: Any) -> NDArray[Any]:
         """Return the values of an observable in a series."""
         fields = series.records[..., self.first : self.first + self.reader.length]
-        return self.reader.value(name, fields, series)
+        value: NDArray[Any] = self.reader.value(name, fields, series)
+        return value
 
 
 class ObservedSeries:
@@ -132,3 +122,49 @@ class ObservedSeries:
             values = {name: each.value(name, self) for name in each.reader.names}
             found |= each.reader.estimates(self, {**values, "squares": squares})
         return found
+
+
+# How clusters wrap, as records of models have it.
+EVENTS = ("axis", "any", "all", "cross")
+
+
+def wrapped_axes(bits: NDArray[np.int64], ndim: int) -> NDArray[np.bool_]:
+    """Return along which axes, the last axis here, some cluster wraps, given a bit for each."""
+    return np.asarray(bits[..., np.newaxis] >> np.arange(ndim) & 1, bool)
+
+
+def happens(event: str, wraps: NDArray[np.bool_], rank: NDArray[np.int64]) -> NDArray[Any]:
+    """Return whether an event happens; of "axis", along which share of the axes."""
+    events: dict[str, Callable[[], Any]] = {
+        "axis": lambda: wraps.mean(axis=-1),
+        "any": lambda: wraps.any(axis=-1),
+        "all": lambda: wraps.all(axis=-1),
+        "cross": lambda: rank == wraps.shape[-1],
+    }
+    return np.asarray(events[event]())
+
+
+def check_wrapping(lattice: Lattice, replicas: int) -> None:
+    """Raise ValueError if the links over the ends of axes are more than can be numbered."""
+    faces = [lattice.sites // length for length in lattice.shape]
+    closed = zip(faces, lattice.periodic, strict=True)
+    links = replicas * sum(face for face, closes in closed if closes)
+    if links > MOST_LINKS or replicas > MOST_ITEMS:
+        raise ValueError(
+            f"{replicas} lattices of shape={lattice.shape} have {links} links over the ends of "
+            f"periodic axes; for wrapping there may be up to {MOST_LINKS}, of up to {MOST_ITEMS} "
+            "lattices: choose fewer replicas"
+        )
+
+
+def add_wrapping(xp: Any, wrapping: Any, record: Any, field: int) -> None:
+    """Record along which axes a replica's components wrap and, in the next field, the rank."""
+    wraps = wrapping.wrapping
+    replica = xp.searchsorted(xp.cumsum(wrapping.counts), wraps, side="right")
+    rank = (wrapping.bases != 0).any(2).sum(1)
+    for axis in range(wrapping.axes.shape[1]):
+        of_axis = xp.zeros(len(record), np.int64)
+        of_axis[replica[wrapping.axes[wraps, axis]]] = 1 << axis
+        record[:, field] += of_axis
+        # Larger ranks come later, and replace smaller ones.
+        record[replica[rank > axis], field + 1] = axis + 1

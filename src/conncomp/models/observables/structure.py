@@ -1,22 +1,19 @@
 """Structure factors at the smallest wave vectors, and the correlation length.
 
 What: ``S(k) = |sum of s exp(i k.r)|^2 / N`` along each periodic axis, where k is the axis'
-reciprocal vector over its length, so that S(0) is ``N m^2``; of Potts' states what
-``squared_magnetisation`` is of m. The correlation length of the second moment is ``sqrt(S(0) / S(k)
-- 1) / (|k| sinc(1 / L))``, of L cells along the axis: the root of what bonds to neighbouring cells
-have for ``|k|^2``, in any unit of the cell's vectors, and ``2 sin(|k| / 2)`` on hypercubic
-lattices. As a share of the lattice's length it does not depend on that at a transition. How:
-kernels sum cosines and sines up in integers (``kernels/core/structure.h``). The improved estimator
-is the sum over clusters of ``|sum of exp(i k.r)|^2 / N`` or, of vectors, n times that of their
-projections on the mirror's normal: the mean over all states that these clusters could take. Source:
-F. Cooper, B. Freedman, D. Preston, Nucl. Phys. B 210, 210 (1982), for the length; U. Wolff, Nucl.
-Phys. B 334, 581 (1990), for clusters.
+reciprocal vector over its length, so that S(0) is ``N m^2``. The correlation length of the second
+moment is ``sqrt(S(0) / S(k) - 1) / (|k| sinc(1 / L))``, of L cells along the axis, with ``2 sin(|k|
+/ 2)`` on hypercubic lattices. How: kernels sum cosines and sines up in integers
+(``kernels/core/structure.h``). The improved estimator is the sum over clusters of ``|sum of exp(i
+k.r)|^2 / N`` or, of vectors, n times that of their projections on the mirror's normal: the mean
+over all states that these clusters could take. Source: F. Cooper, B. Freedman, D. Preston, Nucl.
+Phys. B 210, 210 (1982), for the length; U. Wolff, Nucl. Phys. B 334, 581 (1990), for clusters.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from typing import Any
 
@@ -45,10 +42,8 @@ class Structure:
     def __init__(self, model: Any, clusters: bool) -> None:
         place = lattice_of(model, "structure")
         cells, cell, sites = place.cells, place.cell, place.sites
-        closed = zip(cells.shape, cells.periodic, cells.antiperiodic, strict=True)
-        axes = [
-            axis for axis, (n, is_closed, turns) in enumerate(closed) if n > 1 and is_closed > turns
-        ]
+        closed = np.array(cells.periodic) & ~np.array(cells.antiperiodic)
+        axes = np.flatnonzero(closed & (np.array(cells.shape) > 1)).tolist()
         if not axes:
             raise ValueError(
                 f"observe='structure' is for axes of length 2 or more that are periodic, and shape="
@@ -150,18 +145,13 @@ class Factors:
         steps = np.array([self.steps[axis] for axis in self.axes])
         extents = np.array([self.extents[axis] for axis in self.axes])
 
-        def root(units: NDArray[np.float64]) -> Callable[..., Any]:
-            def of_means(square: Any, *along: Any) -> Any:
-                with np.errstate(divide="ignore", invalid="ignore"):
-                    excess = [
-                        (self.sites * square / each - 1) / unit**2
-                        for each, unit in zip(along, units, strict=True)
-                    ]
-                    return np.sqrt(sum(excess) / len(excess))
-
-            return of_means
+        @np.errstate(divide="ignore", invalid="ignore")
+        def root(units: NDArray[np.float64], square: Any, *along: Any) -> Any:
+            pairs = zip(along, units, strict=True)
+            excess = [(self.sites * square / each - 1) / unit**2 for each, unit in pairs]
+            return np.sqrt(sum(excess) / len(excess))
 
         return {
-            "correlation_length": (root(steps), *means),
-            "correlation_ratio": (root(steps * extents), *means),
+            "correlation_length": (partial(root, steps), *means),
+            "correlation_ratio": (partial(root, steps * extents), *means),
         }

@@ -1,13 +1,12 @@
 """Vortices: around which plaquettes of a lattice in the plane angles turn.
 
 What: the turns of the angles around each plaquette, of either sign, added up: differences along its
-bonds, each from -1/2 to 1/2 of a turn. Plaquettes are the faces of the lattice: triangles,
-hexagons, or what a cell has. How: from a bond to the one that comes next around the site that it
-leads to, clockwise, a walk goes around a face; bonds of a lattice in the plane do not cross if a
-cell has as many bonds as sites and faces (Euler). Angles are integers of 16 bits, whose differences
-wrap by themselves. Cost: a read of an angle for each corner of each plaquette. Source: J. M.
-Kosterlitz, D. J. Thouless, J. Phys. C 6, 1181 (1973), for vortices; J. Edmonds, Notices Amer. Math.
-Soc. 7, 646 (1960), for faces.
+bonds, each from -1/2 to 1/2 of a turn. How: from a bond to the next one, clockwise, around the site
+that it leads to, a walk goes around a face, which is a plaquette; bonds do not cross if a cell has
+as many bonds as sites and faces (Euler). Angles are integers of 16 bits, whose differences wrap by
+themselves. Cost: a read of an angle for each corner of each plaquette. Source: J. M. Kosterlitz, D.
+J. Thouless, J. Phys. C 6, 1181 (1973), for vortices; J. Edmonds, Notices Amer. Math. Soc. 7, 646
+(1960), for faces.
 """
 
 from __future__ import annotations
@@ -90,11 +89,10 @@ def faces_of(cell: UnitCell) -> list[list[Corner]]:
         for site, to, cells in ((start, end, step), (end, start, (-step[0], -step[1]))):
             away = sites[to] + np.array(cells) @ vectors - sites[site]
             around[site].append((atan2(away[1], away[0]), (to, (cells[0], cells[1]))))
-    order = {site: [to for _, to in sorted(darts)] for site, darts in around.items()}
-    crossing = any(
-        (np.diff(sorted(angle for angle, _ in darts)) < 1e-9 * pi).any()
-        for darts in around.values()
-    )
+    sorted_darts = {site: sorted(darts) for site, darts in around.items()}
+    order = {site: [to for _, to in darts] for site, darts in sorted_darts.items()}
+    angles = [[angle for angle, _ in darts] for darts in sorted_darts.values()]
+    crossing = any((np.diff(of_site) < 1e-9 * pi).any() for of_site in angles)
     left = {(site, to) for site, darts in order.items() for to in darts}
     faces = []
     while left and not crossing:

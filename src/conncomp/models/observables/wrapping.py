@@ -1,11 +1,10 @@
 """How clusters wrap, on any lattice: along which axes one closes on itself, and the highest rank.
 
-What: what ``Potts`` has on hypercubic lattices. How: bonds that lead over an end of an axis are
-left out, and what the others connect is labelled; those over the ends then join these open
-clusters, a period farther, and closed paths tell windings (``kernels/core/wrapping/windings.h``),
-on the CPU, as they are as few as the surface of the lattice has. Cost: a labelling of the clusters,
-and 100 bytes a bond over an end. Source: J. Machta, Y. S. Choi, A. Lucke, T. Schweizer, L. M.
-Chayes, Phys. Rev. E 54, 1332 (1996); ours for any lattice.
+How: what bonds connect that do not lead over an end of an axis is labelled; the others, as few as
+the surface has, then join these open clusters on the CPU, a period farther, and closed paths tell
+windings (``kernels/core/wrapping/windings.h``). Cost: a labelling of the clusters, and 100 bytes a
+bond over an end. Source: J. Machta, Y. S. Choi, A. Lucke, T. Schweizer, L. M. Chayes, Phys. Rev. E
+54, 1332 (1996); ours for any lattice.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from conncomp._core import native
 from conncomp.grid import cluster_wrapping
 from conncomp.kernels.lattice import MOST_AXES
 from conncomp.models.observables.clusters import Clusters
-from conncomp.models.observables.windings import add_wrapping, wrapped_axes
+from conncomp.models.observables.series import add_wrapping, wrapped_axes
 from conncomp.models.places import lattice_of
 
 
@@ -73,11 +72,6 @@ class Wrapping:
         item, bond = xp.nonzero(active[:, self._over])
         ends = (labels[item, end[bond]].astype(np.int64) for end in self._ends)
         told = np.zeros((2, model.replicas), np.int64)
-        native.wind_bonds(
-            on_host(item).astype(np.int64),
-            *(on_host(end) for end in ends),
-            self._along[on_host(bond)].reshape(-1),
-            *told,
-        )
-        for k in (0, 1):
-            record[:, field + k] += xp.asarray(told[k])
+        along = self._along[on_host(bond)].reshape(-1)
+        native.wind_bonds(on_host(item).astype(np.int64), *map(on_host, ends), along, *told)
+        record[:, field : field + 2] += xp.asarray(told).T

@@ -12,7 +12,7 @@ from conncomp.kernels.cuda.models import bricks
 from conncomp.kernels.cuda.models.replicas import ClusterWindings, Replicas, records_of
 from conncomp.kernels.lattice import BITS, Lattice
 from conncomp.models._arguments import Drawn
-from conncomp.models.observables.windings import check_wrapping
+from conncomp.models.observables.series import check_wrapping
 from conncomp.models.percolation.labels import are_labelled, measure_by_labels
 from conncomp.models.percolation.lattices import Geometry
 from conncomp.models.percolation.measurements import AXES

@@ -1,14 +1,18 @@
-"""Clusters of percolation by labels of sites: of any lattice, by the functions that users have."""
+"""Clusters of percolation by labels of sites: of any lattice, by the public functions."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from conncomp._arrays import on_host
 from conncomp.components import component_sizes
 from conncomp.grid import cluster_wrapping, component_wrapping, label, label_bonds
 from conncomp.kernels.lattice import Lattice, unpack_planes
 from conncomp.models.observables.clusters import label_on_edges
-from conncomp.models.observables.windings import add_wrapping
+from conncomp.models.observables.series import add_wrapping
 from conncomp.models.percolation import measurements as fields
 from conncomp.models.percolation.lattices import Geometry
 from conncomp.models.percolation.measurements import AXES
@@ -31,14 +35,14 @@ def who_is_linked(cells: Lattice, geometry: Geometry) -> dict[str, Any]:
 
 def label_by_search(
     xp: Any, cells: Lattice, geometry: Geometry, there: Any, *, numbering: str
-) -> tuple[Any, list[int]]:
+) -> tuple[Any, NDArray[np.int64]]:
     """Return labels of sites, and how many clusters each replica has, on any lattice.
 
     `there`, (planes, replicas, *shape), says which elements are; labels are of (replicas, *shape,
     sites of a cell), without the last axis if that is 1.
     """
     replicas, per_cell = there.shape[1], geometry.sites_of_cell
-    edges, leaving = xp.asarray(geometry.edges()), xp.asarray(geometry.leaving(cells.periodic))
+    edges, leaving = map(xp.asarray, geometry.edges(cells.periodic))
     flat = there.reshape(len(there), replicas, -1)
     sites = per_cell * flat.shape[-1]
     if geometry.of_bonds:
@@ -57,17 +61,14 @@ def label_by_search(
         numbers = xp.cumsum(is_root, axis=1)
         labels = xp.where(occupied, xp.take_along_axis(numbers, roots, 1), 0)
     shape = (*geometry.shape, per_cell) if per_cell > 1 else geometry.shape
-    counts = [int(count) for count in is_root.sum(axis=1)]
+    counts: NDArray[np.int64] = on_host(is_root.sum(axis=1))
     return labels.reshape(replicas, *shape).astype(roots.dtype), counts
 
 
 def measure_by_labels(
     xp: Any, lattice: Lattice, geometry: Geometry, words: Any, record: Any
 ) -> None:
-    """Fill a record, (replicas, fields), but for how many sites or bonds are there.
-
-    It labels twice, once to find windings: for lattices that have no way of their own.
-    """
+    """Fill a record but for how many elements are there: it labels twice, once for windings."""
     options = {**who_is_linked(lattice, geometry), "batch_axes": 1}
     there = unpack_planes(xp, lattice, words)
     if geometry.of_bonds:

@@ -122,28 +122,19 @@ class Geometry:
                 element[tuple(1 + sign * n for n in step)] = True
         return element
 
-    def edges(self) -> NDArray[np.int64]:
-        """Return the sites of each kind and cell's bond, (kinds, cells, 2), over open ends, too."""
-        count = self.sites_of_cell
-        cells = np.arange(np.prod(self.shape)).reshape(self.shape)
-        axes = tuple(range(len(self.shape)))
-        ends = []
+    def edges(self, periodic: tuple[bool, ...]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """Return the sites of bonds, (kinds, cells, 2), and which lead over an open end."""
+        cells, count = np.indices(self.shape).reshape(len(self.shape), -1), self.sites_of_cell
+        lengths, is_open = np.array(self.shape)[:, None], ~np.array(periodic)
+        ends, leaving = [], []
         for start, end, step in self.cell.bonds:
-            to = np.roll(cells, tuple(-n for n in step), axes)
-            ends.append(np.stack([cells * count + start, to * count + end], -1).reshape(-1, 2))
-        return np.stack(ends)
-
-    def leaving(self, periodic: tuple[bool, ...]) -> NDArray[np.bool_]:
-        """Return which of `edges` lead over an end that is open, shape (kinds, cells)."""
-        places = np.indices(self.shape)
-        borders = []
-        for _, _, step in self.cell.bonds:
-            leaves = np.zeros(self.shape, bool)
-            for at, move, length, closes in zip(places, step, self.shape, periodic, strict=True):
-                if not closes:
-                    leaves |= (at + move < 0) | (at + move >= length)
-            borders.append(leaves.reshape(-1))
-        return np.stack(borders)
+            to = cells + np.array(step)[:, None]
+            leaving.append((is_open[:, None] & ((to < 0) | (to >= lengths))).any(axis=0))
+            here, there = (
+                np.ravel_multi_index(list(at), self.shape) for at in (cells, to % lengths)
+            )
+            ends.append(np.stack([here * count + start, there * count + end], -1))
+        return np.stack(ends), np.stack(leaving)
 
 
 def _cell_of(lattice: str | UnitCell) -> UnitCell:

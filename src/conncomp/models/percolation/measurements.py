@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from conncomp._arguments import check_choice
 from conncomp.kernels.cells import CellLattice
 from conncomp.kernels.lattice import Lattice
-from conncomp.models.observables.windings import EVENTS, happens, wrapped_axes
+from conncomp.models.observables.series import EVENTS, happens, wrapped_axes
 from conncomp.models.percolation.lattices import BALANCE, SQUARE, crossing_at_threshold
 from conncomp.models.statistics.estimates import Estimate
 
@@ -33,12 +33,8 @@ class PercolationSummary(NamedTuple):
     ----------
     occupied : Estimate
         The share of sites, or of bonds, that are there.
-    clusters : Estimate
-        The number of clusters a site of the lattice.
-    largest_cluster : Estimate
-        The share of the lattice's sites that are in the largest cluster.
-    mean_size : Estimate
-        The sum of squared sizes without the largest cluster, a site of the lattice.
+    clusters, largest_cluster, mean_size : Estimate
+        As of `SweepEstimates`.
     wraps_any, wraps_all, cross : Estimate
         The probabilities that the lattice wraps along any axis, along all of them, and that a
         cluster does in full rank.
@@ -81,12 +77,7 @@ class PercolationMeasurements:
         return {name: getattr(self, name) for name in names}
 
     def summarise(self) -> PercolationSummary:
-        """Return means over all configurations, which are independent, with their errors.
-
-        Returns
-        -------
-        PercolationSummary
-            Errors are NaN of a single configuration.
+        """Return means over all configurations with their errors, NaN of a single configuration.
 
         Examples
         --------
@@ -95,19 +86,11 @@ class PercolationMeasurements:
         >>> bool(abs(summary.occupied.value - 0.3) < 4 * summary.occupied.error)
         True
         """
-        sites = self.lattice.sites
-        return PercolationSummary(
-            *(
-                _mean(np.asarray(values, float))
-                for values in (
-                    self.occupied / max(self.elements, 1),
-                    self.clusters / sites,
-                    self.largest_cluster / sites,
-                    self.mean_size,
-                    *(happens(event, self.wraps, self.rank) for event in EVENTS[1:]),
-                )
-            )
-        )
+        sites, wraps, rank = self.lattice.sites, self.wraps, self.rank
+        shares = self.occupied / max(self.elements, 1), self.clusters / sites
+        sizes = self.largest_cluster / sites, self.mean_size
+        each = *shares, *sizes, *(happens(event, wraps, rank) for event in EVENTS[1:])
+        return PercolationSummary(*(_mean(np.asarray(values, float)) for values in each))
 
     def threshold(self, event: str = "axis", crossing: float | None = None) -> Estimate:
         """Estimate p_c from configurations near it, on any device.
@@ -115,25 +98,13 @@ class PercolationMeasurements:
         It is where the wrapping probability is what it is in the limit of many sites. How fast that
         rises follows from the same configurations: those in which more is there wrap more often. A
         line is laid through that, so the probability of the configurations must be near p_c: as
-        near as their shares of sites or bonds scatter. If it is not, repeat it at the estimate.
+        near as their shares of sites or bonds scatter. If it is not, repeat it at the estimate. Too
+        few configurations to see the rise raise ValueError.
 
         Parameters
         ----------
-        event : {"axis", "any", "all", "cross", "balance"}, optional
+        event, crossing
             As of `PercolationSweep.threshold`; "axis" is the mean over all axes.
-        crossing : float, optional
-            As of `PercolationSweep.threshold`.
-
-        Returns
-        -------
-        Estimate
-            The error is statistical.
-
-        Raises
-        ------
-        ValueError
-            If no crossing is given or known, or there are too few configurations to see that the
-            wrapping probability rises.
 
         Examples
         --------

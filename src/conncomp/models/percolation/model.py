@@ -47,15 +47,14 @@ class Percolation(Simulated[PercolationMeasurements]):
     """Percolation on a lattice: each site or bond is there with p.
 
     Configurations are numbered, and drawn from the seed and their number: the present one is that
-    of `updates`, and an update goes to the next one. At another p the same random numbers are
-    compared with that, so what is there at some p is there at all larger ones.
+    of `updates`, and an update goes to the next one. Any p is compared with the same random
+    numbers, so what is there at some p is there at all larger ones.
 
     Parameters
     ----------
     shape : int or sequence of int
-        The lengths of 1 to 4 axes, in cells. Along a periodic axis of length 2 sites have two
-        bonds, and one of length 1 has a bond from each site to itself, as on a torus. Of lattices
-        other than "square" one length is that of all axes.
+        The lengths of 1 to 4 axes, in cells; short ones as of `Ising`. Of lattices other than
+        "square" one length is that of all axes.
     kind : {"site", "bond"}, optional
         Whether sites are there, and neighbours among them connected; or bonds, between sites that
         all are.
@@ -70,11 +69,8 @@ class Percolation(Simulated[PercolationMeasurements]):
     replicas : int, optional
         How many independent lattices there are side by side; None, the default, is one, without an
         axis for replicas in what is returned.
-    first_replica
-        As of `Ising`.
-    seed : int, optional
-        0 to 2**64 - 1. Configurations and runs are functions of seed, replica, number and lattice
-        alone, not of threads or device.
+    first_replica, seed
+        As of `Ising`, with its errors. Configurations and runs do not depend on threads or device.
     device : {None, "cpu", "cuda"}, optional
         Where configurations are; None is the CPU. A GPU has no sweeps, and of lattices other than
         "square" only the sites of those whose cells have one. It is at its fastest where hypercubic
@@ -86,15 +82,9 @@ class Percolation(Simulated[PercolationMeasurements]):
     updates : int
         The number of the present configuration.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is of the wrong kind, or out of its range.
-
     References
     ----------
-    M. E. J. Newman, R. M. Ziff, "Efficient Monte Carlo algorithm and high-precision results for
-    percolation", Phys. Rev. Lett. 85, 4104 (2000).
+    M. E. J. Newman, R. M. Ziff, Phys. Rev. Lett. 85, 4104 (2000).
 
     J. Machta et al., Phys. Rev. E 54, 1332 (1996): wrapping by displacement from the root.
 
@@ -145,7 +135,7 @@ class Percolation(Simulated[PercolationMeasurements]):
 
     @staticmethod
     def critical_p(kind: str = "site", ndim: int | None = None, lattice: str = "square") -> float:
-        """Return the percolation threshold of the infinite lattice.
+        """Return the percolation threshold of the infinite lattice; ValueError if it is not known.
 
         Parameters
         ----------
@@ -154,11 +144,6 @@ class Percolation(Simulated[PercolationMeasurements]):
             1 to 4; by default 2 of "square".
         lattice : str, optional
             One that has a name.
-
-        Raises
-        ------
-        ValueError
-            Where no value is known.
 
         Notes
         -----
@@ -189,22 +174,14 @@ class Percolation(Simulated[PercolationMeasurements]):
         return lattices.critical_p(kind, axes, lattice)
 
     def occupied(self, p: float | None = None) -> Any:
-        """Return which sites are there in the present configuration.
+        """Return which sites are there in the present configuration, of a model of sites.
 
-        Parameters
-        ----------
-        p : float, optional
-            Another probability than that of the model.
+        A `p` takes the place of the model's own.
 
         Returns
         -------
         array of bool, shape ``(*replicas, *shape)``
             With an axis more, the last one, where a cell has several sites.
-
-        Raises
-        ------
-        ValueError
-            If the model is of bonds, of which `bonds` tells.
         """
         if self.kind != "site":
             raise ValueError("occupied() is of kind='site'; bonds() has which bonds are there")
@@ -214,23 +191,15 @@ class Percolation(Simulated[PercolationMeasurements]):
         return self._of_replicas(self._engine.xp.moveaxis(there, 0, -1))
 
     def bonds(self, p: float | None = None) -> Any:
-        """Return which bonds are there in the present configuration.
+        """Return which bonds are there in the present configuration, of a model of bonds.
 
-        Parameters
-        ----------
-        p : float, optional
-            Another probability than that of the model.
+        A `p` takes the place of the model's own.
 
         Returns
         -------
         array of bool, shape ``(bonds of a cell, *replicas, *shape)``
             Of "square" as `conncomp.label_bonds` takes them; else in the order of the bonds of
             a cell.
-
-        Raises
-        ------
-        ValueError
-            If the model is of sites, of which `occupied` tells.
         """
         if self.kind != "bond":
             raise ValueError("bonds() is of kind='bond'; occupied() has which sites are there")
@@ -245,7 +214,7 @@ class Percolation(Simulated[PercolationMeasurements]):
         Parameters
         ----------
         p : float, optional
-            Another probability than that of the model.
+            In place of the model's own.
         numbering, return_num
             As of `conncomp.label`.
 
@@ -255,35 +224,23 @@ class Percolation(Simulated[PercolationMeasurements]):
             With an axis more where a cell has several sites. Of sites that are not there 0, or -1
             if numbering is "roots".
         """
-        if not are_labelled(self._of_cells):
-            check_choice("numbering", numbering, ("consecutive", "roots"))
-            of_what = self._engine.xp, self._cells, self._of_cells, self._there(p)
-            labels, counts = label_by_search(*of_what, numbering=numbering)
-            of_replicas = self._of_replicas(labels)
-            if not as_bool("return_num", return_num):
-                return of_replicas
-            return of_replicas, counts[0] if self._single else np.array(counts, np.int64)
-        options: dict[str, Any] = {
-            **who_is_linked(self._cells, self._of_cells),
-            "batch_axes": self._batch_axes,
-            "numbering": numbering,
-            "return_num": return_num,
-        }
-        if self.kind == "bond":
-            return label_bonds(self.bonds(p), **options)
-        return label(self.occupied(p), **options)
+        if are_labelled(self._of_cells):
+            options = who_is_linked(self._cells, self._of_cells)
+            options |= {"batch_axes": self._batch_axes, "numbering": numbering}
+            options["return_num"] = return_num
+            if self.kind == "bond":
+                return label_bonds(self.bonds(p), **options)
+            return label(self.occupied(p), **options)
+        check_choice("numbering", numbering, ("consecutive", "roots"))
+        of_what = self._engine.xp, self._cells, self._of_cells, self._there(p)
+        labels, counts = label_by_search(*of_what, numbering=numbering)
+        shaped = self._of_replicas(labels)
+        if not as_bool("return_num", return_num):
+            return shaped
+        return shaped, int(counts[0]) if self._single else counts
 
     def measure(self, p: float | None = None) -> PercolationMeasurements:
-        """Measure the present configuration.
-
-        Parameters
-        ----------
-        p : float, optional
-            Another probability than that of the model.
-
-        Returns
-        -------
-        PercolationMeasurements
+        """Measure the present configuration; a `p` takes the place of the model's own.
 
         Examples
         --------
@@ -296,26 +253,7 @@ class Percolation(Simulated[PercolationMeasurements]):
         return self._read(self._present(p))
 
     def updater(self) -> ModelUpdate[PercolationMeasurements]:
-        """Return what goes to the next configuration, and measures the one that it finds.
-
-        Returns
-        -------
-        ModelUpdate
-            For `conncomp.models.simulate`, which makes many.
-
-        Raises
-        ------
-        ValueError
-            If the lattice is too large for what is measured.
-
-        Examples
-        --------
-        >>> from conncomp.models import Percolation
-        >>> model = Percolation((8, 8))
-        >>> model.updater()(1)
-        >>> model.updates
-        1
-        """
+        """Return a `ModelUpdate`; lattices too large to be measured raise ValueError."""
         self._engine.check_measured()
         return super().updater()
 
@@ -323,7 +261,7 @@ class Percolation(Simulated[PercolationMeasurements]):
     def summaries(
         series: PercolationMeasurements, parameters: Mapping[str, Any]
     ) -> list[PercolationSummary]:
-        """Return `PercolationMeasurements.summarise`, for `Simulation.summarise`, in a list."""
+        """Return what `PercolationMeasurements.summarise` does, in a list."""
         return [series.summarise()]
 
     def sweep(
@@ -336,8 +274,9 @@ class Percolation(Simulated[PercolationMeasurements]):
     ) -> PercolationSweep:
         """Add sites or bonds one by one, in random order, and measure for each number of them.
 
-        This is the algorithm of Newman and Ziff, on the CPU. Runs are numbered; each is a function
-        of its number, the seed and the lattice alone, and not of p or replicas.
+        This is the algorithm of Newman and Ziff, on the CPU, of lattices of fewer than 2**31 sites
+        and 2**32 bonds. Runs are numbered; each is a function of its number, the seed and the
+        lattice alone, and not of p or replicas.
 
         Parameters
         ----------
@@ -346,23 +285,12 @@ class Percolation(Simulated[PercolationMeasurements]):
         first_run : int, optional
             The number of the first run.
         batches : int, optional
-            How many sums to keep, for errors: each has a part of the runs, one after the other, and
-            batches run in parallel. By default up to 32 which take 1 GiB at most, but two if there
-            are two runs. A batch takes 32 bytes for each number of sites or bonds with series.
+            How many sums to keep, for errors: each has a part of the runs, and batches run in
+            parallel. By default up to 32 which take 1 GiB at most, but two if there are two runs. A
+            batch takes 32 bytes for each number of sites or bonds with series.
         between : tuple of float, optional
-            For which p series are kept: from the first to the second of these two. Large lattices
-            need less memory so. A run ends when it has all that is asked for, and the numbers
-            are those of all series.
-
-        Returns
-        -------
-        PercolationSweep
-
-        Raises
-        ------
-        ValueError
-            If the lattice has 2**31 sites or more, or 2**32 bonds; or `between` is no interval of
-            probabilities.
+            From which p to which series are kept. Large lattices need less memory so. A run ends
+            when it has all that is asked for.
 
         Examples
         --------
@@ -380,25 +308,17 @@ class Percolation(Simulated[PercolationMeasurements]):
                 f"shape={self.lattice.shape} has too many bonds; sweeps take {MOST_ADDED} at most"
             )
         numbers = numbers_between(elements, *check_interval("between", between))
-        of_batch = SWEEP_FIELDS * len(numbers)
-        if batches is None:
-            most = max(2, min(MOST_BATCHES, SERIES_BYTES // (8 * of_batch)))
-            parts = min(count, most)
-        else:
-            parts = check_range("batches", batches, 1, count)
+        most = max(2, min(MOST_BATCHES, SERIES_BYTES // (8 * SWEEP_FIELDS * len(numbers))))
+        parts = min(count, most) if batches is None else check_range("batches", batches, 1, count)
         series = np.zeros((parts, len(numbers), SWEEP_FIELDS))
         wraps = np.empty((count, self.lattice.ndim + 1), np.int64)
         self._engine.sweep(first, numbers, series, wraps)
         return PercolationSweep(series, numbers, wraps, self.lattice, self.kind, self.geometry)
 
     def _described(self) -> dict[str, Any]:
-        return {
-            "shape": list(self._cells.shape),
-            "kind": self.kind,
-            "lattice": self.geometry,
-            "p": self.p,
-            "periodic": list(self._cells.periodic),
-        }
+        shape, periodic = list(self._cells.shape), list(self._cells.periodic)
+        own = {"kind": self.kind, "lattice": self.geometry, "p": self.p}
+        return {"shape": shape, **own, "periodic": periodic}
 
     def _prepare(self) -> None:
         self._engine = self._new_engine(self._cells, self._of_cells)

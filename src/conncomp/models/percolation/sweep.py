@@ -13,7 +13,7 @@ from conncomp._arguments import as_number, check_choice, shown
 from conncomp._arrays import as_numpy
 from conncomp.kernels.cells import CellLattice
 from conncomp.kernels.lattice import Lattice
-from conncomp.models.observables.windings import EVENTS
+from conncomp.models.observables.series import EVENTS
 from conncomp.models.percolation.lattices import BALANCE, SQUARE, crossing_at_threshold
 from conncomp.models.statistics.estimates import Estimate
 
@@ -58,11 +58,8 @@ class PercolationSweep:
     first_wraps : ndarray of int64, shape (runs, ndim + 1)
         For each run the n at which the lattice first wraps along each axis, and at which a cluster
         first does so in full rank; elements + 1 if it never does.
-    lattice : object
-        The sites and bonds.
-    kind : {"site", "bond"}
-    geometry : str
-        The name of the lattice.
+    lattice, kind, geometry
+        As of `PercolationMeasurements`.
     """
 
     series: NDArray[np.float64]
@@ -98,26 +95,15 @@ class PercolationSweep:
         return self._mean(3)
 
     def first(self, event: str, axis: int | None = None) -> NDArray[np.int64]:
-        """Return for each run the n at which the lattice first wraps.
+        """Return of each run the n at which the lattice first wraps; elements + 1 if it never does.
 
         Parameters
         ----------
         event : {"axis", "any", "all", "cross"}
-            Along `axis`; along any axis; along all of them, by one cluster, as in two dimensions it
-            must be, or by several; in full rank by one cluster, which in two dimensions is a cross,
-            where "all" has helices, too.
+            Along `axis`; along any axis; along all of them, by one cluster or several; in full rank
+            by one cluster, which in two dimensions is a cross, where "all" has helices, too.
         axis : int, optional
             For "axis" only; 0 by default.
-
-        Returns
-        -------
-        ndarray of int64, shape (runs,)
-            elements + 1 where it never does.
-
-        Raises
-        ------
-        ValueError
-            If `event` is no such one, or `axis` none of the lattice, or given for another event.
         """
         check_choice("event", event, EVENTS)
         along = self.first_wraps[:, : self.lattice.ndim]
@@ -146,17 +132,12 @@ class PercolationSweep:
         Parameters
         ----------
         p : float or array_like of float
-            From 0 to 1.
+            From 0 to 1, where series were kept.
 
         Returns
         -------
         SweepEstimates
             Errors are from the spread of batches, NaN of fewer than two.
-
-        Raises
-        ------
-        ValueError
-            If a probability is not one, or series were not kept for it.
 
         Examples
         --------
@@ -166,8 +147,10 @@ class PercolationSweep:
         0.098
         """
         probabilities = _check_probabilities(p)
-        runs = self._runs_of_batches()[:, np.newaxis]
-        rows = np.empty((probabilities.size, len(self.series), SWEEP_FIELDS))
+        batches = len(self.series)
+        more = np.arange(batches) < self.runs % batches
+        runs = np.asarray(self.runs // batches + more, float)[:, np.newaxis]
+        rows = np.empty((probabilities.size, batches, SWEEP_FIELDS))
         for row, probability in zip(rows, probabilities.flat, strict=True):
             begin, weights = binomial(self.elements, float(probability))
             if begin not in self.numbers or begin + len(weights) - 1 not in self.numbers:
@@ -176,40 +159,24 @@ class PercolationSweep:
                     f"{begin + len(weights) - 1}, of which {self.numbers.start} to "
                     f"{self.numbers.stop - 1} were kept; give `sweep` a wider between"
                 )
-            row[...] = weights @ self._series_from(begin, len(weights)) / runs
+            first = begin - self.numbers.start
+            row[...] = weights @ self.series[:, first : first + len(weights)] / runs
         sites = self.lattice.sites
         number, largest, largest_squared, squares = np.moveaxis(rows / sites, -1, 0)
 
-        def estimate(batches: NDArray[np.float64]) -> Estimate:
-            value = np.average(batches, axis=1, weights=runs[:, 0])
-            count = batches.shape[1]
-            spread = ((batches - value[:, np.newaxis]) ** 2).sum(axis=1)
-            error = (
-                np.sqrt(spread / (count * (count - 1))) if count > 1 else np.full_like(value, nan)
-            )
+        def estimate(of_batches: NDArray[np.float64]) -> Estimate:
+            value = np.average(of_batches, axis=1, weights=runs[:, 0])
+            spread = ((of_batches - value[:, np.newaxis]) ** 2).sum(axis=1)
+            error = np.sqrt(spread / (batches * (batches - 1) or nan))
             return _shaped(value, error, probabilities)
 
-        return SweepEstimates(
-            probabilities[()],
-            estimate(number),
-            estimate(largest),
-            estimate(squares - largest_squared),
-            estimate(squares),
-        )
+        each = number, largest, squares - largest_squared, squares
+        return SweepEstimates(probabilities[()], *map(estimate, each))
 
     def wrapping(self, p: ArrayLike, event: str = "axis", axis: int | None = None) -> Estimate:
-        """Return the probability that the lattice wraps; its error is from the spread of runs.
+        """Return the probability that the lattice wraps, an `Estimate` of the shape of `p`.
 
-        Parameters
-        ----------
-        p : float or array_like of float
-        event, axis
-            As of `first`.
-
-        Returns
-        -------
-        Estimate
-            Value and error, of the shape of `p`; the error is NaN of one run.
+        The error is from the spread of runs, NaN of one. `event` and `axis` are as of `first`.
         """
         probabilities = _check_probabilities(p)
         first = self.first(event, axis)
@@ -222,26 +189,17 @@ class PercolationSweep:
     ) -> Estimate:
         """Estimate p_c: where the wrapping probability is what it is in the limit of many sites.
 
+        The error is statistical. In two dimensions the estimate approaches p_c as L^(-11/4) [3]_.
+
         Parameters
         ----------
         event, axis
             As of `first`; or "balance", for two periodic axes of any lattice: where as many runs
-            wrap along no axis as have a cross. In the limit of many sites that is so at p_c on
-            every torus, as what is not there has a cross where nothing wraps.
+            wrap along no axis as have a cross. With many sites that is p_c of every torus, as what
+            is not there has a cross where nothing wraps.
         crossing : float, optional
-            The wrapping probability at p_c. It need not be given for two periodic axes of equal
-            length of a square lattice, where it is exactly known [1]_ [2]_, or for "balance".
-
-        Returns
-        -------
-        Estimate
-            The error is statistical. In two dimensions the estimate approaches p_c as L^(-11/4)
-            [3]_.
-
-        Raises
-        ------
-        ValueError
-            If no crossing is given or known, or no p has it.
+            The wrapping probability at p_c, which some p must have. It is exactly known of two
+            periodic axes of equal length of a square lattice [1]_ [2]_, and for "balance".
 
         References
         ----------
@@ -287,26 +245,14 @@ class PercolationSweep:
         return float(each.mean()), float(error)
 
     def _slope(self, first: NDArray[np.int64], p: float) -> float:
-        """Return by how much the wrapping probability rises with p.
-
-        That of the probability of n elements of N or more is N times that of n - 1 of N - 1.
-        """
+        """Return by how much it rises with p: N P(n of N or more)' is N P(n - 1 of N - 1)."""
         begin, weights = binomial(self.elements - 1, p)
         padded = np.concatenate([[0.0], weights, [0.0]])
         each = padded[np.clip(first - begin, 0, len(weights) + 1)]
         return float(each.mean()) * self.elements
 
-    def _series_from(self, n: int, count: int) -> NDArray[np.float64]:
-        first = n - self.numbers.start
-        return self.series[:, first : first + count]
-
     def _mean(self, field: int) -> NDArray[np.float64]:
         return np.asarray(self.series[..., field].sum(axis=0) / self.runs)
-
-    def _runs_of_batches(self) -> NDArray[np.float64]:
-        batches = len(self.series)
-        more = np.arange(batches) < self.runs % batches
-        return np.asarray(self.runs // batches + more, float)
 
 
 def check_interval(name: str, value: Any) -> tuple[float, float]:
@@ -340,10 +286,7 @@ TAIL, LEAST_TAIL = 12, 80
 
 
 def binomial(count: int, p: float) -> tuple[int, NDArray[np.float64]]:
-    """Return the binomial distribution where it is above 1e-30: the first number, probabilities.
-
-    By ratios of neighbours from the largest one, which neither overflow nor cancel.
-    """
+    """Return the first number and binomial probabilities above 1e-30, by ratios of neighbours."""
     if p in (0.0, 1.0):
         return int(count * p), np.ones(1)
     mode = min(int((count + 1) * p), count)

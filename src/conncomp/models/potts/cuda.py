@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -29,6 +29,7 @@ from conncomp.kernels.cuda.models.replicas import (
 from conncomp.kernels.cuda.models.spin_batches import SpinBatches
 from conncomp.kernels.cuda.models.spin_sweeps import SpinSweeps
 from conncomp.kernels.cuda.papers.few_cluster import ACTIVATION, SITE_BONDS, WaveFronts
+from conncomp.kernels.cuda.workspace import Recordings, stream_key
 from conncomp.kernels.lattice import BITS, MOST_AXES, Lattice
 from conncomp.kernels.links import joined_by_bonds
 from conncomp.kernels.neighbourhood import Neighbourhood
@@ -97,12 +98,13 @@ class Engine:
         self._bond_workspace, self._label_workspace = Workspace(), Workspace()
         self._algorithm_workspace, self._size_workspace = Workspace(), Workspace()
         self._choice_workspace = Workspace()
-        self._repeated: dict[Hashable, launcher.Again] = {}
+        self._recordings = Recordings()
         self._compiled: set[tuple[bool, ...]] = set()  # kinds of updates
         self._check_memory()
-        if self._clusters is None and self._fronts is None:
+        check = self._algorithm.check
+        if self._clusters is None and self._fronts is None and check is not None:
             of_sites = np.broadcast_to(np.zeros((), "u1"), (replicas, *lattice.shape))
-            self._algorithm.check(self._image(of_sites, lattice.periodic), **self._options)
+            check(self._image(of_sites, lattice.periodic), **self._options)
 
     def start(self, words: Any) -> None:
         """Fill words, which are 0, with random spins."""
@@ -134,23 +136,19 @@ class Engine:
         """Fill `new` with the spins after an update of clusters; see `conncomp.models.Potts`."""
         chosen, record, clusters, wrapping, _ = flips
         stream = self.gpu.current_stream()
-        are_kept = self._repeats and not launcher.are_watched() and stream != launcher.PER_THREAD
-        if not are_kept or chosen is not None or wrapping:
+        if not self._repeats or launcher.are_watched() or chosen is not None or wrapping:
             self._update(words, new, step, probabilities, flips)
             return
         # Launches depend on nothing but these, and on values that take the first ones' places.
-        kind = stream, record is None, clusters
-        again = self._repeated.get(kind)
-        if again is None:
-            with launcher.kept_launches() as launches:
-                self._update(words, new, step, probabilities, flips)
-            variable = words, new, probabilities, launcher.Field("step", step), record
-            self._repeated[kind] = self.gpu.repeat(launches, variable)
-            return
-        address = self.gpu.address
-        spins = address(words), address(new)
-        place = 0 if record is None else address(record)
-        again.run(stream, (*spins, address(probabilities), step, place))
+        kind = stream_key(stream), record is None, clusters
+        variable = words, new, probabilities, launcher.Field("step", step), record
+        self._recordings.launch(
+            self.gpu,
+            stream,
+            kind,
+            variable,
+            lambda: self._update(words, new, step, probabilities, flips),
+        )
 
     def _update(self, words: Any, new: Any, step: int, probabilities: Any, flips: Flips) -> None:
         chosen, record, clusters, wrapping, _ = flips

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from conncomp.kernels.edges import WHOLE
 from conncomp.kernels.lattice import Lattice
-from conncomp.models.observables.series import ACTIVE, Observed, ObservedSeries
-from conncomp.models.observables.windings import wrapped_axes
+from conncomp.models.observables.series import ACTIVE, Observed, ObservedSeries, wrapped_axes
 from conncomp.models.statistics.summaries import Told
 
 # The fields of a record, of int64: see `Measurements`. Sums of powers of sizes are limbs of 32
@@ -34,12 +33,9 @@ class Measurements(ObservedSeries):
         What was counted.
     lattice : Lattice
     coupling : float
-    clusters_measured : bool
-        Whether clusters were counted; if not, what needs them raises ValueError.
-    bonds_measured : bool
-        Whether active bonds were counted; likewise.
-    wrapping_measured : bool
-        Whether clusters were asked how they wrap; likewise.
+    clusters_measured, bonds_measured, wrapping_measured : bool
+        Whether clusters, active bonds, and how clusters wrap were measured. What needs those that
+        were not raises ValueError.
     observed : tuple
         What else was measured, by ``observe=`` of an update, and where it is in the records.
     """
@@ -53,15 +49,13 @@ class Measurements(ObservedSeries):
     observed: tuple[Observed, ...] = field(default=(), kw_only=True)
 
     def observables(self) -> dict[str, NDArray[Any]]:
-        """Return what was measured, by name: what other attributes do not follow from.
+        """Return what was measured, by name.
 
-        Examples
-        --------
         >>> from conncomp.models import Potts
         >>> list(Potts((8, 8)).metropolis().observables())
         ['satisfied_bonds', 'state_counts', 'energy', 'magnetisation', 'squared_magnetisation']
         """
-        names = ["satisfied_bonds"] if self._counts_satisfied else []
+        names = ["satisfied_bonds"] if getattr(self.lattice, "is_uniform", True) else []
         names += ["state_counts", "energy", "magnetisation", "squared_magnetisation"]
         if self.bonds_measured:
             names.append("active_bonds")
@@ -148,10 +142,6 @@ class Measurements(ObservedSeries):
         )
         return Told(energy, magnitude, squares, moments, moments[0], None, others, wrapping)
 
-    @property
-    def _counts_satisfied(self) -> bool:
-        return True
-
     def _of_windings(self, name: str) -> NDArray[Any]:
         if not self.wrapping_measured:
             return self._observed(name)
@@ -172,10 +162,6 @@ class WeightedBonds(Measurements):
     lattice: Any
 
     @property
-    def _counts_satisfied(self) -> bool:
-        return bool(self.lattice.is_uniform)
-
-    @property
     def satisfied_bonds(self) -> NDArray[np.int64]:
         """The number of satisfied bonds, where all are equally strong and no site has a field."""
         if not self.lattice.is_uniform:
@@ -188,13 +174,7 @@ class WeightedBonds(Measurements):
 
 @dataclass(frozen=True)
 class EdgeMeasurements(WeightedBonds):
-    """What was measured of a Potts model on any edges.
-
-    Attributes
-    ----------
-    coupling : float
-        What the strongest coupling or field is.
-    """
+    """What was measured of a Potts model on any edges; `coupling` is the strongest, or a field."""
 
     @property
     def energy(self) -> NDArray[np.float64]:
@@ -220,20 +200,11 @@ class IsingMeasurements(Measurements):
 
     Attributes
     ----------
-    records : ndarray of int64, shape (updates, fields) or (updates, replicas, fields)
-        What was counted.
-    lattice : object
-        The sites and bonds.
-    coupling : float
-    clusters_measured : bool
-        Whether clusters were counted; if not, what needs them raises ValueError.
-    bonds_measured : bool
-        Whether active bonds were counted; likewise.
+    records, lattice, coupling, clusters_measured, bonds_measured, observed
+        As of `Measurements`.
     wrapping_measured : bool
-        Whether clusters were asked how they wrap, on lattices that `Potts` has; on others
-        `observed` has it.
-    observed : tuple
-        What else was measured, by ``observe=`` of an update, and where it is in the records.
+        Whether records have how clusters wrap, as of hypercubic lattices with one coupling and no
+        field; of others `observed` has it.
     """
 
     @property
@@ -245,11 +216,7 @@ class IsingMeasurements(Measurements):
 
 @dataclass(frozen=True)
 class WeightedMeasurements(WeightedBonds, IsingMeasurements):
-    """The same where bonds have couplings of their own, or sites fields.
-
-    Of the field of a record that counts satisfied bonds elsewhere, this has the sum of the
-    strengths of what is satisfied.
-    """
+    """The same of several couplings, or fields: records sum the strengths of satisfied bonds."""
 
     @property
     def energy(self) -> NDArray[np.float64]:

@@ -7,12 +7,12 @@ from decimal import Decimal, localcontext
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from conncomp._arguments import as_integer, check_choice, check_range, shown
 from conncomp.graph import Graph
 from conncomp.grid.wrapping import ComponentWrapping, cluster_wrapping
-from conncomp.kernels.edges import STATES, TWO_STATES, EdgeBonds
+from conncomp.kernels.edges import STATES, TWO_STATES
 from conncomp.kernels.lattice import unpack
 from conncomp.models import places
 from conncomp.models._arguments import as_many_as, check_start, check_states
@@ -21,8 +21,8 @@ from conncomp.models.lattices import UnitCell
 from conncomp.models.places import HYPERCUBIC, OnLattice
 from conncomp.models.potts.measurements import EdgeMeasurements, Measurements
 from conncomp.models.protocol import ModelUpdate
+from conncomp.models.spins.model import ClusterModel
 from conncomp.models.spins.updates import ON_EDGES, UPDATES
-from conncomp.models.spins.words import ClusterModel
 
 MOST_STATES = 255
 CRITICAL = "triangular", "honeycomb"  # besides hypercubic ones, of critical points that are known
@@ -36,49 +36,40 @@ class Potts(ClusterModel):
     """The q-state Potts model on any lattice, simulated.
 
     The energy is that of Weigel's equation 1, ``H = -J sum over bonds of delta(s_i, s_j)``. For
-    q = 2 this is the Ising model: as s_i s_j = 2 delta - 1 for spins of ±1, its
-    ``H_Ising = -J sum of s_i s_j`` is ``2 H + J * bonds``, so `beta` here is twice that of the
-    Ising convention. The critical one of the square lattice is ln(1 + sqrt(2)) = 0.8814. A field h
-    adds ``-h sum over sites of delta(s_i, 0)``.
+    q = 2 this is the Ising model: its ``-J sum of s_i s_j`` for spins of ±1 is ``2 H + J * bonds``,
+    so `beta` here is twice that of the Ising convention, and ln(1 + sqrt(2)) = 0.8814 is critical
+    on the square lattice. A field h adds ``-h sum over sites of delta(s_i, 0)``.
 
     Parameters
     ----------
     shape : int, sequence of int, or Graph
-        The lengths of 1 to 4 axes. Along a periodic axis of length 2 sites have two bonds, and one
-        of length 1 has a bond from each site to itself, as on a torus: a constant of the energy,
-        which no update sees. Of other lattices, how many cells there are along each primitive
-        vector; or a graph, as of `Ising`.
+        The lengths of 1 to 4 axes, in cells of the lattice; or a graph. See `Ising`.
     q : int, optional
         The number of states, 2 to 255.
     beta : float, "critical", or sequence of float
-        The inverse temperature 1/kT; "critical" is `critical_beta`; one for all or for each
-        replica.
+        The inverse temperature 1/kT, one for all or for each replica; "critical" is
+        `critical_beta`.
     temperature : float or sequence of float, optional
         kT, instead of `beta`.
     lattice : str or UnitCell, optional
         As of `Ising`; by default the hypercubic one of as many axes.
     coupling : float or array_like of float, optional
-        J: above 0 of a ferromagnet, below 0 of an antiferromagnet; or one for each bond of a
-        lattice, in the order of `edges`, or each arc of a graph, in the order of ``Graph.arcs``,
-        as of `Ising`. Where one is below 0, clusters are those of two states that an update draws,
-        which they exchange [1]_.
+        J, as of `Ising`. Where one is below 0, clusters are those of two states that an update
+        draws, which they exchange [1]_.
     field : float or array_like of float, optional
-        h of state 0, above or below 0, of all sites or of each, as of `Ising`. A site in a field
-        has a bond to a ghost of state 0, and clusters with such bonds stay. On other lattices, with
-        couplings of their own or a field, bonds are drawn one by one as of `Ising`.
-    periodic, replicas, seed
-        As of `Ising`. Spins do not depend on the labelling, either.
+        h of state 0, as of `Ising`. A site in a field has a bond to a ghost of state 0, and
+        clusters with such bonds stay.
     start : {"hot", "cold"} or array_like of int, optional
         The first spins: random ones, all of state 0, or these, of the lattice's shape or with an
         axis for the replicas before. An array on a GPU puts the model there.
-    first_replica, device
-        As of `Ising`.
+    periodic, replicas, seed, first_replica, device
+        As of `Ising`, with its errors.
     labelling : {"auto", "serial", "tiles", "wave-front"}, optional
-        How clusters are found: "serial" is breadth-first search that flips as it grows (CPU),
-        "tiles" Weigel's algorithms (GPU, two or three axes), and "wave-front" his few-cluster
-        update (GPU): only clusters of chosen sites are grown, by all threads of a block each, so
-        that it has no other updates than `few_cluster`, `wolff` and `metropolis`, and measures no
-        clusters. They only take longer.
+        How clusters are found, on hypercubic lattices with one coupling and no field: "serial" is
+        breadth-first search that flips as it grows (CPU), "tiles" Weigel's algorithms (GPU, two or
+        three axes), and "wave-front" his few-cluster update (GPU), in which a block of threads
+        grows each cluster of a chosen site: it has `few_cluster`, `wolff` and `metropolis` only,
+        and measures no clusters. Spins are the same, and take longer.
     **options
         Of "tiles": ``local``, ``merge``, ``tile``, ``sites``, ``trees`` and ``paths``, as of
         `conncomp.label`; and ``activation=1``, 4 or ``"column"``, the sites whose bonds a thread
@@ -88,13 +79,6 @@ class Potts(ClusterModel):
     ----------
     updates : int
         How many updates were made.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is of the wrong kind, or out of its range.
-    MemoryError
-        If the lattice does not fit the GPU.
 
     References
     ----------
@@ -118,8 +102,8 @@ class Potts(ClusterModel):
     200
     """
 
-    _name, _folder, _edge_gain, _updates = "Potts", __package__, 1.0, UPDATES
-    _of_words, _of_edges = Measurements, EdgeMeasurements
+    _name, _edge_gain, _updates = "Potts", 1.0, UPDATES
+    _of_words, _of_edges, _edge_kind = Measurements, EdgeMeasurements, STATES
 
     def __init__(
         self,
@@ -147,29 +131,31 @@ class Potts(ClusterModel):
         many = as_many_as(replicas, temperature, beta)
         super().__init__(many, first_replica, seed, device, start)
         check_choice("labelling", labelling, ("auto", "serial", "tiles", "wave-front"))
-        self._edges = self._weighted(fields, states)
-        self._field = field
-        mixed = self._edges is not None and self._edges.is_mixed
-        self._edge_kind = TWO_STATES if mixed else STATES
+        self._field, self.labelling, self.options = field, labelling, dict(options)
         of_words: Any = places.in_words(self._place, self.coupling, states)
-        self.lattice = of_words if self._edges is None else self._edges
-        self._words_lattice = of_words if self._edges is None else self._edges.of_sites
-        self.labelling = labelling
-        self.options = dict(options)
+        if of_words is not None and fields is None and float(self.coupling) > 0:
+            self._edges, self.lattice, self._words_lattice = None, of_words, of_words
+        else:
+            edges = self._edges = self.lattice = self._place.bonds(self.coupling, fields, states)
+            self._words_lattice = edges.of_sites
+            if edges.is_mixed:
+                self._edge_kind = TWO_STATES
         if self._edges is not None and (labelling != "auto" or options):
             raise ValueError(f"labelling and options are for {OF_WORDS}; leave them out")
-        instead = temperature is not None and isinstance(beta, str) and beta == "critical"
-        self._betas = self._given_betas = (
-            self._check_betas("beta", beta)
-            if temperature is None
-            else self._betas_of(temperature, None if instead else beta)
-        )
+        if temperature is None:
+            self._betas = self._check_betas("beta", beta)
+        else:
+            instead = isinstance(beta, str) and beta == "critical"
+            self._betas = self._betas_of(temperature, None if instead else beta)
+        self._given_betas = self._betas
         self._prepare()
         self._spins = self._first_spins(start)
 
     @staticmethod
     def critical_beta(q: int, ndim: int = 2, *, lattice: str | None = None) -> float:
         """Return the inverse critical temperature of the infinite lattice, for a coupling of 1.
+
+        Where no value is known, a ValueError says so.
 
         Parameters
         ----------
@@ -181,11 +167,6 @@ class Potts(ClusterModel):
         lattice : str, optional
             "triangular" or "honeycomb" [3]_ instead: with v = exp(beta) - 1, v^3 + 3 v^2 = q and
             v^3 - 3 q v = q^2.
-
-        Raises
-        ------
-        ValueError
-            Where no value is known.
 
         References
         ----------
@@ -223,11 +204,7 @@ class Potts(ClusterModel):
     def wrapping(self) -> ComponentWrapping:
         """Tell which of the clusters that the next update draws close on themselves, and how.
 
-        Returns
-        -------
-        ComponentWrapping
-            Of the clusters of `labels`, in arrays of the device's library; of several replicas as
-            of a batch.
+        It is a `ComponentWrapping` of the clusters of `labels`, of replicas as of a batch.
 
         Examples
         --------
@@ -258,11 +235,10 @@ class Potts(ClusterModel):
         ----------
         updates : int, optional
         tile : int or sequence of int
-            The lengths of a tile, which divide those of the lattice; one for all axes, or one for
-            each.
+            The lengths of a tile, for all axes or each, which divide those of the lattice.
         p_flip : float
-            The probability that a cluster with chosen sites flips, above 0 and below 1. It is
-            decided once, however many of them it has; the new state is any but the old one.
+            The probability that a cluster flips, above 0 and below 1, however many chosen sites it
+            has; the new state is any but the old one.
         measure, clusters, wrapping, observe, returns
             As of `swendsen_wang`.
         """
@@ -279,7 +255,7 @@ class Potts(ClusterModel):
         wrapping: bool = False,
         observe: str | Sequence[str] = (),
     ) -> ModelUpdate[Measurements]:
-        """Return a kind of updates, of which `conncomp.models.simulate` makes many.
+        """Return a kind of updates, a `ModelUpdate`: `conncomp.models.simulate` makes many.
 
         Parameters
         ----------
@@ -287,21 +263,8 @@ class Potts(ClusterModel):
             "few-cluster" on hypercubic lattices with one coupling and no field.
         tile, p_flip : optional
             Of "few-cluster", as `few_cluster` takes them.
-        clusters, wrapping
-            As of `swendsen_wang`.
-        observe : str or sequence of str, optional
-            What to measure besides, which takes longer: "structure", the structure factors of which
-            the correlation length follows, with `clusters` by an improved estimator, too; on
-            lattices of which an axis is periodic.
-
-        Returns
-        -------
-        ModelUpdate
-
-        Raises
-        ------
-        TypeError, ValueError
-            If an argument is of the wrong kind, out of its range, or not for these updates.
+        clusters, wrapping, observe
+            As of `Ising.updater`; `observe` is "structure".
 
         Examples
         --------
@@ -321,23 +284,18 @@ class Potts(ClusterModel):
     def _critical_beta(self) -> float:
         place, states = self._place, self.lattice.states
         if isinstance(self.coupling, np.ndarray) or not isinstance(place, OnLattice):
-            raise ValueError(
-                "no critical temperature of a graph, or of couplings of their own, is known here; "
-                "give beta as a number"
-            )
-        if self.coupling < 0:
-            raise ValueError(
-                f"no critical temperature of coupling={self.coupling:g} below 0 is known here; "
-                "give beta as a number"
-            )
-        if place.name in HYPERCUBIC:
+            unknown = "a graph, or of couplings of their own,"
+        elif self.coupling < 0:
+            unknown = f"coupling={self.coupling:g} below 0"
+        elif place.name in HYPERCUBIC:
             return self.critical_beta(states, len(place.cells.shape)) / self.coupling
-        if place.name not in CRITICAL:
-            raise ValueError(
-                f"no critical temperature of the lattice {place.name} is known here; give beta as "
-                "a number"
-            )
-        return self.critical_beta(states, lattice=place.name) / self.coupling
+        elif place.name in CRITICAL:
+            return self.critical_beta(states, lattice=place.name) / self.coupling
+        else:
+            unknown = f"the lattice {place.name}"
+        raise ValueError(
+            f"no critical temperature of {unknown} is known here; give beta as a number"
+        )
 
     def _check_measures(self, update: str, clusters: bool, wrapping: bool) -> None:
         if self._edges is not None and update not in ON_EDGES:
@@ -349,20 +307,12 @@ class Potts(ClusterModel):
             )
 
     def _lattice_engine(self) -> Any:
-        return self._new_engine(self.lattice, self.labelling, self.options)
+        return self._new_engine(self.lattice, self.labelling, self.options, name="WordEngine")
 
     def _given_states(self, start: ArrayLike) -> Any:
         states = self.lattice.states
         given = check_start(start, "biu", "of integers", self.replicas, self._place.shape)
         return check_states(given, "states", states, f"from 0 to q - 1 = {states - 1}")
-
-    def _weighted(self, field: NDArray[np.float64] | None, states: int) -> EdgeBonds | None:
-        """Return couplings and fields of their own; None where `Lattice` has the bonds."""
-        place, coupling = self._place, self.coupling
-        words = None if field is not None else places.in_words(place, coupling, states)
-        if words is not None and isinstance(coupling, float) and coupling > 0:
-            return None
-        return place.bonds(coupling, field, states)
 
 
 def _positive_root(coefficients: tuple[int, int, int]) -> Decimal:

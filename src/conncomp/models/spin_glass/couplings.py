@@ -12,11 +12,7 @@ from conncomp._arguments import shown
 from conncomp.kernels.lattice import Lattice
 from conncomp.kernels.spin_glass import GlassReplicas, bits_of_samples, digits_of_replicas
 from conncomp.models._arguments import as_reals, finite_reals
-from conncomp.models._probabilities import (
-    level_probabilities,
-    logarithm_table,
-    temperature_factors,
-)
+from conncomp.models._probabilities import level_probabilities, temperature_factors
 from conncomp.models.disorder import COUPLING, SAMPLE_SHIFT, Distribution, draw_numbers
 
 FIELD_BITS = 30  # of the largest field, as an integer
@@ -47,11 +43,11 @@ def check_array(name: str, given: Any, shape: tuple[int, ...], samples: int) -> 
 
 
 class Bonds(NamedTuple):
-    """Couplings and fields as they act: whole numbers of a unit, which each sample has.
+    """Couplings and fields as they act: whole numbers of a unit of each sample.
 
-    `couplings`, (samples, axes, sites), are 0 where there is no bond, or one that joins a site to
-    itself, whose energy is in `constant`. The unit of a sample is 2**-exponent or, if there is one
-    magnitude and no field, so that kernels count bonds, `magnitude`.
+    `couplings`, (samples, axes, sites), are 0 without a bond, or with one from a site to itself,
+    whose energy is in `constant`. The unit of a sample is `magnitude` if all bonds have that and
+    there is no field, so that kernels count bonds, and else 2**-exponent.
     """
 
     couplings: NDArray[np.int32]
@@ -121,11 +117,7 @@ def _rounded(numbers: NDArray[np.float64], exponents: NDArray[np.int64]) -> NDAr
 
 
 class Acting(NamedTuple):
-    """Couplings as bits, or as numbers.
-
-    `arrays` are, of bits, whose bonds are negative and, unless all are there, whose are there; of
-    numbers, couplings and, unless all are 0, fields.
-    """
+    """Couplings as numbers, and fields or None; or as bits: which are below 0, and which not 0."""
 
     replicas: GlassReplicas
     bonds: Bonds
@@ -135,11 +127,6 @@ class Acting(NamedTuple):
     def numbers(self) -> bool:
         """Whether couplings are numbers."""
         return self.bonds.magnitude is None
-
-    @property
-    def logarithm(self) -> NDArray[np.uint32]:
-        """The table of logarithms that numbers are compared by."""
-        return logarithm_table()
 
     def temperatures(self, betas: NDArray[np.float64], rule: str) -> NDArray[np.generic]:
         """Return inverse temperatures, one of each replica, as the kernels take them."""

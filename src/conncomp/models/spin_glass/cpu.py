@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from conncomp._core import native
 from conncomp.kernels.spin_glass import GlassReplicas
+from conncomp.models._probabilities import logarithm_table
 from conncomp.models.spin_glass.couplings import Acting
 
 
@@ -30,7 +31,7 @@ class Engine:
         """Make a sweep of the spins in `words`."""
         first, second, *others = map(_flat, (*self._acting.arrays, temperatures))
         if self._acting.numbers:
-            table = _flat(self._acting.logarithm)
+            table = _flat(logarithm_table())
             self._engine.sweep_numbers(_flat(words), step, first, second, *others, table)
         else:
             self._engine.sweep_bits(_flat(words), step, first, second, *others)

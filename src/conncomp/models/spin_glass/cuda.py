@@ -9,6 +9,7 @@ from conncomp.kernels.cuda.models.spin_glass import GlassKernels
 from conncomp.kernels.lattice import BITS
 from conncomp.kernels.spin_glass import GlassReplicas
 from conncomp.models._arguments import check_room
+from conncomp.models._probabilities import logarithm_table
 from conncomp.models.spin_glass.couplings import Acting
 
 
@@ -24,11 +25,8 @@ class Engine:
         whole = acting.arrays[1] is None
         self._kernels = GlassKernels(gpu, replicas, rule, acting.numbers, whole)
         self._bonds = [None if array is None else gpu.xp.asarray(array) for array in acting.arrays]
-        self._logarithm = [gpu.xp.asarray(acting.logarithm)] if acting.numbers else []
-
-    def start(self, words: Any) -> None:
-        """Draw the first spins."""
-        self._kernels.start(words)
+        self._logarithm = [gpu.xp.asarray(logarithm_table())] if acting.numbers else []
+        self.start = self._kernels.start
 
     def sweep(self, words: Any, step: int, temperatures: Any) -> None:
         """Make a sweep of the spins in `words`."""

@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from conncomp._arguments import check_range, shown
-from conncomp._arrays import as_numpy, check_kind
 from conncomp.models._arguments import (
     check_not_negative,
     check_positive,
     check_shape,
     distinct,
     finite,
+    real_numbers,
 )
 from conncomp.models.spin_glass.pairs import Overlaps, as_overlaps
 from conncomp.models.spin_glass.rounds import GlassSeries
@@ -42,15 +42,14 @@ class OverlapSummary(NamedTuple):
         (3 - [q^4] / [q^2]^2) / 2: 0 of a normal distribution, 1 of one size.
     link_overlap : Estimate
     correlation_ratio : Estimate
-        The correlation length as a share of the length L of the lattice, the longest one:
-        sqrt([N q^2] / [structure] - 1) / (2 sin(pi / L)) / L, which does not depend on L at the
-        transition.
+        The correlation length over the longest length L, which does not depend on L at the
+        transition: sqrt([N q^2] / [structure] - 1) / (2 sin(pi / L)) / L.
     equilibration_test : Estimate or None
-        With Gaussian couplings, what `glass_equilibration_test` returns, where energies are known:
-        0 in equilibrium.
+        Of Gaussian couplings and known energies, that of `glass_equilibration_test`: 0 in
+        equilibrium.
     doubts : tuple of str
-        What speaks against equilibrium, a sentence each: means over times that double and differ,
-        or an identity that does not hold. Empty if nothing does.
+        What speaks against equilibrium, a sentence each, if anything: means over times that double
+        and differ, or an identity that does not hold.
     """
 
     beta: float
@@ -64,27 +63,17 @@ class OverlapSummary(NamedTuple):
 
 
 def summarise_overlaps(measured: Sequence[Overlaps], shape: Sequence[int]) -> list[OverlapSummary]:
-    """Return means over disorder and their errors, for each temperature.
+    """Return means over disorder and their errors, for each temperature in order.
+
+    Errors are by jackknife over samples and, of fewer than eight samples, parts of their series.
 
     Parameters
     ----------
     measured : sequence of Overlaps
-        Of one model, in equilibrium, as `SpinGlass.overlaps` returned them; of one sample as
-        `Overlaps.of_sample` has it.
+        Of one model, in equilibrium, as `SpinGlass.overlaps` returned them, with all temperatures
+        of each sample; of one sample as `Overlaps.of_sample` has it.
     shape : sequence of int
         Of the model.
-
-    Returns
-    -------
-    list of OverlapSummary
-        In the order of temperatures in `measured`. Errors are by jackknife over samples; of fewer
-        than eight samples over parts of their series as well.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is of the wrong kind; if nothing was measured, or samples have pairs at
-        different temperatures.
 
     References
     ----------
@@ -110,11 +99,8 @@ def summarise_overlaps(measured: Sequence[Overlaps], shape: Sequence[int]) -> li
     # Temperatures are where they were, or exchanged: pairs are always in order of them.
     beta, sample = measured[0].beta, measured[0].sample
     betas, samples = distinct(beta), np.unique(sample)
-    each_has = len(beta) // (len(betas) * len(samples))
-    wanted = (
-        np.tile(np.repeat(betas, each_has), len(samples)),
-        np.repeat(samples, len(betas) * each_has),
-    )
+    of_sample = np.repeat(betas, len(beta) // (len(betas) * len(samples)))
+    wanted = np.tile(of_sample, len(samples)), np.repeat(samples, len(of_sample))
     for each in measured:
         if not all(map(np.array_equal, (each.beta, each.sample), wanted)):
             raise ValueError(
@@ -134,16 +120,15 @@ def summarise_overlaps(measured: Sequence[Overlaps], shape: Sequence[int]) -> li
     links = series([each.link_overlap for each in measured])
     factors = series([each.structure[:, along].mean(axis=1) for each in measured])
 
+    @np.errstate(divide="ignore", invalid="ignore")
     def estimate(function: Any, *values: Any) -> Estimate:
         return jackknife_by_bins(function, *values, bin_length=len(measured))
 
     def binder(square: Any, fourth: Any) -> Any:
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return (3 - fourth / square**2) / 2
+        return (3 - fourth / square**2) / 2
 
     def ratio(square: Any, factor: Any) -> Any:
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.sqrt(sites * square / factor - 1) / (2 * sin(pi / longest)) / longest
+        return np.sqrt(sites * square / factor - 1) / (2 * sin(pi / longest)) / longest
 
     return [
         OverlapSummary(
@@ -174,34 +159,21 @@ def with_identity(summary: OverlapSummary, off: Estimate) -> OverlapSummary:
 def glass_equilibration_test(
     energy: ArrayLike, link_overlap: ArrayLike, *, beta: float, bonds: int, variance: float = 1.0
 ) -> Estimate:
-    """Return the energy a bond less what the link overlap says it is, 0 in equilibrium.
+    """Return the mean energy a bond less what the link overlap says it is, 0 in equilibrium.
 
     With Gaussian couplings of mean 0, integration by parts gives [E] = -beta J^2 N_b (1 - [q_l]).
-    From random spins the energy comes from above and the link overlap from below, so the
-    difference falls to 0 from above.
+    From random spins the difference falls to 0 from above.
 
     Parameters
     ----------
-    energy : array_like, shape (samples,)
-        The mean energy of the lattice of each sample.
-    link_overlap : array_like, shape (samples,)
-        The mean link overlap of two replicas of each sample.
+    energy, link_overlap : array_like, shape (samples,)
+        Of each sample, the mean energy of the lattice and link overlap of two replicas; of two
+        samples or more.
     beta : float
     bonds : int
         How many bonds the lattice has.
     variance : float, optional
         J^2, of the couplings.
-
-    Returns
-    -------
-    Estimate
-        Of the mean over samples.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is of the wrong kind, or out of its range; if there are fewer than two
-        samples.
 
     References
     ----------
@@ -220,14 +192,12 @@ def glass_equilibration_test(
     >>> abs(off.value) < 5 * off.error < 0.1
     True
     """
-    of_samples = [_of_samples("energy", energy), _of_samples("link_overlap", link_overlap)]
-    if of_samples[0].shape != of_samples[1].shape:
-        raise ValueError(
-            f"energy is of {len(of_samples[0])} samples, link_overlap of {len(of_samples[1])}"
-        )
+    energies, links = _of_samples("energy", energy), _of_samples("link_overlap", link_overlap)
+    if energies.shape != links.shape:
+        raise ValueError(f"energy is of {len(energies)} samples, link_overlap of {len(links)}")
     number = check_range("bonds", bonds, 1, 1 << 62)
     strength = check_not_negative("beta", beta) * check_positive("variance", variance)
-    apart = of_samples[0] / number + strength * (1 - of_samples[1])
+    apart = energies / number + strength * (1 - links)
     return Estimate(float(apart.mean()), float(apart.std(ddof=1) / np.sqrt(len(apart))))
 
 
@@ -239,20 +209,89 @@ def with_identities(
     gaussian = parameters["couplings"] == "gaussian" and not parameters["dilution"]
     if not gaussian or "field" in parameters or samples < 2:
         return summaries
-    places = samples, len(summaries), -1
-    energies = series.energy.mean(axis=0).reshape(places).mean(axis=2)
-    links = series.link_overlap.mean(axis=0).reshape(places).mean(axis=2)
-    completed = []
-    for k, summary in enumerate(summaries):
-        known: dict[str, Any] = {"beta": summary.beta, "bonds": series.lattice.bonds}
-        off = glass_equilibration_test(energies[:, k], links[:, k], **known)
-        completed.append(with_identity(summary, off))
-    return completed
+    places, bonds = (samples, len(summaries), -1), series.lattice.bonds
+    energies, links = (
+        values.mean(axis=0).reshape(places).mean(axis=2).T
+        for values in (series.energy, series.link_overlap)
+    )
+    return [
+        with_identity(summary, glass_equilibration_test(*means, beta=summary.beta, bonds=bonds))
+        for summary, *means in zip(summaries, energies, links, strict=True)
+    ]
 
 
 def _of_samples(name: str, given: ArrayLike) -> NDArray[np.float64]:
-    array = as_numpy(given, name)
-    check_kind(array, "iuf", given, name, "of real numbers")
+    array = real_numbers(name, given)
     if array.ndim != 1 or len(array) < 2:
         raise ValueError(f"{name} has shape {array.shape}; it must be of two samples or more")
     return finite(name, array)
+
+
+class OverlapDistribution(NamedTuple):
+    """How overlaps are distributed: see `overlap_distribution`.
+
+    Attributes
+    ----------
+    edges : ndarray of float64, shape (bins + 1,)
+    density, error : ndarray of float64, shape (bins,)
+        P(q), of which the integral is 1, and the error of independent samples.
+    """
+
+    edges: NDArray[np.float64]
+    density: NDArray[np.float64]
+    error: NDArray[np.float64]
+
+
+def overlap_distribution(
+    measured: Sequence[Overlaps], beta: float, *, bins: int = 40
+) -> OverlapDistribution:
+    """Return P(q), the distribution of the overlap at one temperature, averaged over samples.
+
+    Parameters
+    ----------
+    measured : sequence of Overlaps
+        In equilibrium, as `SpinGlass.overlaps` returned them; of one sample as `Overlaps.of_sample`
+        has it.
+    beta : float
+        Which of their inverse temperatures, to nine digits; others raise ValueError.
+    bins : int, optional
+        Of equal width, from -1 to 1.
+
+    Returns
+    -------
+    OverlapDistribution
+        Errors are NaN of a single sample.
+
+    Examples
+    --------
+    >>> from conncomp.models import SpinGlass, overlap_distribution
+    >>> glass = SpinGlass((4, 4), "pm", beta=0.2, samples=30, copies=2, seed=1)
+    >>> measured = []
+    >>> for _ in range(20):
+    ...     glass.step(2)
+    ...     measured.append(glass.overlaps())
+    >>> found = overlap_distribution(measured, 0.2, bins=10)
+    >>> round(float(found.density.sum() * 0.2), 9)
+    1.0
+    """
+    moments = as_overlaps(measured)
+    count = check_range("bins", bins, 1, 1 << 20)
+    value = check_not_negative("beta", beta)
+    samples, overlaps = [], []
+    for each in moments:
+        chosen = np.isclose(each.beta, value, rtol=1e-9, atol=0)
+        samples.append(each.sample[chosen])
+        overlaps.append(each.overlap[chosen])
+    of_all, q = np.concatenate(samples), np.concatenate(overlaps)
+    if len(q) == 0:
+        known = ", ".join(f"{b:g}" for b in np.unique(moments[0].beta))
+        raise ValueError(f"beta={shown(beta)} is none of those that were measured: {known}")
+    edges = np.linspace(-1, 1, count + 1)
+    numbers, places = np.unique(of_all, return_inverse=True)
+    bin_of = np.clip(np.searchsorted(edges, q, side="right") - 1, 0, count - 1)
+    counts = np.bincount(places * count + bin_of, minlength=len(numbers) * count)
+    of_sample = counts.reshape(len(numbers), count).astype(np.float64)
+    density = of_sample / of_sample.sum(axis=1, keepdims=True) * (count / 2)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        error = density.std(axis=0) / np.sqrt(len(numbers) - 1)
+    return OverlapDistribution(edges, density.mean(axis=0), error)

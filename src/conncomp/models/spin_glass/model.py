@@ -20,11 +20,10 @@ from conncomp.models._arguments import (
     as_reals,
     check_shape,
     check_start,
-    check_states,
     room_for,
 )
 from conncomp.models.base import Step, Thermal
-from conncomp.models.disorder import KINDS, Distribution
+from conncomp.models.disorder import check_distribution
 from conncomp.models.protocol import ModelUpdate, make_updates
 from conncomp.models.spin_glass.couplings import (
     Acting,
@@ -49,20 +48,16 @@ class SpinGlass(Thermal[GlassMeasurements]):
     of them in a word.
 
     Where all couplings have one magnitude, or are absent, and there is no field, bits are computed
-    with, and acceptance probabilities are exact to 2**-64. Otherwise couplings and fields are
-    rounded to 31 bits, as `couplings` returns them, and of these probabilities are exact to a
-    relative 2**-26 and 2**-32; of those that were given to another relative
+    with, and acceptance probabilities are exact to 2**-64. Otherwise couplings and fields of all
+    samples are rounded to 31 bits, as `couplings` returns them, of which probabilities are exact to
+    a relative 2**-26 and 2**-32; of the given ones, to another
     ``(2 * ndim + 1) * 2**-29 * beta * h``, where h is the largest field that a spin can be in, of
-    its neighbours and its own. Either way spins are a function of seed, replica, sample and
-    parameters alone: those of another device or number of threads are the same. (All samples that
-    run together have one of the two ways.)
+    its neighbours and its own. Spins are a function of seed, replica, sample and parameters alone.
 
     Parameters
     ----------
     shape : int or sequence of int
-        The lengths of 1 to 4 axes. Along a periodic axis of length 2 sites have two bonds, and one
-        of length 1 has a bond from each site to itself, as on a torus: a constant of the energy,
-        which no update sees.
+        The lengths of 1 to 4 axes; short ones as of `Ising`.
     couplings : {"pm", "gaussian"} or array_like
         ``J[a][site]`` is the coupling from a site to the next one along axis a, of shape
         ``(ndim, *shape)``, or ``(samples, ndim, *shape)``; 0 is no bond, and what leaves an open
@@ -90,29 +85,19 @@ class SpinGlass(Thermal[GlassMeasurements]):
         With which probability a bond that is drawn is absent, 0 or more and below 1; by default 0.
     field : float or array_like, optional
         h, one for all, of the lattice's shape, or with an axis for the samples before.
-    first_sample, first_replica : int, optional
-        The number of the first sample, and of the first replica: replica k of a model of many is
-        the one of a model of one with its couplings whose first replica is k.
-    seed : int, optional
-        0 to 2**64 - 1.
+    first_sample : int, optional
+        The number of the first sample.
     start : {"hot", "cold"} or array_like of int, optional
         The first spins: random ones, all up, or these, of ±1, of the lattice's shape or with an
         axis for the replicas before. An array on a GPU puts the model there.
-    device
-        As of `Ising`.
+    first_replica, seed, device
+        As of `Ising`, with its errors.
 
     Attributes
     ----------
     updates : int
         How many sweeps were made.
     samples, copies : int
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is of the wrong kind, or out of its range.
-    MemoryError
-        If the lattices do not fit the memory.
 
     References
     ----------
@@ -164,18 +149,27 @@ class SpinGlass(Thermal[GlassMeasurements]):
         is_drawn = couplings is None or isinstance(couplings, str)
         given = None if is_drawn else as_reals("couplings", couplings, "biuf")
         betas = _betas_of(beta, temperature)
-        self.samples = _count_samples(samples, given, self.lattice)
+        held = 1 if given is None or given.ndim != self.lattice.ndim + 2 else len(given)
+        wanted = held if samples is None else samples
+        self.samples = check_range("samples", wanted, 1, MOST_REPLICAS)
         self.copies = 1 if copies is None else check_range("copies", copies, 1, MOST_REPLICAS)
         all_one = samples is None and copies is None and betas.ndim == 0 and self.samples == 1
-        count = _count_replicas(replicas, betas, self.samples, self.copies)
-        super().__init__(
-            None if replicas is None and all_one else count, first_replica, seed, device, start
-        )
-        self.first_sample = check_range(
-            "first_sample", first_sample, 0, MOST_REPLICAS - self.samples
-        )
-        self._betas = self._given_betas = _spread(betas, count, self.samples, self.copies)
-        self._drawn = _check_drawn(couplings, positive, dilution)
+        spread = _spread(betas, replicas, self.samples, self.copies)
+        many = None if replicas is None and all_one else len(spread)
+        super().__init__(many, first_replica, seed, device, start)
+        beyond = MOST_REPLICAS - self.samples
+        self.first_sample = check_range("first_sample", first_sample, 0, beyond)
+        self._betas = self._given_betas = spread
+        self._drawn = None
+        if isinstance(couplings, str):
+            self._drawn = check_distribution("couplings", couplings, positive, dilution)
+        elif positive is not None:
+            raise ValueError(f'positive={shown(positive)} is for couplings="pm"; leave it out')
+        elif dilution is not None:
+            raise ValueError(
+                f"dilution={shown(dilution)} is for couplings that are drawn; let those that are "
+                "given be 0 where there is no bond"
+            )
         self._bonds, self._fields_given = self._make_bonds(given, field)
         self._prepare()
         self._words = self._first_words(start)
@@ -207,51 +201,8 @@ class SpinGlass(Thermal[GlassMeasurements]):
             described["field"] = self._fields_given
         return described
 
-    def measure(self) -> GlassMeasurements:
-        """Return energy and magnetisation.
-
-        Returns
-        -------
-        GlassMeasurements
-            Of the present spins, without an axis for sweeps.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from conncomp.models import SpinGlass
-        >>> SpinGlass((4, 4), np.ones((2, 4, 4)), beta=1.0, start="cold").measure().energy
-        array(-32.)
-        """
-        return self._read(self._present())
-
-    def labels(self, *, numbering: str = "consecutive", return_num: bool = False) -> Any:
-        """Label the domains of spins that are up.
-
-        Parameters
-        ----------
-        numbering, return_num
-            As of `conncomp.label`.
-
-        Returns
-        -------
-        array of int32 or int64, shape ``(*replicas, *shape)``
-        """
-        how: Any = {"numbering": numbering, "return_num": return_num}
-        how |= {"periodic": self.lattice.periodic, "batch_axes": self._batch_axes}
-        return label((self.spins > 0).astype("u1"), connectivity=1, **how)
-
     def overlaps(self) -> Overlaps:
-        """Return how pairs of replicas overlap, that have one sample and temperature.
-
-        Returns
-        -------
-        Overlaps
-            Of the present spins.
-
-        Raises
-        ------
-        ValueError
-            If there are no such pairs.
+        """Return how pairs of replicas of one sample and temperature overlap; without, ValueError.
 
         Examples
         --------
@@ -275,18 +226,17 @@ class SpinGlass(Thermal[GlassMeasurements]):
             0 or more; with those that were made, below 2**32.
         houdayer : bool, optional
             Whether a cluster move of each pair follows each sweep: see `updater`.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If `n` is no integer, or out of its range, or as `updater` has it.
         """
         make_updates(self.updater(houdayer=houdayer), self._next_updates("n", n))
 
     def updater(
         self, *, houdayer: bool = False, overlaps: bool = False, tempering: bool = False
     ) -> ModelUpdate[GlassMeasurements]:
-        """Return a kind of updates, of which `conncomp.models.simulate` makes many.
+        """Return a kind of updates, a `ModelUpdate`: `conncomp.models.simulate` makes many.
+
+        It measures the state that it finds, makes a sweep, moves clusters, and lets temperatures
+        exchange. Moves and overlaps need two replicas of a sample at one temperature; exchanges,
+        the same temperatures in all samples, each once.
 
         Parameters
         ----------
@@ -301,18 +251,6 @@ class SpinGlass(Thermal[GlassMeasurements]):
         tempering : bool, optional
             Whether replicas of a sample and copy exchange temperatures after each sweep, as by
             `conncomp.models.parallel_tempering`. The series is likewise by temperature.
-
-        Returns
-        -------
-        ModelUpdate
-            It measures the state that it finds, makes a sweep, moves clusters, and lets
-            temperatures exchange.
-
-        Raises
-        ------
-        ValueError
-            If no two replicas have one sample and temperature, for moves and overlaps; if
-            replicas have one temperature twice, or other ones than those of another sample.
 
         References
         ----------
@@ -337,10 +275,7 @@ class SpinGlass(Thermal[GlassMeasurements]):
 
     @staticmethod
     def summaries(series: GlassMeasurements, parameters: Mapping[str, Any]) -> list[OverlapSummary]:
-        """Return what `conncomp.models.summarise_overlaps` does, for `Simulation.summarise`.
-
-        With Gaussian couplings it has what `conncomp.models.glass_equilibration_test` returns, too.
-        """
+        """Return what `summarise_overlaps` does, with the test of Gaussian couplings."""
         if not isinstance(series, GlassSeries):
             raise ValueError("overlaps were not measured; simulate with overlaps=True")
         summaries = summarise_overlaps(series.overlaps(), parameters["shape"])
@@ -350,24 +285,20 @@ class SpinGlass(Thermal[GlassMeasurements]):
     _new_words: Any
     _acting: Acting
 
+    def _labels(self, **how: Any) -> Any:
+        how |= {"periodic": self.lattice.periodic, "batch_axes": self._batch_axes}
+        return label((self.spins > 0).astype("u1"), connectivity=1, **how)
+
     @property
     def _replicas_of(self) -> GlassReplicas:
         per_sample = self.replicas // self.samples
         return GlassReplicas(self.lattice, self.first_replica, self.replicas, self.seed, per_sample)
 
     def _described(self) -> dict[str, Any]:
-        kind, positive, dilution = self._drawn or (None, None, None)
-        return {
-            "shape": list(self.lattice.shape),
-            "periodic": list(self.lattice.periodic),
-            "couplings": kind,
-            "positive": positive,
-            "dilution": dilution,
-            "samples": self.samples,
-            "copies": self.copies,
-            "first_sample": self.first_sample,
-            "update": self.update,
-        }
+        drawn = zip(("couplings", "positive", "dilution"), self._drawn or (None,) * 3, strict=True)
+        lattice = {name: list(getattr(self.lattice, name)) for name in ("shape", "periodic")}
+        own = "samples", "copies", "first_sample", "update"
+        return {**lattice, **dict(drawn), **{name: getattr(self, name) for name in own}}
 
     def _prepare(self) -> None:
         self._acting = as_acting(self._replicas_of, self._bonds)
@@ -461,95 +392,60 @@ class SpinGlass(Thermal[GlassMeasurements]):
 
     def _first_words(self, start: str | ArrayLike) -> Any:
         xp, lattice = self._engine.xp, self.lattice
-        if not isinstance(start, str):
+        up: Any = np.ones((), "u1")
+        if isinstance(start, str):
+            check_choice("start", start, ("hot", "cold"))
+            if start == "hot":
+                words = xp.zeros_like(self._new_words)
+                self._engine.start(words)
+                return words
+        else:
             given = check_start(start, "i", "of integers", self.replicas, lattice.shape)
             if not ((given == 1) | (given == -1)).all():
                 raise ValueError("start has spins other than 1 and -1")
-            up = check_states((given + 1) // 2, "spins", 2, "1 or -1")
-            spins = xp.broadcast_to(xp.asarray(up), (self.replicas, *lattice.shape))
-            return pack(xp, self._replicas_of, spins.reshape(self.replicas, -1))
-        check_choice("start", start, ("hot", "cold"))
-        words = xp.zeros_like(self._new_words)
-        if start == "hot":
-            self._engine.start(words)
-            return words
-        ones = xp.ones((1, lattice.sites), "u1")
-        return pack(xp, self._replicas_of, xp.broadcast_to(ones, (self.replicas, lattice.sites)))
+            up = (given > 0).astype("u1")
+        spins = xp.broadcast_to(xp.asarray(up), (self.replicas, *lattice.shape))
+        return pack(xp, self._replicas_of, spins.reshape(self.replicas, -1))
 
 
 def _betas_of(beta: Any, temperature: Any) -> NDArray[np.float64]:
     """Return inverse temperatures: an array without axes if there is one for all."""
     if (beta is None) == (temperature is None):
         raise ValueError("beta or temperature must be given, and not both")
-    name, given = ("beta", beta) if temperature is None else ("temperature", temperature)
-    numbers = as_numbers(name, given)
-    least = numbers >= 0 if temperature is None else numbers > 0
-    if numbers.ndim != 1 or not numbers.size or not (least & np.isfinite(numbers)).all():
-        wanted = "not negative" if temperature is None else "above 0"
+    is_beta = temperature is None
+    name, given = ("beta", beta) if is_beta else ("temperature", temperature)
+    betas = as_numbers(name, given)
+    allowed = np.isfinite(betas) & (betas >= 0 if is_beta else betas > 0)
+    if betas.ndim != 1 or not betas.size or not allowed.all():
+        wanted = "not negative" if is_beta else "above 0"
         raise ValueError(f"{name}={shown(given)} must be finite, and {wanted}")
-    with np.errstate(over="ignore", divide="ignore"):
-        betas = numbers if temperature is None else 1 / numbers
+    if not is_beta:
+        with np.errstate(over="ignore", divide="ignore"):
+            betas = 1 / betas
     if not np.isfinite(betas).all():
         raise ValueError(f"temperature={shown(given)} is too near to 0")
     return betas[0] if np.ndim(given) == 0 else betas
 
 
-def _count_samples(samples: Any, given: Any, lattice: Lattice) -> int:
-    stored = int(np.shape(given)[0]) if np.ndim(given) == lattice.ndim + 2 else 1
-    return check_range("samples", stored if samples is None else samples, 1, MOST_REPLICAS)
-
-
-def _count_replicas(replicas: Any, betas: NDArray[np.float64], samples: int, copies: int) -> int:
+def _spread(
+    betas: NDArray[np.float64], replicas: Any, samples: int, copies: int
+) -> NDArray[np.float64]:
+    """Return an inverse temperature for each replica."""
     made = samples * copies * betas.size
-    if replicas is None:
-        return check_range("replicas", made, 1, MOST_REPLICAS)
-    count = check_range("replicas", replicas, 1, MOST_REPLICAS)
+    wanted = made if replicas is None else replicas
+    count = check_range("replicas", wanted, 1, MOST_REPLICAS)
     if count % (samples * copies):
         raise ValueError(
             f"replicas={count} must be a multiple of samples={samples} times copies={copies}"
         )
-    if betas.size not in (1, count) and made != count:
+    if betas.size in (1, count):
+        return np.broadcast_to(betas.reshape(-1), count).copy()
+    if made != count:
         raise ValueError(
             f"there are {betas.size} temperatures; there must be one, one for each of "
             f"replicas={count}, or as many as make them with samples={samples}, copies={copies}"
         )
-    return count
-
-
-def _spread(
-    betas: NDArray[np.float64], count: int, samples: int, copies: int
-) -> NDArray[np.float64]:
-    """Return an inverse temperature for each replica."""
-    if betas.size == count:
-        return betas.reshape(-1).copy()
-    if betas.size == 1:
-        return np.full(count, betas.reshape(-1)[0])
     return np.tile(np.repeat(betas, copies), samples)
-
-
-def _check_drawn(couplings: Any, positive: Any, dilution: Any) -> Distribution | None:
-    """Return how couplings are drawn; None if they are given."""
-    drawn = isinstance(couplings, str)
-    if drawn:
-        check_choice("couplings", couplings, KINDS)
-    if positive is not None and not (drawn and couplings == "pm"):
-        raise ValueError(f'positive={shown(positive)} is for couplings="pm"; leave it out')
-    if dilution is not None and not drawn:
-        raise ValueError(
-            f"dilution={shown(dilution)} is for couplings that are drawn; let those that are given "
-            "be 0 where there is no bond"
-        )
-    if not drawn:
-        return None
-    shares = (
-        0.5 if positive is None else as_number("positive", positive),
-        0.0 if dilution is None else as_number("dilution", dilution),
-    )
-    if not 0 <= shares[0] <= 1:
-        raise ValueError(f"positive={shown(positive)} must be from 0 to 1")
-    if not 0 <= shares[1] < 1:
-        raise ValueError(f"dilution={shown(dilution)} must be 0 or more, and below 1")
-    return Distribution(couplings, *shares)
 
 
 def _check_ladders(betas: NDArray[np.float64]) -> None:

@@ -85,23 +85,10 @@ class Overlaps:
     structure: NDArray[np.float64]
 
     def of_sample(self, number: int) -> Overlaps:
-        """Return those of one sample.
+        """Return those of one sample, a number of `sample`.
 
-        Parameters
-        ----------
-        number : int
-            One of `sample`.
-
-        Returns
-        -------
-        Overlaps
-            For `summarise_overlaps`, whose errors are then over parts of the series, and
-            `overlap_distribution`.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If `number` is no integer, or none of the samples.
+        They are for `overlap_distribution`, and for `summarise_overlaps`, whose errors are then
+        over parts of the series.
 
         Examples
         --------
@@ -166,10 +153,10 @@ def move_clusters(
 ) -> None:
     """Flip, in both replicas of each pair, the cluster of a chosen site where they differ.
 
-    The energy of both together does not change, nor where they differ, so the move back is as
-    probable: J. Houdayer, Eur. Phys. J. B 22, 479 (2001). `drawn` are the seed, the numbers of the
-    first replica and of the update. The site is the k-th that differs, k = below(first 64 bits, how
-    many do), by the number of the pair's first replica.
+    The energy of both together stays, and where they differ, so the move back is as probable: J.
+    Houdayer, Eur. Phys. J. B 22, 479 (2001). `drawn` are the seed, the numbers of the first replica
+    and of the update. By the number of the pair's first replica a k below how many sites differ is
+    drawn: the site is the k-th of these.
     """
     xp, (seed, first_replica, number) = engine.xp, drawn
     replicas = int(pairs.max()) + 1

@@ -1,9 +1,8 @@
 """What sweeps of a spin glass measure, and rounds: with exchanges of temperatures, and overlaps.
 
-A round's record has a row for each place (sample, temperature, copy), samples first, temperatures
-in the order that the model was given: what was counted of the replica that has it now;
-and, in the rows of the first places, pair by pair, how two replicas overlap. So series are by
-temperature however replicas exchange, and all of it is in checkpoints.
+A round's record has a row for each place (sample, temperature, copy), in the order that the model
+was given: what was counted of the replica that is there now; and, pair by pair in the first rows,
+how two replicas overlap. So series are by temperature however replicas exchange.
 """
 
 from __future__ import annotations
@@ -71,9 +70,8 @@ class GlassSeries(GlassMeasurements):
     ----------
     records : ndarray of int64, shape (rounds, replicas, fields)
         What was counted.
-    lattice : Lattice
-    unit, offset : ndarray of float64, shape (replicas,)
-        The energy is the first number of a record, times `unit`, and `offset`.
+    lattice, unit, offset
+        As of `GlassMeasurements`.
     beta : ndarray of float64, shape (replicas,)
         The inverse temperatures: of each sample as they were given, with those of copies side by
         side.
@@ -99,11 +97,11 @@ class GlassSeries(GlassMeasurements):
     @property
     def structure(self) -> NDArray[np.float64]:
         """Structure factors at the smallest wave vectors, (rounds, pairs, ndim)."""
-        ends = STRUCTURE, STRUCTURE + self.lattice.ndim
-        return np.stack([self._of_pairs(field) for field in range(*ends)], axis=-1)
+        axes = range(self.lattice.ndim)
+        return np.stack([self._of_pairs(STRUCTURE + axis) for axis in axes], axis=-1)
 
     def overlaps(self) -> list[Overlaps]:
-        """Return the overlaps of each round, as `SpinGlass.overlaps` returns those of a moment."""
+        """Return the overlaps of each round, as `SpinGlass.overlaps`."""
         pairs = np.full((len(self.pair_beta), 2), -1, np.int32)
         return [
             Overlaps(self.pair_beta, self.pair_sample, pairs, *of_round)

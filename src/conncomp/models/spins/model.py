@@ -4,22 +4,31 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
+from functools import cached_property
+from math import prod
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from conncomp._arguments import as_bool, check_choice
-from conncomp._arrays import on_host
-from conncomp.kernels.edges import UNIT_BITS, EdgeBonds, SpinKind
-from conncomp.kernels.lattice import Lattice, unpack_planes
-from conncomp.models import on_edges
-from conncomp.models._probabilities import CERTAIN, temperature_factors
+from conncomp._arrays import on_host, placed
+from conncomp.grid import label_bonds
+from conncomp.kernels.edges import STATES, UNIT_BITS, WHOLE, EdgeBonds, SpinKind
+from conncomp.kernels.lattice import BITS, Lattice, check_words, pack, unpack_planes
+from conncomp.models._arguments import room_for
+from conncomp.models._probabilities import (
+    CERTAIN,
+    acceptances,
+    bond_probabilities,
+    temperature_factors,
+)
 from conncomp.models.base import Thermal
-from conncomp.models.observables.clusters import label_clusters, label_on_edges
+from conncomp.models.observables.clusters import label_on_edges
 from conncomp.models.observables.observing import observing
-from conncomp.models.observables.windings import check_wrapping
+from conncomp.models.observables.series import check_wrapping
 from conncomp.models.places import InGraph, OnLattice, digest_of
+from conncomp.models.potts.measurements import COUNTS, Measurements, WeightedBonds
 from conncomp.models.protocol import Measured, ModelUpdate, make_updates
 from conncomp.models.spins.updates import (
     LOCAL,
@@ -35,12 +44,12 @@ from conncomp.models.statistics.summaries import Summary, summarise
 class SpinModel(Thermal[Measured]):
     """A model of spins whose sites lie where `_place` says, and that updates change.
 
-    It says `_updates`, the kinds that it has; `_lattice_engine` and, on any edges, `_edges`, which
-    are None where it has another engine, `_edge_kind`, what its spins are, and `_edge_gain`, how
-    many couplings a satisfied bond gains; `_words_lattice`, of whose rows words of bits are;
-    `_no_spins`; `_new_strengths`, by what bonds are drawn; and `_series`, what it reads of records.
+    It has the kinds `_updates`. On any edges it has `_edges`, None where `_lattice_engine` takes
+    the model, `_edge_kind` of spins, and `_edge_gain`, how many couplings a satisfied bond gains.
+    Words of bits are of the rows of `_words_lattice`.
     """
 
+    _folder = __package__
     _changing, _memory = ("_betas", "_spins"), ("_new_spins", "_local", "_strong")
     _updates: ClassVar[tuple[str, ...]] = ON_EDGES
     _edge_gain: ClassVar[float] = 2.0
@@ -70,25 +79,7 @@ class SpinModel(Thermal[Measured]):
     @property
     def edges(self) -> NDArray[np.int64]:
         """The two sites of each bond, in C order of `spins`, shape (bonds, 2)."""
-        return self._place.edges()
-
-    def measure(self) -> Measured:
-        """Return what can be measured without an update: all but clusters.
-
-        Returns
-        -------
-        Measurements or VectorMeasurements
-            Of the present spins, without an axis for updates.
-
-        Examples
-        --------
-        >>> from conncomp.models import XY, Potts
-        >>> Potts((8, 8), start="cold", replicas=2).measure().energy
-        array([-128., -128.])
-        >>> XY((8, 8), beta=1.0, start="cold", replicas=2).measure().energy
-        array([-128., -128.])
-        """
-        return self._read(self._present())
+        return np.ascontiguousarray(self._place.ends().T, np.int64)
 
     def bonds(self) -> Any:
         """Return which bonds the next cluster update makes active.
@@ -105,35 +96,10 @@ class SpinModel(Thermal[Measured]):
         active = self._engine.bonds(self._spins, self.updates + 1, self._strengths())
         return self._of_replicas(active.astype(bool))
 
-    def labels(self, *, numbering: str = "consecutive", return_num: bool = False) -> Any:
-        """Label the clusters that the next update draws.
-
-        Parameters
-        ----------
-        numbering, return_num
-            As of `conncomp.label_bonds`.
-
-        Returns
-        -------
-        array of int32 or int64
-            Of the shape of `spins`, but for components of vectors; and, if `return_num`, how many
-            there are, or an array of them.
-
-        Examples
-        --------
-        >>> from conncomp.models import XY, Ising
-        >>> labels, num = XY((4, 4), beta=50.0, start="cold", seed=1).labels(return_num=True)
-        >>> labels.shape, num
-        ((4, 4), 1)
-        >>> labels, num = Ising((4, 4), lattice="kagome", beta=9.0, start="cold").labels(
-        ...     return_num=True
-        ... )
-        >>> labels.shape, num
-        ((4, 4, 3), 1)
-        """
-        how: Any = {"numbering": numbering, "return_num": return_num}
+    def _labels(self, **how: Any) -> Any:
         if self._edges is None and self._labels_by_axis:
-            return label_clusters(self.bonds(), self.lattice, self._batch_axes, **how)
+            closed, batch_axes = self.lattice.periodic, self._batch_axes
+            return label_bonds(self.bonds(), periodic=closed, batch_axes=batch_axes, **how)
         bonds = self.bonds().reshape(self.replicas, -1)
         labels, counts = label_on_edges(self._engine.xp, self.edges, bonds, self.sites, **how)
         shaped = self._of_replicas(labels.reshape(self.replicas, *self._place.shape))
@@ -161,25 +127,13 @@ class SpinModel(Thermal[Measured]):
             How many times.
         measure : bool, optional
             Whether to measure each of them.
-        clusters : bool, optional
-            Whether to measure the sizes of clusters, too, which takes longer; not with a field.
-        wrapping : bool, optional
-            Whether to measure how clusters wrap, too, on a lattice, which takes longer: along which
-            axes one closes on itself, and the highest rank of a cluster's windings. The clusters
-            are those of which `Potts.wrapping` tells more before the update.
-        observe : str or sequence of str, optional
-            As of `updater`.
+        clusters, wrapping, observe
+            What to measure besides: see `updater`.
 
         Returns
         -------
         Measurements, VectorMeasurements or None
             None if nothing is measured.
-
-        Raises
-        ------
-        ValueError
-            If wrapping is wanted of lattices with more than 2**29 bonds over the ends of their
-            periodic axes, or of more than 2**23 replicas.
 
         Examples
         --------
@@ -197,30 +151,19 @@ class SpinModel(Thermal[Measured]):
         """Offer each site in turn another state, accepted with a min(1, exp(-beta dE)).
 
         Couplings may have any sign, and sites fields. Sites that are not neighbours are offered at
-        once: those of even coordinate sums, then the others, or classes of a graph one after the
-        other. Their neighbours given they are independent, and each is in detailed balance, so that
-        a sweep leaves the distribution of Boltzmann as it is.
+        once: those of even coordinate sums, then the others, or classes of a graph in turn. Given
+        their neighbours they are independent, and each is in detailed balance, so that a sweep
+        leaves the distribution of Boltzmann as it is.
 
-        The factor a is 15/16 for two states and 1 for more. So no flip of two states is certain: a
-        sweep may flip any of the sites and leave the others, and leads from all spins to all spins.
-        With a = 1 some starts would never leave a cycle of one energy. Of more states two sweeps
-        lead from all spins to all spins, as a site can always go by a third state.
-
-        A vector is offered its reflection, with a = 1, in a mirror that is drawn anew for each
-        site, so that it may take any direction.
+        The factor a is 15/16 for two states and 1 for more. So a sweep of two states may flip any
+        of the sites and leave the others; with a = 1 some starts would never leave a cycle of one
+        energy. Of more states two sweeps lead from all spins to all spins, by a third state. A
+        vector is offered its reflection, with a = 1, in a mirror that is drawn for each site.
 
         Parameters
         ----------
-        sweeps : int, optional
-            How many times.
-        measure : bool, optional
-            Whether to measure each of them.
-        observe : str or sequence of str, optional
-            As of `updater`.
-
-        Returns
-        -------
-        Measurements, VectorMeasurements or None
+        sweeps, measure, observe, returns
+            As of `swendsen_wang`.
 
         References
         ----------
@@ -243,28 +186,28 @@ class SpinModel(Thermal[Measured]):
         wrapping: bool = False,
         observe: str | Sequence[str] = (),
     ) -> ModelUpdate[Measured]:
-        """Return a kind of updates, of which `conncomp.models.simulate` makes many.
+        """Return a kind of updates, a `ModelUpdate`: `conncomp.models.simulate` makes many.
+
+        All that it measures besides takes longer; what is not for these updates raises ValueError.
 
         Parameters
         ----------
         update : {"swendsen-wang", "wolff", "metropolis", "heat-bath"}, optional
             "heat-bath" not of vectors.
-        clusters, wrapping : bool, optional
-            As of `swendsen_wang`; of vectors not for others.
+        clusters : bool, optional
+            Whether to measure the sizes of clusters, too: not with a field, nor in local updates,
+            and of vectors in "swendsen-wang" only.
+        wrapping : bool, optional
+            Whether to measure how clusters wrap, too, in the same updates on a lattice: along which
+            axes one closes on itself, and the highest rank of a cluster's windings, of which
+            `Potts.wrapping` tells more. All replicas, up to 2**23, have at most 2**29 bonds over
+            the ends of periodic axes.
         observe : str or sequence of str, optional
-            What to measure besides, which takes longer: "structure", as of `Potts.updater`;
+            "structure", the structure factors, of which the correlation length follows, with
+            `clusters` by an improved estimator, too, on lattices with a periodic axis;
             "helicity_modulus" of `XY` and `Heisenberg` on any lattice, and "vortices" of `XY` on
             those in the plane whose bonds do not cross. The latter two are always measured of one
             coupling on hypercubic lattices without antiperiodic axes.
-
-        Returns
-        -------
-        ModelUpdate
-
-        Raises
-        ------
-        TypeError, ValueError
-            If an argument is of the wrong kind, or not for these updates.
 
         Examples
         --------
@@ -278,7 +221,7 @@ class SpinModel(Thermal[Measured]):
 
     @staticmethod
     def summaries(series: Any, parameters: Mapping[str, Any]) -> list[Summary]:
-        """Return what `conncomp.models.summarise` does, for `Simulation.summarise`."""
+        """Return what `conncomp.models.summarise` does."""
         every = parameters["measure_every"]
         return summarise(series, parameters["beta"], measure_every=every)
 
@@ -393,7 +336,7 @@ class SpinModel(Thermal[Measured]):
         return self._series(records, False)
 
     def _edge_engine(self, bonds: EdgeBonds) -> Any:
-        return self._new_engine(bonds, self._edge_kind, folder=on_edges.__name__)
+        return self._new_engine(bonds, self._edge_kind, name="EdgeEngine")
 
     def _local_engine(self, rule: str) -> tuple[Any, Any]:
         """Return the engine of local updates, which is one of edges, and temperatures for it."""
@@ -425,3 +368,119 @@ class SpinModel(Thermal[Measured]):
         """Return which bonds the next update makes active, by planes of words: bool."""
         words = self._engine.bonds(self._spins, self.updates + 1, self._strengths())
         return unpack_planes(self._engine.xp, self._words_lattice, words)
+
+
+class ClusterModel(SpinModel[Measurements]):
+    """A model whose spins are words of states; it reads records as `_of_words` or `_of_edges`."""
+
+    _of_words: ClassVar[type[Measurements]]
+    _of_edges: ClassVar[type[WeightedBonds]]
+
+    def wolff(
+        self,
+        updates: int = 1,
+        *,
+        measure: bool = True,
+        clusters: bool = False,
+        wrapping: bool = False,
+        observe: str | Sequence[str] = (),
+    ) -> Measurements | None:
+        """Flip the cluster of one chosen site; the new state is any but the old one.
+
+        Two states at beta = 0 have clusters of single sites, so that the number of sites in a state
+        is even and odd in turn: means over a series are right, those of every second update not.
+
+        Parameters
+        ----------
+        updates : int, optional
+            How many clusters. Each takes as long as a sweep of `swendsen_wang` but on hypercubic
+            lattices with one coupling and no field.
+        measure, clusters, wrapping, observe, returns
+            As of `swendsen_wang`; all clusters are measured then, which takes longer on a CPU.
+        """
+        return self._repeat("updates", updates, measure, "wolff", clusters, wrapping, observe)
+
+    def heat_bath(
+        self, sweeps: int = 1, *, measure: bool = True, observe: str | Sequence[str] = ()
+    ) -> Measurements | None:
+        """Give each site in turn a state with the probability that it has, given its neighbours.
+
+        Sites change as of `metropolis`. Each probability is right to 2**-25.
+
+        Parameters
+        ----------
+        sweeps, measure, observe, returns
+            As of `metropolis`.
+        """
+        return self._repeat("sweeps", sweeps, measure, "heat-bath", observe=observe)
+
+    @cached_property
+    def _record_length(self) -> int:
+        return COUNTS + self._words_lattice.states
+
+    def _checked(self, arrays: tuple[NDArray[Any], ...]) -> tuple[Any, ...]:
+        betas, words = arrays
+        checked = self._check_betas("the state's beta", betas)
+        check_words(self._words_lattice, self._new_spins.shape, words)
+        return checked, placed(self._engine.xp, words.copy())
+
+    def _series(self, records: NDArray[np.int64], *measured: bool) -> Measurements:
+        if self._edges is not None:
+            return self._of_edges(records, self._edges, self._edges.scale, *measured)
+        return self._of_words(records, self.lattice, float(self.coupling), *measured)
+
+    def _energy_unit(self) -> float:
+        return -self._gain
+
+    def _held_spins(self) -> tuple[Any, SpinKind, Lattice]:
+        return self._spins, STATES, self._words_lattice
+
+    @property
+    def _gain(self) -> float:
+        """How much lower the energy of a satisfied bond is; with `_edges` of one of `WHOLE`."""
+        if self._edges is not None:
+            return self._edge_gain * self._edges.scale / WHOLE
+        return self._edge_gain * abs(float(self.coupling))
+
+    def _all_bonds(self) -> EdgeBonds:
+        lattice = self._words_lattice
+        bonds = self._place.bonds(self.coupling, None, lattice.states)
+        return bonds.in_words_of(lattice)
+
+    def _new_strengths(self) -> Any:
+        return self._engine.xp.asarray(bond_probabilities(self._betas, self._gain))
+
+    def _local_engine(self, rule: str) -> tuple[Any, Any]:
+        engine = self._engine
+        if self._edges is None and rule in engine.rules:  # by words, 64 sites at once
+            return engine, engine.xp.asarray(acceptances(self._betas, self._gain, self.lattice))
+        return super()._local_engine(rule)
+
+    def _no_spins(self) -> Any:
+        lattice = self._words_lattice
+        shape = self.replicas, lattice.planes, lattice.rows, lattice.columns
+        what = f"{self._described_spins()} and {self.replicas} replicas, before and after an update"
+        with room_for(what, 2 * BITS.itemsize * prod(shape)):
+            return self._engine.xp.zeros(shape, BITS)
+
+    def _first_spins(self, start: str | ArrayLike) -> Any:
+        xp, lattice = self._engine.xp, self._words_lattice
+        if isinstance(start, str):
+            check_choice("start", start, ("hot", "cold"))
+            words = self._no_spins()
+            if start == "hot":
+                self._engine.start(words)
+            return words
+        states = self._given_states(start)
+        batch = states.shape[: states.ndim - len(self._place.shape)]
+        spins = xp.asarray(states).reshape(*batch, *lattice.shape)
+        spins = xp.broadcast_to(spins, (self.replicas, *lattice.shape))
+        return pack(xp, lattice, xp.ascontiguousarray(spins))
+
+    @abstractmethod
+    def _described_spins(self) -> str:
+        """Return what errors call the spins of a replica."""
+
+    @abstractmethod
+    def _given_states(self, start: ArrayLike) -> Any:
+        """Return the states that a user gave, of the shape of one replica's spins or of all."""

@@ -31,10 +31,7 @@ class ChosenSites(NamedTuple):
 
 
 class Flips(NamedTuple):
-    """Which clusters flip, and what is measured of them, into the record.
-
-    `chosen` is None for all; `watch` is told the label of each site.
-    """
+    """Which clusters flip, what the record gets, and who gets labels; `chosen` is None for all."""
 
     chosen: ChosenSites | None
     record: Any
@@ -45,10 +42,7 @@ class Flips(NamedTuple):
 
 @dataclass
 class SpinUpdate:
-    """An update that writes new spins beside the old ones, which it measures.
-
-    `measured` is what `SpinModel._series` takes: whether clusters, bonds and wrapping are.
-    """
+    """An update that writes new spins beside the old ones; `measured` is what `_series` takes."""
 
     model: Any
     options: dict[str, Any]

@@ -1,9 +1,8 @@
 """What series of simulations tell: means, errors, autocorrelation times, and doubts in words.
 
-A series is short if it has few of its autocorrelation times. It drifts if its means over times that
-double, of which the last one is its second half, are not the same: H. G. Katzgraber, M. Koerner, A.
-P. Young, Phys. Rev. B 73, 224432 (2006), section III. The error of a difference is that of
-independent chains, where there are many of them, else that of so many autocorrelation times.
+A series drifts if its means over times that double, up to its second half, are not the same: H. G.
+Katzgraber, M. Koerner, A. P. Young, Phys. Rev. B 73, 224432 (2006), section III. The error of a
+difference is that of independent chains, if there are many, or of so many autocorrelation times.
 """
 
 from __future__ import annotations
@@ -15,9 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conncomp._arguments import as_integer, shown
+from conncomp._arguments import as_integer, check_range, shown
 from conncomp._arrays import as_numpy, check_kind
-from conncomp.models._arguments import check_callable
+from conncomp.models._arguments import check_callable, finite, real_numbers
 
 # A. D. Sokal's window: the autocorrelation function is summed up to so many times what it sums to.
 WINDOW = 6
@@ -58,11 +57,6 @@ def autocorrelation_time(series: ArrayLike) -> Estimate:
         Both numbers are NaN if nothing varies, if some of it is not finite, or if the sum is not
         above 0, which that of too few measurements may be.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If the series is not of numbers, is empty, has more than two axes, or masked elements.
-
     References
     ----------
     .. [1] A. D. Sokal, "Monte Carlo methods in statistical mechanics", Cargese lectures (1996).
@@ -100,21 +94,15 @@ def jackknife(
     *series : array_like, shape (rows,) or (rows, replicas)
         All of one shape. Replicas are independent, and of one distribution.
     bin_length : int, optional
-        How many rows are averaged into one, so that bins are independent; by default 20 times the
-        longest autocorrelation time of these series, but few enough for eight bins, if there are as
-        many measurements. Rows at the beginning that do not fill a bin are in none.
+        How many rows are averaged into one, so that bins are independent, and eight are left; by
+        default 20 times the longest autocorrelation time of these series, but few enough for eight
+        bins, if there are as many measurements. Rows at the beginning that do not fill a bin are in
+        none.
 
     Returns
     -------
     Estimate
         The error is NaN of fewer than two bins.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If a series is not of numbers, is empty, has more than two axes, or masked elements, if
-        there is none or they are of several shapes, or if `bin_length` is no integer from 1 on, or
-        leaves fewer than eight bins.
 
     Examples
     --------
@@ -170,10 +158,7 @@ def _integrated_time(chains: list[NDArray[np.float64]]) -> float:
 
 
 def _autocorrelations(chains: list[NDArray[np.float64]], lags: int) -> NDArray[np.float64]:
-    """Return rho(0), rho(1), ... of so many lags, averaged over chains.
-
-    By Fourier transforms of pieces that are short enough for Ctrl-C to be seen between them.
-    """
+    """Return rho(0), rho(1), ..., averaged over chains, by Fourier transforms of short pieces."""
     rows = len(chains[0])
     length = 1 << (min(rows, max(PIECE, 3 * lags)) + lags - 2).bit_length()
     piece = length - lags + 1  # so that nothing correlates around the end
@@ -232,9 +217,9 @@ APART, MANY_CHAINS = 4.0, 16
 LEAST_ROWS, LEAST_OF_CHAIN = 8, 64
 
 
-def are_enough(rows: int, times: Mapping[str, Estimate]) -> bool:
+def are_enough(rows: int, *times: Estimate) -> bool:
     """Whether a series has `ENOUGH_TIMES` of each of its autocorrelation times."""
-    return all(not max(0.5, time) * ENOUGH_TIMES > rows for time, _ in times.values())
+    return all(not max(0.5, time) * ENOUGH_TIMES > rows for time, _ in times)
 
 
 def doubts_of(
@@ -248,7 +233,7 @@ def doubts_of(
     doubts = []
     for name, values in series.items():
         rows, time = len(values), times.get(name)
-        if time is not None and not are_enough(rows, {name: time}):
+        if time is not None and not are_enough(rows, time):
             number = rows / max(0.5, time.value)
             doubts.append(
                 f"{rows} measurements are {number:.2g} autocorrelation times of the {name}, fewer "
@@ -278,13 +263,82 @@ def _drift(
     for begin in (rows // 8, rows // 4):
         early = chains[begin : 2 * begin].mean(axis=0)
         apart = early - last
-        if many:
+        if many or time is None:
             error = float(apart.std(ddof=1)) / sqrt(number)
         else:
-            assert time is not None
             independent = number / (2 * max(0.5, time.value))
             error = float(chains.std()) * sqrt((1 / begin + 2 / rows) / independent)
         if abs(apart.mean()) > APART * error > 0:
             means = float(early.mean()), float(last.mean())
             return begin, *means, abs(float(apart.mean())) / error
     return None
+
+
+LEAST_AGREEING = 3
+
+
+class LogarithmicBins(NamedTuple):
+    """Means of the rows from `begin` on, before `end`: see `logarithmic_bins`.
+
+    Attributes
+    ----------
+    begin, end : ndarray of int64
+        The last bin ends with the series, and each begins at half of its end.
+    mean, error : ndarray of float64
+        Over rows and chains; the error is that of independent chains.
+    equilibrated : bool
+        Whether the last bins agree, each with the last one, by two standard deviations of the
+        differences of chains.
+    """
+
+    begin: NDArray[np.int64]
+    end: NDArray[np.int64]
+    mean: NDArray[np.float64]
+    error: NDArray[np.float64]
+    equilibrated: bool
+
+
+def logarithmic_bins(series: ArrayLike, *, agreeing: int = LEAST_AGREEING) -> LogarithmicBins:
+    """Return means of a series over times that double, and whether the last ones agree.
+
+    A series that relaxes slowly looks flat over any short time, but not over times that double.
+
+    Parameters
+    ----------
+    series : array_like, shape (rows, chains)
+        Finite numbers, measured from the beginning on in two independent chains or more: replicas
+        from other first spins, or samples of disorder.
+    agreeing : int, optional
+        How many bins at the end must agree; these need ``2**(agreeing - 1)`` rows.
+
+    References
+    ----------
+    H. G. Katzgraber, M. Koerner, A. P. Young, Phys. Rev. B 73, 224432 (2006), section III.
+
+    Examples
+    --------
+    >>> from conncomp.models import Ising, logarithmic_bins, simulate
+    >>> run = simulate(Ising(16, temperature=2.3, replicas=50, seed=1), 1024, update="metropolis")
+    >>> bins = logarithmic_bins(run.series.energy)
+    >>> bins.end.tolist()[-3:], bins.equilibrated
+    ([256, 512, 1024], True)
+    """
+    least = check_range("agreeing", agreeing, 2, 64)
+    array = real_numbers("series", series, "biuf")
+    if array.ndim != 2 or array.shape[1] < 2:
+        raise ValueError(
+            f"series has shape {array.shape}; it must be (rows, chains), with two chains or more"
+        )
+    if len(array) >> (least - 1) < 1:
+        raise ValueError(f"series has {len(array)} rows; {least} bins need {1 << (least - 1)}")
+    values = finite("series", array)
+    ends = len(values) >> np.arange(len(values).bit_length())[::-1]
+    begins = np.append(0, ends[:-1])
+    chains = np.array([values[a:b].mean(axis=0) for a, b in zip(begins, ends, strict=True)])
+
+    def error(of_chains: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.asarray(of_chains.std(axis=-1, ddof=1) / np.sqrt(chains.shape[1]))
+
+    apart = chains[-least:-1] - chains[-1]
+    agree = bool((abs(apart.mean(axis=1)) <= 2 * error(apart)).all())
+    return LogarithmicBins(begins, ends, chains.mean(axis=1), error(chains), agree)

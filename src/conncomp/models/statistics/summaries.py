@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import partial
 from math import inf, isfinite, nan
 from typing import Any, NamedTuple
 
@@ -11,8 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from conncomp._arguments import check_range, shown
 from conncomp.models._arguments import as_numbers, distinct
-from conncomp.models.observables.series import ObservedSeries
-from conncomp.models.observables.windings import EVENTS, happens
+from conncomp.models.observables.series import EVENTS, ObservedSeries, happens
 from conncomp.models.protocol import MOST_UPDATES
 from conncomp.models.statistics.estimates import (
     Estimate,
@@ -31,11 +30,9 @@ class WrappingSummary(NamedTuple):
     ----------
     along : tuple of Estimate
         Along each axis.
-    any_axis, all_axes : Estimate
-        Along any axis; along all of them, by one cluster or by several.
-    cross : Estimate
-        In full rank, by one cluster: in two dimensions as a cross, where `all_axes` has helices,
-        too.
+    any_axis, all_axes, cross : Estimate
+        Along any axis; along all of them, by one cluster or by several; and in full rank, by one:
+        in two dimensions as a cross, where `all_axes` has helices, too.
     """
 
     along: tuple[Estimate, ...]
@@ -45,7 +42,7 @@ class WrappingSummary(NamedTuple):
 
 
 class Summary(NamedTuple):
-    """What a series tells of one inverse temperature: see `summarise`.
+    """What a series tells of one inverse temperature, None where not measured: see `summarise`.
 
     Attributes
     ----------
@@ -57,12 +54,11 @@ class Summary(NamedTuple):
     specific_heat : Estimate
         A site: beta^2 times the variance of the lattice's energy, over the sites.
     magnetisation : Estimate
-        The mean of what `Measurements.magnetisation` is without its sign; of vectors, the mean
-        length of the mean spin.
+        The mean of `Measurements.magnetisation` without its sign; of vectors, the mean length of
+        the mean spin.
     susceptibility : Estimate
-        beta times the sites, times the variance of what `magnetisation` is the mean of. Of vectors
-        times `squared_magnetisation` over the components of a spin instead, which is that of the
-        disordered phase.
+        beta times the sites, times the variance of what `magnetisation` is the mean of; of vectors,
+        times `squared_magnetisation` over the components of a spin, as in the disordered phase.
     squared_magnetisation : Estimate
         The mean of m^2, by the improved estimator where clusters were measured.
     binder_ratio : Estimate
@@ -73,20 +69,19 @@ class Summary(NamedTuple):
     enough : bool
         Whether the series has 100 of these times. Errors are too small where it has not.
     wrapping : WrappingSummary or None
-        None if wrapping was not measured.
     helicity_modulus : Estimate or None
-        The mean over the axes; None where it is not measured.
+        The mean over the axes.
     vortices : Estimate or None
-        A site; None where none are counted.
+        A site.
     correlation_length, correlation_ratio : Estimate or None
         Of the second moment, in the unit of the model's ``coordinates``, and as a share of the
         length of the lattice: ``sqrt(S(0) / S(k) - 1) / (|k| sin(pi / L) / (pi / L))``, of L cells
         along the axis, whose squares are averaged over the axes; on hypercubic lattices that is
         over ``2 sin(pi / L)``. S(0) is m^2 times the sites and S(k) ``structure``, by improved
-        estimators where clusters were measured. None if structure factors were not measured.
+        estimators where clusters were measured.
     doubts : tuple of str
-        What speaks against equilibrium, a sentence each: a series of fewer than 100 of its times,
-        or means over times that double and differ. Empty if nothing does.
+        What speaks against equilibrium, a sentence each, if anything: a series of fewer than 100 of
+        its times, or means over times that double and differ.
     """
 
     beta: float
@@ -111,10 +106,10 @@ class Summary(NamedTuple):
 class Told(NamedTuple):
     """What a series says of replicas at one inverse temperature, for a `Summary`.
 
-    Arrays are (rows, replicas): `energy` a site; `magnitude` and `squares` of the magnetisation, as
-    spins have it; `moments` of which the Binder ratio takes the means of m^2 and m^4; `improved`,
-    that of m^2 otherwise. `components` are those of a vector. `others` are further columns: a
-    function of means, and what these are of. `wrapping` is along which axes, and in which rank.
+    Arrays are (rows, replicas): `energy` a site; `magnitude` and `squares` of the magnetisation;
+    `moments`, m^2 and m^4 of the Binder ratio, and `improved`, m^2 otherwise. `components` are
+    those of a vector. `others` are further columns: a function of means, and what these are of.
+    `wrapping` is along which axes, and in which rank.
     """
 
     energy: NDArray[np.float64]
@@ -139,8 +134,7 @@ def summarise(
     series : Measurements or VectorMeasurements
         Of equilibrium: without what came before.
     beta : float or array_like of float
-        The inverse temperature of each replica. Those of one inverse temperature are taken
-        together.
+        The inverse temperature of all replicas or of each. Those of one are taken together.
     measure_every : int, optional
         How many updates are between two measurements.
 
@@ -148,12 +142,6 @@ def summarise(
     -------
     list of Summary
         In the order in which inverse temperatures come first in `beta`.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is of the wrong kind, or out of its range; if nothing was measured; or if
-        `beta` has neither one value nor one for each replica.
 
     Examples
     --------
@@ -195,18 +183,14 @@ def _summary(
     watched = {"energy": energy, "squared magnetisation": told.squares}
     by_name = {name: autocorrelation_time(values) for name, values in watched.items()}
     times = list(by_name.values())
-    length = fitting_bin_length(times)
+    estimate = partial(jackknife_by_bins, bin_length=fitting_bin_length(times))
 
-    def estimate(
-        function: Callable[..., Any], *values: NDArray[Any], bin_length: int = length
-    ) -> Estimate:
-        return jackknife_by_bins(function, *values, bin_length=bin_length)
-
-    def mean(values: NDArray[Any], bin_length: int = length, factor: float = 1.0) -> Estimate:
-        return estimate(lambda mean: factor * mean, values, bin_length=bin_length)
+    def mean(values: NDArray[Any], factor: float = 1.0, **how: int) -> Estimate:
+        return estimate(lambda mean: factor * mean, values, **how)
 
     def share(happened: NDArray[Any]) -> Estimate:
-        return mean(happened, fitting_bin_length([*times, autocorrelation_time(happened)]))
+        longest = [*times, autocorrelation_time(happened)]
+        return mean(happened, bin_length=fitting_bin_length(longest))
 
     def variance(factor: float, values: NDArray[Any]) -> Estimate:
         centred = values - values.mean()  # else digits cancel
@@ -229,9 +213,8 @@ def _summary(
         susceptibility = variance(beta * sites, magnitude)
     else:
         susceptibility = mean(told.improved, factor=beta * sites / told.components)
-    energy_time, magnetisation_time = (
-        Estimate(every * time, every * error) for time, error in times
-    )
+    in_updates = (Estimate(every * time, every * error) for time, error in times)
+    energy_time, magnetisation_time = in_updates
     return Summary(
         beta=beta,
         measurements=energy.size,
@@ -243,7 +226,7 @@ def _summary(
         binder_ratio=estimate(ratio, *told.moments),
         energy_time=energy_time,
         magnetisation_time=magnetisation_time,
-        enough=are_enough(len(energy), by_name),
+        enough=are_enough(len(energy), *times),
         wrapping=wrapping,
         **{name: estimate(*how) for name, how in told.others.items()},
         doubts=doubts_of(watched, by_name),

@@ -30,9 +30,8 @@ class XY(VectorModel):
     Parameters
     ----------
     shape : int, sequence of int, or Graph
-        The lengths of 1 to 4 axes, in cells of the lattice. Along a periodic axis of length 2
-        sites have two bonds, and one of length 1 has a bond from each site to itself, as of
-        `Ising`. Or a graph, whose vertices are the sites, as of `Ising`.
+        The lengths of 1 to 4 axes, in cells of the lattice, fewer than 2**31 sites; or a graph. See
+        `Ising`.
     lattice : str or UnitCell, optional
         As of `Ising`; by default the hypercubic one of as many axes. Hypercubic lattices without
         antiperiodic axes and with one coupling have kernels of their own, several times as fast.
@@ -40,31 +39,20 @@ class XY(VectorModel):
         T above 0, one for all replicas or one for each; "critical", the default, is 1 / 1.1199(1) J
         [2]_ of the square lattice, the transition of Kosterlitz and Thouless, or 1 / 0.4541659(10)
         J [3]_ of the cubic one.
-    beta, coupling
-        As of `Ising`.
     field : float or array_like of float, optional
         h along the first axis, of all sites or of each, in the shape of the lattice: -h times the
         first component of a spin is its energy. Sites in a field have bonds to a ghost that points
         there, and clusters with such bonds stay.
-    periodic, replicas, seed
-        As of `Ising`.
     start : {"hot", "cold"} or array_like of float, optional
         The first spins: random ones, all along the first axis, or these: vectors of any length but
         0, of the shape of `spins` of one replica or of all. An array on a GPU puts the model there.
-    first_replica, device
-        As of `Ising`.
+    beta, coupling, periodic, replicas, seed, first_replica, device
+        As of `Ising`, with its errors.
 
     Attributes
     ----------
     updates : int
         How many updates were made.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is of the wrong kind, or out of its range; of 2**31 sites and more.
-    MemoryError
-        If the lattice does not fit the memory.
 
     References
     ----------
@@ -96,28 +84,21 @@ class XY(VectorModel):
 
 
 class Heisenberg(VectorModel):
-    """The classical Heisenberg model on any lattice, simulated as `XY`.
+    """The classical Heisenberg model on any lattice, simulated as `XY`, with its errors.
 
     Spins are unit vectors of three components, each held as 21 bits: ``docs/contracts.md``, 10.
 
     Parameters
     ----------
-    shape, lattice
-        As of `XY`.
     temperature : float, "critical", or sequence of float, optional
         "critical", the default, is 1 / 0.693003(2) J [1]_, of the cubic lattice.
-    beta, coupling, field, periodic, replicas, seed, start, first_replica, device
+    shape, lattice, beta, coupling, field, periodic, replicas, seed, start, first_replica, device
         As of `XY`.
 
     Attributes
     ----------
     updates : int
         How many updates were made.
-
-    Raises
-    ------
-    TypeError, ValueError, MemoryError
-        As of `XY`.
 
     References
     ----------
@@ -147,7 +128,7 @@ MOST_HOURS = 1 << 16
 
 
 class Clock(VectorModel):
-    """The clock model, or planar Potts model, simulated by clusters of Wolff's embedding.
+    """The clock model, or planar Potts model, simulated as `XY`, with its errors.
 
     The energy is ``H = -J sum over bonds of cos(2 pi (k_i - k_j) / q)`` of spins ``k`` from 0 to
     q - 1, and k_B = 1. A mirror c takes spin k to c - k, which is one of q again [1]_. Of q = 2 it
@@ -155,20 +136,14 @@ class Clock(VectorModel):
 
     Parameters
     ----------
-    shape
-        As of `XY`.
     q : int
         The number of states, 2 to 65536.
-    lattice
-        As of `XY`.
     temperature : float, "critical", or sequence of float, optional
         "critical", the default, is that of the square lattice for q up to 4.
-    beta, coupling, field, periodic, replicas, seed
-        As of `XY`.
     start : {"hot", "cold"} or array_like of int, optional
         The first spins: random ones, all 0, or these, of the shape of `states` of one replica or of
         all.
-    first_replica, device
+    shape, lattice, beta, coupling, field, periodic, replicas, seed, first_replica, device
         As of `XY`.
 
     Attributes
@@ -176,11 +151,6 @@ class Clock(VectorModel):
     q : int
     updates : int
         How many updates were made.
-
-    Raises
-    ------
-    TypeError, ValueError, MemoryError
-        As of `XY`.
 
     References
     ----------
@@ -239,23 +209,18 @@ MOST_COMPONENTS = 8
 
 
 class ON(VectorModel):
-    """The O(n) model of n from 4 to 8, simulated as `XY`; that is O(2), and `Heisenberg` O(3).
+    """The O(n) model of n from 4 to 8, simulated as `XY`, with its errors.
 
-    Spins are unit vectors, of numbers in units of 2**-30: ``docs/contracts.md``, 10.
+    `XY` is O(2), and `Heisenberg` O(3). Spins are unit vectors, of numbers in units of 2**-30:
+    ``docs/contracts.md``, 10.
 
     Parameters
     ----------
-    shape
-        As of `XY`.
     n : int
         How many components a spin has.
-    lattice
-        As of `XY`.
     temperature : float, "critical", or sequence of float, optional
         "critical", the default, is 1 / 0.935856(2) J of n = 4 on the cubic lattice [1]_.
-    beta : float or sequence of float, optional
-        As of `XY`.
-    coupling, field, periodic, replicas, seed, start, first_replica, device
+    shape, lattice, beta, coupling, field, periodic, replicas, seed, start, first_replica, device
         As of `XY`.
 
     Attributes
@@ -263,11 +228,6 @@ class ON(VectorModel):
     n : int
     updates : int
         How many updates were made.
-
-    Raises
-    ------
-    TypeError, ValueError, MemoryError
-        As of `XY`.
 
     References
     ----------

@@ -52,8 +52,6 @@ class VectorMeasurements(ObservedSeries):
     def observables(self) -> dict[str, NDArray[Any]]:
         """Return what was measured, by name.
 
-        Examples
-        --------
         >>> from conncomp.models import XY
         >>> list(XY((8, 8), beta=1.0).measure().observables())
         ['energy', 'magnetisation', 'squared_magnetisation', 'helicity_modulus', 'vortices']
@@ -84,15 +82,12 @@ class VectorMeasurements(ObservedSeries):
 
     @property
     def helicity_modulus(self) -> NDArray[np.float64]:
-        """What the mean of which is the helicity modulus along each axis, the last axis here.
+        """The helicity modulus along each axis, the last axis here, as a mean over updates.
 
         It is how much free energy a slow twist takes: of spins of n components and of the currents
         ``I_k = J sum of (s_i x s_j)_k`` over the bonds along an axis, in all planes k of rotations,
-        ``(2/n J sum of s_i . s_j - beta mean over k of I_k^2) / sites``.
-
-        References
-        ----------
-        S. Teitel, C. Jayaprakash, Phys. Rev. B 27, 598 (1983).
+        ``(2/n J sum of s_i . s_j - beta mean over k of I_k^2) / sites``: S. Teitel, C. Jayaprakash,
+        Phys. Rev. B 27, 598 (1983).
         """
         axes = range(MOST_AXES - self.lattice.ndim, MOST_AXES)
         along = self.coupling * self._sums([of.ALONG + axis for axis in axes])
@@ -118,14 +113,10 @@ class VectorMeasurements(ObservedSeries):
 
     @property
     def improved_squared_magnetisation(self) -> NDArray[np.float64]:
-        """The mean of `squared_magnetisation` over all states that these clusters could take.
+        """The mean of `squared_magnetisation` over all states of these clusters, and all mirrors.
 
-        And over all mirrors: the number of components times the sum of the squares of clusters'
-        projections on this one's normal.
-
-        References
-        ----------
-        U. Wolff, Nucl. Phys. B 334, 581 (1990).
+        The number of components times the sum of the squares of clusters' projections on this
+        mirror's normal: U. Wolff, Nucl. Phys. B 334, 581 (1990).
         """
         self._of_clusters(CLUSTERS)
         limbs = self.records[..., of.PROJECTED : of.FIELDS].astype(np.float64)
@@ -156,13 +147,7 @@ class VectorMeasurements(ObservedSeries):
 
 @dataclass(frozen=True)
 class EdgeMeasurements(VectorMeasurements):
-    """The same on any edges, where currents and vortices are measured if they are asked for.
-
-    Attributes
-    ----------
-    coupling : float
-        What the strongest bond has.
-    """
+    """The same on any edges: currents and vortices if asked for; the coupling is the strongest."""
 
     lattice: Any
     kind: Any
@@ -182,17 +167,10 @@ class EdgeMeasurements(VectorMeasurements):
 
     @property
     def helicity_modulus(self) -> NDArray[np.float64]:
-        """What the mean of which is the helicity modulus along Cartesian axes, the last axis here.
-
-        A volume, not a site: of hypercubic lattices that is the same. Update with
-        ``observe="helicity_modulus"``.
-        """
+        """The helicity modulus along Cartesian axes, a volume, if ``observe=`` asked for it."""
         return self._observed("helicity_modulus")
 
     @property
     def improved_squared_magnetisation(self) -> NDArray[np.float64]:
-        """The mean of `squared_magnetisation` over all states that these clusters could take.
-
-        And over all mirrors. On lattices; update with ``observe="structure", clusters=True``.
-        """
+        """As of `VectorMeasurements`; update with ``observe="structure", clusters=True``."""
         return self._observed("improved_squared_magnetisation")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from math import log, sqrt
 from typing import Any, ClassVar
@@ -29,36 +29,26 @@ from conncomp.models.vectors.measurements import EdgeMeasurements, VectorMeasure
 
 MOST_SITES = (1 << 31) - 1
 
-# Critical temperatures for a coupling of 1. XY on the square lattice, of Kosterlitz and Thouless:
-# 1 / 1.1199(1), M. Hasenbusch, J. Phys. A 38, 5869 (2005). On the cubic one K_c = 0.4541659(10) of
-# XY and 0.693003(2) of Heisenberg: Y. Deng, H. W. J. Bloete, M. P. Nightingale, Phys. Rev. E 72,
-# 016128 (2005); 0.935856(2) of four components: Y. Deng, Phys. Rev. E 73, 056116 (2006). Clocks of
-# two to four hours are Ising and Potts models.
-KNOWN = {
-    "XY": {"square": 1 / 1.1199, "cubic": 1 / 0.4541659},
-    "Heisenberg": {"cubic": 1 / 0.693003},
-}
+# Critical temperatures for a coupling of 1, by model, hours or components, and lattice. XY on the
+# square lattice, of Kosterlitz and Thouless: M. Hasenbusch, J. Phys. A 38, 5869 (2005). On the
+# cubic one XY and Heisenberg: Y. Deng, H. W. J. Bloete, M. P. Nightingale, Phys. Rev. E 72, 016128
+# (2005); four components: Y. Deng, Phys. Rev. E 73, 056116 (2006). Clocks of two to four hours are
+# Ising and Potts models.
 _ISING = 2 / log(1 + sqrt(2))
-_CLOCKS = {2: _ISING, 3: 1.5 / log(1 + sqrt(3)), 4: _ISING / 2}
-
-
-def critical_temperatures(model: str, states: int = 0) -> dict[str, float]:
-    """Return critical temperatures by lattice, of a model and its hours or components."""
-    if model == "Clock":
-        return {"square": _CLOCKS[states]} if states in _CLOCKS else {}
-    if model == "ON":
-        return {"cubic": 1 / 0.935856} if states == 4 else {}
-    return KNOWN.get(model, {})
+CRITICAL: dict[tuple[str, int], dict[str, float]] = {
+    ("XY", 0): {"square": 1 / 1.1199, "cubic": 1 / 0.4541659},
+    ("Heisenberg", 0): {"cubic": 1 / 0.693003},
+    ("ON", 4): {"cubic": 1 / 0.935856},
+    ("Clock", 2): {"square": _ISING},
+    ("Clock", 3): {"square": 1.5 / log(1 + sqrt(3))},
+    ("Clock", 4): {"square": _ISING / 2},
+}
 
 
 class VectorModel(SpinModel[VectorMeasurements]):
-    """What `XY`, `Heisenberg`, `Clock` and `ON` share.
+    """What vectors share: held as `_kind` where words have kernels, and as `_edge_kind`."""
 
-    They say how spins are held: `_kind`, of words of sites, if there are kernels of these, and
-    `_edge_kind`, of any edges.
-    """
-
-    _folder, _most, _reflects = __package__, MOST_STRENGTH, True
+    _most, _reflects = MOST_STRENGTH, True
     _updates = OF_VECTORS
     _kind: ClassVar[Kind | None] = None
     _states = 2  # of each spin: see `EdgeBonds`
@@ -115,14 +105,14 @@ class VectorModel(SpinModel[VectorMeasurements]):
         Parameters
         ----------
         updates : int, optional
-            How many clusters, one after the other.
+            How many clusters.
         measure, observe, returns
             As of `swendsen_wang`.
         """
         return self._repeat("updates", updates, measure, "wolff", observe=observe)
 
     def _lattice_engine(self) -> Any:
-        return self._new_engine(self.lattice, self._kind, self.coupling < 0)
+        return self._new_engine(self.lattice, self._kind, self.coupling < 0, name="VectorEngine")
 
     def _checked(self, arrays: tuple[NDArray[Any], ...]) -> tuple[Any, ...]:
         betas, spins = arrays
@@ -158,11 +148,6 @@ class VectorModel(SpinModel[VectorMeasurements]):
         self, records: NDArray[np.int64], ladders: NDArray[np.int64]
     ) -> VectorMeasurements:
         return self._of_records(records, self._betas[ladders[0]], False)
-
-    @property
-    def _critical(self) -> Mapping[str, float]:
-        """Critical temperatures of a coupling of 1, by lattice."""
-        return critical_temperatures(self._name, self._states_of_vectors)
 
     @abstractmethod
     def _are_spins(self, spins: NDArray[Any]) -> bool:
@@ -245,9 +230,9 @@ class VectorModel(SpinModel[VectorMeasurements]):
 
     def _critical_beta(self) -> float:
         coupling, place = self.coupling, self._place
-        known = isinstance(coupling, float) and coupling > 0
-        if known and place.name in self._critical:
-            return 1 / (self._critical[place.name] * float(coupling))
+        known = CRITICAL.get((self._name, self._states_of_vectors), {})
+        if isinstance(coupling, float) and coupling > 0 and place.name in known:
+            return 1 / (known[place.name] * coupling)
         if not isinstance(place, OnLattice):
             where = "a graph"
         elif place.name in HYPERCUBIC:

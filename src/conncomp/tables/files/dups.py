@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,23 +56,15 @@ def cluster_dups(
     Returns
     -------
     dict of str to int
-        ``"duplicates"``, ``"to_remove"`` and ``"clusters"``: how many documents have a duplicate
-        or are to be removed, and how many clusters there are.
+        ``"duplicates"``, ``"to_remove"`` and ``"clusters"``: how many documents have a duplicate or
+        are to be removed, and how many clusters there are.
 
     Raises
     ------
-    FileNotFoundError
-        If there is no ``.dups`` file.
-    ValueError
-        If the size of such a file is no multiple of 16 bytes.
-    TypeError
-        If `progress` is no function.
     OSError
-        If a file cannot be read or written.
-
-    See Also
-    --------
-    cluster_pairs : For tables.
+        If a file cannot be read or written; FileNotFoundError if there is no ``.dups`` file.
+    TypeError, ValueError
+        If `progress` is no function; if the size of a file is no multiple of 16 bytes.
 
     Notes
     -----
@@ -135,15 +127,15 @@ class _Forest:
 
     def __init__(self) -> None:
         self._space = IdSpace([Family("integer")], [], False)
-        self._space.admit([(Column(np.empty(0, np.uint64), "pairs"),)])
+        self._columns = (Column(np.empty(0, np.uint64), "pairs"),)
+        self._space.admit([self._columns])
         self._parent = np.empty(0, np.int32)
         self._sizes = np.empty(0, np.int32)
         self._index = -1  # the number of what is in an index, once it has one
 
     def add(self, left: NDArray[np.uint64], right: NDArray[np.uint64]) -> None:
         """Unite both ends of pairs, one after another."""
-        kinds = [np.dtype(np.uint64)]
-        u, v = (self._space.add_ids([side], kinds) for side in (left, right))
+        u, v = (self._space.add_ids([side], self._columns) for side in (left, right))
         known = len(self._parent)
         if self._space.size > known:
             more = np.arange(known, max(2 * known, self._space.size), dtype=np.int32)
@@ -167,10 +159,7 @@ class _Forest:
 
 
 def _write(
-    folder: Any,
-    documents: NDArray[np.uint64],
-    roots: NDArray[np.int64],
-    wanted: dict[str, bool],
+    folder: Any, documents: NDArray[np.uint64], roots: NDArray[np.int64], wanted: dict[str, bool]
 ) -> dict[str, int]:
     """Write files for each file of documents; return the counts."""
     places = np.arange(len(documents))
@@ -190,11 +179,11 @@ def _write(
         gone = names[part][removed[part]]
         file = f"{files[begin]:06d}"
         if len(gone):
-            folder.write(f"{file}.remove", gone)
+            folder.write(f"{file}.remove", gone.tobytes())
         for ending, column in values.items():
             if wanted[ending]:
                 rows = np.stack([names[part], column[part].astype("<u4")], axis=1)
-                folder.write(f"{file}{ending}", rows)
+                folder.write(f"{file}{ending}", rows.tobytes())
     return {
         "duplicates": len(documents),
         "to_remove": int(removed.sum()),
@@ -214,32 +203,29 @@ class _Folder:
     def open(self, name: str, mode: str) -> Any:
         return open(self._path / name, mode)
 
-    def write(self, name: str, array: NDArray[Any]) -> None:
+    def write(self, name: str, content: bytes) -> None:
         from conncomp.files.access import atomic_path  # which takes a quarter of a second to import
 
         self._path.mkdir(parents=True, exist_ok=True)
-        with (
-            atomic_path(self._path / name, array.nbytes) as temporary,
-            temporary.open("wb") as file,
-        ):
-            file.write(array.tobytes())
+        path = self._path / name
+        with atomic_path(path, len(content)) as temporary, temporary.open("wb") as file:
+            file.write(content)
 
 
-class _DataFolder:
+class _DataFolder(NamedTuple):
     """A folder of datatrove, wherever that is."""
 
-    def __init__(self, folder: Any) -> None:
-        self._folder = folder
-        self.list_files, self.open = folder.list_files, folder.open
+    list_files: Callable[..., list[str]]
+    open: Callable[[str, str], Any]
 
-    def write(self, name: str, array: NDArray[Any]) -> None:
-        with self._folder.open(name, "wb") as file:
-            file.write(array.tobytes())
+    def write(self, name: str, content: bytes) -> None:
+        with self.open(name, "wb") as file:
+            file.write(content)
 
 
 def _as_folder(name: str, given: Any) -> _Folder | _DataFolder:
     if hasattr(given, "list_files") and hasattr(given, "open"):
-        return _DataFolder(given)
+        return _DataFolder(given.list_files, given.open)
     if not isinstance(given, (str, os.PathLike)):
         raise TypeError(f"{name}={shown(given)} must be a path, or a DataFolder of datatrove")
     return _Folder(given)

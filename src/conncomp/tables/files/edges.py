@@ -5,7 +5,7 @@ from __future__ import annotations
 import glob
 import os
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from typing import Any
 
@@ -19,16 +19,9 @@ from conncomp.files.access import StrPath
 from conncomp.graph.forests import spanning_forest
 from conncomp.graph.graph import Graph
 from conncomp.graph.incremental import IncrementalComponents
-from conncomp.graph.inputs.parts import check_num_vertices, excess
+from conncomp.graph.inputs.parts import check_num_vertices
 from conncomp.tables import forests
-from conncomp.tables.files.reading import (
-    SUFFIXES,
-    Wanted,
-    batches,
-    format_of,
-    notes_of,
-    open_file,
-)
+from conncomp.tables.files import reading
 
 __all__ = ["label_edge_files", "minimum_spanning_forest_of_files", "spanning_forest_of_files"]
 
@@ -67,8 +60,8 @@ def label_edge_files(
         DataFrame, results are Dask arrays, of lengths that are not known at first.
     src, dst : str or int, optional
         The columns that have the two ends of each edge, of integers, 0 or larger. In CSV and TSV
-        each entry must be written as an integer is printed; 007, +7 and 1.0 are errors. Where
-        these have no header, the numbers of columns from 0; by default the first two.
+        each entry must be written as an integer is printed; 007, +7 and 1.0 are errors. Where these
+        have no header, the numbers of columns from 0; by default the first two.
     num_vertices : int, optional
         By default one more than the largest end.
     format : {"parquet", "arrow", "csv", "tsv"}, optional
@@ -89,21 +82,12 @@ def label_edge_files(
     ------
     FileNotFoundError
         If a file is missing, or no file is of a pattern.
-    ValueError
-        If a file is damaged or lacks a column, a row has a null, an end is negative or not below
-        `num_vertices`, or so much larger than the number of edges that it is hardly meant.
-    TypeError
-        If a column is not of integers.
-    ImportError
-        If pyarrow is not installed.
-    MemoryError
-        If there is too little memory.
-
-    See Also
-    --------
-    connected_components : Of a graph in memory.
-    spanning_forest_of_files : Edges that connect the same vertices.
-    cluster_pairs : Of pairs of any ids.
+    TypeError, ValueError
+        If a file is damaged or lacks a column, a column is not of integers, a row has a null, an
+        end is negative or not below `num_vertices`, or so much larger than the number of edges that
+        it is hardly meant.
+    ImportError, MemoryError
+        If pyarrow is not installed, or there is too little memory.
 
     Examples
     --------
@@ -117,7 +101,7 @@ def label_edge_files(
     """
     if (other := function_for(files, "label_edge_files")) is not None:
         _refuse_what_is_for_files(format=format, header=header, progress=progress)
-        lazy: tuple[Any, Any] = other(files, src, dst, num_vertices)
+        lazy: tuple[Any, Any] = other(files, [src, dst], num_vertices)
         return lazy
     edges = EdgeFiles(files, (src, dst), num_vertices, format, header)
     return label_edges(edges.with_warnings(), progress)
@@ -149,7 +133,7 @@ def spanning_forest_of_files(
     Parameters
     ----------
     files, src, dst, num_vertices, format, header, progress
-        As of `label_edge_files`.
+        As of `label_edge_files`, and so are errors.
 
     Returns
     -------
@@ -158,15 +142,6 @@ def spanning_forest_of_files(
         row; ascending.
     src, dst : ndarray of int64
         Their ends.
-
-    Raises
-    ------
-    FileNotFoundError, ValueError, TypeError, ImportError, MemoryError
-        As of `label_edge_files`.
-
-    See Also
-    --------
-    spanning_forest : Of a graph in memory.
 
     Examples
     --------
@@ -179,7 +154,7 @@ def spanning_forest_of_files(
     """
     if (other := function_for(files, "spanning_forest_of_files")) is not None:
         _refuse_what_is_for_files(format=format, header=header, progress=progress)
-        lazy: tuple[Any, Any, Any] = other(files, src, dst, num_vertices)
+        lazy: tuple[Any, Any, Any] = other(files, [src, dst], num_vertices)
         return lazy
     edges = EdgeFiles(files, (src, dst), num_vertices, format, header).with_warnings()
     components = _Growing(edges)
@@ -213,15 +188,11 @@ def minimum_spanning_forest_of_files(
 
     Parameters
     ----------
-    files : str, path-like, sequence of these, or DataFrame of Dask
-        As of `label_edge_files`.
-    src, dst : str or int, optional
-        As of `label_edge_files`.
+    files, src, dst, num_vertices, format, header, progress
+        As of `label_edge_files`, and so are errors; for weights as of `minimum_spanning_forest`.
     weights : str or int, optional
         The column of weights: real numbers of at most 64 bits, of one type in all files. Without a
         header its number, by default 2.
-    num_vertices, format, header, progress
-        As of `label_edge_files`.
 
     Returns
     -------
@@ -232,16 +203,6 @@ def minimum_spanning_forest_of_files(
         Their ends.
     weights : ndarray
         Their weights.
-
-    Raises
-    ------
-    FileNotFoundError, ValueError, TypeError, ImportError, MemoryError
-        As of `label_edge_files`, and for weights as of `minimum_spanning_forest`.
-
-    See Also
-    --------
-    minimum_spanning_forest : Of a graph in memory.
-    spanning_forest_of_files : Without weights.
 
     Examples
     --------
@@ -255,7 +216,7 @@ def minimum_spanning_forest_of_files(
     """
     if (other := function_for(files, "minimum_spanning_forest_of_files")) is not None:
         _refuse_what_is_for_files(format=format, header=header, progress=progress)
-        lazy: tuple[Any, Any, Any, Any] = other(files, src, dst, weights, num_vertices)
+        lazy: tuple[Any, Any, Any, Any] = other(files, [src, dst, weights], num_vertices)
         return lazy
     columns = src, dst, weights
     edges = EdgeFiles(files, columns, num_vertices, format, header).with_warnings()
@@ -277,16 +238,12 @@ def _refuse_what_is_for_files(**given: Any) -> None:
     for name, value in given.items():
         if value is not None:
             raise ValueError(
-                f"{name}={shown(value)} is for files, but files is a DataFrame of Dask; leave it "
-                "out"
+                f"{name}={shown(value)} is for files, and files is a DataFrame; leave it out"
             )
 
 
 class EdgeFiles:
-    """Files that have a graph's edges: `columns` are those of both ends and perhaps of weights.
-
-    `count` edges were read so far of `size` bytes; `notes` are what there is to say of the files.
-    """
+    """Files of edges: `columns` are both ends and perhaps weights; `count` edges were read."""
 
     def __init__(
         self,
@@ -299,21 +256,21 @@ class EdgeFiles:
         self.num_vertices = None if num_vertices is None else check_num_vertices(num_vertices)
         self.count = 0
         names = names_of_files(files)
-        check_choice("format", format, (None, *SUFFIXES))
+        check_choice("format", format, (None, *reading.SUFFIXES))
         if format == "dups":
             raise ValueError("format='dups' has no edges; use cluster_dups")
-        are_text = {(format or format_of(name)) in ("csv", "tsv") for name in names}
+        are_text = {(format or reading.format_of(name)) in ("csv", "tsv") for name in names}
         if header is not None and True not in are_text:
             raise ValueError(f"header={shown(header)} is for files of CSV and TSV; leave it out")
         src, dst, *others = (
             _name(*pair, False not in are_text)
             for pair in zip(("src", "dst", "weights"), columns, strict=False)
         )
-        wanted = Wanted((src,), (dst,), others[0] if others else None, argument="src")
+        wanted = reading.Wanted((src,), (dst,), others[0] if others else None, argument="src")
         first_row = None if header is None else as_bool("header", header)
-        self._files = [open_file(name, wanted, format, True, first_row) for name in names]
+        self._files = [reading.open_file(name, wanted, format, True, first_row) for name in names]
         self.size = sum(file.size for file in self._files)
-        self.notes = notes_of(self._files)
+        self.notes = reading.notes_of(self._files)
 
     def with_warnings(self) -> EdgeFiles:
         """Warn of what there is to say, where a function for users was called; return itself."""
@@ -323,20 +280,23 @@ class EdgeFiles:
 
     def batches(self, progress: Progress | None = None) -> Iterator[forests.Edges]:
         """Yield edges; `most` is then how many vertices there are by them."""
-        if progress is not None and not callable(progress):
-            raise TypeError(f"progress={shown(progress)} must be a function of two numbers")
-        done = 0.0
         check_progress(progress)
-        with closing(batches(self._files, "refuse", native.get_num_threads())) as parts:
+        done = 0.0
+        # What headers promise is held against the rows when these are read, and before against what
+        # files can hold.
+        promised = min(sum(file.rows or 0 for file in self._files), ROWS_PER_BYTE * self.size)
+        with closing(reading.batches(self._files, "refuse", native.get_num_threads())) as parts:
             for batch in parts:
-                src, largest_src = _as_vertices(batch.left[0], "src", batch.path)
-                dst, largest_dst = _as_vertices(batch.right[0], "dst", batch.path)
+                where = f"{batch.path}: "
+                src, largest_src = forests.as_vertices(_as_array(batch.left[0]), "src", where)
+                dst, largest_dst = forests.as_vertices(_as_array(batch.right[0]), "dst", where)
                 self.count += len(src)
                 done += batch.bytes
                 if progress is not None:
                     progress(int(done), self.size)
                 largest = max(largest_src, largest_dst)
-                self.most = self._vertices(largest, batch.path)
+                rows = max(promised, self.count)
+                self.most = forests.count_vertices(largest, self.num_vertices, rows, where)
                 weights = batch.weights
                 if weights is not None:
                     weights = _as_array(weights).astype(self.weight_type, copy=False)
@@ -353,26 +313,6 @@ class EdgeFiles:
                 raise TypeError(f"{file.path}: the column of weights is of {kind}, not of numbers")
             kinds.append(dtype)
         return np.result_type(*kinds)
-
-    def _vertices(self, largest: int, path: str) -> int:
-        """Return how many vertices there are, by the largest end; raise if more than are meant."""
-        if self.num_vertices is not None:
-            if largest >= self.num_vertices:
-                raise ValueError(
-                    f"{path}: an edge has the end {largest}; num_vertices={self.num_vertices}, so "
-                    f"that vertices are numbered from 0 to {self.num_vertices - 1}"
-                )
-            return self.num_vertices
-        # What headers promise is held against the rows when these are read, and before against what
-        # files can hold.
-        promised = min(sum(file.rows or 0 for file in self._files), ROWS_PER_BYTE * self.size)
-        if problem := excess(largest + 1, max(promised, self.count)):
-            raise ValueError(
-                f"{path}: an edge has the end {largest}, which makes {problem}; vertices are "
-                "numbered from 0: use cluster_pairs for ids of any size, or give num_vertices if "
-                "so many are meant"
-            )
-        return largest + 1
 
 
 class _Growing:
@@ -420,7 +360,7 @@ def names_of_files(files: StrPath | Sequence[StrPath]) -> list[str]:
     if isinstance(files, (str, os.PathLike)):
         files = [files]
     try:
-        patterns = [os.fspath(name) for name in files]
+        patterns = [] if isinstance(files, Mapping) else [os.fspath(name) for name in files]
     except TypeError:
         patterns = []
     if not patterns or not all(isinstance(pattern, str) for pattern in patterns):
@@ -447,23 +387,3 @@ def _name(argument: str, name: Any, may_be_number: bool) -> str:
 def _as_array(column: Any) -> NDArray[Any]:
     array: NDArray[Any] = column
     return array if isinstance(column, np.ndarray) else column.to_numpy(zero_copy_only=False)
-
-
-def _as_vertices(column: Any, name: str, path: str) -> tuple[NDArray[Any], int]:
-    """Return a column of integers as vertices, and the largest; -1 of none."""
-    ends = _as_array(column)
-    if ends.dtype.kind not in "iu":
-        raise TypeError(f"{path}: the column of {name} is of {ends.dtype}, not of integers")
-    if not len(ends):
-        return ends.astype(np.int32), -1
-    # As unsigned numbers, negative ones are the largest: one pass finds out about both.
-    largest = int(ends.view(f"u{ends.dtype.itemsize}").max())
-    if largest > np.iinfo(f"i{ends.dtype.itemsize}").max and ends.dtype.kind == "i":
-        raise ValueError(
-            f"{path}: the column of {name} holds {ends.min()}; vertices are not negative"
-        )
-    if largest > np.iinfo(np.int64).max:
-        raise ValueError(f"{path}: the column of {name} holds {largest}, too large for a vertex")
-    if ends.dtype.kind == "i" and ends.dtype.itemsize >= 4:
-        return ends, largest
-    return ends.astype(np.int32 if ends.dtype.itemsize < 4 else np.int64), largest

@@ -23,10 +23,10 @@ SHARE = 0.9
 
 
 class Budget:
-    """How much memory clusters may take, and whether they will.
+    """How much memory clusters may take: what is `given`, or nearly all that is free.
 
-    The limit is what is `given`, or nearly all that is free. There are so many `levels` of
-    thresholds; `first` names clusters by ids, and with `divides` links are kept.
+    There are `levels` of thresholds; `first` names clusters by ids, and with `divides` links are
+    kept.
     """
 
     def __init__(self, given: str | None, levels: int, first: bool, divides: bool) -> None:

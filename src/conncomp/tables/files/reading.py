@@ -21,7 +21,7 @@ from itertools import islice
 from pathlib import PurePath
 from threading import Event, Thread
 from time import monotonic
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -29,20 +29,13 @@ from conncomp._arguments import check_choice, shown
 from conncomp._core import native
 from conncomp._optional import optional
 from conncomp._text import printable
-from conncomp.files.access import PACKINGS, Source, StrPath, naming
+from conncomp.files.access import PACKINGS, Source, StrPath, blaming, naming
 from conncomp.files.csv_header import SAMPLE, FirstRow, judge_first_row, recurring, rows_of
-from conncomp.tables.columns import (
-    Column,
-    as_column,
-    as_columns,
-    as_weights,
-    rows_without_nulls,
-)
+from conncomp.tables.columns import Column, as_column, as_columns, as_weights, rows_without_nulls
 from conncomp.tables.id_space import common_family
 from conncomp.tables.values import buffers_of
 
 PURPOSE = "a file of pairs"
-
 # What a name ends in, before a packing of CSV.
 SUFFIXES = {
     "parquet": (".parquet", ".pq", ".parq"),
@@ -59,7 +52,6 @@ CSV_BLOCK = 1 << 22
 # Bytes that are read of a column of Parquet at once, where a row group has more than the second.
 # Columns of others are read as a whole: so a page's forged length asks for no memory.
 BUFFER, LARGE_GROUP = 1 << 20, 1 << 27
-
 # More readers decode more than any machine clusters.
 MOST_READERS = 8
 
@@ -219,50 +211,20 @@ def _reading(path: str) -> Iterator[None]:
             yield
     except MemoryError as error:  # of Arrow, which asks for what a header says
         reason = printable(str(error))
-        raise ValueError(
-            f"{path}: it is damaged, or has rows that are too long: {reason}"
-        ) from error
+        raise ValueError(f"{path}: damaged, or of rows that are too long: {reason}") from error
 
 
-class _Bytes(io.RawIOBase):
+class _Bytes(io.FileIO):
     """A file as Arrow reads it, which is never asked for more bytes than there are."""
 
     def __init__(self, path: str) -> None:
-        self._path = path
-        self._file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-        self._size, self._at = os.fstat(self._file).st_size, 0
-
-    def fileno(self) -> int:
-        return self._file
-
-    def close(self) -> None:
-        if not self.closed:
-            os.close(self._file)
-        super().close()
-
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
-
-    def tell(self) -> int:
-        return self._at
-
-    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
-        origin = {os.SEEK_SET: 0, os.SEEK_CUR: self._at, os.SEEK_END: self._size}
-        self._at = min(max(origin[whence] + offset, 0), self._size)
-        return self._at
+        super().__init__(path)
+        self._path, self._size = path, os.fstat(self.fileno()).st_size
 
     def read(self, size: int | None = -1) -> bytes:
-        left = self._size - self._at
-        wanted = left if size is None or size < 0 else min(size, left)
-        try:
-            block = os.pread(self._file, wanted, self._at)
-        except OSError as error:
-            raise OSError(error.errno, error.strerror, self._path) from error
-        self._at += len(block)
-        return block
+        left = max(self._size - self.tell(), 0)
+        with blaming(self._path):
+            return super().read(left if size is None or size < 0 else min(size, left)) or b""
 
 
 class ParquetFile(PairFile):
@@ -381,12 +343,7 @@ class CsvFile(PairFile):
     """A file of text, perhaps packed; without a header its columns have their numbers as names."""
 
     def __init__(
-        self,
-        path: StrPath,
-        wanted: Wanted,
-        delimiter: str,
-        integers: bool,
-        header: bool | None,
+        self, path: StrPath, wanted: Wanted, delimiter: str, integers: bool, header: bool | None
     ) -> None:
         self._delimiter, self._integers, self._has_header = delimiter, integers, header
         super().__init__(path, wanted)
@@ -529,8 +486,8 @@ class CsvFile(PairFile):
     def _stream(self, packing: str) -> tuple[Any, Any]:
         """Open the file as one of Arrow, and what unpacks it.
 
-        Not one of Python: Arrow reads ahead in threads of its own, which nobody waits for, and
-        which abort the process if they are in Python when that ends.
+        Not one of Python: nobody waits for Arrow's own threads, which abort the process if they are
+        in Python at its end.
         """
         pa = optional("pyarrow", PURPOSE)
         if packing == "xz":
@@ -592,11 +549,10 @@ def open_file(
     integers: bool = False,
     header: bool | None = None,
 ) -> PairFile:
-    """Open a file of pairs or nodes, of a format or that of its name.
+    """Open a file of pairs or nodes; of ``.dups`` all columns are the default.
 
-    Of ``.dups``, without `Wanted.left`, the columns are those that it has. Ids of text files are
-    text unless `integers` is true. Whether their first row has names of columns the rows tell by
-    default, and `PairFile.note` if that is a guess.
+    Ids of text are text unless `integers`. `PairFile.note` tells if it is a guess that the first
+    row is a `header` or not.
     """
     check_choice("format", format, (None, *SUFFIXES))
     chosen = format or format_of(path)
@@ -652,9 +608,7 @@ def check_types(files: Iterable[PairFile]) -> None:
             weighed.setdefault(kind, file.path)
             if len(weighed) > 1:
                 (one, path), (other, place) = weighed.items()
-                raise TypeError(
-                    f"weights are {one} in {path}, but {other} in {place}; cast those of one file"
-                )
+                raise TypeError(f"weights are {one} in {path}, but {other} in {place}; cast one")
 
 
 def _side(given: Iterable[tuple[str, Any]]) -> list[Column]:
@@ -680,84 +634,67 @@ def _weight_type(file: PairFile) -> str:
 
 
 def batches(files: Sequence[PairFile], nulls: str, readers: int) -> Generator[Batch, None, None]:
-    """Read files one after another, while threads read ahead; nulls are as of `rows_without_nulls`.
-
-    The first batch has no rows, so that types are known however few there are.
-    """
+    """Read files one by one, threads ahead; the first batch has no rows, but types."""
     pieces = (piece for file in files for piece in file.pieces(nulls))
     for file in files[:1]:
         yield file.empty_batch()
     yield from in_order(pieces, min(readers, MOST_READERS))
 
 
-Pieces = Iterator[Callable[[], Generator[T, None, None]]]
+# How many seconds to wait at the end for threads that read, as from a disk that is silent.
+PATIENCE = 0.2
 
 
-def in_order(pieces: Pieces[T], workers: int) -> Generator[T, None, None]:
-    """Yield what generators yield, one generator after another, while threads go ahead in some.
-
-    Each of these holds one item at most that is not asked for yet, and makes another.
+def in_order(
+    pieces: Iterator[Callable[[], Generator[T, None, None]]], workers: int
+) -> Generator[T, None, None]:
+    """Yield what generators yield, one after another, while each of some threads is an item ahead.
 
     >>> pieces = [lambda: (x for x in "ab"), lambda: (x for x in "c")]
     >>> list(in_order(iter(pieces), 2))
     ['a', 'b', 'c']
     """
     stop = Event()
-    running: deque[_Ahead[T]] = deque()
+    running: deque[tuple[queue.Queue[Any], Thread]] = deque()
     try:
         while True:
             while len(running) < workers and (piece := next(pieces, None)) is not None:
-                running.append(_Ahead(piece, stop))
+                items: queue.Queue[Any] = queue.Queue(1)
+                # No daemon: a process that ends while one is in Arrow must wait, or it aborts.
+                running.append((items, Thread(target=_go_ahead, args=(piece, items, stop))))
+                running[-1][1].start()
             if not running:
                 return
-            yield from running[0].items()
+            while (found := running[0][0].get()) is not None:
+                item, error = found
+                if error is not None:
+                    raise error
+                yield item
             running.popleft()
     finally:
         stop.set()
         end = monotonic() + PATIENCE
-        for ahead in running:
-            ahead.thread.join(max(end - monotonic(), 0))
+        for _, thread in running:
+            thread.join(max(end - monotonic(), 0))
 
 
-# How many seconds to wait at the end for threads that read, as from a disk that is silent.
-PATIENCE = 0.2
+def _go_ahead(
+    piece: Callable[[], Generator[Any, None, None]], items: queue.Queue[Any], stop: Event
+) -> None:
+    """Put the items of a generator, each with an error that took its place; None at the end."""
 
-
-class _Ahead(Generic[T]):
-    """A generator that a thread goes through."""
-
-    def __init__(self, piece: Callable[[], Generator[T, None, None]], stop: Event) -> None:
-        self._piece, self._stop = piece, stop
-        self._items: queue.Queue[Any] = queue.Queue(1)
-        # No daemon: the process, when it ends, must wait for one that is in Arrow, or it aborts.
-        self.thread = Thread(target=self._run)
-        self.thread.start()
-
-    def _run(self) -> None:
-        try:
-            with closing(self._piece()) as items:
-                for item in items:
-                    if not self._put((item, None)):
-                        return
-            self._put((None, None))
-        except BaseException as error:
-            self._put((None, error))
-
-    def _put(self, item: Any) -> bool:
-        while not self._stop.is_set():
+    def put(found: Any) -> bool:
+        while not stop.is_set():
             try:
-                self._items.put(item, timeout=0.05)
+                items.put(found, timeout=0.05)
             except queue.Full:
                 continue
             return True
         return False
 
-    def items(self) -> Iterator[T]:
-        """Yield the items; raise what was raised on the way."""
-        while True:
-            item, error = self._items.get()
-            if error is not None:
-                raise error
-            if item is None:
-                return
-            yield item
+    try:
+        with closing(piece()) as made:
+            if all(put((item, None)) for item in made):
+                put(None)
+    except BaseException as error:
+        put((None, error))

@@ -11,19 +11,18 @@ from numpy.typing import NDArray
 
 from conncomp._optional import optional
 from conncomp.chunked.volumes.formats.slices import slab
-from conncomp.chunked.volumes.volume import Place, check_part, identity_of, reading
+from conncomp.chunked.volumes.volume import Place, Volume, check_part, reading
 from conncomp.files.access import naming
 from conncomp.files.scales import letters_of
 
-# What values are packed by: deflate, shuffle, fletcher32, szip, nbit, scaleoffset and LZF. Others
-# are programs that are loaded.
+# Deflate, shuffle, fletcher32, szip, nbit, scaleoffset and LZF; others are programs, loaded.
 FILTERS = {1, 2, 3, 4, 5, 6, 32000}
 # Names of datasets that an error lists, and how many objects are looked at for that.
 SHOWN, LOOKED_AT = 8, 1000
 
 
 @dataclass
-class Hdf5Dataset:
+class Hdf5Dataset(Volume):
     """A dataset of a file of HDF5."""
 
     path: str
@@ -34,7 +33,7 @@ class Hdf5Dataset:
 
     def __post_init__(self) -> None:
         self.shape = tuple(self.dataset.shape)
-        self.dtype: np.dtype[Any] = self.dataset.dtype  # of h5py's way to keep bools, bool
+        self.dtype = self.dataset.dtype  # of h5py's way to keep bools, bool
         self.chunks = tuple(self.dataset.chunks or slab(self.shape))  # slices where it has none
 
     def read(self, place: Place) -> NDArray[Any]:
@@ -44,10 +43,6 @@ class Hdf5Dataset:
             values = np.asarray(self.dataset[place])
         check_part(self.path, place, values, self.dtype)
         return values
-
-    def identity(self) -> str:
-        """Return what size and time of the file make, with the dataset's name."""
-        return identity_of(self.path, self.key)
 
     def close(self) -> None:
         """Close the file."""
@@ -94,21 +89,18 @@ def _within(h5py: Any, file: Any, key: str) -> Any:
 def _datasets(h5py: Any, file: Any) -> list[str]:
     """Return the paths of datasets of numbers, of the first `LOOKED_AT` objects."""
     names: list[str] = []
-    looked_at = 0
+    left = iter(range(LOOKED_AT))
 
     def look(name: str, entry: Any) -> bool | None:
-        nonlocal looked_at
-        looked_at += 1
         if isinstance(entry, h5py.Dataset) and entry.shape and entry.dtype.kind in "biuf":
             names.append(name)
-        return True if looked_at > LOOKED_AT else None
+        return True if next(left, None) is None else None
 
     file.visititems(look)
     return names
 
 
 def _name_of_axis(scales: Any) -> str:
-    """Return the name of an axis: its label, or the name of the first of its scales."""
     named = scales.label or next((scale.name for scale in scales.values()), "")
     return str(named).rpartition("/")[2]
 

@@ -1,10 +1,8 @@
-"""OME-Zarr, versions 0.4 and 0.5: images in several resolutions, and label images as their equals.
+"""OME-Zarr, versions 0.4 and 0.5 (https://ngff.openmicroscopy.org): images and label images.
 
 An image is a group whose attributes name its axes, and its arrays from the finest to the coarsest.
-A label image has as many, of the same shapes, axes and scales; it belongs into a group ``labels``
-of the image, whose attributes list the label images in it.
-
-https://ngff.openmicroscopy.org/0.4, https://ngff.openmicroscopy.org/0.5
+A label image has as many, of the same shapes, axes and scales, in a group ``labels`` of the image,
+whose attributes list it.
 """
 
 from __future__ import annotations
@@ -18,15 +16,7 @@ from pathlib import Path
 from typing import Any, TypeGuard
 
 from conncomp._optional import optional
-from conncomp.chunked.volumes.formats.zarr_arrays import (
-    ZarrVolume,
-    axes_of_array,
-    check_array,
-    check_metadata,
-    is_zarr,
-    listed_names,
-    open_node,
-)
+from conncomp.chunked.volumes.formats import zarr_arrays
 from conncomp.chunked.volumes.volume import MOST_BLOCKS, counts_of, identity_of, inner_path
 from conncomp.files.access import alone_in, naming
 
@@ -56,15 +46,15 @@ class Multiscale:
     @property
     def letters(self) -> str:
         """A letter for each axis."""
-        space = [name.upper() if name in ("z", "y", "x") else "Q" for name in self.names]
+        letters = {"z": "Z", "y": "Y", "x": "X"}
         return "".join(
-            name if kind == "space" else kind[0].upper()
-            for name, kind in zip(space, self.kinds, strict=True)
+            letters.get(name, "Q") if kind == "space" else kind[0].upper()
+            for name, kind in zip(self.names, self.kinds, strict=True)
         )
 
 
 @dataclass
-class OmeImage(ZarrVolume):
+class OmeImage(zarr_arrays.ZarrVolume):
     """The finest array of an image."""
 
     owner: str = ""  # the folder of the image or, of labels that lie in an image, of that
@@ -76,21 +66,21 @@ class OmeImage(ZarrVolume):
         return identity_of(self.place, self.key, self.channel, repr(self.multiscale), shapes)
 
 
-def open_zarr(path: str, key: str | None, channel: int | None) -> ZarrVolume:
+def open_zarr(path: str, key: str | None, channel: int | None) -> zarr_arrays.ZarrVolume:
     """Open an array of Zarr, or an image of OME-Zarr, all of it or one channel."""
     with naming(path):
-        node, place = open_node(path, key)
+        node, place = zarr_arrays.open_node(path, key)
         if hasattr(node, "shape"):
-            check_array(path, node)
+            zarr_arrays.check_array(path, node)
             multiscale, level = _image_of(place, node.ndim)
-            axes = axes_of_array(node) if multiscale is None else multiscale.letters
+            axes = zarr_arrays.axes_of_array(node) if multiscale is None else multiscale.letters
             chosen = None if channel is None else _channel(axes, node.shape, channel)
-            return ZarrVolume(path, key, node, place, axes, chosen, multiscale, level)
+            return zarr_arrays.ZarrVolume(path, key, node, place, axes, chosen, multiscale, level)
         multiscale = multiscale_of(dict(node.attrs))
         if multiscale is None:
             raise ValueError(
                 "is a group of Zarr, not an array or an image; choose one of it by key= "
-                f"({listed_names(node)})"
+                f"({zarr_arrays.listed_names(node)})"
             )
         levels = [_level(node, dataset["path"], place) for dataset in multiscale.datasets]
         if any(0 in (*level.shape, *level.chunks) for level in levels):
@@ -100,30 +90,19 @@ def open_zarr(path: str, key: str | None, channel: int | None) -> ZarrVolume:
             shapes = [level.shape for level in levels]
             raise ValueError(f"has axes {multiscale.names}, but arrays of shapes {shapes}")
         _check_sizes(levels)
-        axes = multiscale.letters
-        return OmeImage(
-            path,
-            key,
-            levels[0],
-            inner_path(place, multiscale.datasets[0]["path"]),
-            axes,
-            None if channel is None else _channel(axes, levels[0].shape, channel),
-            multiscale,
-            owner=_owner(place, dict(node.attrs)),
-            levels=levels,
-        )
+        axes, finest = multiscale.letters, inner_path(place, multiscale.datasets[0]["path"])
+        chosen = None if channel is None else _channel(axes, levels[0].shape, channel)
+        known = path, key, levels[0], finest, axes, chosen, multiscale
+        return OmeImage(*known, owner=_owner(place, dict(node.attrs)), levels=levels)
 
 
 def _image_of(place: str, ndim: int) -> tuple[Multiscale | None, int]:
-    """Return what the image says that the array in a folder belongs to, and which one it is.
-
-    What it says in a way that is not read counts as nothing.
-    """
+    """Return what the image of an array says, if it can be read, and which array it is."""
     folder, path = os.path.split(os.path.abspath(place))
     for _ in range(DEEPEST):
-        if is_zarr(folder):
+        if zarr_arrays.is_zarr(folder):
             with suppress(ValueError):
-                multiscale = multiscale_of(dict(open_node(folder, None)[0].attrs))
+                multiscale = multiscale_of(dict(zarr_arrays.open_node(folder, None)[0].attrs))
                 datasets = () if multiscale is None else multiscale.datasets
                 paths = [dataset["path"].strip("/") for dataset in datasets]
                 if multiscale is not None and path in paths and len(multiscale.axes) == ndim:
@@ -134,14 +113,14 @@ def _image_of(place: str, ndim: int) -> tuple[Multiscale | None, int]:
 
 
 def _owner(place: str, attributes: dict[str, Any]) -> str:
-    """Return the folder of an image or, of labels in the place of such, of the one they are of."""
+    """Return the folder of an image or, of labels that lie in one, of that."""
     folder, name = os.path.split(os.path.dirname(os.path.realpath(place)))
     is_label = "image-label" in attributes or "image-label" in attributes.get("ome", ())
     return folder if is_label and name == "labels" else place
 
 
 def multiscale_of(attributes: dict[str, Any]) -> Multiscale | None:
-    """Return what the attributes of a group say of an image; None if it is none."""
+    """Return what the attributes of a group say of an image, if it is one."""
     within = attributes.get("ome")
     ome = within if isinstance(within, dict) else attributes
     scales = ome.get("multiscales")
@@ -179,11 +158,11 @@ def _are_dicts(entries: Any, name: str) -> TypeGuard[list[dict[str, Any]]]:
 
 
 def _level(group: Any, path: str, place: str) -> Any:
-    check_metadata(place, inner_path(place, path))
+    zarr_arrays.check_metadata(place, inner_path(place, path))
     level = group.get(path)
     if not hasattr(level, "shape"):
         raise ValueError(f"says that it has an array {path!r}, which is not there")
-    check_array(place, level)
+    zarr_arrays.check_array(place, level)
     return level
 
 

@@ -14,13 +14,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conncomp.chunked.volumes.volume import (
-    SLAB,
-    Place,
-    check_part,
-    identity_of,
-    reading,
-)
+from conncomp.chunked.volumes.volume import SLAB, Place, Volume, check_part, reading
 from conncomp.files.access import naming
 from conncomp.files.images import KINDS, SIGNATURE, kind_of, read_content, read_header
 from conncomp.files.parts import check_place
@@ -37,7 +31,7 @@ def slab(shape: tuple[int, ...]) -> tuple[int, ...]:
 
 
 @dataclass
-class Slices:
+class Slices(Volume):
     """A volume of which some slices, along the first axis, are read at once."""
 
     path: str
@@ -60,10 +54,6 @@ class Slices:
         check_part(self.path, (place[0], *whole), values, self.dtype)
         return values[(slice(None), *place[1:])]
 
-    def identity(self) -> str:
-        """Return what names, sizes and times of files make."""
-        return identity_of(self.path)
-
     def close(self) -> None:
         """Close what is open."""
         if self.file is not None:
@@ -73,7 +63,7 @@ class Slices:
 def _flat_file(
     path: str, shape: tuple[int, ...], dtype: np.dtype[Any], ahead: int, axes: str = ""
 ) -> Slices:
-    """Return a volume whose values follow each other in a file, some bytes from its beginning."""
+    """Return a volume whose values follow each other in a file, after some bytes ahead."""
     plane = math.prod(shape[1:])
 
     def read(begin: int, end: int) -> NDArray[Any]:
@@ -137,8 +127,8 @@ def open_folder(path: str) -> Slices:
                 "is neither an array of Zarr nor a folder of slices, as it holds no images "
                 f"({', '.join(sorted(SUFFIXES))})"
             )
-        if len({kinds[name] for name in images}) > 1:
-            several = sorted({str(kinds[name]) for name in images})
+        several = sorted({str(kinds[name]) for name in images})
+        if len(several) > 1:
             raise ValueError(f"holds images of the kinds {', '.join(several)}; leave one kind")
         first = _read_image(path, images[0])
         if first.ndim != 2:

@@ -14,20 +14,14 @@ from conncomp._optional import optional
 from conncomp.chunked.volumes.volume import (
     MOST_BLOCKS,
     Place,
+    Volume,
     check_part,
     identity_of,
     inner_path,
     reading,
 )
+from conncomp.files import packed_chunks
 from conncomp.files.access import naming
-from conncomp.files.packed_chunks import (
-    CHECKSUM,
-    SHARDS,
-    Codec,
-    check_chunks,
-    check_codecs,
-    codecs_of,
-)
 from conncomp.files.parts import check_place
 from conncomp.files.scales import letters_of
 
@@ -50,7 +44,7 @@ def is_zarr(path: str) -> bool:
 
 
 @dataclass
-class ZarrVolume:
+class ZarrVolume(Volume):
     """An array of Zarr, or one channel of it."""
 
     path: str  # of the folder that was given
@@ -84,7 +78,7 @@ class ZarrVolume:
             stored[axis] = slice(k, k + 1)
         begins = tuple(part.start for part in stored)
         with reading(self.path, f"the chunk at {begins}"):
-            check_chunks(self.array, self.place, tuple(stored))
+            packed_chunks.check_chunks(self.array, self.place, tuple(stored))
             values = np.asarray(self.array[tuple(stored)])
         check_part(self.path, place, values, self.dtype)
         return values
@@ -92,9 +86,6 @@ class ZarrVolume:
     def identity(self) -> str:
         """Return what names, sizes and times of all files of the array make."""
         return identity_of(self.place, self.key, self.channel)
-
-    def close(self) -> None:
-        """Do nothing: files are open while they are read."""
 
 
 def open_node(path: str, key: str | None) -> tuple[Any, str]:
@@ -110,7 +101,7 @@ def open_node(path: str, key: str | None) -> tuple[Any, str]:
 
 
 def check_metadata(path: str, place: str) -> None:
-    """Raise ValueError if what tells of an array, in some folder, is not there but linked."""
+    """Raise ValueError if what tells of an array in a folder is linked."""
     for name in (*METADATA, ".zattrs", ".zmetadata"):
         check_place(path, os.path.join(place, name))
 
@@ -133,31 +124,30 @@ def check_array(path: str, array: Any) -> None:
     """Raise ValueError unless an array can be read: nothing of it is unpacked by a program."""
     metadata = array.metadata
     with naming(path):
-        outer = codecs_of(metadata)
-        _check_names(outer)
-        check_codecs(outer)
+        outer = packed_chunks.codecs_of(metadata)
+        _check_codecs(outer)
         if type(metadata.chunk_grid).__name__ != "RegularChunkGrid":
             raise ValueError("has chunks of several sizes, which are not read; rechunk it")
-        if outer[-1:] and outer[-1].name == SHARDS:
+        if outer[-1:] and outer[-1].name == packed_chunks.SHARDS:
             _check_shards(metadata.codecs[-1])
             inner = math.prod(array.shards) // max(1, math.prod(array.chunks))
             if inner > MOST_BLOCKS:
                 raise ValueError(f"says that it has shards of {inner} chunks; rechunk it")
 
 
-def _check_names(codecs: list[Codec]) -> None:
+def _check_codecs(codecs: list[packed_chunks.Codec]) -> None:
     for codec in codecs:
         if codec.name not in CODECS:
             raise ValueError(f"is packed by {codec.name}, which is not read; pack it by zstd")
+    packed_chunks.check_codecs(codecs)
 
 
 def _check_shards(sharding: Any) -> None:
     """Raise ValueError unless chunks in shards are packed in ways that are read."""
-    inner, index = codecs_of(sharding), codecs_of(sharding.index_codecs)
-    if any(codec.name == SHARDS for codec in inner):
+    inner, index = packed_chunks.codecs_of(sharding), packed_chunks.codecs_of(sharding.index_codecs)
+    if any(codec.name == packed_chunks.SHARDS for codec in inner):
         raise ValueError("has shards in shards, which are not read; rechunk it")
-    _check_names(inner)
-    check_codecs(inner)
+    _check_codecs(inner)
     names = [codec.name for codec in index]
-    if names not in (["bytes"], ["bytes", CHECKSUM]):
+    if names not in (["bytes"], ["bytes", packed_chunks.CHECKSUM]):
         raise ValueError(f"has shards whose index is packed by {', '.join(names)}")

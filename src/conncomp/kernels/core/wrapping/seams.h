@@ -1,10 +1,7 @@
-// The seam links of an array: those that lead over the ends of periodic axes, in boxes.
-//
-// A box has the links of one step from the elements of a cuboid, all of which lead over the ends of the same
-// axes. So all have one winding, and their ends lie at one distance; the boxes of the backward steps have
-// every seam link once (see seams.py, which makes them). In an array of 4 x 6, periodic along both axes, the
-// step (-1, 1) has three boxes:
-//
+// The seam links of an array, those over the ends of periodic axes, in boxes. A box has the links of one step
+// from the elements of a cuboid, all over the ends of the same axes, so with one winding and distance; the
+// boxes of the backward steps have every seam link once (seams.py makes them). In an array of 4 x 6, periodic
+// along both axes, the step (-1, 1) has three boxes:
 //      a a a a a c        a: over the end of axis 0, winding (-1, 0)
 //      . . . . . b        b: over the end of axis 1, winding (0, 1)
 //      . . . . . b        c: over both, winding (-1, 1)
@@ -49,7 +46,6 @@ struct Seams {
   }
 };
 
-// An element that a seam link leads from.
 struct SeamEnd {
   int64_t index, value;  // the latter is an offset
   int64_t left;          // the links that go on along the last axis of the box, this one among them
@@ -69,7 +65,7 @@ CONNCOMP_ANYWHERE inline SeamEnd end_of(const Seams& seams, const SeamBox& box, 
   return end;
 }
 
-// An array that was labelled with all axes open, from 1 on in each item, and the seam links it may have.
+// An array labelled with all axes open, from 1 on in each item, and the seam links it may have.
 template <class Rule, class Label>
 struct SeamArray {
   Seams seams;
@@ -80,8 +76,7 @@ struct SeamArray {
 
   CONNCOMP_ANYWHERE int64_t links() const { return seams.items * seams.links; }
 
-  // Calls body(from, to) with the keys of the ends of a link, if there is one from this element; unless
-  // both are foreground and wanted(from, to), values are not read.
+  // Calls body(from, to) with the keys of a link's ends; values are read only if wanted(from, to).
   template <class Wanted, class Body>
   CONNCOMP_ANYWHERE void with_link(int64_t item, const SeamBox& seam_box, const SeamEnd& end, Wanted&& wanted,
                                    Body&& body) const {

@@ -1,19 +1,14 @@
 // Which components of a torus close on themselves, and how: windings.
-//
-// Cut a torus open along its periodic axes. Within the open array a component has one place; links across a
-// cut, the seam links, connect components of the open array with each other or with themselves, a number of
-// periods farther: their winding, -1, 0 or 1 along each periodic axis. A closed path of seam links whose
-// windings sum up to w winds w times around the torus, and the windings of all closed paths of a component
-// are a lattice of integer vectors. Three rows that are periodic, cut at their ends:
-//
+// Cut a torus open along its periodic axes. Seam links, across a cut, connect components of the open array
+// with each other or themselves, a number of periods farther: their winding, -1, 0 or 1 along each periodic
+// axis. A closed path of seam links whose windings sum up to w winds w times around the torus, and these
+// windings of a component are a lattice of integer vectors. Three rows that are periodic, cut at their ends:
 //      1 1 . . 2 2        open components 1 and 2. The seam link from 2 to 1 in the first row has winding 1,
 //      . 1 . . 2 .        and closes no path: 2 lies left of 1, a period back. Were the . in the last row
 //      . 1 1 . 2 .        set, 2 would be 1, and the link a closed path of winding 1: a ring.
-//
-// So what is at a cut decides, a graph of few vertices: seam components, which SeamTable names by slots,
-// WindingForest puts under roots, each with its winding from there (displacement from the root, after
-// Machta et al. 1996), and WindingLattices collects closed paths for each root; SeamWindings has all three.
-// All take any number of threads at once.
+// SeamTable names seam components by slots, WindingForest puts them under roots, each with its winding from
+// there (Machta et al. 1996), and WindingLattices collects closed paths for each root; SeamWindings has all
+// three. Any number of threads.
 #pragma once
 
 #include "core/atomics.h"
@@ -22,7 +17,6 @@ namespace conncomp {
 
 constexpr int kMostClosedAxes = 4;
 
-// How many periods farther, along each closed axis.
 struct Winding {
   int32_t along[kMostClosedAxes];
 
@@ -42,16 +36,14 @@ struct Winding {
   CONNCOMP_ANYWHERE bool is_zero() const { return *this == Winding{}; }
 };
 
-// A bijection of 64 bits that leaves no order of what it maps (the last steps of SplitMix64: Steele, Lea and
-// Flood 2014).
+// A bijection of 64 bits that leaves no order (the last steps of SplitMix64: Steele, Lea and Flood 2014).
 CONNCOMP_ANYWHERE inline uint64_t scrambled(uint64_t bits) {
   bits = (bits ^ bits >> 30) * 0xbf58476d1ce4e5b9u;
   bits = (bits ^ bits >> 27) * 0x94d049bb133111ebu;
   return bits ^ bits >> 31;
 }
 
-// Names for few of many keys: a slot for each key that is asked for, by open addressing. The table has a
-// power of two of slots, more than there are keys.
+// Slots for few of many keys, by open addressing; a power of two of slots, more than there are keys.
 struct SeamTable {
   static constexpr int64_t kNoKey = -1;
   int64_t* key;  // of each slot
@@ -68,21 +60,17 @@ struct SeamTable {
   }
 };
 
-// What a node of a forest hangs under, and where it lies from there.
 struct Hook {
   int32_t parent;
   Winding winding;
 };
 
-// A forest whose nodes know their windings from the root. A node hangs by the seam link that joined its tree
-// to another one: `link` of a node is that link's number, kNoLink of a root, and `hook` of that link says
-// what it hangs under. A link joins two trees at most once, so its hook is written by one thread, before
-// the node is seen to hang by it, and not changed again.
-//
-// Paths are not shortened, as a parent and a winding would have to change at once. They are short because of
-// two roots the one with the larger scrambled number hangs under the other one: that is as if the order was
-// drawn, and such trees are as deep as the logarithm of their nodes, whatever the order of the unions (Goel
-// et al. 2014). By index, a component that winds many times would be a chain.
+// A forest whose nodes know their windings from the root. `link` of a node is the number of the seam link
+// that joined its tree to another, kNoLink of a root, and that link's `hook` says what it hangs under; one
+// thread writes it, before the node is seen to hang by it. Paths are not shortened, as a parent and a winding
+// would have to change at once. Of two roots that with the larger scrambled number hangs under the other, so
+// that trees are as deep as the logarithm of their nodes (Goel et al. 2014); by index, a component that winds
+// many times would be a chain.
 struct WindingForest {
   static constexpr int32_t kNoLink = -1;
   int32_t* link;
@@ -103,7 +91,7 @@ struct WindingForest {
     return place;
   }
 
-  // Unites the trees of two nodes, `winding` being that of the second one as seen from the first one.
+  // Unites the trees of two nodes, `winding` being that of the second as seen from the first.
   template <class Access>
   CONNCOMP_ANYWHERE void unite(int32_t from, int32_t to, const Winding& winding, int32_t by) const {
     for (;;) {
@@ -130,16 +118,12 @@ struct WindingForest {
   }
 };
 
-// Lattices of windings in Hermite normal form: row k of a basis, if it is not 0, has its first number other
-// than 0 in column k, which is positive, and the numbers above that are from 0 to one less. So equal lattices
-// have equal bases. An example of windings (2, 4) and (3, 1), which generate every tenth winding:
-//
-//      2 4     3 1     1 -3     1 7        gcd(2, 3) = 1 = 3 - 2; 2 (1, -3) - (2, 4) = (0, -10);
-//                      0 10     0 10       7 = -3 + 10
+// Lattices of windings in Hermite normal form: row k, if not 0, begins in column k with a positive number;
+// those above that are from 0 to one less. So equal lattices have equal bases: (2, 4) and (3, 1) have (1, 7),
+// (0, 10).
 struct WindingBasis {
   int64_t row[kMostClosedAxes][kMostClosedAxes];
 
-  // Whether the lattice has a winding, given by its numbers.
   template <class Numbers>
   CONNCOMP_ANYWHERE bool has(const Numbers& winding) const {
     int64_t left[kMostClosedAxes];
@@ -181,7 +165,6 @@ struct WindingBasis {
     }
   }
 
-  // A bit for each axis along which a winding of the lattice is not 0.
   CONNCOMP_ANYWHERE int axes() const {
     int axes = 0;
     for (int r = 0; r < kMostClosedAxes; ++r)
@@ -195,14 +178,12 @@ struct WindingBasis {
   }
 };
 
-// A lattice that several threads add to. It is read by all who have found a closed path, and changed by few
-// of them, one after the other: `version` is odd meanwhile, and larger afterwards.
+// A lattice that several threads add to: `version` is odd while one changes it, and larger afterwards.
 struct WindingLattice {
   int32_t version, unused;
   WindingBasis basis;
 };
 
-// The lattices of roots, for those that have closed paths.
 struct WindingLattices {
   static constexpr int32_t kNone = -1, kBeingMade = -2;
   int32_t* number_at_root;
@@ -261,18 +242,16 @@ struct SeamLink {
   }
 };
 
-// What is known of the seams: nodes are slots of open components, named by their item and label. Links are
-// united first, all of them; then each one tells whether it closes a path.
+// Nodes are slots of open components. All links are united first; then each tells whether it closes a path.
 struct SeamWindings {
   static constexpr int kItemShift = 40;
   static constexpr int64_t kNoSmallest = int64_t(~uint64_t(0) >> 1);
   SeamTable table;
   WindingForest forest;
   WindingLattices lattices;
-  int64_t* smallest;  // the smallest key of each root's tree, then of each node's; null if nobody asks
-  SeamLink* kept;     // each link by its number, for kernels that close paths; null where the caller has them
+  int64_t* smallest;  // the smallest key of each root's tree, then of each node's; or null
+  SeamLink* kept;     // each link by its number, for kernels that close paths; or null
 
-  // Of a slot: nothing is known yet.
   CONNCOMP_ANYWHERE void clear(int64_t slot) const {
     table.key[slot] = SeamTable::kNoKey;
     forest.link[slot] = WindingForest::kNoLink;
@@ -283,7 +262,6 @@ struct SeamWindings {
   CONNCOMP_ANYWHERE static int64_t key_of(int64_t item, int64_t label) { return item << kItemShift | label; }
   CONNCOMP_ANYWHERE int64_t item_of(int64_t slot) const { return table.key[slot] >> kItemShift; }
 
-  // Unites the open components at the ends of a link, which are given by their keys.
   template <class Access>
   CONNCOMP_ANYWHERE SeamLink unite(int64_t from, int64_t to, const Winding& winding, int64_t number) const {
     SeamLink link;
@@ -305,7 +283,6 @@ struct SeamWindings {
     }
   };
 
-  // The closed path that a link makes, once all are united.
   template <class Access>
   CONNCOMP_ANYWHERE Path path_over(const SeamLink& link) const {
     const auto a = forest.find<Access>(link.from);
@@ -331,7 +308,7 @@ struct SeamWindings {
     if (table.key[slot] == SeamTable::kNoKey || forest.link[slot] == WindingForest::kNoLink) return;
     smallest[slot] = smallest[forest.find<Access>(int32_t(slot)).root];
   }
-  // Whether the key of a slot, which has asked, is not the smallest one of its component.
+  // Whether the key of a slot, which has asked, is not the smallest of its component.
   CONNCOMP_ANYWHERE bool is_left_out(int64_t slot) const {
     return table.key[slot] != SeamTable::kNoKey && table.key[slot] != smallest[slot];
   }

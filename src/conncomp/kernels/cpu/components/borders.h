@@ -1,12 +1,8 @@
-// Perimeters of components of two dimensions, as the length of the path through the elements of the border.
-//
-// What: an element is of the border if one of its four neighbours is not of the component. How many elements
-// of the border there are at which the path goes straight on, aslant, or turns from one to the other is
-// counted by how many of the eight neighbours are of the border, too: their lengths are 1, the root of 2, and
-// half of the sum. How: of five lines three are marked where borders are. Cost: each label read five times,
-// and eight comparisons an element of the border; a row of 3 numbers. Source: Benkrid, Crookes, "Design and
-// FPGA implementation of a perimeter estimator", 2000; the weights are those of scikit-image's ``perimeter``,
-// neighbourhood 4.
+// Perimeters in two dimensions: the length of the path through the border elements, which have one of four
+// neighbours outside. The eight border neighbours tell whether the path goes straight on, aslant, or turns:
+// lengths 1, the root of 2, and half of the sum. Cost: each label read five times, eight comparisons a border
+// element. Source: Benkrid, Crookes 2000, "Design and FPGA implementation of a perimeter estimator"; weights
+// as scikit-image's ``perimeter``.
 #pragma once
 
 #include "cpu/components/row_lines.h"
@@ -31,7 +27,7 @@ class BorderCounter {
         reader_.read(inside ? item * height + place : kNoLine, begin - kReach, begin + count + kReach,
                      rows_[j].data());
       }
-      // Words begin with the last element before these, and end with the first behind them.
+      // Words begin with the element before these, and end with the first behind them.
       const int64_t marked = count + 2, words = (marked + kWord - 1) / kWord;
       for (int j = 0; j < kMarked; ++j)
         for (int64_t w = 0; w < words; ++w) borders_[j][w] = border(j + 1, w, marked);
@@ -62,7 +58,6 @@ class BorderCounter {
     });
   }
 
-  // Which elements of a word have a neighbour of the border that is of the same row, one step away.
   uint64_t neighbours(int dy, int dx, int64_t w, int64_t words) const {
     const Row *const line = rows_[kReach].data() + w * kWord + 1, *const others = rows_[kReach + dy].data() +
                                                                                   w * kWord + 1 + dx;
@@ -89,7 +84,7 @@ class BorderCounter {
       for_each_bit(kinds[kind] & here, [&](int p) { ++table.touch(rows[p])[kind]; });
   }
 
-  // How many of some words have each bit: three digits of up to seven.
+  // How many of some words have each bit, in three binary digits.
   struct BitCounts {
     uint64_t ones = 0, twos = 0, fours = 0;
 
@@ -109,14 +104,9 @@ class BorderCounter {
   std::array<std::array<uint64_t, kSpan / kWord + 1>, kMarked> borders_;
 };
 
-// Fills a row for each component with how many elements of each kind its border has.
 inline void count_borders(const LabelledItems& items, const RowsOfLabels& rows, int64_t* kinds) {
   const RowLines lines(items, rows);
-  const auto fill = [&](RowTable<int64_t>& table, int64_t begin, int64_t end) {
-    BorderCounter counter(lines);
-    for (int64_t line = begin; line < end; ++line) counter.count(line, table);
-  };
-  sum_of_lines(lines, items.lines(), kBorderKinds, fill, kinds);
+  sum_of_lines<BorderCounter>(lines, items.lines(), kBorderKinds, kinds);
 }
 
 }  // namespace conncomp

@@ -1,14 +1,9 @@
-// Chooses colours for components so that those that are close to each other differ.
-//
-// What: the number of a colour for each component. Two are close if a step, of a set that has the opposite of
-// each, leads from an element of one to an element of the other. How: one component after another looks at
-// what is close to its elements, and takes a colour that nothing there has, the first from a preferred one
-// on: the greedy colouring of a graph whose arcs are never written down. Of an element that follows another
-// one, only steps beyond what was close to that are taken. Colours are bits of a word, 64 at a time; a
-// component that finds all of them taken waits for the next word. Cost: two loads for each step of an element
-// that others are close to, for each word, by one thread. Memory: a word for each component. Source: D. J. A.
-// Welsh and M. B. Powell, An upper bound for the chromatic number of a graph (1967). Their order, most
-// neighbours first, is the caller's: most elements that others are close to.
+// Colours for components so that those close to each other differ: if a step, of a set that has the opposite
+// of each, leads from one to the other. One after another takes a colour that nothing close has, from a
+// preferred one on: greedy colouring of a graph whose arcs are never written. An element that follows another
+// takes only steps beyond what was close to that. Colours are bits of a word; a component that finds all
+// taken waits for the next word. Cost: two loads per step, element and word, by one thread. Source: Welsh and
+// Powell 1967; the order is the caller's.
 #pragma once
 
 #include <algorithm>
@@ -20,8 +15,7 @@
 
 namespace conncomp {
 
-// The place of one of these bits, of which there is one: the first from `preferred` on, in turn, among as few
-// of the lowest as have one, `common` or more.
+// The first of these bits from `preferred` on, cyclically, among the fewest lowest, at least `common`.
 inline int pick_bit(uint64_t bits, uint64_t preferred, int common) {
   for (int width = common;; width = std::min(width + width / 3, kWord)) {
     const uint64_t window = bits & up_to(width - 1);
@@ -31,29 +25,27 @@ inline int pick_bit(uint64_t bits, uint64_t preferred, int common) {
   }
 }
 
-// The elements of component k that others are close to are those of places[begins[k]] and up to
-// places[begins[k + 1]], in ascending order. Component `rows` is the background.
+// The elements of component k that others are close to: places[begins[k]] ... places[begins[k + 1] - 1], in
+// ascending order. Component `rows` is the background.
 struct PlacesOfComponents {
   const int64_t *begins, *places;
   int64_t rows;
 };
 
-// Steps from an element to those close to it. The first `leading` are all that lead to what is not close to
-// the element before.
+// Steps from an element to those close to it. The first `leading` lead to what is not close to the element
+// before.
 struct StepsNearby {
   const std::vector<int64_t>& steps;
   int64_t leading;
 };
 
-// 64 colours, from `first` on: which one a component would rather have, and how many are common.
 struct ColoursToChoose {
   const int64_t* preferred;
   int64_t first;
   int common;
 };
 
-// Chooses colours for the first `count` components of `order`. Those for which none is left come to stand
-// first in `order`; returns how many they are.
+// Colours the first `count` of `order`. Moves those without a colour to its front; returns how many.
 int64_t choose_colours(const auto* components, const StepsNearby& nearby, const PlacesOfComponents& elements,
                        const ColoursToChoose& palette, int64_t* order, int64_t count, int64_t* colours) {
   const auto& [steps, leading] = nearby;

@@ -1,12 +1,8 @@
-// The runs of each component, for what is measured component by component.
-//
-// What: stretches of elements along lines, of up to 64, in order. How: threads share the lines; each counts
-// the runs of each component among its own, and then writes them where those of the lines before end. Cost:
-// two passes over the labels. Memory: 8 bytes a run, and as many for each component and thread. What is
-// measured of the runs of a component is measured by one thread, from first to last: sums of floating-point
-// numbers do not depend on how many threads there are. Labels are the caller's, who may change them between
-// the passes (contract 5): a run that was not counted is left out, and those that are there may
-// then be of any order. Whoever uses places of runs as indices checks them.
+// The runs of each component: stretches of up to 64 elements along lines, in order. Threads share the lines,
+// each counts, and writes its runs behind those of the lines before. One thread measures a component from
+// first to last, so sums do not depend on threads. Memory: 8 bytes a run, and as many for each component and
+// thread. Labels may change between the passes (contract 5): runs not counted are left out, and places used
+// as indices are checked.
 #pragma once
 
 #include <span>
@@ -66,9 +62,8 @@ class ComponentRuns {
     std::copy(packed.begin(), packed.end(), packed_.data());
   }
 
-  // Runs that a GPU has listed (cuda/components/runs.cuh), of items of so many elements in all: those of row
-  // k end at entries[ends[k]], in any order. What lies elsewhere, as labels that change meanwhile may leave
-  // it, becomes a run of nothing.
+  // Runs that a GPU has listed (cuda/components/runs.cuh): those of row k end at entries[ends[k]], in any
+  // order. Entries beyond `elements`, as labels that change meanwhile may leave them, become empty runs.
   ComponentRuns(const std::vector<int64_t>& shape, int64_t elements, std::span<const int64_t> ends,
                 std::span<const uint64_t> entries)
       : shape_(shape), rows_(int64_t(ends.size())), first_(rows_ + 1), packed_(int64_t(entries.size())) {
@@ -96,7 +91,7 @@ class ComponentRuns {
   int64_t rows() const { return rows_; }
   int64_t count(int64_t row) const { return first_[row + 1] - first_[row]; }
 
-  // Calls visit(run) for the runs of a row, in order; a row may have most of all.
+  // Calls visit(run) for the runs of a row, in order; with polls, as a row may have most of all.
   void for_each(int64_t row, auto&& visit) const {
     for_each_in(first_[row], first_[row + 1], [&](int64_t i) {
       const uint64_t packed = Shared::load(&packed_[i]);
@@ -113,7 +108,6 @@ class ComponentRuns {
     });
   }
 
-  // Calls measure(row, scratch) for every row, where each thread has some scratch.
   template <class Scratch, class Measure>
   void for_each_row(Measure&& measure) const {
     constexpr int64_t kRows = 16;
@@ -132,7 +126,6 @@ class ComponentRuns {
 
   static uint64_t pack(Run run) { return uint64_t(run.begin) << kLengthBits | uint64_t(run.end - run.begin); }
 
-  // Calls visit(row, run) for the runs of components in lines [begin, end).
   static void for_each_run_of_lines(const LabelledItems& items, const RowsOfLabels& rows, int64_t begin,
                                     int64_t end, FunctionRef<void(int64_t, Run)> visit) {
     const int64_t length = items.length();

@@ -1,10 +1,7 @@
-// Euler numbers and intercepts of components, by the configurations of 2 x 2 (x 2) elements.
-//
-// What: sums of the weights of core/configurations.h, for each component. How: lines that meet in a corner
-// are laid beside each other; corners at which elements are not all of one component alone count. There each
-// component that has an element adds its weights; mostly it is one. Cost: each label read twice, or four
-// times in three dimensions, and some ten operations a number at each corner of a surface; a row of 6 or 16
-// numbers.
+// Euler numbers and intercepts: sums of the weights of core/configurations.h. Lines that meet in a corner are
+// laid beside each other; where elements are not all of one row, each component that has one adds its
+// weights. Cost: each label read twice, or four times in three dimensions, some ten operations a number at
+// each corner of a surface.
 #pragma once
 
 #include "core/configurations.h"
@@ -20,7 +17,7 @@ class ConfigurationCounter {
  public:
   explicit ConfigurationCounter(const RowLines& lines) : reader_(lines) {}
 
-  // How many lines of corners the items have, of each one more than it has lines along every axis.
+  // How many lines of corners the items have: one more than lines along every axis.
   static int64_t corner_lines(const LabelledItems& items) {
     int64_t lines = 1, corners = 1;
     for (int k = 0; k < axes - 1; ++k) lines *= items.shape[k], corners *= items.shape[k] + 1;
@@ -60,7 +57,7 @@ class ConfigurationCounter {
     }
   }
 
-  // At which corners from `first` on elements are of different rows.
+  // The corners from `first` on at which elements are of different rows.
   uint64_t uneven(int64_t first, int count) const {
     return mask_where(count, [this, first](int p) {
       const Row row = rows_[0][first + p];
@@ -97,12 +94,8 @@ class ConfigurationCounter {
 template <int axes>
 void count_configurations(const LabelledItems& items, const RowsOfLabels& rows, int64_t* numbers) {
   const RowLines lines(items, rows);
-  const auto fill = [&](RowTable<int64_t>& table, int64_t begin, int64_t end) {
-    ConfigurationCounter<axes> counter(lines);
-    for (int64_t line = begin; line < end; ++line) counter.count(line, table);
-  };
-  sum_of_lines(lines, ConfigurationCounter<axes>::corner_lines(items), Configurations<axes>::kNumbers, fill,
-               numbers);
+  sum_of_lines<ConfigurationCounter<axes>>(lines, ConfigurationCounter<axes>::corner_lines(items),
+                                           Configurations<axes>::kNumbers, numbers);
 }
 
 }  // namespace conncomp

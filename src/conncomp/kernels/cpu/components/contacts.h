@@ -1,16 +1,10 @@
-// Which components touch, and in how many places: for each pair of labels, the number of contacts of each
-// kind, of an element of one label and one of the other a backward step of the neighbourhood apart. Kinds are
-// told apart by steps, such as faces by their axis, so that areas are sums of integers until the end.
-//
-// Lines along the last axis are taken 64 elements at a time. Words say which elements are no background, and
-// which differ from the one before; for each two lines that touch, a word says where they differ, and so
-// where contacts can be, straight or aslant. A pair and a kind make a key of 64 bits, which each thread
-// counts in tables of its own, a small one for what comes again soon before a large one (key_counts.h); the
-// tables are put together in the order of keys. Labels are the caller's, who may change them after they were
-// checked (contract 5): those of a contact are loaded once, and checked again.
-// Cost: labels read once for each line that touches a line, mostly from the caches, and a look-up for each
-// contact. Memory: two bits an element, or two words for each shorter line; 32 to 64 bytes for each pair and
-// kind, once for each thread.
+// Which components touch, and how often: for each pair of labels, the contacts of each kind, a backward step
+// of the neighbourhood, such as faces by their axis, so that areas are sums of integers until the end. Words
+// of 64 elements say which are no background, differ from the one before, and where two lines differ, so
+// where contacts can be. A pair and a kind make a key of 64 bits, which each thread counts (key_counts.h).
+// Labels of a contact are loaded once, and checked again (contract 5). Cost: labels read once for each line
+// that touches a line, and a look-up per contact. Memory: two bits an element; 32 to 64 bytes for each pair,
+// kind and thread.
 #pragma once
 
 #include "cpu/core/bits.h"
@@ -107,7 +101,6 @@ class ContactCounter {
     }
   }
 
-  // After the last line.
   void finish() { counts_.send_all(); }
 
  private:
@@ -145,7 +138,7 @@ class ContactCounter {
       const Label *const here = at + first, *const there = neighbours + first;
       const uint64_t differ =
           line == neighbour_line ? 0 : mask_where(count, [=](int p) { return here[p] != there[p]; });
-      // What equals the element beside, which equals its own neighbour, is no contact; other words may be.
+      // An element that equals the one beside, which equals its own neighbour, is no contact.
       count_contacts(here, there - 1, (differ | change.word) & present[w] & beside.left, steps.kind[0]);
       count_contacts(here, there, differ & present[w] & beside.word, steps.kind[1]);
       count_contacts(here, there + 1, (differ | change.right) & present[w] & beside.right, steps.kind[2]);
@@ -156,7 +149,7 @@ class ContactCounter {
     }
   }
 
-  // Counts those of some places that are contacts: of different labels, neither of them background.
+  // Counts those of some places that are contacts: of different labels, neither background.
   void count_contacts(const Label* at, const Label* neighbours, uint64_t places, int64_t kind) {
     if (kind == kNoStep) return;
     poll(kAdd * std::popcount(places));
@@ -169,7 +162,7 @@ class ContactCounter {
     });
   }
 
-  static constexpr int64_t kAdd = 16;  // as much work as so many elements, where the table is large
+  static constexpr int64_t kAdd = 16;  // the cost of a count, in elements, where the table is large
 
   bool has_row(Label label) const { return label != background_ && uint64_t(label) < uint64_t(rows_); }
 
@@ -179,12 +172,12 @@ class ContactCounter {
   const ContactGrid& grid_;
   const LineWords<Label>& words_;
   RecentCounts counts_;
-  std::vector<int64_t> turn_;     // for each axis, how far a step over its end leads too far
+  std::vector<int64_t> turn_;     // for each axis, how far a step over its end is off
   std::vector<LineSteps> steps_;  // those of one line together
 };
 
-// Pairs of labels that touch, ascending, and how often. Threads share the sorted keys, in parts; a pair is of
-// the part where its first key is.
+// Pairs of labels that touch, ascending, and how often. Threads share the sorted keys; a pair is of the part
+// where its first key is.
 class LabelContacts {
  public:
   LabelContacts(const std::vector<KeyCounts>& tables, int64_t rows, int64_t kinds)
@@ -203,7 +196,6 @@ class LabelContacts {
 
   int64_t pairs() const { return first_pair_.back(); }
 
-  // Fills two labels, and a count for each kind, for each pair.
   void write(int64_t* labels, int64_t* counts) const {
     parallel_for(parts_.parts, [=, this](int64_t part) {
       int64_t pair = first_pair_[part] - 1;
@@ -215,7 +207,7 @@ class LabelContacts {
           labels[2 * pair + 1] = int64_t(both % uint64_t(rows_));
           std::fill_n(counts + pair * kinds_, kinds_, 0);
         }
-        // Those before the first pair of the part are of the one before.
+        // Counts before the first pair of the part are of the part before.
         if (pair < first_pair_[part]) return;
         const KeyCount& entry = counts_.first[i];
         counts[pair * kinds_ + int64_t(entry.key % uint64_t(kinds_))] += entry.count;
@@ -240,8 +232,7 @@ class LabelContacts {
   std::vector<int64_t> first_pair_;  // of each part, and how many there are
 };
 
-// Adds up how many contacts, and how large an area, the contacts of each pair are, given their numbers by
-// kind: what a contact of each kind stands for, and the area of the first kinds.
+// Adds up contacts and areas: `times` says how much a kind counts, `face` the area of the first kinds.
 inline void weigh_contacts(const int64_t* by_kind, int64_t pairs, const std::vector<int64_t>& times,
                            const std::vector<double>& face, int64_t* counts, double* areas) {
   const int64_t kinds = int64_t(times.size()), faces = int64_t(face.size());
@@ -258,7 +249,6 @@ inline void weigh_contacts(const int64_t* by_kind, int64_t pairs, const std::vec
       kinds + 1);
 }
 
-// Counts the contacts of labels below `rows`; `grid` has as many elements as there are labels.
 template <class Label>
 LabelContacts find_contacts(const Label* labels, Label background, int64_t rows, const ContactGrid& grid) {
   const int64_t lines = grid.lines();
@@ -278,9 +268,9 @@ LabelContacts find_contacts(const Label* labels, Label background, int64_t rows,
   return LabelContacts(tables, rows, grid.kinds);
 }
 
-// Which labels two arrays have in the same places: the runs of elements that are foreground in both, each as
-// the two labels and its length. A run ends where one of the labels changes, and where a part of a thread
-// does. Cost: labels read once, but for blocks of background of the first. Memory: three numbers a run.
+// Which labels two arrays have in the same places: runs of foreground in both, as two labels and a length.
+// Runs also end where a thread's part does. Cost: labels read once, but for blocks of background of the
+// first.
 template <class Label>
 std::vector<int64_t> pair_runs(const Label* one, const Label* other, int64_t count) {
   constexpr int64_t kBlock = 16;

@@ -1,21 +1,14 @@
-// Which labels there are, and a number for each, whatever their size.
-//
-// What: the labels that differ, ascending, and for each element the number that the caller gives its label.
-// How, where all labels are below their count: those that there are get a mark in a table of bytes, which
-// threads share. Elsewhere each thread enters the labels of its part of the array into a hash table
-// (key_counts.h), and leaves each element the number that its label got there, in the order of arrival. The
-// labels of all parts are sorted; then a table for each part turns its numbers into those that are wanted, so
-// that each label is looked up once:
-//
+// Which labels there are, ascending, and for each element the number that the caller gives its label.
+// Where all labels are below their count, they set marks in a table of bytes that threads share. Elsewhere
+// each thread enters the labels of its part into a hash table (key_counts.h), and leaves each element the
+// number that its label got there. The labels of all parts are sorted; a table per part then turns its
+// numbers into those that are wanted, so that each label is looked up once:
 //     part of a thread         7 7 0 7 9     and of another      9 9 7
 //     numbers of arrival       0 0 1 0 2                         0 0 1
 //     distinct labels          0 7 9
 //     places of the numbers    1 0 2                             2 1
-//     places of the elements   1 1 0 1 2                         2 2 1
-//
-// Labels that follow each other and are equal are looked up once. Cost: the labels read once, the numbers
-// written twice. Memory: 32 to 64 bytes a label that differs, once for each thread. Labels are the caller's,
-// who may change them meanwhile (contract 5): each is loaded once.
+// Cost: labels read once, numbers written twice. Memory: 32 to 64 bytes per label and thread. The caller may
+// change labels meanwhile (contract 5): each is loaded once.
 #pragma once
 
 #include "cpu/components/stretches.h"
@@ -24,16 +17,15 @@
 
 namespace conncomp {
 
-// Labels come as words of their width, and are ordered as unsigned numbers once the sign bit is turned where
-// they have one.
+// Labels are words of their width, ordered as unsigned numbers once the sign bit, if any, is turned.
 template <class Word>
 constexpr Word sign_bit(bool is_signed) {
   static_assert(std::is_unsigned_v<Word>);
   return is_signed ? Word(Word(1) << (8 * sizeof(Word) - 1)) : Word(0);
 }
 
-// Sets the marks, of which there is one for each number below `count`, of the labels that there are. Returns
-// the largest label, or -1 if one is no such number.
+// Sets the marks of the labels that occur, one for each number below `count`. Returns the largest label, or
+// -1 if one is no such number.
 template <class Word>
 int64_t mark_labels(const Word* labels, bool is_signed, int64_t count, uint8_t* marks) {
   // Words of negative labels are none of these.
@@ -46,7 +38,7 @@ int64_t mark_labels(const Word* labels, bool is_signed, int64_t count, uint8_t* 
     uint64_t high = 0;
     const auto mark = [&high, end, marks](uint64_t label) {
       high = std::max(high, label);
-      // A mark that is there is only read, as who writes takes the cache line from all others.
+      // Marks are read first, as a write takes the cache line from all others.
       if (label < end && Shared::load(marks + label) == 0) Shared::store(marks + label, uint8_t(1));
     };
     for_each_run(labels, piece * kGrain, std::min(count, (piece + 1) * kGrain),
@@ -58,8 +50,7 @@ int64_t mark_labels(const Word* labels, bool is_signed, int64_t count, uint8_t* 
   return high < end ? int64_t(high) : -1;
 }
 
-// Gives the labels below `rows` that are marked, but for `empty`, the numbers from `first` on, in order, and
-// others 0.
+// Numbers the labels below `rows` that are marked, but for `empty`, from `first` on, in order; others get 0.
 template <class Number>
 void number_marked(const uint8_t* marks, int64_t rows, int64_t empty, int64_t first, Number* numbers) {
   const auto counts = [=](int64_t label) { return marks[label] != 0 && label != empty; };
@@ -68,10 +59,9 @@ void number_marked(const uint8_t* marks, int64_t rows, int64_t empty, int64_t fi
   });
 }
 
-// The labels of an array, and which of them each element has.
+// The distinct labels of an array, and which of them each element has.
 class NumberedLabels {
  public:
-  // `numbers`, of which there are as many as labels, are for `translate`.
   template <class Word, class Number>
   NumberedLabels(const Word* labels, bool is_signed, int64_t count, Number* numbers)
       : elements_(count),
@@ -95,7 +85,7 @@ class NumberedLabels {
   int64_t count() const { return count_; }
   int width() const { return width_; }
 
-  // As words of their width.
+  // As words of the labels' width.
   template <class Word>
   Buffer<Word> distinct() const {
     Buffer<Word> labels(count_);
@@ -105,7 +95,7 @@ class NumberedLabels {
     return labels;
   }
 
-  // Gives each element the one of `wanted` at the place of its label among those that differ.
+  // Gives each element the entry of `wanted` at the place of its label among the distinct ones.
   template <class Number>
   void translate(const Number* wanted, Number* numbers) const {
     Buffer<Number> tables(begins_.back());
@@ -117,29 +107,17 @@ class NumberedLabels {
   }
 
  private:
-  // A label of a part's table, and its number there, counted from the first number of all parts.
-  struct Entry {
-    uint64_t key;
-    int64_t number;
-  };
-
   int64_t begin(int64_t part) const { return elements_ * part / parts_; }
 
   void sort(const std::vector<KeyCounts>& tables) {
     begins_.assign(1, 0);
     for (const KeyCounts& table : tables) begins_.push_back(begins_.back() + table.size());
-    const int64_t entries = begins_.back();
-    Buffer<Entry> sorted(entries);
-    Entry* next = sorted.data();
-    for (int64_t part = 0; part < parts_; ++part)
-      tables[part].for_each(
-          [&](const KeyCount& numbered) { *next++ = {numbered.key, begins_[part] + numbered.count - 1}; });
-    radix_sort(sorted, entries);
+    const auto [sorted, entries] = sorted_counts(tables, true);
     keys_ = Buffer<uint64_t>(entries);
     places_ = Buffer<int64_t>(entries);
     for_each_in(0, entries, [&](int64_t i) {
       if (i == 0 || sorted[i].key != sorted[i - 1].key) keys_[count_++] = sorted[i].key;
-      places_[sorted[i].number] = count_ - 1;
+      places_[sorted[i].count] = count_ - 1;
     });
   }
 

@@ -1,10 +1,8 @@
-// How many elements components enclose: those of no path, aslant too, out of the component's box.
-//
-// What: what has to be filled in is of the component or not, and is counted either way: holes are of whatever
-// the component is not. How: lines that a component has elements on have gaps between its runs. Gaps of lines
-// that touch, aslant too, are united, and those that reach beyond the component's first or last element of a
-// line beside theirs are united with what lies outside; gaps that are not enclose their elements.
-// Cost: a pass over the runs, and one over the gaps for each of the 3^(axes - 1) - 1 lines beside a line.
+// How many elements components enclose: those from which no path, aslant too, leads out of the component's
+// box. Gaps between runs on a line are united with those that they touch on lines beside, and with the
+// outside where they reach beyond the component there; those that are not united with it enclose their
+// elements. Cost: a pass over the runs, and one over the gaps for each of the 3^(axes - 1) - 1 lines beside a
+// line.
 #pragma once
 
 #include "cpu/components/component_runs.h"
@@ -36,7 +34,6 @@ class EnclosedElements {
  private:
   static constexpr int64_t kOutside = 0;  // a gap's number is one more than its index
 
-  // From the first element of the component to one beyond the last.
   struct Line {
     int64_t line, begin, end, first_gap;
   };
@@ -80,7 +77,6 @@ class EnclosedElements {
     }
   }
 
-  // Unites the gaps of a line with those of another one beside it, or with what lies outside.
   void unite_gaps(const Line& line, const Line* beside) {
     int64_t other = beside ? beside->first_gap : 0;
     for (int64_t gap = line.first_gap; gap < gaps_end(line); ++gap) {

@@ -1,14 +1,10 @@
-// Convex hulls of components of two dimensions: how many elements they hold, and Feret diameters.
-//
-// What: the hull of a component is that of the midpoints of its elements' edges, and holds the elements whose
-// centres lie within it or on its border. Feret diameters are those of the hull of the elements that it
-// holds: the largest distance of two points, and the smallest one of two parallels that it lies between. How:
-// along half lines, where midpoints lie, only the first and the last of these can be of the hull; a monotone
-// chain for each side keeps those at which it turns outwards. All of this is exact, in halves of elements.
-// Pairs of points that parallels touch follow each other around the hull (rotating calipers), whatever the
-// spacing, as parallels stay parallel. Cost: some operations a run, and a line of the box.
-// Source: Andrew, "Another efficient algorithm for convex hulls in two dimensions", 1979; Toussaint, "Solving
-// geometric problems with the rotating calipers", 1983. What is of the hull is what is with scikit-image.
+// Convex hulls in two dimensions: how many elements they hold, and Feret diameters. The hull is that of the
+// midpoints of edges, and holds elements whose centres lie within it or on its border; Feret diameters, the
+// largest distance of two points and the smallest of two parallels, are those of the hull of these elements.
+// Along half lines only the first and last midpoint can be of the hull; a monotone chain for each side keeps
+// those where it turns outwards: exact, in halves. Rotating calipers find the pairs that parallels touch.
+// Source: Andrew 1979, "Another efficient algorithm for convex hulls in two dimensions"; Toussaint 1983.
+// Hulls are those of scikit-image.
 #pragma once
 
 #include <cmath>
@@ -17,7 +13,7 @@
 
 namespace conncomp {
 
-// From the first element of a line to the last one; none where the last one is before the first.
+// The first and the last element of a line; none where the last one is before the first.
 struct Extent {
   int64_t first, last;
 
@@ -38,10 +34,9 @@ inline int64_t ceiling(int64_t dividend, int64_t divisor) {
   return dividend / divisor + int64_t(dividend % divisor > 0);
 }
 
-// One side of a hull, that of the smallest x for each y; for the other one x is negative.
+// One side of a hull, that of the smallest x for each y; the other has negative x.
 class HullSide {
  public:
-  // Makes the side of extents of lines, whose elements have -x if `mirrored`.
   void make(const std::vector<Extent>& extents, bool mirrored) {
     points_.clear();
     const int64_t lines = int64_t(extents.size());
@@ -58,12 +53,12 @@ class HullSide {
 
   const std::vector<HalfPoint>& points() const { return points_; }
 
-  // Calls visit(line, x) for the lines of elements that the side passes, with the least x of an element.
+  // Calls visit(line, x) for the lines that the side passes, with the least x of an element.
   void for_each_line(auto&& visit) const {
     for (size_t i = 1; i < points_.size(); ++i) {
       const HalfPoint &a = points_[i - 1], &b = points_[i];
       const int64_t height = b.y - a.y;
-      // Of the lines at both ends the one at b is left to the next edge, but that no hull ends at a line.
+      // The line at b is left to the next edge; no hull ends at a line.
       for (int64_t line = (a.y + 1) / 2; 2 * line < b.y; ++line)
         visit(line, ceiling(a.x * height + (b.x - a.x) * (2 * line - a.y), 2 * height));
     }
@@ -81,7 +76,6 @@ class HullSide {
   std::vector<HalfPoint> points_;
 };
 
-// The hull of extents of lines; memory is kept from one to the next.
 class Hull {
  public:
   void make(const std::vector<Extent>& extents) {
@@ -89,14 +83,12 @@ class Hull {
     high_.make(extents, true);
   }
 
-  // The elements that it holds, line by line.
   void fill(std::vector<Extent>& extents) const {
     std::fill(extents.begin(), extents.end(), kEmptyExtent);
     low_.for_each_line([&](int64_t line, int64_t x) { extents[line].first = x; });
     high_.for_each_line([&](int64_t line, int64_t x) { extents[line].last = -x; });
   }
 
-  // The largest and the smallest distance of parallels around it, where elements have these lengths.
   std::array<double, 2> diameters(const std::array<double, 2>& spacing) {
     corners_ = low_.points();
     for (size_t i = high_.points().size(); i-- > 0;) {
@@ -129,7 +121,6 @@ class Hull {
   std::vector<HalfPoint> corners_;
 };
 
-// The lines of one component, from the first to the last one that it has elements on.
 class ComponentExtents {
  public:
   std::vector<Extent>& find(const ComponentRuns& runs, int64_t row) {

@@ -1,13 +1,8 @@
-// The values of an image within components: sums, extremes, and centroids weighted by them.
-//
-// What: for each component the sum of its values, the smallest and the largest, and means of the coordinates
-// weighted by the values, or sums of values times coordinates over the sum. Components that hold NaN or
-// infinity have what such sums have: NaN, or infinity. How: a pass for the extremes, then one for sums of
-// whole numbers (core/fixed_point.h), which neither threads nor order can change: integers as they are,
-// floating-point numbers in units that the component's largest magnitude sets. Coordinates count from the
-// component's bounding box, so that sums of products stay small. Integers of up to two bytes,
-// whose units their extremes do not set, have all in one pass, a long stretch in instructions of vectors.
-// Cost: labels and values read twice, those integers once; rows of two values, and of 8 or 16 bytes a sum.
+// Values within components: sums, extremes, and weighted centroids. A pass for the extremes, one for sums of
+// integers (core/fixed_point.h), which neither threads nor order change: floating-point numbers in units that
+// the component's largest magnitude sets. Coordinates count from the box, so that sums of products stay
+// small. NaN or infinity give what such sums have. Integers of up to two bytes have all in one pass, a long
+// stretch in vector instructions.
 #pragma once
 
 #include "core/intensity.h"
@@ -15,12 +10,12 @@
 
 namespace conncomp {
 
-// What sums over words, and over all, are made in.
+// The type of sums over words and over all.
 template <class Value>
 constexpr bool kNarrow = std::is_integral_v<Value> && sizeof(Value) <= 2;
 template <class Value>
 using SumOf = std::conditional_t<kNarrow<Value>, int64_t, __int128>;
-// Components as they were measured before, with boxes as (axis, first and end).
+// Components as measured before, with boxes as (axis, first and end).
 struct MeasuredComponents {
   const int64_t *sizes, *boxes;
 };
@@ -71,7 +66,7 @@ struct StretchSums {
   int32_t values, products;
 };
 
-// As many places as a loop of vectors goes through, and how many are too few for one.
+// The places of a word, for a loop of vectors, and how many are too few for one.
 constexpr std::array<int16_t, kWord> kPlaces = [] {
   std::array<int16_t, kWord> places{};
   for (int p = 0; p < kWord; ++p) places[p] = int16_t(p);
@@ -79,8 +74,8 @@ constexpr std::array<int16_t, kWord> kPlaces = [] {
 }();
 constexpr int64_t kFewPlaces = 8;
 
-// Of `count` values, out of `room` that can be read: those behind count as the first one, which changes no
-// extreme, and whose part of sums is known. So the loop has as many steps always, of words of 16 bits.
+// The sums of `count` values, out of `room` that can be read: those behind count as the first one, whose part
+// is known, so that the loop always has as many steps, of words of 16 bits.
 template <int64_t room, class Value>
 [[gnu::noinline]] StretchSums<Value> sums_of_stretch(const Value* values, int64_t count) {
   constexpr int32_t kMiddle = std::is_same_v<Value, uint16_t> ? 1 << 15 : 0;
@@ -99,7 +94,7 @@ template <int64_t room, class Value>
   return {Value(low + kMiddle), Value(high + kMiddle), sum, products};
 }
 
-// What was measured of the values of components that are known, in units of so many bits.
+// Measures values within known components, in units of so many bits.
 template <class Value>
 class Intensities {
   using Key = typename Order<Value>::Key;
@@ -140,7 +135,7 @@ class Intensities {
         [this](int, auto& table, const auto& part) { this->add_values(table.touch(part.row), part); }, add);
   }
 
-  // Returns whether all sums fit what they are given as.
+  // Returns whether all sums fit their columns.
   bool write(int64_t rows, const IntensityColumns<Value>& columns) const {
     std::atomic<bool> fit{true};
     for_each_index(rows, [&](int64_t row) {
@@ -150,7 +145,7 @@ class Intensities {
   }
 
  private:
-  // Of keys, the complement of the smallest comes first, as a table begins with zeros.
+  // Keys begin with the complement of the smallest, as a table begins with zeros.
   static constexpr int kKeys = 2;
   template <class Places, class Entry>
   void add_keys(Entry* row, const Part<Places>& part) const {

@@ -1,10 +1,7 @@
-// What is measured of components once it is known which there are: tables with a row for each, in the order
-// of their labels.
-//
-// How: threads share the lines of all items. Each adds what it meets to a table of its own, which begins as
-// zeros, in memory that the system gives when it is first touched. Tables are joined where the helpers' are
-// not empty: labels mostly ascend with lines, so that is a part of each. Labels are the caller's, who may
-// change them meanwhile (contract 5): one that is not of a component that is known is taken for background.
+// What is measured of known components: tables with a row for each, in the order of labels. Threads share the
+// lines; each adds to a table of its own, of zeros that the system gives when first touched; tables are
+// joined where not empty. A label that is not of a known component, as after a change (contract 5), counts as
+// background.
 #pragma once
 
 #include <optional>
@@ -14,7 +11,7 @@
 
 namespace conncomp {
 
-// The row of each label. Labels that follow each other without a gap need no look at a table.
+// The row of each label; consecutive labels need no look at a table.
 class RowsOfLabels {
  public:
   RowsOfLabels(const int64_t* components, int64_t count) : count_(count), first_(count ? *components : 0) {
@@ -23,7 +20,6 @@ class RowsOfLabels {
 
   int64_t count() const { return count_; }
   int64_t label_rows() const { return ranks_ ? ranks_->label_rows() : first_ + count_; }
-  // The row of such a label, or a number that is none.
   int64_t row(int64_t label) const { return ranks_ ? ranks_->rank(label) : label - first_; }
   // The label of the first row, if there is no gap.
   std::optional<int64_t> first_of_consecutive() const {
@@ -45,7 +41,6 @@ struct LabelledItems {
   int64_t lines() const { return length() ? labels.count() / length() : 0; }
 };
 
-// Elements of a component in a word of a line.
 template <class Places>
 struct Part {
   int64_t row;           // of the component
@@ -66,8 +61,7 @@ class RowTable {
     begin_ = std::min(begin_, row), end_ = std::max(end_, row + 1);
     return &entries_[row * width_];
   }
-  // Joins the rows that were touched in another table by join(entry, entry of the other), which may take the
-  // place in the row, too.
+  // Joins the rows that were touched in another table by join(entry, other entry[, place in the row]).
   template <class Join>
   void join(const RowTable& part, Join&& join) {
     if (part.begin_ >= part.end_) return;
@@ -85,7 +79,6 @@ class RowTable {
   Buffer<Entry> entries_;
 };
 
-// Calls add(state, table, part) for all parts of components in lines [begin, end).
 template <class Entry, class State, class Add>
 void for_each_part(const LabelledItems& items, const RowsOfLabels& rows, int64_t begin, int64_t end,
                    State& state, RowTable<Entry>& table, Add&& add) {
@@ -110,8 +103,8 @@ void for_each_part(const LabelledItems& items, const RowsOfLabels& rows, int64_t
   for_each_piece(items.labels, begin * length, end * length, rows.label_rows(), add_piece);
 }
 
-// A table that fill(table, begin, end) makes of parts of `count` pieces of work, a table for each thread, and
-// join of the tables of threads.
+// The join of the tables that fill(table, begin, end) makes, in each thread, of parts of `count` pieces of
+// work.
 template <class Entry, class Fill, class Join>
 RowTable<Entry> shared_table(const LabelledItems& items, int64_t count, int64_t rows, int64_t width,
                              Fill&& fill, Join&& join) {
@@ -129,7 +122,6 @@ RowTable<Entry> shared_table(const LabelledItems& items, int64_t count, int64_t 
   return std::move(tables[0]);
 }
 
-// A table that add(state, table, part) makes of all parts of components, where each thread has a state.
 template <class Entry, class Begin, class Add, class Join>
 RowTable<Entry> make_table(const LabelledItems& items, const RowsOfLabels& rows, int64_t width,
                            Begin&& begin_state, Add&& add, Join&& join) {

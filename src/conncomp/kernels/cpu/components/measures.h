@@ -1,12 +1,8 @@
-// Where components lie and how they are shaped: sizes, bounding boxes, centroids and, if asked for,
-// covariances of the coordinates.
-//
-// What: columns of the labels that are of components. How: one pass over the labels adds stretches of equal
-// ones along lines to what each thread has met of them (met_labels.h). What threads have met is added where
-// columns are written. All sums are of integers, so they are exact and depend neither on threads nor on
-// order. Cost: the labels read once, 8 bytes for each label, and a row, of 40 to 104 bytes in two or three
-// dimensions, for each component of more than one stretch. Where labels are few of many numbers, as roots
-// are, they are ranked first, by another pass.
+// Sizes, bounding boxes, centroids and, if asked for, covariances of the coordinates. One pass adds stretches
+// to what each thread has met (met_labels.h), which is added where columns are written: integers, exact in
+// any order. Cost: labels read once, 8 bytes per label, and a row of 40 to 104 bytes in two or three
+// dimensions for each component of more than one stretch. Where labels are few of many numbers, as roots are,
+// a pass ranks them first.
 #pragma once
 
 #include <optional>
@@ -19,7 +15,7 @@
 
 namespace conncomp {
 
-// Where results go, with a row for each component, in the order of labels; boxes as (axis, first and end).
+// Where results go, a row per component, in the order of labels; boxes as (axis, first and end).
 struct Columns {
   int64_t *labels, *sizes, *boxes;
   double *centroids, *covariances;  // no covariances if nullptr
@@ -30,7 +26,7 @@ class Measures {
   virtual ~Measures() = default;
   virtual void write(const Columns& columns) const = 0;
   int64_t components() const { return components_; }
-  // Whether each component is one element, if that is known: covariances are 0 then.
+  // Whether each component is one element, if known: covariances are 0 then.
   bool are_points() const { return are_points_; }
 
  protected:
@@ -38,10 +34,10 @@ class Measures {
   bool are_points_ = false;
 };
 
-// About how many stretches there are, from some words.
+// About how many stretches there are, from a sample of words.
 inline int64_t estimate_stretches(const LabelArray& labels, int64_t rows) {
   constexpr int64_t kWords = 1 << 10, kLeastApart = 32;
-  // An odd number, as lines are often of a power of two.
+  // Odd, as lines are often of a power of two.
   const int64_t apart = std::max(labels.count() / kWord / kWords, kLeastApart) | 1;
   int64_t stretches = 0, seen = 0;
   for (int64_t begin = 0; begin < labels.count(); begin += apart * kWord) {
@@ -62,7 +58,7 @@ class MeasuresOf final : public Measures {
   using Met = MetLabels<Sums>;
   using Place = typename Sums::Place;
 
-  // Whether most labels are one stretch is looked up, unless it is given.
+  // Looks up whether most labels are one stretch, unless it is given.
   MeasuresOf(const LabelArray& labels, const std::vector<int64_t>& shape, int axes, int64_t rows,
              std::optional<bool> most_are_stretches = {})
       : shape_(shape), axes_(axes), most_are_stretches_(most_are_stretches.value_or(false)) {
@@ -70,8 +66,7 @@ class MeasuresOf final : public Measures {
       const int64_t stretches = estimate_stretches(labels, rows);
       most_are_stretches_ = rows * 7 / 8 < stretches && stretches < rows * 5 / 4;
     }
-    // What a thread touches of its table, which consecutive labels let be a part, is to be no more than the
-    // labels themselves.
+    // The part of its table that a thread touches should be no more than the labels themselves.
     const int64_t limit = labels.count() * kTableBytesPerElement;
     if (rows * Met::bytes(shape, most_are_stretches_) > limit / 2) {
       LabelRanks ranks(labels, rows);
@@ -142,8 +137,7 @@ class MeasuresOf final : public Measures {
                   [&](int64_t number, const int32_t* labels, int64_t begin, int64_t end) {
                     at.number = number;
                     find_line(number, shape_, at.place);
-                    // Nobody else has its address, so that it stays in registers; but that of many axes would
-                    // be allocated.
+                    // A copy without an address stays in registers; that of many axes would be allocated.
                     const std::conditional_t<Sums::kAxes != 0, const Line, const Line&> line = at;
                     for_each_word(begin, end, [&](int64_t first, int count) {
                       for_each_label_of_word(labels + first, count, piece.background, piece.rows,
@@ -155,7 +149,6 @@ class MeasuresOf final : public Measures {
     table = std::move(own);
   }
 
-  // What threads have met of the labels of a part.
   std::vector<const Met*> met_in(int64_t part) const {
     std::vector<const Met*> met_by;
     for (const Met& met : met_)
@@ -163,7 +156,7 @@ class MeasuresOf final : public Measures {
     return met_by;
   }
 
-  // How many threads have met a label, and what one that has.
+  // How many threads have met a label, and one that has.
   static std::pair<int, const Met*> threads_that_met(std::span<const Met* const> met_by, int64_t row) {
     if (met_by.size() == 1) return {met_by[0]->has(row), met_by[0]};
     std::pair<int, const Met*> threads{0, nullptr};
@@ -216,7 +209,7 @@ class MeasuresOf final : public Measures {
     for_each_in(parts_->begin(part), parts_->end(part), write);
   }
 
-  // `line` is the line of the stretch before, which is most often that of this one.
+  // `line` is the line of the stretch before, mostly that of this one, too.
   void write_stretch(const Columns& columns, int64_t at, const LineStretch& stretch, Line& line,
                      auto axes) const {
     if (stretch.line != line.number) find_line(line.number = stretch.line, shape_, line.place);
@@ -256,7 +249,7 @@ class MeasuresOf final : public Measures {
       for (int l = k; l < axes; ++l, ++pair) {
         const Wide products = Wide(sums.sum(row, k + skipped)) * sums.sum(row, l + skipped);
         const Wide difference = Wide(size) * sums.product(row, pair) - products;
-        // That of wide integers takes long.
+        // A conversion of wide integers takes long.
         const double value =
             int64_t(difference) == difference ? double(int64_t(difference)) : double(difference);
         matrix[k * axes + l] = matrix[l * axes + k] = value / (n * n);
@@ -273,13 +266,12 @@ class MeasuresOf final : public Measures {
   std::vector<int64_t> begins_;       // of the components of each part
 };
 
-// Whether sums of products of two coordinates, of so many elements in items of this shape, fit into 64 bits.
+// Whether sums of products of two coordinates fit into 64 bits.
 inline bool sums_are_narrow(int64_t count, const std::vector<int64_t>& shape) {
   const int64_t longest = *std::max_element(shape.begin(), shape.end());
   return longest <= INT32_MAX && __int128(count) * longest * longest <= INT64_MAX;
 }
 
-// Measures labels: items of this shape, of one axis or more, one after another, with coordinates within each.
 inline std::unique_ptr<Measures> measure_labels(const LabelArray& labels, std::vector<int64_t> shape,
                                                 int64_t rows, bool with_products) {
   const int axes = int(shape.size());

@@ -1,16 +1,11 @@
-// Lists the elements of each label, ascending.
-//
-// What: those of label k are at begin[k] ... begin[k + 1] of the lists. How: a counting sort by all threads,
-// of which each has a part of the array. It counts the labels of the part in a table of its own; sums over
-// labels and parts say where in the lists the elements of the part go, label by label, and there it writes
-// them.
-//
+// Lists the elements of each label, ascending: those of label k at begin[k] ... begin[k + 1]. A counting sort
+// by all threads: each counts the labels of its part of the array; sums over labels and parts say where its
+// elements go.
 //     labels of a part, and of the next      1 1 2    2 1 1
 //     elements go to                         0 1 4    5 2 3
-//
-// Cost: labels read twice, indices written once. Memory beyond the lists: two tables a thread, so that fewer
-// threads take part where these would outgrow the labels. Labels are the caller's, who may change them after
-// they were counted (contract 5): what there is no room for is left out.
+// Cost: labels read twice, indices written once. Memory: two tables a thread, so that fewer threads take part
+// where these would outgrow the labels. The caller may change labels after they were counted (contract 5):
+// what there is no room for is left out.
 #pragma once
 
 #include "cpu/components/tables.h"
@@ -19,7 +14,6 @@ namespace conncomp {
 
 class MemberLists {
  public:
-  // Counts the labels below `rows`. `begin` has an entry more than there are rows.
   MemberLists(const LabelArray& labels, int64_t rows, int64_t* begin)
       : labels_(labels),
         rows_(rows),
@@ -49,7 +43,6 @@ class MemberLists {
 
   int64_t count() const { return count_; }
 
-  // Writes the lists, once, as indices within items of `length` labels.
   void write(int64_t length, auto* indices) {
     for_each_part([&](Tables& tables, int64_t first, int64_t end) {
       for (int64_t begin = first, stop; begin < end; begin = stop) {
@@ -62,13 +55,11 @@ class MemberLists {
   }
 
  private:
-  // Of a part, by label: where the next element goes, and where no more may; that is where the next list
-  // begins if there is one part.
+  // Of a part, by label: where the next element goes, and where no more may; with one part the next begin.
   struct Tables {
     Buffer<int64_t> next, end;
   };
 
-  // Calls visit(tables, begin, end) for each part, in parallel.
   template <class Visit>
   void for_each_part(Visit&& visit) {
     const int64_t parts = int64_t(tables_.size()), count = labels_.count();

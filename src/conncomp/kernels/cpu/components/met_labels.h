@@ -1,9 +1,6 @@
-// What a thread has met of each label: nothing, one stretch of a line, or more.
-//
-// How: most components of noise, and isolated points, are one stretch, which fits into a number. Those of
-// which more is met have a row of sums, in the order in which that is. Numbers begin as zeros, in memory that
-// the system gives when it is first touched, so a thread pays for the labels that it meets. Cost: 8 bytes a
-// label, and a row for those of several pieces.
+// What a thread has met of each label: nothing, one stretch of a line, as of most components of noise, which
+// fits into a number, or more, a row of sums. Numbers are zeros that the system gives when first touched: 8
+// bytes each.
 #pragma once
 
 #include "cpu/components/stretches.h"
@@ -22,7 +19,7 @@ class MetLabels {
   using Place = typename Sums::Place;
 
   MetLabels() = default;
-  // Of labels below `rows`, of so many elements, in lines along the last axis of this shape.
+  // For labels below `rows`, of so many elements, in lines along the last axis of this shape.
   MetLabels(const std::vector<int64_t>& shape, int64_t rows, int64_t elements, bool most_are_stretches)
       : shape_(shape), line_shift_(kSizeBits + std::bit_width(uint64_t(shape.back()))) {
     if (most_are_stretches) {
@@ -67,14 +64,11 @@ class MetLabels {
   bool is_stretch(int64_t row) const { return entries_.data() && entries_[row] > 0; }
   bool is_point(int64_t row) const { return entries_.data() && is_point_entry(entries_[row]); }
   LineStretch stretch(int64_t row) const { return stretch_of(entries_[row]); }
-  // Whether every label has a row of sums, its own.
   bool has_sums_only() const { return !entries_.data(); }
   Sums& sums() { return sums_; }
   const Sums& sums() const { return sums_; }
-  // The row of sums of a label that is met, and is no stretch.
   int64_t row_of_sums(int64_t row) const { return entries_.data() ? ~entries_[row] : row; }
 
-  // How many labels of [begin, end) are met, and, at least, how many of them are points.
   std::pair<int64_t, int64_t> count(int64_t begin, int64_t end) const {
     int64_t met = 0, points = 0;
     if (const int64_t* const entries = entries_.data())
@@ -86,7 +80,6 @@ class MetLabels {
     return {met, points};
   }
 
-  // Adds what there is of a label to a row of sums.
   void add_to(Sums& sums, int64_t row_of_sums, int64_t row) const {
     if (is_stretch(row))
       add_stretch(sums, row_of_sums, stretch(row));
@@ -110,8 +103,7 @@ class MetLabels {
     sums.add(row, place, {stretch.begin, Stretch{0, stretch.size}});
   }
 
-  // The row of sums of what was one stretch, or nothing. Who changes labels meanwhile may have more met again
-  // than there is room for.
+  // The row of sums of what was one stretch or nothing; the last one serves all if labels change.
   [[gnu::noinline]] int64_t begin_sums(int64_t label, int64_t entry) {
     begin_ = std::min(begin_, label), end_ = std::max(end_, label + 1);
     const int64_t row = std::min(next_++, last_);
@@ -121,8 +113,8 @@ class MetLabels {
 
   std::vector<int64_t> shape_;
   int line_shift_ = 0;
-  Buffer<int64_t> entries_;  // of each label: nothing, a stretch, or what is below 0, of a row of sums
-  Sums sums_;                // of each label, if there are no entries
+  Buffer<int64_t> entries_;              // of each label: 0, a stretch, or ~(a row of sums)
+  Sums sums_;                            // of each label, if there are no entries
   int64_t begin_ = INT64_MAX, end_ = 0;  // of labels with entries
   int64_t next_ = 0, last_ = 0;          // rows of sums
 };

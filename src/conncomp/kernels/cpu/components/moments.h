@@ -1,11 +1,9 @@
-// Moments of components up to the third power along each axis: of elements, and weighted by values.
-//
-// What: sums of x^p y^q ..., p, q = 0 ... 3, with coordinates that count from the first ones of the box, or,
-// of values, from any origin. How: a run has sums of powers of its last coordinate, in closed form where no
-// values are, which the powers of the other coordinates multiply. Moments of elements are integers, of 64
-// bits where those suffice, or else of 128; what needs more than these is summed in floating point. Central
-// ones come from the integers: the origin moves exactly to the element next to the centroid, and then by less
-// than an element in floating point, so that next to nothing cancels. Cost: 4^axes products a run.
+// Moments up to the third power along each axis, of elements and weighted by values: sums of x^p y^q ..., p,
+// q = 0 ... 3, from the box, or, of values, from any origin. A run has sums of powers of its last coordinate,
+// in closed form without values, which the powers of the others multiply. Moments of elements are integers of
+// 64 or 128 bits, or floating point where these do not suffice. Central ones come from integers: the origin
+// moves exactly to the element next to the centroid, then by less than an element, so that next to nothing
+// cancels. Cost: 4^axes products a run.
 #pragma once
 
 #include <cmath>
@@ -28,7 +26,6 @@ PowerSums<Sum> sums_before(Sum x) {
   return {x, sum, (x - 1) * x * (2 * x - 1) / 6, sum * sum};
 }
 
-// Moments of one component, about an origin.
 template <class Sum, class Coordinate>
 class MomentSums {
  public:
@@ -43,7 +40,7 @@ class MomentSums {
   }
   Coordinate last_origin() const { return origin_[axes() - 1]; }
 
-  // Adds sums of powers of the last coordinate, along a line.
+  // Adds sums of powers of the last coordinate along a line.
   void add(int64_t line, const PowerSums<Sum>& along) {
     if (line != line_) find_factors(line);
     line_ = line;
@@ -75,7 +72,6 @@ class MomentSums {
   int64_t line_ = -1;
 };
 
-// Where moments of elements go, 4^axes for each component.
 struct MomentColumns {
   double *raw, *central;
 };
@@ -89,7 +85,6 @@ class ElementMoments {
   explicit ElementMoments(const ComponentRuns& runs)
       : runs_(runs), moments_(runs.shape()), origin_(runs.axes()) {}
 
-  // `box` is that of the component, as (axis, first and end).
   void write(int64_t row, const int64_t* box, const MomentColumns& columns) {
     for (int k = 0; k < runs_.axes(); ++k) origin_[k] = box[2 * k];
     moments_.begin(origin_.data());
@@ -112,7 +107,7 @@ class ElementMoments {
   std::vector<int64_t> origin_;
 };
 
-// The moments of all elements: `boxes` are as (axis, first and end).
+// The moments of all elements; `boxes` are as (axis, first and end).
 inline void write_moments(const ComponentRuns& runs, const int64_t* boxes, const MomentColumns& columns) {
   constexpr double kNarrow = 0x1p62, kWide = 0x1p125;
   struct Scratch {
@@ -137,8 +132,7 @@ inline void write_moments(const ComponentRuns& runs, const int64_t* boxes, const
   });
 }
 
-// Moments weighted by values, about an origin for each component: `origins` has a number for each row
-// and axis, `moments` 4^axes for each row.
+// Moments weighted by values, about an origin per row: `origins` has a number for each row and axis.
 inline void weigh_moments(const ComponentRuns& runs, ReadValues read, const double* origins,
                           double* moments) {
   struct Scratch {

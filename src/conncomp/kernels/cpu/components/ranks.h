@@ -1,7 +1,5 @@
-// Numbers the labels that occur, in ascending order.
-//
-// How: a bit for each number that a label may have, and how many are set before each word.
-// Cost: a pass over the labels, or over those of components that are known; two loads for a label.
+// Numbers the labels that occur, in ascending order: a bit per possible label, and how many are set before
+// each word. Cost: a pass over the labels, or over known components; two loads a label.
 #pragma once
 
 #include "cpu/components/stretches.h"
@@ -12,7 +10,7 @@ namespace conncomp {
 
 class LabelRanks {
  public:
-  // Of the labels below `rows`. Who changes them meanwhile finds some without number.
+  // Of the labels below `rows`. Labels that change meanwhile may have no number.
   LabelRanks(const LabelArray& labels, int64_t rows) : LabelRanks(rows) {
     const Parts parts(labels.count(), kGrain);
     parallel_for(parts.parts, [&](int64_t part) {
@@ -46,7 +44,6 @@ class LabelRanks {
     return labels;
   }
 
-  // The number of a label, or -1 if it has none.
   int64_t rank(int64_t label) const {
     const uint64_t word = words_[label / kWord];
     const int p = int(label % kWord);

@@ -1,15 +1,11 @@
-// Lines of labels as numbers of rows, for what looks at several lines at once.
-//
-// How: some labels of a line are copied, which nobody changes then (contract 5), and become the rows of their
-// components; what is of no component, and what lies outside the array, has none. Cost: a copy, and a look-up
-// of each label where labels have gaps. Memory: a few thousand numbers for each line that is looked at.
+// Lines of labels, copied (contract 5), as numbers of rows of their components, or none.
 #pragma once
 
 #include "cpu/components/known_components.h"
 
 namespace conncomp {
 
-// Rows fit into 32 bits: tables of more would not fit into memory, and Python refuses them.
+// Rows fit into 32 bits: larger tables would not fit into memory, and Python refuses them.
 using Row = int32_t;
 constexpr Row kNoRow = -1;
 constexpr int64_t kNoLine = -1;
@@ -22,7 +18,6 @@ class RowLines {
 
   RowLines(const LabelledItems& items, const RowsOfLabels& rows) : items_(items), rows_(rows) {}
 
-  // Fills rows[i] with that of the element at begin + i of a line, up to before `end`.
   void read(int64_t line, int64_t begin, int64_t end, Row* rows) const {
     const int64_t first = std::clamp<int64_t>(begin, 0, items_.length()),
                   stop = line == kNoLine ? first : std::clamp<int64_t>(end, first, items_.length());
@@ -46,7 +41,7 @@ class RowLines {
     std::array<Label, kSpan + kAround> copy;
     std::memcpy(copy.data(), labels, size_t(count) * sizeof(Label));
     if (const auto first = rows_.first_of_consecutive()) {
-      // Without look-ups, and many at a time: the background is none of these labels.
+      // Without look-ups, and vectorised: the background is none of these labels.
       using Number = std::make_unsigned_t<Label>;
       const Number begin = Number(*first), end = Number(rows_.count());
       for (int64_t i = 0; i < count; ++i) {
@@ -67,13 +62,18 @@ class RowLines {
   const RowsOfLabels& rows_;
 };
 
-// Fills `width` numbers for each component with the sums of tables that fill(table, begin, end) adds to, of
-// parts of `count` lines.
-inline void sum_of_lines(const RowLines& lines, int64_t count, int64_t width,
-                         FunctionRef<void(RowTable<int64_t>&, int64_t, int64_t)> fill, int64_t* sums) {
+// Fills `width` numbers for each component with the sums that counters, one per thread, add for `count`
+// lines.
+template <class Counter>
+void sum_of_lines(const RowLines& lines, int64_t count, int64_t width, int64_t* sums) {
   const int64_t rows = lines.rows().count();
-  const auto table = shared_table<int64_t>(lines.items(), count, rows, width, fill,
-                                           [](int64_t& sum, int64_t addend) { sum += addend; });
+  const auto table = shared_table<int64_t>(
+      lines.items(), count, rows, width,
+      [&](RowTable<int64_t>& table, int64_t begin, int64_t end) {
+        Counter counter(lines);
+        for (int64_t line = begin; line < end; ++line) counter.count(line, table);
+      },
+      [](int64_t& sum, int64_t addend) { sum += addend; });
   for_each_index(rows, [&](int64_t row) { std::copy_n(table[row], width, sums + row * width); });
 }
 

@@ -1,16 +1,12 @@
-// Along which axes components reach from one face of an array to the opposite one.
-//
-// How: threads share the lines of faces. First faces leave marks in a table of labels and axes; last faces
-// look for them. Cost: the labels of faces read once, and the table. Labels are the caller's, who may change
-// them meanwhile (contract 5): each is loaded once.
+// Along which axes components reach from one face to the opposite one: first faces leave marks in a table of
+// labels and axes; last faces look for them. Each label is loaded once (contract 5).
 #pragma once
 
 #include "cpu/components/known_components.h"
 
 namespace conncomp {
 
-// For each label and axis what is known: whether the label is on the first face, and then on the last one,
-// too.
+// For each label and axis: whether the label is on the first face, and then on the last one, too.
 class SpanMarks {
  public:
   SpanMarks(const LabelledItems& items, int64_t rows, uint8_t* marks)
@@ -33,9 +29,8 @@ class SpanMarks {
     });
   }
 
-  // Calls visit(mark) for the elements at a coordinate along an axis, in parallel.
   void for_each_on_face(int64_t axis, int64_t coordinate, auto visit) const {
-    constexpr int64_t kScattered = 16;  // what an element costs that lies alone, in elements
+    constexpr int64_t kScattered = 16;  // the cost of an element that lies alone, in elements
     const int64_t length = items_.length(), lines = items_.lines();
     if (axis + 1 == axes_)
       return for_each_index(
@@ -66,7 +61,6 @@ class SpanMarks {
   uint8_t* const marks_;
 };
 
-// Fills a table that has an entry for each label below `rows` and each axis of an item.
 inline void find_spans(const LabelledItems& items, int64_t rows, bool* spans) {
   SpanMarks(items, rows, reinterpret_cast<uint8_t*>(spans)).find();
 }

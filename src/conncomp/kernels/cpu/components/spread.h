@@ -1,10 +1,7 @@
-// How the values of components are spread: squared deviations from the mean, and quantiles.
-//
-// What: for each component the sum of the squares of its values less their mean, or values below which given
-// fractions of its values lie, between two values by their distance from the place (as NumPy's ``quantile``).
-// How: quantiles of few values are partly sorted copies of them; of many, digits of a value's key are counted
-// from the highest on, so that no copy is as large as the image. Cost: the values read once, or, of many,
-// four times for a quantile. Components that hold NaN have quantiles NaN.
+// How values are spread: sums of squared deviations from the mean, and quantiles as NumPy's, NaN for
+// components that hold NaN. Quantiles of few values come from partly sorted copies; of many, digits of keys
+// are counted from the highest on, so that no copy is large. Cost: the values read once, or, of many, four
+// times for a quantile.
 #pragma once
 
 #include "cpu/components/moments.h"
@@ -36,7 +33,7 @@ class ComponentValues {
   static constexpr int64_t kMany = int64_t(1) << 20;
 #endif
 
-  // Takes the values of a component in; returns whether there are some, and none of them NaN.
+  // Takes the values of a component; returns whether there are some, and none of them NaN.
   bool take(const ComponentRuns& runs, int64_t row, ReadValues read) {
     runs_ = &runs, row_ = row, size_ = 0;
     bool numbers = true;
@@ -71,7 +68,6 @@ class ComponentValues {
     });
   }
 
-  // The value that so many are before, in ascending order.
   double ranked(int64_t rank, ReadValues read) {
     if (few_.empty()) return ranked_of_many(rank, read);
     std::nth_element(few_.begin(), few_.begin() + rank, few_.end());
@@ -88,7 +84,7 @@ class ComponentValues {
         if (known == kBits || (other ^ key) >> known == 0) ++counts_[other >> shift & below(kDigit)];
       });
       uint64_t digit = 0;
-      // Who changes values meanwhile may have counted fewer.
+      // Values that change meanwhile may have been counted fewer.
       while (digit < below(kDigit) && rank >= counts_[digit]) rank -= counts_[digit++];
       key |= digit << shift;
     }
@@ -102,7 +98,7 @@ class ComponentValues {
   std::vector<int64_t> counts_;
 };
 
-// Fills, for each component, the quantiles of all fractions, of [0, 1].
+// Fills, for each component, the quantiles of all fractions of [0, 1].
 inline void find_quantiles(const ComponentRuns& runs, ReadValues read, const std::vector<double>& fractions,
                            double* quantiles) {
   runs.for_each_row<ComponentValues>([&](int64_t row, ComponentValues& values) {

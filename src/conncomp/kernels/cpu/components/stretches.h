@@ -1,8 +1,7 @@
-// Labels along rows, 64 at a time, as words whose bits say where they change, so that noise costs no branch
-// that goes wrong: stretches of equal labels, or, where one label comes back often in a word, all it has
-// there. Labels are the caller's, who may change them after they were checked (contract 5): each is loaded
-// once before it becomes an index, and one that has no row is taken for background.
-// What takes labels is compiled for those of 32 bits: of wider ones some are copied as such at a time.
+// Labels along rows, 64 at a time, as words whose bits say where they change, so that noise costs no
+// mispredicted branch: stretches of equal labels, or, where one label comes back often in a word, all its
+// places. Each is loaded once before it becomes an index, and one without a row is background (contract 5).
+// Wider labels are copied as int32.
 #pragma once
 
 #include <vector>
@@ -23,7 +22,6 @@ class LabelArray {
   }
 
   bool is_wide() const { return wide_; }
-  // As many labels from an index on, as an array.
   LabelArray part(int64_t begin, int64_t count) const {
     return wide_ ? LabelArray(wide() + begin, count, background_)
                  : LabelArray(narrow() + begin, count, background_);
@@ -41,8 +39,8 @@ class LabelArray {
   int64_t count_, background_;
 };
 
-// Those labels of an array that are at indices from `begin` to before `end`, as numbers of 32 bits that are
-// `base` less: labels[index]. As an argument it is copied, so that what it holds can stay in registers.
+// labels[index], `base` less, in 32 bits, from `begin` to before `end`. Passed by value, to stay in
+// registers.
 struct LabelPiece {
   const int32_t* labels;
   int64_t begin, end;
@@ -51,8 +49,7 @@ struct LabelPiece {
   int64_t rows;  // numbers of [0, rows) have a row
 };
 
-// How many labels of an array of wide ones make a piece, and how many numbers: those in between are of other
-// pieces of the same places.
+// How many wide labels make a piece, and how many numbers; others are of other pieces of the same places.
 constexpr int64_t kWidePiece = 1 << 10;
 constexpr int64_t kLabelSpan = kGrain < 1 << 16 ? 4 * kGrain : INT32_MAX;
 
@@ -66,8 +63,7 @@ inline void narrow_labels(const int64_t* labels, int64_t count, int64_t backgrou
   }
 }
 
-// Calls visit(piece) for pieces of [begin, end), of the labels below `rows`, from left to right: one, unless
-// labels are wide.
+// Calls visit(piece) for pieces of [begin, end), of labels below `rows`, in order; for narrow labels one.
 inline void for_each_piece(const LabelArray& array, int64_t begin, int64_t end, int64_t rows,
                            FunctionRef<void(const LabelPiece&)> visit) {
   if (begin >= end) return;
@@ -83,7 +79,7 @@ inline void for_each_piece(const LabelArray& array, int64_t begin, int64_t end, 
   }
 }
 
-// Sums of the first integers, and of their squares: entry n is 0 + 1 + 4 + ... + (n - 1)².
+// Entry n is 0 + 1 + 4 + ... + (n - 1)².
 constexpr std::array<int64_t, kWord + 1> kSquareSums = [] {
   std::array<int64_t, kWord + 1> sums{};
   for (int64_t n = 0; n < kWord; ++n) sums[n + 1] = sums[n] + n * n;
@@ -99,13 +95,11 @@ struct Stretch {
   int64_t squares() const { return kSquareSums[end] - kSquareSums[begin]; }
   uint64_t mask() const { return up_to(int(end) - 1) & ~below(int(begin)); }
 
-  // Calls body(p) for each place, in ascending order.
   void for_each(auto&& body) const {
     for (int64_t p = begin; p < end; ++p) body(p);
   }
 };
 
-// Places of a word that a mask has.
 struct Scattered {
   int64_t begin, end;  // one beyond the last
 
@@ -114,7 +108,7 @@ struct Scattered {
 
   uint64_t mask() const { return mask_; }
   int64_t size() const { return std::popcount(mask_); }
-  // A place is a sum of powers of two: how many have each, and each pair of them, is known by counting.
+  // A place is a sum of powers of two; counts say how many places have each, and each pair.
   int64_t sum() const {
     int64_t sum = 0;
     for (int j = 0; j < kDigits; ++j) sum += int64_t(std::popcount(mask_ & kWithDigit[j])) << j;
@@ -130,12 +124,11 @@ struct Scattered {
     return sum;
   }
 
-  // As that of a stretch.
   void for_each(auto&& body) const { for_each_bit(mask_, body); }
 
  private:
   static constexpr int kDigits = 6;
-  // Places with a binary digit of 1.
+  // The places with each binary digit.
   static constexpr uint64_t kWithDigit[kDigits] = {0xaaaaaaaaaaaaaaaa, 0xcccccccccccccccc,
                                                    0xf0f0f0f0f0f0f0f0, 0xff00ff00ff00ff00,
                                                    0xffff0000ffff0000, 0xffffffff00000000};
@@ -154,13 +147,13 @@ struct LabelWord {
                            : 0),
         top(uint64_t(1) << (count - 1)) {}
 
-  // Where stretches begin, and their last places: as many of both, whoever changes the labels meanwhile.
+  // Where stretches begin and end: as many of both, whoever changes the labels meanwhile.
   uint64_t breaks() const { return changes | (foreground ^ foreground << 1); }
   uint64_t begins() const { return foreground & (breaks() | 1); }
   uint64_t lasts() const { return foreground & (breaks() >> 1 | top); }
 };
 
-// Calls body(label, stretch) for stretches of equal labels in a word, but those of labels that have no row.
+// Calls body(label, stretch) for stretches of equal labels in a word that have a row.
 template <class Label, class Body>
 inline void for_each_stretch_of_word(const Label* labels, const LabelWord& word, int64_t rows, Body&& body) {
   uint64_t begins = word.begins(), lasts = word.lasts();
@@ -171,12 +164,11 @@ inline void for_each_stretch_of_word(const Label* labels, const LabelWord& word,
   }
 }
 
-// Calls body(label, places) for all places of a word, but those of the background and of labels that have no
-// row; a label's may come in several calls, from left to right.
+// Calls body(label, places) for all places of a word whose labels have a row, a label maybe several times.
 template <class Label, class Body>
 inline void for_each_label_of_word(const Label* labels, int count, Label background, int64_t rows,
                                    Body&& body) {
-  constexpr int kMany = 8;  // stretches of which it pays to look for a label that most are of
+  constexpr int kMany = 8;  // stretches from which on it pays to look for a frequent label
   LabelWord word(labels, count, background);
   if (std::popcount(word.begins()) > kMany) {
     const int begin = std::countr_zero(word.foreground);
@@ -189,12 +181,10 @@ inline void for_each_label_of_word(const Label* labels, int count, Label backgro
   for_each_stretch_of_word(labels, word, rows, body);
 }
 
-// Sets the coordinates of a line in its item, of this shape; the last one does not count.
 inline void find_line(int64_t line, const std::vector<int64_t>& shape, auto& place) {
   for (int64_t k = int64_t(shape.size()) - 2; k >= 0; line /= shape[k--]) place[k] = line % shape[k];
 }
 
-// Calls visit(first, count) for the words of [begin, end).
 inline void for_each_word(int64_t begin, int64_t end, auto visit) {
   for (int64_t stop; begin < end; begin = stop) {
     stop = std::min(end, begin + kStretch);
@@ -204,8 +194,7 @@ inline void for_each_word(int64_t begin, int64_t end, auto visit) {
   }
 }
 
-// Calls body(begin, end) for runs of equal labels of a word, whatever they are. Who changes labels meanwhile
-// changes where runs are.
+// Calls body(begin, end) for runs of equal labels of a word. Labels that change meanwhile move runs.
 template <class Label, class Body>
 inline void for_each_run_of_word(const Label* labels, int64_t first, int count, Body&& body) {
   const Label* const word = labels + first;
@@ -217,14 +206,12 @@ inline void for_each_run_of_word(const Label* labels, int64_t first, int count, 
   }
 }
 
-// The same for [begin, end), in pieces of up to 64.
 void for_each_run(const auto* labels, int64_t begin, int64_t end, auto&& body) {
   for_each_word(begin, end,
                 [&](int64_t first, int count) { for_each_run_of_word(labels, first, count, body); });
 }
 
-// Writes entry(k) to `count` places. Most runs are short: where there is room, the first ones are written
-// without a branch, and what is too much is written over by later runs.
+// Writes entry(k) to `count` places; where there is room the first without a branch, as most runs are short.
 inline void write_run(auto* places, int64_t count, int64_t room, auto&& entry) {
   constexpr int64_t kFew = 8;
   int64_t k = 0;
@@ -233,8 +220,7 @@ inline void write_run(auto* places, int64_t count, int64_t room, auto&& entry) {
   for (; k < count; ++k) places[k] = entry(k);
 }
 
-// Calls body(number, begin, end) for stretches of equal labels of a piece, in parts of up to 64, but those of
-// the background and of labels that have no row.
+// Calls body(number, begin, end) for stretches of equal labels that have a row, in parts of up to 64.
 void for_each_stretch(const LabelPiece piece, auto body) {
   for_each_word(
       piece.begin, piece.end,
@@ -247,8 +233,8 @@ void for_each_stretch(const LabelPiece piece, auto body) {
       });
 }
 
-// Calls visit(line, labels, begin, end) for the lines of this length that a piece is of: those of a line's
-// coordinates from `begin` to before `end`, as labels[coordinate].
+// Calls visit(line, labels, begin, end) for the lines of a piece: the line's coordinates from `begin` to
+// before `end`, as labels[coordinate].
 void for_each_line(const LabelPiece piece, int64_t length, auto visit) {
   for (int64_t line = piece.begin / length; line * length < piece.end; ++line) {
     const int64_t start = line * length;

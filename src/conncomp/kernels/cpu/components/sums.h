@@ -1,12 +1,8 @@
-// Sums over the elements of components: how many they are, how far they reach, coordinates and products of
-// coordinates.
-//
-// What: a table with a row for each of some components, to which pieces of lines are added. All sums are of
-// integers, so they are exact and do not depend on order.
-// How: in tables of few axes a bit for each row says whether it has anything. They begin in memory as it is
-// found, and 64 rows are cleared when the first of them gets something: they are in a cache then, as they are
-// when the next ones do, since labels mostly ascend. Pages that the system clears are not, and take longer
-// than all sums. Cost: a row of 40 to 104 bytes in two or three dimensions, and a bit.
+// Sums over the elements of components: how many, how far they reach, coordinates and their products, in
+// tables with a row per component, all of integers, so exact in any order. In tables of few axes a bit per
+// row says whether it has anything: 64 rows are cleared when the first of them gets something, and so in a
+// cache, whereas pages that the system clears take longer than all sums. Cost: 40 to 104 bytes a row in two
+// or three dimensions.
 #pragma once
 
 #include <algorithm>
@@ -20,13 +16,13 @@ namespace conncomp {
 
 constexpr int pairs_of(int axes) { return axes * (axes + 1) / 2; }
 
-// Elements of a component in a word of a line, by their last coordinates: how many, and their sums.
+// Elements of a component in a word of a line, by their last coordinates.
 template <class Sum>
 struct Piece {
   int64_t begin, end;  // one beyond the last
   Sum size, sum, squares;
 
-  // Elements at these places of the word that begins at `first`.
+  // The elements at these places of the word that begins at `first`.
   template <class Places>
   Piece(int64_t first, const Places& places)
       : begin(first + places.begin), end(first + places.end), size(places.size()) {
@@ -36,7 +32,7 @@ struct Piece {
   }
 };
 
-// A table of components of few axes whose sums fit into 64 bits. What it has of one is together.
+// A table of components of few axes whose sums fit into 64 bits; a component's are together.
 template <int axes, bool with_products>
 class NarrowTable {
  public:
@@ -52,7 +48,6 @@ class NarrowTable {
 
   static int64_t bytes(const std::vector<int64_t>&) { return int64_t(sizeof(Row)); }
 
-  // Adds a piece of the line at `place`, of which the last coordinate does not count.
   void add(int64_t row, const Place& place, const Piece<Sum>& piece) {
     constexpr int last = axes - 1;
     const int64_t n = piece.size;
@@ -105,7 +100,7 @@ class NarrowTable {
     int64_t size;
     std::array<int64_t, axes> sum;
     [[no_unique_address]] Products product;
-    // One beyond the last coordinate, for each axis; then how far the first one is from the axis's end.
+    // For each axis, one beyond the last coordinate; then how far the first one is from the axis's end.
     std::array<int32_t, 2 * axes> reach;
   };
 

@@ -1,9 +1,6 @@
-// How many faces of its elements a component shows to what is not of it, along each axis.
-//
-// What: a face counts where the neighbour across it has another label, or lies outside the item.
-// How: words of a line beside those of the lines before it and behind it: where they differ are bits, which
-// are counted for each stretch. Cost: 2 n - 1 comparisons of a label with another, in n dimensions, 64 at a
-// time; rows of 8 n bytes.
+// How many faces of its elements a component shows along each axis: the neighbour across has another label,
+// or lies outside. Words of bits say where a line differs from those before and behind it, and are counted
+// for each stretch. Cost: 2 n - 1 comparisons of labels, in n dimensions, 64 at a time; 8 n bytes a row.
 #pragma once
 
 #include "cpu/components/known_components.h"
@@ -14,7 +11,7 @@ inline uint64_t differences(const auto* labels, int count, int64_t step) {
   return mask_where(count, [=](int p) { return labels[p + step] != labels[p]; });
 }
 
-// Where faces are, of the word that begins at `index`: for each axis those ahead, and those behind.
+// The faces of the word at `index_`: for each axis those ahead, and those behind.
 class WordFaces {
  public:
   explicit WordFaces(const LabelledItems& items) : items_(items), strides_(items.shape.size(), 1) {
@@ -31,7 +28,7 @@ class WordFaces {
     }
   };
 
-  // Those of the word that a part is of, for each axis.
+  // The faces of a part's word, for each axis.
   template <class Places>
   const Faces* around(const Part<Places>& part) {
     if (part.index != index_) {
@@ -66,7 +63,6 @@ class WordFaces {
   int64_t index_ = -1;
 };
 
-// Counts faces: `faces` has a row for each component, with a number for each axis.
 inline void count_faces(const LabelledItems& items, const RowsOfLabels& rows, int64_t* faces) {
   const int axes = int(items.shape.size());
   const auto table = make_table<int64_t>(

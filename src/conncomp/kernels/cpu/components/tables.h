@@ -1,24 +1,17 @@
-// Tables with a row for each label: counts the elements of each label, replaces and ranks labels.
-//
-// How: labels are taken a word at a time (stretches.h). To count, each thread fills a table of its own, a row
-// for each label, and the tables are added, so the result depends neither on threads nor on order; fewer
-// threads take part where their tables would outgrow the labels. Items, arrays that lie one after another and
-// are numbered each on its own, get numbers that no two of them share (combine_labels): one table has the
-// rows of all, those of each item together. Cost: the labels read once. Memory: the table, once a thread.
-// Labels are the caller's, who may change them after they were checked (contract 5): each is loaded once
-// before it becomes an index, and one that has no row is taken for background.
+// Tables with a row for each label: counts, replaces and ranks labels, a word at a time (stretches.h). Each
+// thread counts in a table of its own; fewer take part where tables would outgrow the labels. Items that are
+// numbered each on its own get numbers that no two share (combine_labels). Labels are loaded once; without a
+// row they are background.
 #pragma once
 
 #include "cpu/components/stretches.h"
 #include "cpu/core/buffer.h"
-#include "cpu/core/counting_sort.h"
 #include "cpu/core/label_stream.h"
 #include "cpu/core/numbering.h"
 
 namespace conncomp {
 
-// Numbers components of items of `length` labels each so that no two items share a number: label k of item n
-// becomes n * rows + k, and what has no row the background.
+// Numbers items' components uniquely: label k of item n becomes n * rows + k, what has no row the background.
 template <class Label, class Combined>
 void combine_labels(const Label* labels, int64_t count, int64_t length, Label background, int64_t rows,
                     Combined* combined) {
@@ -29,7 +22,7 @@ void combine_labels(const Label* labels, int64_t count, int64_t length, Label ba
       stop = std::min(parts.end(part), (item + 1) * length);
       for_each_in(begin, stop, [=](int64_t i) {
         const Label label = Shared::load(labels + i);
-        // Without branches, which noise would let go wrong.
+        // Without branches, which noise would mispredict.
         const int64_t component = int64_t(label != background) & int64_t(uint64_t(label) < uint64_t(rows));
         combined[i] = Combined(((first_row + label) & -component) | (background & (component - 1)));
       });
@@ -37,7 +30,7 @@ void combine_labels(const Label* labels, int64_t count, int64_t length, Label ba
   });
 }
 
-// How many threads, of `most`, may have tables of `table_bytes` each that together stay below `limit`.
+// How many threads, of `most`, may have tables of `table_bytes` each within `limit`.
 inline int64_t sharing_threads(int64_t table_bytes, int64_t limit, int64_t most) {
   return std::clamp<int64_t>(limit / std::max<int64_t>(table_bytes, 1), 1, most);
 }
@@ -53,7 +46,6 @@ inline int64_t most_sharing(const LabelArray& labels) {
   return std::min<int64_t>(num_threads(), labels.count() / kGrain + 1);
 }
 
-// Adds the elements of each label below `rows` that are from `begin` to before `end` to its size.
 inline void add_sizes(const LabelArray& labels, int64_t begin, int64_t end, int64_t rows, int64_t* sizes) {
   for_each_piece(labels, begin, end, rows, [=](const LabelPiece& piece) {
     for_each_word(piece.begin, piece.end,
@@ -66,7 +58,6 @@ inline void add_sizes(const LabelArray& labels, int64_t begin, int64_t end, int6
   });
 }
 
-// The number of elements of each label below `rows`; 0 for the background.
 inline void count_labels(const LabelArray& labels, int64_t rows, int64_t* sizes) {
   for_each_index(rows, [&](int64_t row) { sizes[row] = 0; });
   const int64_t most = most_sharing(labels);
@@ -80,7 +71,6 @@ inline void count_labels(const LabelArray& labels, int64_t rows, int64_t* sizes)
 }
 
 #ifdef __AVX512VPOPCNTDQ__
-// Sixteen labels of int32 as rows of a table; those that have none as the background.
 inline __m512i rows_of_lanes(__m512i labels, const int32_t* table, int64_t rows, int32_t background) {
   constexpr int64_t kMost = int64_t(1) << 31;  // none is negative
   const __mmask16 known =
@@ -88,7 +78,7 @@ inline __m512i rows_of_lanes(__m512i labels, const int32_t* table, int64_t rows,
   return _mm512_mask_i32gather_epi32(_mm512_set1_epi32(background), known, labels, table, sizeof(int32_t));
 }
 
-// Replaces the labels of blocks of sixteen, as replace_labels; `streamed` ones go past the caches.
+// Replaces blocks of sixteen labels; `streamed` ones go past the caches.
 inline void replace_lanes(const int32_t* labels, int64_t begin, int64_t end, int32_t background,
                           const int32_t* table, int64_t rows, bool streamed, int32_t* out) {
   const auto replaced = [=](int64_t block) {
@@ -104,9 +94,8 @@ inline void replace_lanes(const int32_t* labels, int64_t begin, int64_t end, int
 }
 #endif
 
-// Replaces every label by its row of `table`, where that of the background, if it has one, is the background.
-// Blocks of one label are filled, or left as they are if they lie where they go to; others are without
-// branches, which noise would let go wrong.
+// Replaces every label by its row of `table`, or the background. Blocks of one label are filled, or left if
+// they are right in place; others go without branches, which noise would mispredict.
 template <class Label, class Entry>
 void replace_labels(const Label* labels, int64_t count, Entry background, const Entry* table, int64_t rows,
                     Entry* out) {
@@ -142,12 +131,12 @@ void replace_labels(const Label* labels, int64_t count, Entry background, const 
   for (int64_t i = blocks * kBlock; i < count; ++i) out[i] = entry_of(Shared::load(labels + i));
 }
 
-// The rows of `sizes`, item by item, of which each has as many; those of an item largest first, equal ones in
-// order: a radix sort, whose last digit is the item.
+// The rows of `sizes`, item by item of as many; those of an item largest first, equal ones in order: a radix
+// sort, whose last digit is the item.
 inline void sort_by_size(const int64_t* sizes, int64_t rows, int64_t items, int64_t* order) {
   constexpr int kWidest = 16;
   const int64_t largest = rows ? *std::max_element(sizes, sizes + rows) : 0;
-  // Digits are no wider than sizes need, as each value of one takes a place of a table.
+  // Digits are no wider than sizes need, as each value takes a place of a table.
   const int width = std::bit_width(uint64_t(largest)), passes = (width + kWidest - 1) / kWidest;
   const int digit = passes ? (width + passes - 1) / passes : 0;
   const int64_t digits = int64_t(1) << digit;

@@ -1,4 +1,4 @@
-// Sixty-four elements as one word: bit p of a mask speaks of element p.
+// Sixty-four elements as one word: bit p of a mask stands for element p.
 #pragma once
 
 #include <bit>
@@ -40,7 +40,7 @@ inline uint64_t pack(const uint8_t* flags) {
   }
   return mask;
 #elif defined(__aarch64__)
-  // Each byte is moved to its place among eight; sums of neighbours, three times, put eight into a byte.
+  // Each byte moves to its place among eight; three sums of neighbours put eight into a byte.
   const int8x16_t place = vcombine_s8(vcreate_s8(0x0706050403020100), vcreate_s8(0x0706050403020100));
   const uint8x16_t low = vshlq_u8(vld1q_u8(flags), place), high = vshlq_u8(vld1q_u8(flags + 16), place);
   const uint8x16_t pairs = vpaddq_u8(low, high), fours = vpaddq_u8(pairs, pairs);
@@ -56,13 +56,11 @@ inline uint64_t pack(const uint8_t* flags) {
 #endif
 }
 
-// The mask of the p in [0, count) with predicate(p). Compilers vectorise its loops, of fixed length, where
-// everything is inlined, which they must be told once they have inlined much. A predicate that computes with
-// narrow integers should narrow its result, lest it be vectorised as one of int.
+// The mask of the p in [0, count) with predicate(p). Vectorised only if everything is inlined by force. A
+// predicate on narrow integers should narrow its result, or it is vectorised as int.
 [[gnu::always_inline, gnu::flatten]] inline uint64_t mask_where(int count, auto&& predicate) {
 #ifdef __AVX512BW__
-  // Comparisons give masks here, of up to 64 elements; the compiler takes the widest registers only in a loop
-  // that fills them.
+  // The compiler takes the widest registers only in a loop that fills them.
   if (count == kWord) {
     uint8_t flags[kWord];
     for (int p = 0; p < kWord; ++p) flags[p] = predicate(p);
@@ -83,11 +81,10 @@ inline uint64_t pack(const uint8_t* flags) {
 
 inline bool bit_at(const uint64_t* mask, int64_t p) { return mask[p / kWord] >> p % kWord & 1; }
 
-// The bits of a word at the places given, packed into the low ones; and low bits laid to these places.
-//
+// Packs the bits of a word at given places into the low ones; deposit is the way back.
 //     places     . 1 1 . . 1 . .          bit 0 at the left
 //     bits       1 1 . . 1 1 . .
-//     extract    1 . 1 . . . . .          deposit is the way back, but for other places: . 1 . . . 1 . .
+//     extract    1 . 1 . . . . .
 inline uint64_t extract(uint64_t bits, uint64_t places) {
 #ifdef __BMI2__
   return _pext_u64(bits, places);
@@ -107,8 +104,7 @@ inline uint64_t deposit(uint64_t packed, uint64_t places) {
 #endif
 }
 
-// A word of a mask, and the same shifted by one element: bit p of `left` is that of element p - 1, bit p of
-// `right` that of element p + 1.
+// A word of a mask; bit p of `left` is that of element p - 1, bit p of `right` that of element p + 1.
 struct ShiftedWord {
   uint64_t word, left, right;
 
@@ -118,13 +114,11 @@ struct ShiftedWord {
         right(word >> 1 | (w + 1 < words ? mask[w + 1] << (kWord - 1) : 0)) {}
 };
 
-// Calls body(p) for every set bit p, lowest first.
 inline void for_each_bit(uint64_t mask, auto&& body) {
   for (; mask; mask &= mask - 1) body(std::countr_zero(mask));
 }
 
 #ifdef __AVX512F__
-// Sixteen numbers in a register.
 constexpr int kLanes = 16;
 
 inline __m512i counted_from(int32_t first) {

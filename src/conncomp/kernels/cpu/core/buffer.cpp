@@ -15,10 +15,9 @@ namespace conncomp {
 namespace {
 
 constexpr size_t kHugePage = size_t(1) << 21;
-// Of so few the C library has some ready, but for those that are to be aligned as a cache line.
+// The C library has small blocks ready, but not those aligned to a cache line.
 constexpr size_t kFewBytes = size_t(1) << 10;
 
-// Says how much memory there was none of.
 class OutOfMemory : public std::bad_alloc {
  public:
   explicit OutOfMemory(size_t bytes) {
@@ -32,12 +31,13 @@ class OutOfMemory : public std::bad_alloc {
 
 using Blocks = decltype(Process::spare_blocks);
 
-// Unless another thread is at it, or was when this process was forked off.
-void with_blocks(auto&& body) {
+// Does nothing while another thread is at it, or was when this process was forked.
+bool with_blocks(auto&& body) {
   Process& shared = process();
-  if (shared.spare_busy.exchange(true, std::memory_order_acquire)) return;
+  if (shared.spare_busy.exchange(true, std::memory_order_acquire)) return false;
   body(shared.spare_blocks);
   shared.spare_busy.store(false, std::memory_order_release);
+  return true;
 }
 
 }  // namespace
@@ -45,7 +45,7 @@ void with_blocks(auto&& body) {
 void* SpareMemory::take(size_t& bytes) {
   void* memory = nullptr;
   with_blocks([&](Blocks& blocks) {
-    SpareBlock* smallest = nullptr;  // that is large enough, so that larger ones are there for larger arrays
+    SpareBlock* smallest = nullptr;  // that is large enough
     for (SpareBlock& block : blocks)
       if (block.bytes >= bytes && block.bytes / 2 <= bytes && (!smallest || block.bytes < smallest->bytes))
         smallest = &block;
@@ -61,8 +61,7 @@ bool SpareMemory::give(void* memory, size_t bytes) {
 #if defined(__linux__) && defined(MADV_FREE)
   if (bytes >= kHugePage) madvise(memory, bytes, MADV_FREE);
 #endif
-  bool kept = false;
-  with_blocks([&](Blocks& blocks) {
+  return with_blocks([&](Blocks& blocks) {
     SpareBlock next{memory, bytes};
     size_t sum = 0;
     for (SpareBlock& block : blocks) {  // each moves on by one
@@ -75,9 +74,7 @@ bool SpareMemory::give(void* memory, size_t bytes) {
       }
     }
     std::free(next.memory);
-    kept = true;
   });
-  return kept;
 }
 
 void* allocate(size_t& bytes) {

@@ -1,10 +1,6 @@
-// An array that is not initialised: pages are first touched by the threads that fill them, and large
-// arrays ask for huge pages, which spares most of the page faults.
-//
-// What is left is clearing: the system clears pages before it hands them out, which took half of the time of
-// labelling 4096 x 4096 elements where little else is to do. So freed memory is kept for the next array, up
-// to kKept bytes in all, and no block more than twice as large as what the next array asks for. The system
-// may take the pages back at any time (MADV_FREE), and does so when memory is short.
+// An array that is not initialised: the threads that fill pages touch them first, and large arrays ask for
+// huge pages. The system clears pages, which took half of the time of labelling 4096 x 4096 elements; so up
+// to kKept bytes are kept for the next array. The system may take these pages back at any time (MADV_FREE).
 #pragma once
 
 #include <cstddef>
@@ -14,7 +10,7 @@
 
 namespace conncomp {
 
-// Blocks of memory that nobody uses. Those as large as a huge page are aligned as such.
+// Unused blocks of memory, aligned as huge pages if they are as large.
 class SpareMemory {
  public:
   static constexpr size_t kSmallest = size_t(1) << 16;
@@ -24,17 +20,16 @@ class SpareMemory {
   static constexpr size_t kKept = size_t(1) << 30;
 #endif
 
-  // A block of at least so many bytes, or nullptr; `bytes` becomes its size.
+  // A block of at least so many bytes, and less than twice as many, or nullptr; `bytes` becomes its size.
   static void* take(size_t& bytes);
-  // Whether a block is kept. The oldest ones make room for it.
+  // Returns whether a block is kept; the oldest ones make room for it.
   static bool give(void* memory, size_t bytes);
 };
 
-// Memory for an array of so many bytes, or std::bad_alloc; `bytes` becomes its size.
 void* allocate(size_t& bytes);
-// The same, of zeros. Pages of a large array come from the system when they are first touched.
+// Zeros, whose pages come from the system when they are first touched.
 void* allocate_zeros(size_t bytes);
-// Takes memory back: of a size from `allocate`, or of 0 bytes if it is of zeros.
+// Frees memory from `allocate`, with its size, or from `allocate_zeros`, with 0 bytes.
 void release(void* memory, size_t bytes);
 
 template <class T>

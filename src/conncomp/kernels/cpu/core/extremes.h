@@ -1,35 +1,36 @@
-// What arrays hold: extremes, the most frequent of a sample, and counts of bytes.
+// Extremes, the most frequent value of a sample, and counts of bytes.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "cpu/core/parallel.h"
 
 namespace conncomp {
 
-// The smallest and the largest of some numbers, of which there is at least one. Each is read once.
-template <class T>
-std::pair<T, T> extremes(const T* values, int64_t count) {
+// The smallest and the largest key of at least one item. Each item is read once.
+template <class T, class Key = std::identity>
+auto extremes(const T* items, int64_t count, Key key = {}) {
+  using Number = std::decay_t<decltype(key(*items))>;
   const Parts parts(count, kGrain);
-  std::vector<std::pair<T, T>> part_extremes(parts.parts);
+  std::vector<std::pair<Number, Number>> part_extremes(parts.parts);
   parallel_for(parts.parts, [&](int64_t part) {
-    T low = values[parts.begin(part)], high = low;
-    for_each_in(parts.begin(part), parts.end(part), [&, values](int64_t i) {
-      const T value = values[i];
+    Number low = key(items[parts.begin(part)]), high = low;
+    for_each_in(parts.begin(part), parts.end(part), [&, key, items](int64_t i) {
+      const Number value = key(items[i]);
       low = std::min(low, value);
       high = std::max(high, value);
     });
     part_extremes[part] = {low, high};
   });
-  std::pair<T, T> all = part_extremes[0];
+  std::pair<Number, Number> all = part_extremes[0];
   for (const auto& [low, high] : part_extremes) all = {std::min(all.first, low), std::max(all.second, high)};
   return all;
 }
 
 constexpr int kBytes = 256;
 
-// Adds to counts[b] how often b occurs, by four tables, as an entry that has just been written is not there
-// to be read yet where neighbours are equal. Cost: a pass, about two bytes a nanosecond.
+// Adds to counts[b] how often b occurs. Four tables, as an entry just written cannot be read at once.
 inline void count_bytes(const uint8_t* values, int64_t count, int64_t* counts) {
   constexpr int kTables = 4;
   int64_t tables[kTables][kBytes] = {};
@@ -47,8 +48,7 @@ struct Frequent {
   size_t times;
 };
 
-// The value that occurs most often in a sample, which is not empty, and is sorted by this; of several the
-// smallest one.
+// The most frequent value of a sample that is not empty, the smallest of several; sorts the sample.
 template <class Value>
 Frequent<Value> most_frequent(std::vector<Value>& sample) {
   std::sort(sample.begin(), sample.end());

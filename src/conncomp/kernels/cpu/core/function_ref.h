@@ -1,7 +1,4 @@
-// A function that is somebody else's, as an argument: what takes one is compiled once, whatever it is given.
-//
-// It holds no copy, so it must not outlive the function: it is for arguments, and not to be kept.
-// Cost: a call through a pointer, which the compiler cannot see through.
+// A reference to a function: what takes one is compiled once. It must not outlive the function.
 #pragma once
 
 #include <memory>

@@ -1,9 +1,6 @@
-// Counts of 64-bit keys, of which nobody knows beforehand how many there are.
-//
-// How: a hash table with open addressing, which doubles before it is more than half full. Each thread fills
-// one of its own; sorted_counts puts several together, in the order of keys, so that sums of those that are
-// equal depend neither on threads nor on the table. Cost: some nanoseconds a count while the table fits into
-// the caches. Memory: 32 to 64 bytes a key.
+// Counts of 64-bit keys: a hash table with open addressing that doubles before it is more than half full.
+// Each thread fills its own; sorted_counts joins them by keys, so that nothing depends on threads. Memory: 32
+// to 64 bytes a key.
 #pragma once
 
 #include <random>
@@ -13,7 +10,7 @@
 
 namespace conncomp {
 
-// The hash of all tables of the CPU, with a factor of this process.
+// The hash of all tables of the CPU, drawn once per process.
 inline KeyHash drawn_hash() {
   static const uint64_t drawn = [] {
     std::random_device device;
@@ -31,15 +28,13 @@ class KeyCounts {
  public:
   int64_t size() const { return size_; }
 
-  // Adds a count of 1 or more.
   void add(uint64_t key, int64_t count) {
     KeyCount* slot = slot_of(key);
     if (slot->count == 0) slot = enter(key, slot);
     slot->count += count;
   }
 
-  // The number of a key, from 0 on in the order in which they came, in a table that counts nothing: what
-  // for_each gives as its count is one more.
+  // The number of a key, by arrival, in a table that counts nothing; for_each gives it plus one.
   int64_t number(uint64_t key) {
     KeyCount* slot = slot_of(key);
     if (slot->count == 0) {
@@ -49,7 +44,6 @@ class KeyCounts {
     return slot->count - 1;
   }
 
-  // Calls body(key and count) for each key, in any order.
   void for_each(auto body) const {
     for_each_in(0, slots(), [=, this](int64_t i) {
       if (slots_[i].count != 0) body(slots_[i]);
@@ -68,7 +62,7 @@ class KeyCounts {
     return &slots_[i];
   }
 
-  // Makes a slot that no key has that of a new one; returns the slot, as the table may have grown.
+  // Enters a new key; returns its slot, as the table may have grown.
   KeyCount* enter(uint64_t key, KeyCount* slot) {
     if (2 * size_ >= slots()) {
       grow();
@@ -93,7 +87,7 @@ class KeyCounts {
 };
 
 // Counts on their way into a table. Keys that come again soon are counted in slots that fit into the
-// first-level cache; one that wants the slot of another sends that one's count on.
+// first-level cache; one that wants another's slot sends that one's count on.
 class RecentCounts {
  public:
   explicit RecentCounts(KeyCounts& counts) : counts_(counts) {}
@@ -107,7 +101,6 @@ class RecentCounts {
     ++slot.count;
   }
 
-  // After the last key.
   void send_all() {
     for (KeyCount& slot : slots_) {
       send_on(slot);
@@ -127,16 +120,19 @@ class RecentCounts {
   std::array<KeyCount, 1 << kBits> slots_{};
 };
 
-// The entries of all tables, in the order of keys, those of equal keys one after another; returns how many
-// there are, too.
-inline std::pair<Buffer<KeyCount>, int64_t> sorted_counts(const std::vector<KeyCounts>& tables) {
+// The entries of all tables by ascending keys. Where tables hold numbers instead of counts (`numbered`),
+// those of each go on from the one before, from 0.
+inline std::pair<Buffer<KeyCount>, int64_t> sorted_counts(const std::vector<KeyCounts>& tables,
+                                                          bool numbered = false) {
   std::vector<int64_t> begin(tables.size() + 1);
   for (size_t t = 0; t < tables.size(); ++t) begin[t + 1] = begin[t] + tables[t].size();
   const int64_t entries = begin.back();
   Buffer<KeyCount> sorted(entries);
   parallel_for(int64_t(tables.size()), [&](int64_t t) {
     KeyCount* next = sorted.data() + begin[t];
-    tables[t].for_each([&next](const KeyCount& entry) { *next++ = entry; });
+    tables[t].for_each([&next, shift = numbered ? begin[t] - 1 : 0](const KeyCount& entry) {
+      *next++ = {entry.key, entry.count + shift};
+    });
   });
   radix_sort(sorted, entries);
   return {std::move(sorted), entries};

@@ -1,4 +1,4 @@
-// Many words as one, in as many registers as that takes: row k of a patch of bits is word k.
+// Many words as one, in several registers: row k of a patch of bits is word k.
 #pragma once
 
 #include <cstdint>
@@ -30,10 +30,14 @@ struct ManyWords {
     return words;
   }
   void store(unsigned long long* at) const { std::memcpy(at, part, sizeof part); }
-  static ManyWords all(unsigned long long word) {
+  // The words whose part k is of_part(k).
+  [[gnu::always_inline]] static ManyWords make(auto&& of_part) {
     ManyWords words;
-    for (int k = 0; k < kParts; ++k) words.part[k] = Part{} | word;
+    for (int k = 0; k < kParts; ++k) words.part[k] = of_part(k);
     return words;
+  }
+  static ManyWords all(unsigned long long word) {
+    return make([=](int) { return Part{} | word; });
   }
 
   ManyWords& operator|=(const ManyWords& other) {
@@ -58,39 +62,29 @@ struct ManyWords {
     return *this;
   }
   ManyWords without(const ManyWords& other) const {
-    ManyWords words;
-    for (int k = 0; k < kParts; ++k) words.part[k] = part[k] & ~other.part[k];
-    return words;
+    return make([&](int k) { return part[k] & ~other.part[k]; });
   }
   ManyWords operator<<(int shift) const {
-    ManyWords words;
-    for (int k = 0; k < kParts; ++k) words.part[k] = part[k] << shift;
-    return words;
+    return make([&](int k) { return part[k] << shift; });
   }
   ManyWords operator>>(int shift) const {
-    ManyWords words;
-    for (int k = 0; k < kParts; ++k) words.part[k] = part[k] >> shift;
-    return words;
+    return make([&](int k) { return part[k] >> shift; });
   }
-  // These bits, and all to which links lead from them, each link from a bit to the next one: from the lowest
-  // bit of a stretch of links on, an addition carries to its end.
-  //
+  // These bits, and all that links lead to from them, each link from a bit to the next one: an addition
+  // carries from the lowest bit of a stretch of links to its end.
   //     links             . 1 1 1 . . 1 1 .
   //     bits              . . 1 . . . . 1 .
   //     links + bits      . 1 . . 1 . 1 . 1       of bits that have links
   //     with links        . . 1 1 1 . . 1 1       where these differ from it
   ManyWords carried(const ManyWords& links) const {
-    ManyWords words;
-    for (int k = 0; k < kParts; ++k) {
+    return make([&](int k) {
       const Part sum = links.part[k] + (part[k] & links.part[k]);
 #if defined(__AVX512F__)
-      words.part[k] =
-          Part(_mm512_ternarylogic_epi64(__m512i(part[k]), __m512i(sum), __m512i(links.part[k]), 0xF6));
+      return Part(_mm512_ternarylogic_epi64(__m512i(part[k]), __m512i(sum), __m512i(links.part[k]), 0xF6));
 #else
-      words.part[k] = part[k] | (sum ^ links.part[k]);
+      return part[k] | (sum ^ links.part[k]);
 #endif
-    }
-    return words;
+    });
   }
   bool any() const {
     Part any = part[0];
@@ -104,7 +98,7 @@ struct ManyWords {
 #endif
   }
 
-  // Each row in the place of the next one, or of the previous one; and a row of 0.
+  // Each row in the place of the next one, or of the previous one.
   ManyWords moved_on() const {
     ManyWords words;
     Part before{};

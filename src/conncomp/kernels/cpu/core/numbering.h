@@ -1,5 +1,4 @@
-// From a forest of parents to labels, in place. Parents are kept negative until every entry has a label, so
-// that labels and parents can share one array.
+// From a forest of parents to labels, in place: parents are negative until an entry has a label.
 #pragma once
 
 #include <bit>
@@ -12,42 +11,37 @@
 
 namespace conncomp {
 
-// Calls body(i) for every i in [0, count), in parallel, each part in ascending order; `of_body` is how many
-// elements a body is for.
+// Calls body(i) for i in [0, count) by parts in parallel; a body is worth `of_body` elements.
 void for_each_index(int64_t count, auto&& body, int64_t of_body = 1) {
   const Parts parts(count, kGrain / of_body);
   parallel_for(parts.parts, [&](int64_t part) { for_each_in(parts.begin(part), parts.end(part), body); });
 }
 
-// The same; returns the sum of what body(i) returns.
-template <int64_t of_body = 1, class Body>
-int64_t sum_over(int64_t count, Body&& body) {
-  const Parts parts(count, kGrain / of_body);
-  std::vector<int64_t> sums(parts.parts);
-  parallel_for(parts.parts, [&](int64_t part) {
-    int64_t sum = 0;
-    for_each_in(parts.begin(part), parts.end(part), [&](int64_t i) { sum += body(i); });
-    sums[part] = sum;
-  });
-  return std::reduce(sums.begin(), sums.end());
-}
-
-// Calls assign(i, sum of value(j) over all j < i) for every i in [0, count), in parallel; returns the
-// sum over all. Assigning may change value(i).
-int64_t scan(int64_t count, auto&& value, auto&& assign) {
-  const Parts parts(count, kGrain);
+// The sum of value(i) over each part.
+template <class Value>
+std::vector<int64_t> sums_of_parts(const Parts& parts, Value&& value) {
   std::vector<int64_t> sums(parts.parts);
   parallel_for(parts.parts, [&](int64_t part) {
     int64_t sum = 0;
     for_each_in(parts.begin(part), parts.end(part), [&](int64_t i) { sum += value(i); });
     sums[part] = sum;
   });
+  return sums;
+}
+
+template <int64_t of_value = 1, class Value>
+int64_t sum_over(int64_t count, Value&& value) {
+  const std::vector<int64_t> sums = sums_of_parts(Parts(count, kGrain / of_value), value);
+  return int64_t(std::accumulate(sums.begin(), sums.end(), uint64_t(0)));
+}
+
+// Calls assign(i, sum of value(j) over all j < i) for every i in [0, count), in parallel; returns the
+// sum over all. Assigning may change value(i).
+int64_t scan(int64_t count, auto&& value, auto&& assign) {
+  const Parts parts(count, kGrain);
+  std::vector<int64_t> sums = sums_of_parts(parts, value);
   int64_t total = 0;
-  for (int64_t& sum : sums) {
-    const int64_t before = total;
-    total += sum;
-    sum = before;
-  }
+  for (int64_t& sum : sums) total += std::exchange(sum, total);
   parallel_for(parts.parts, [&](int64_t part) {
     int64_t before = sums[part];
     for_each_in(parts.begin(part), parts.end(part), [&](int64_t i) {
@@ -67,11 +61,10 @@ int64_t rank_words(const uint64_t* words, int64_t count, Index* rank) {
       [&](int64_t w, int64_t before) { rank[w] = Index(before); });
 }
 
-// What it costs to look at the parent of an entry, in elements of an array: a random access.
+// The cost of a look at a parent, a random access, in elements of an array.
 constexpr int64_t kParentWork = 4;
 
-// Lets an entry point to its root, which it returns. In ascending order the parent of an entry is mostly
-// flat already, so two steps reach the root, and the loop's branch is well predicted.
+// Lets an entry point to its root, which it returns: mostly two steps in ascending order.
 template <class Index>
 Index flatten_entry(Index* parent, int64_t i) {
   Index root = Shared::load(parent + Shared::load(parent + i));
@@ -80,14 +73,12 @@ Index flatten_entry(Index* parent, int64_t i) {
   return root;
 }
 
-// Lets every entry point to its root; returns how many roots there are.
 template <class Index>
 int64_t flatten(Index* parent, int64_t count) {
   return sum_over<kParentWork>(count, [parent](int64_t i) { return flatten_entry(parent, i) == Index(i); });
 }
 
-// What an entry holds until it has a label, which is not negative: an entry of its tree that is not larger,
-// itself if it is the root.
+// What an entry, negative until it has a label, stands for: an entry of its tree that is not larger.
 template <class Index>
 struct Unlabelled {
   static constexpr Index kMark = std::numeric_limits<Index>::min();
@@ -95,9 +86,9 @@ struct Unlabelled {
   static Index parent(Index entry) { return entry & ~kMark; }
 };
 
-// Replaces entries, all unlabelled, by labels 0, 1, ... in the order of the roots. A part is gone through in
-// ascending order, so that an entry takes the label of what it is under; where that is another thread's and
-// has none yet, the entry goes under what that is under.
+// Replaces entries, all unlabelled, by labels 0, 1, ... in the order of the roots. A part goes in ascending
+// order, and an entry takes the label of what it is under, or, if that is another thread's and has none, goes
+// under its parent.
 template <class Index>
 void label_in_order(Index* entries, int64_t count) {
   using Entry = Unlabelled<Index>;
@@ -125,7 +116,7 @@ void label_in_order(Index* entries, int64_t count) {
         [=](int64_t i) {
           Index entry = Shared::load(entries + i), label = entry;
           while (label < 0) label = Shared::load(entries + Entry::parent(label));
-          // The whole path gets the label, or a long one would be gone through again and again.
+          // The whole path gets the label, so that no long path is walked again.
           for (int64_t on_path = i; entry < 0; entry = Shared::load(entries + on_path)) {
             Shared::store(entries + on_path, label);
             on_path = Entry::parent(entry);
@@ -134,14 +125,12 @@ void label_in_order(Index* entries, int64_t count) {
         kParentWork);
 }
 
-// Gives all entries the label of the first one; returns the number of components.
 [[gnu::noinline]] int64_t label_as_one(auto* labels, int64_t count) {
   for_each_index(count, [=](int64_t i) { labels[i] = 0; });
   return 1;
 }
 
-// Turns a forest, flat or not, into labels 0, 1, ... in the order of the roots, or into roots; returns the
-// number of components.
+// Turns a forest into labels 0, 1, ... in the order of the roots, or into roots; returns how many.
 template <class Index>
 [[gnu::noinline]] int64_t label_forest(Index* parent, int64_t count, bool consecutive) {
   if (!consecutive) return flatten(parent, count);
@@ -153,6 +142,25 @@ template <class Index>
   if (components == 1) return label_as_one(parent, count);
   label_in_order(parent, count);
   return components;
+}
+
+// For every i in [0, items) with 0 <= key(i) < keys: puts value(i) into group key(i) of `values`, where group
+// k lies at begin[k] ... begin[k + 1]. Keys are read twice, in ascending order, and may differ then if the
+// caller changes them (contract 5): values for which there is no room are left out.
+template <class Key, class Value, class Out>
+void group_by_key(int64_t items, int64_t keys, Key&& key, Value&& value, int64_t* begin, Out* values,
+                  int64_t room) {
+  // Counting two places ahead leaves begin[k + 1] at the start of group k, from where it runs to its end.
+  for_each_in(0, keys + 1, [&](int64_t k) { begin[k] = 0; });
+  for_each_in(0, items, [&](int64_t i) {
+    if (const int64_t k = key(i); k >= 0 && k <= keys - 2) ++begin[k + 2];
+  });
+  for_each_in(2, keys + 1, [&](int64_t k) { begin[k] += begin[k - 1]; });
+  take_pages(values, room);
+  for_each_in(0, items, [&](int64_t i) {
+    const int64_t k = key(i);
+    if (uint64_t(k) < uint64_t(keys) && begin[k + 1] < room) values[begin[k + 1]++] = Out(value(i));
+  });
 }
 
 }  // namespace conncomp

@@ -6,7 +6,7 @@ namespace conncomp {
 
 namespace {
 
-// OMP_NUM_THREADS, by which users of numerical software set it, or else the processors there are.
+// OMP_NUM_THREADS, or else the processors there are.
 int default_threads() {
   const char* wanted = std::getenv("OMP_NUM_THREADS");
   const int threads = wanted ? std::atoi(wanted) : 0;
@@ -24,7 +24,7 @@ void join_process(Process& other) { joined = &other; }
 
 namespace {
 
-// Calls body(i) for the first numbers, while helpers are not wanted; returns how many.
+// Calls body(i) for the first numbers while helpers are not wanted; returns how many.
 int64_t work_alone(int64_t count, FunctionRef<void(int64_t)> body) {
   int64_t i = 0;
   if (count > 1 && num_threads() > 1) {
@@ -37,9 +37,9 @@ int64_t work_alone(int64_t count, FunctionRef<void(int64_t)> body) {
   return count;
 }
 
-// Pieces of a loop, in shares, one for each thread or one for all: a thread takes those of its share in
-// order, and then what is left of others'. Of up to 32 threads each has a cache line of its own for the next
-// piece of its share. Of more, some have one together, as whoever has finished looks at all of them.
+// Pieces of a loop, in shares, one per thread or one for all: a thread takes those of its share, then those
+// left of others. Up to 32 counters have cache lines of their own, as whoever has finished looks at all of
+// them.
 class Shares {
  public:
   Shares(int64_t begin, int64_t end, int shares)
@@ -47,7 +47,6 @@ class Shares {
     for (int share = 0; share < count_; ++share) next(share).store(first(share), std::memory_order_relaxed);
   }
 
-  // The next piece for a thread, or the end if there is none.
   int64_t take(int thread) {
     for (int k = 0; k < count_; ++k) {
       const int share = (thread + k) % count_;
@@ -63,7 +62,6 @@ class Shares {
     for (int share = 0; share < count_; ++share) next(share).store(end_, std::memory_order_relaxed);
   }
 
-  // How many pieces have been taken.
   int64_t taken() const {
     int64_t sum = 0;
     for (int share = 0; share < count_; ++share)
@@ -83,8 +81,7 @@ class Shares {
   alignas(64) std::array<std::atomic<int64_t>, kMost> next_;  // the next piece of each share
 };
 
-// Waits until so many pieces have been taken, or some milliseconds: asleep, as on a busy machine whoever
-// yields comes last.
+// Waits, asleep, until so many pieces have been taken, or some milliseconds.
 void await_pieces(const Shares& shares, int64_t wanted) {
   constexpr int64_t kPatience = 5'000'000;
   const int64_t begin = time_now();
@@ -146,24 +143,15 @@ void parallel_for(int64_t count, FunctionRef<void(int64_t)> body, Dealing dealin
   if (failure) std::rethrow_exception(failure);
 }
 
-namespace {
-
-int64_t milliseconds_now() {
-  using namespace std::chrono;
-  return duration_cast<milliseconds>(steady_clock::now().time_since_epoch()).count();
-}
-
-}  // namespace
-
 WatchedCall::WatchedCall(FunctionRef<bool()> question) : question_(question), outer_(watch) {
   watch = {this, true, kBudget};
 }
 
 void WatchedCall::ask() {
   if (given_up()) return;
-  if (next_question_ && milliseconds_now() < next_question_) return;
+  if (next_question_ && time_now() < next_question_) return;
   if (next_question_ && question_()) given_up_.store(true, std::memory_order_relaxed);
-  next_question_ = milliseconds_now() + kPause;
+  next_question_ = time_now() + kPause;
 }
 
 void look_up_from_work() {

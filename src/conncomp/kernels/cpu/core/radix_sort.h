@@ -1,16 +1,14 @@
-// Sorts items by unsigned keys, keeping the order of equal ones (a radix sort from the lowest digit on).
-//
-// How: keys are taken relative to the smallest. If they need more than 32 bits, items are sorted by the
-// highest 32 of them, and runs that are equal there by comparisons. A digit is a byte; every part of the
-// items counts its digits, and then moves its items to where those of equal digits and earlier parts end.
-// Digits that all items share cost a pass that reads.
-// Cost: at most four passes that move the items. As much memory again as they take, and 2 KB a part.
+// Sorts by unsigned keys, stably: a radix sort by bytes from the lowest on, of keys relative to the smallest.
+// Keys of more than 32 bits are sorted by the highest 32, then equal ones by comparisons. Cost: at most four
+// passes that move the items; one that reads for a digit that all share. As much memory again, and 2 KB a
+// part.
 #pragma once
 
 #include <bit>
 #include <vector>
 
 #include "cpu/core/buffer.h"
+#include "cpu/core/extremes.h"
 #include "cpu/core/parallel.h"
 
 namespace conncomp {
@@ -23,7 +21,7 @@ class RadixSort {
       : items_(items), count_(count), parts_(count, kGrain) {
     if (count < 2) return;
     parts_.at_most(num_threads());
-    const auto [low, high] = extreme_keys();
+    const auto [low, high] = extremes(items.data(), count, [](const Item& item) { return item.key; });
     low_ = low;
     const int bits = std::bit_width(Key(high - low));
     shift_ = std::max(bits - kMostBits, 0);
@@ -40,22 +38,6 @@ class RadixSort {
   using Places = std::array<int64_t, kDigits>;
 
   Key top(const Item& item) const { return Key(item.key - low_) >> shift_; }
-
-  std::pair<Key, Key> extreme_keys() const {
-    std::vector<std::pair<Key, Key>> extremes_of_part(parts_.parts);
-    parallel_for(parts_.parts, [&](int64_t part) {
-      Key low = items_[0].key, high = low;
-      for_each_in(parts_.begin(part), parts_.end(part), [&, items = items_.data()](int64_t i) {
-        low = std::min(low, items[i].key);
-        high = std::max(high, items[i].key);
-      });
-      extremes_of_part[part] = {low, high};
-    });
-    std::pair<Key, Key> all = extremes_of_part[0];
-    for (const auto& [low, high] : extremes_of_part)
-      all = {std::min(all.first, low), std::max(all.second, high)};
-    return all;
-  }
 
   // Returns whether the items have been moved to `others`, or share the digit.
   bool move_by_digit(int digit, Buffer<Item>& others) {

@@ -1,15 +1,11 @@
 // Runs of rows as the vertices of a forest: what those of arrays (grid/run_links.h) and of lattices
-// (models/potts/forest.h) share.
-//
-// What: a run is a maximal stretch of linked elements of a row. Runs are numbered in the order of rows and
-// words. For a word one knows where runs start, and how many start before it:
-//
+// (models/potts/forest.h) share. A run is a maximal stretch of linked elements of a row. Runs are numbered in
+// the order of rows and words; for a word one knows where runs start, and how many start before it:
 //     start, word by word    1 . . 1 . 1 | . . 1 . . . | 1 1 . . . .
 //     before                 0             3             4
 //     run                    0     1   2       3         4 5
-//
-// Rows come one after another, so a run that touches a row before it for the first time has no parent yet: it
-// gets that of the run that it touches, without a search. FirstContacts finds these contacts.
+// A run that touches a row before it for the first time has no parent yet: it gets that of the run that it
+// touches, without a search. FirstContacts finds these contacts.
 #pragma once
 
 #include <algorithm>
@@ -23,22 +19,20 @@ struct RunWord {
   uint64_t start;
   Index before;
 
-  // The last run that starts before the word or at one of its bits that are given.
+  // The last run that starts before the word or at one of the given bits.
   Index run_in(uint64_t bits) const { return before + Index(std::popcount(start & bits)) - 1; }
 };
 
-// Of the contacts of a row with another, word by word, those that are the first of their run.
+// The contacts of a row with another, word by word, that are the first of their run.
 class FirstContacts {
  public:
   uint64_t operator()(uint64_t start, uint64_t contacts) {
     // From the first bit of each run to its lowest contact, a subtraction borrows:
-    //
     //     start            1 . . . 1 . . . 1 . .
     //     contacts         . . 1 1 . . . . 1 . 1
     //     marks            . . 1 1 . . . 1 1 . 1      contacts, and the last bit of each run
     //     marks - start    1 1 . 1 1 1 1 . . . 1
-    //     first            . . 1 . . . . . 1 . .      of marks, what the subtraction has cleared and is a
-    //     contact
+    //     first            . . 1 . . . . . 1 . .      contacts of marks that the subtraction has cleared
     const uint64_t heads = start | uint64_t(orphan_);
     const uint64_t marks = contacts | start >> 1 | uint64_t(1) << (kWord - 1);
     const int highest = std::bit_width(start) - 1;

@@ -1,12 +1,8 @@
-// The threads that help with parallel loops.
-//
-// Why not OpenMP: its loops end when every thread has come, so on a machine that is busy with something else
-// each of them waits, spinning, for a thread that is not running. (Labelling 1024 x 1024 elements with two
-// threads, beside two busy processes on two cores, takes GNU OpenMP 40 ms, this pool 2.1 ms; with the cores
-// free 1.2 and 1.3 ms.) Its threads do not survive a fork, and a child that uses them hangs. And not every
-// compiler has it. Here the caller works too, and waits only for helpers that have begun. One that comes late
-// finds nothing left. If the pool is busy with another caller, the caller works alone. And it does so for a
-// while when helpers have cost more than they gained (HelperAccount).
+// The threads that help with parallel loops. Why not OpenMP: its loops wait, spinning, for every thread, on a
+// busy machine for one that is not running. (1024 x 1024 elements with two threads, beside two busy processes
+// on two cores, took GNU OpenMP 40 ms and this pool 2.1 ms.) Its threads do not survive a fork, and a child
+// that uses them hangs. Here the caller works too, and waits only for helpers that have begun; if the pool is
+// busy or helpers have cost more than they gained (HelperAccount), it works alone.
 #pragma once
 
 #include <cxxabi.h>
@@ -33,8 +29,7 @@ namespace conncomp {
 
 class ThreadPool {
  public:
-  // The one pool of this process; a forked child, which has lost its threads, gets a new one. Its threads
-  // wait until the process ends, so it is never destroyed.
+  // The one pool, new in a forked child; never destroyed, as its threads wait until the process ends.
   static ThreadPool& get() {
     ThreadPool* pool = process().pool.load(std::memory_order_acquire);
     return pool ? *pool : first();
@@ -42,10 +37,8 @@ class ThreadPool {
 
   HelperAccount account;
 
-  // Runs work(0), which throws nothing, on this thread, and work(k) on up to `helpers` others at once, each
-  // of which has a number of its own; all have returned at the end. While this one waits for them it calls
-  // idle() now and then. Returns whether it has asked any: there are none for it while another caller has
-  // them.
+  // Runs work(0), which throws nothing, here and work(k) on up to `helpers` others until all have returned,
+  // calling idle() now and then. Returns whether it asked any, which it cannot while another caller has them.
   bool run(int helpers, FunctionRef<void(int)> work, FunctionRef<void()> idle) {
     if (busy_.test_and_set()) return work(0), false;
     int others;  // for whom there is no work
@@ -60,7 +53,7 @@ class ThreadPool {
       ++generation_;
       others = size_ - helpers;
     }
-    // Those that are awake may take the places of those that are woken here, which then find none.
+    // Threads that are awake may take the places of those woken here, which then find none.
     if (others <= 0) wake_.notify_all();
     for (int k = 0; others > 0 && k < helpers; ++k) wake_.notify_one();
     work(0);
@@ -90,8 +83,7 @@ class ThreadPool {
     return *pool;
   }
 
-  // What a helper may throw and catch is kept in memory that each thread gets when it first does so. If there
-  // is none left, the C library ends the process; so a helper gets it now, or does not begin.
+  // A helper gets the memory for what it may throw now: at its first throw the process would end without.
   static bool ready_to_throw() {
     constexpr size_t kPlenty = 1 << 16;
     void* volatile probe = std::malloc(kPlenty);  // volatile: else compilers take it for granted
@@ -122,7 +114,7 @@ class ThreadPool {
     }
   }
 
-  // One loop often follows the other at once: looks out for what is awaited before going to sleep.
+  // One loop often follows the other at once: spins a little before going to sleep.
   static void look_out(std::unique_lock<std::mutex>& lock, auto&& condition) {
     constexpr int kTimes = 1000;  // some ten microseconds
     lock.unlock();

@@ -1,6 +1,5 @@
-// The two shapes that graphs have as text: an arc a line, and a vertex a line. Both readers take chunks
-// of a file, write what they find to the caller's arrays, and go on where they stopped. A chunk of s
-// bytes completes at most s + 1 entries of either array.
+// The two text forms of graphs: an arc a line, and a vertex a line. Readers take chunks of a file and go on
+// where they stopped. A chunk of s bytes completes at most s + 1 entries of either array.
 #pragma once
 
 #include "cpu/files/vertex_names.h"
@@ -13,8 +12,7 @@ struct Progress {
   int64_t first, second;
 };
 
-// Vertices by their numbers: from `lowest` to `highest` in the file, and from 0 in the arrays. Where they may
-// be ids, a leading zero tells of one that is no number.
+// Vertices from `lowest` to `highest` in the file, from 0 in the arrays. If ids, no leading zeros.
 class NumberedVertices {
  public:
   NumberedVertices(int64_t lowest, int64_t highest, bool may_be_ids)
@@ -33,7 +31,7 @@ class NumberedVertices {
   bool may_be_ids_;
 };
 
-// Vertices by their ids: digits, as many as there are, each id as it stands.
+// Vertices by their ids: any number of digits, as they stand.
 class DigitsAsNames {
  public:
   void take(const Tokens& tokens, Tokens::Kind, int64_t* vertex) {
@@ -48,7 +46,7 @@ class DigitsAsNames {
   VertexNames names_;
 };
 
-// Lines "u v" or, where a mark is given, "mark u v"; what follows in the line is not looked at.
+// Lines "u v" or, with a mark, "mark u v"; the rest of a line is ignored.
 template <class Vertices>
 class ArcLines {
  public:
@@ -103,7 +101,7 @@ using ArcReader = ArcLines<NumberedVertices>;
 using DigitArcReader = ArcLines<DigitsAsNames>;
 
 // The lines of a METIS file after its header: line v lists the neighbours of vertex v, from 1, after
-// `skipped` weights and each followed by a weight if `weighted`. Weights are not looked at.
+// `skipped` weights and each followed by a weight if `weighted`. Weights are ignored.
 class NeighbourReader {
  public:
   NeighbourReader(int64_t vertices, int64_t skipped, bool weighted, int64_t line)
@@ -137,7 +135,6 @@ class NeighbourReader {
 
   // The largest number in the arrays, at most.
   int64_t largest() const { return std::max(vertices_ - 1, largest_); }
-  // How many neighbours are the vertex itself.
   int64_t loops() const { return loops_; }
 
  private:

@@ -1,17 +1,10 @@
-// The nodes and edges of GraphML, as its text arrives.
-//
-// What: the names of the nodes of the first graph and the edges between them; whether these are directed.
-// Data, ports and nested graphs are not looked at. How: a scan for tags. Whoever calls has found by a parser
-// of XML, or by plain_xml.h, that the text so far is well-formed UTF-8 without a DOCTYPE; so tags end,
-// attributes are quoted, and a name before a tag's attributes says what it is. Text that is not well-formed
-// gives wrong nodes or an error, and nothing worse. A tag that the chunk's end cuts is left unused: tags have
-// fewer than kLongestTag bytes. How long comments and instructions may be is the parser's business.
-//
+// The nodes and edges of the first graph of GraphML as its text arrives; data, ports, nested graphs are
+// ignored. The caller has found by a parser of XML, or by plain_xml.h, that the text so far is well-formed
+// UTF-8 without a DOCTYPE; other text gives wrong nodes or an error, nothing worse. A tag that the chunk's
+// end cuts is left unused: tags have fewer than kLongestTag bytes. Nodes and edges with the form of the one
+// before (plain_xml.h) are read at once. Source: the GraphML primer (Brandes et al.).
 //   <graphml> <graph edgedefault="directed"> <node id="a"/> <edge source="a" target="b"/> </graph> </graphml>
 //   depth 0   1                              2              2
-//
-// Nodes and edges that have the form of the one before, which is plain (plain_xml.h), are read at once.
-// Cost: one pass over the bytes, and interning for each name. Source: the GraphML primer (Brandes et al.).
 #pragma once
 
 #include "cpu/files/graph_text.h"
@@ -66,7 +59,6 @@ class GraphmlReader {
     throw std::invalid_argument(std::to_string(line_) + ": " + reason);
   }
 
-  // Lines end with LF, CR or both.
   void count_lines(const char* at, const char* end) {
     if (at == end) return;
     line_ += *at == '\r' || (*at == '\n' && !returned_);
@@ -77,7 +69,7 @@ class GraphmlReader {
 
   static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 
-  // Goes on to the end of what hides tags; as far as that cannot have begun if it is not there.
+  // Goes on to the end of what hides tags, or as far as that end cannot have begun.
   const char* leave_hidden(const char* at, const char* end) {
     const std::string_view text(at, size_t(end - at));
     const size_t place = text.find(hidden_by_);
@@ -87,7 +79,6 @@ class GraphmlReader {
     return next;
   }
 
-  // Reads what begins with "<"; returns where it ends, or nothing if the text does before.
   const char* read_markup(const char* at, const char* end) {
     static constexpr std::string_view kHiding[][2] = {{"<!--", "-->"}, {"<![CDATA[", "]]>"}, {"<?", "?>"}};
     const std::string_view text(at, size_t(end - at));
@@ -113,13 +104,12 @@ class GraphmlReader {
     return close + 1;
   }
 
-  // Reads plain nodes and edges of one form each, and blanks between them, as far as there are any. Returns
-  // where that is.
+  // Reads plain nodes and edges of one form each, and blanks between them; returns where these end.
   const char* read_plain_parts(const char* at, const char* end) {
     if (depth_ != 2 || state_ != State::kInside) return at;
     std::string_view values[PlainParts::kMost];
     const char* next = form_.match(at, end, values);
-    bool is_of_use = next;  // and not only for the element that it is that of
+    bool is_of_use = next;  // and not only for the element that it was learnt from
     if (!next && form_.may_learn() && learn_form(at, end)) next = form_.match(at, end, values);
     for (; next && next - at < kLongestTag; next = form_.match(at, end, values), is_of_use = true) {
       if (is_of_use) form_.was_of_use();
@@ -137,7 +127,7 @@ class GraphmlReader {
     return at;
   }
 
-  // Takes the form of the node or edge that begins here, if it is plain.
+  // Learns the form of the node or edge that begins here, if it is plain.
   bool learn_form(const char* at, const char* end) {
     PlainParts parts;
     const char* const stop = PlainXml::end_of_element(at, end, parts);
@@ -154,7 +144,7 @@ class GraphmlReader {
       return k;
     };
     const int first = place(is_edge ? "source" : "id"), second = is_edge ? place("target") : first;
-    // Whether an edge is directed is looked at elsewhere.
+    // read_part looks at whether an edge is directed.
     if (std::max(first, second) == parts.count || (is_edge && place("directed") < parts.count)) return false;
     form_.learn(element, parts);
     is_edge_ = is_edge, first_ = first, second_ = second;
@@ -166,7 +156,7 @@ class GraphmlReader {
     names_.add(Bytes{name.data(), int64_t(name.size())}, line_, number);
   }
 
-  // The ">" of a tag, which is in no quotes.
+  // The ">" of a tag, outside quotes.
   static const char* end_of_tag(const char* at, const char* end) {
     for (char quote = 0; ++at < end;) {
       if (quote) {
@@ -222,7 +212,6 @@ class GraphmlReader {
       names_.add(Bytes{value.data(), int64_t(value.size())}, line_, number);
   }
 
-  // The value of an attribute as it is written, without data if there is none.
   static std::string_view attribute(std::string_view attributes, std::string_view name) {
     const char *at = attributes.data(), *const end = at + attributes.size();
     while (true) {
@@ -261,7 +250,6 @@ class GraphmlReader {
     return name;
   }
 
-  // The number in "#65;" or "#x41;".
   static uint32_t code_of(std::string_view entity) {
     const bool is_hex = entity.size() > 1 && entity[1] == 'x';
     uint32_t code = 0;
@@ -291,7 +279,7 @@ class GraphmlReader {
   int64_t *src_ = nullptr, *dst_ = nullptr, edges_ = 0, node_ = 0;
   VertexNames names_;
 
-  // Of plain nodes or edges: how they are written, their lines, and which of their parts are names.
+  // Of plain nodes or edges: their form, its lines, and which of its parts are names.
   PlainForm form_;
   bool is_edge_ = false;
   int first_ = 0, second_ = 0;

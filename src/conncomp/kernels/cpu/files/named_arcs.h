@@ -1,13 +1,9 @@
-// Arcs between vertices with names or numbers, a row each, as they arrive: CSV, with commas or other
-// separators.
-//
-// What: two columns of each row are names; the others are not looked at. Fields are those of RFC 4180: one
-// that begins with a quote ends with a quote and may hold separators, ends of lines, and quotes that are
-// written twice. Blanks around a name belong to it. Lines end with LF, CR or both; empty ones are no
-// rows. How: a row that the chunk's end may cut is left unused, so the caller puts it in front of what comes
-// next: rows have fewer than kLongestRow bytes. Where names may be vertex numbers, they are written as such
-// up to the first row that has another name; reading stops there, and the caller lets `rename` number
-// all earlier names before it goes on. Cost: one pass over the bytes, and interning for each name.
+// Arcs between vertices with names or numbers, a row each, as they arrive: CSV. Two columns of each row are
+// names. Fields are those of RFC 4180: quoted ones may hold separators, ends of lines, and doubled quotes;
+// blanks belong to names. Lines end with LF, CR or both; empty ones are no rows. A row that the chunk's end
+// may cut is left unused: rows have fewer than kLongestRow bytes. Names that may be vertex numbers are
+// written as such up to the first row with another name; reading stops there, and the caller lets `rename`
+// number all earlier names before it goes on.
 #pragma once
 
 #include "cpu/files/graph_text.h"
@@ -18,8 +14,8 @@ class NamedArcReader {
  public:
   static constexpr int64_t kLongestRow = 1 << 16;
 
-  // Names are in columns `first` and `second` of `columns`; `line` lines of the file have been read before.
-  // They are taken for vertex numbers, while they can be, if `as_numbers` is true.
+  // Names are in two of `columns`, after `line` lines; they are vertex numbers, while they can, if
+  // `as_numbers`.
   NamedArcReader(char separator, int64_t columns, int64_t first, int64_t second, int64_t line,
                  bool as_numbers)
       : separator_(separator),
@@ -62,10 +58,10 @@ class NamedArcReader {
     return {size_t(row_ - text), arcs, arcs};
   }
 
-  // Whether all ends so far are vertex numbers, and were written as such.
+  // Whether all ends so far are vertex numbers, written as such.
   bool as_numbers() const { return as_numbers_; }
 
-  // Replaces vertex numbers, which `read` wrote before it met another name, by the numbers of their names.
+  // Replaces vertex numbers, written before another name came, by the numbers of their names.
   template <class Vertex>
   void rename(Vertex* src, Vertex* dst, int64_t arcs) {
     constexpr int64_t kBlock = VertexNames::kBlock / 2;
@@ -102,8 +98,7 @@ class NamedArcReader {
     throw std::invalid_argument(std::to_string(line) + ": " + reason);
   }
 
-  // Raises if the row is too long up to the cursor: whatever else is wrong behind its first bytes is not
-  // told, as chunks may not reach there.
+  // Throws if the row is too long up to the cursor; chunks may not reach errors behind its first bytes.
   void check_length() {
     if (cursor_ - row_ >= kLongestRow) fail(first_line_, "expected a line of fewer than 65536 characters");
   }
@@ -113,7 +108,6 @@ class NamedArcReader {
     fail(line, reason);
   }
 
-  // Reads a row and its end; whether all of it is there.
   bool read_row(const char* end, bool last, Field (&ends)[2]) {
     int64_t columns = 0;
     for (;; ++cursor_) {
@@ -163,7 +157,7 @@ class NamedArcReader {
     return true;
   }
 
-  // Reads the end of a line of one byte or two; whether all of it is there.
+  // Reads an end of line of one byte or two; returns whether it is whole.
   bool end_line(const char* end, bool last) {
     if (*cursor_ == '\r' && cursor_ + 1 == end && !last) return false;
     cursor_ += *cursor_ == '\r' && cursor_ + 1 != end && cursor_[1] == '\n' ? 2 : 1;

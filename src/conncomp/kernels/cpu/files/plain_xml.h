@@ -1,14 +1,10 @@
-// Pieces of XML that are well-formed by themselves, and plain enough to be told so by a short scan: whole
-// elements one after the other, of ASCII, without references, sections, comments and instructions, and not
-// deep. If all around is well-formed with one empty element in place of such a piece, it is well-formed with
-// the piece, and the other way round; so a parser of XML needs not see the piece.
-//
-// Each element is scanned with a stack of the names that are open. Files list elements that differ in values
-// and texts alone: one that has the same bytes as the element before around these (PlainForm), and plain
-// characters in their places, needs no scan. What the scan does not know, or what is not well-formed, is left
-// to the parser. So is "]", even in values: a section may have begun before, which the scan does not know,
-// and "]]>" would end it. Cost: one pass over the bytes, and up to kDeepest more where elements do not end.
-// Source: the grammar of XML 1.0, productions 1, 3 to 5, 10, 14, 25 and 39 to 44.
+// Pieces of XML that a short scan shows to be well-formed by themselves: whole elements, of ASCII, without
+// references, sections, comments and instructions, and not deep. What is around is well-formed with the piece
+// if and only if it is with an empty element in its place; so a parser of XML need not see it. Elements are
+// scanned with a stack of open names; one with the same bytes as the one before around values and texts
+// (PlainForm) needs no scan. All else is left to the parser, so is "]", even in values: a section may have
+// begun before, and "]]>" would end it. Cost: one pass, and up to kDeepest more where elements do not end.
+// Source: XML 1.0, productions 1, 3 to 5, 10, 14, 25, 39 to 44.
 #pragma once
 
 #include <algorithm>
@@ -22,13 +18,12 @@
 
 namespace conncomp {
 
-// Bytes that stand for themselves in a value, whatever quotes are around it, and in a text: of ASCII, and no
-// quotes, "<", "&", "]" or controls.
+// ASCII bytes that stand for themselves in a text and in a value, whatever quotes are around it.
 inline bool is_plain(char c) {
   return c >= ' ' && c <= '~' && c != '"' && c != '\'' && c != '<' && c != '&' && c != ']';
 }
 
-// Where such bytes end: sixteen at a time, as values are short.
+// Where plain bytes end: sixteen at a time, as values are short.
 inline const char* end_of_plain(const char* at, const char* end) {
   constexpr int64_t kBytes = 16;
   __extension__ typedef uint8_t Vector __attribute__((vector_size(kBytes)));
@@ -47,8 +42,7 @@ inline const char* end_of_plain(const char* at, const char* end) {
   return at;
 }
 
-// How often a byte comes: sixteen at a time, whose counts are added up before they are more than a byte
-// holds.
+// How often a byte comes: sixteen at a time, with counts added up before they overflow a byte.
 inline int64_t count_of(char wanted, const char* at, const char* end) {
   constexpr int64_t kBytes = 16, kMost = 255;
   __extension__ typedef uint8_t Vector __attribute__((vector_size(kBytes)));
@@ -85,13 +79,13 @@ struct PlainParts {
 // The bytes of an element around its parts.
 class PlainForm {
  public:
-  // Whether another form is worth it: not where forms have been taken in vain.
+  // Whether another form is worth it: not after many in vain.
   bool may_learn() const { return misses_ < kMostMisses; }
 
   void count_learning() { ++misses_; }
   void was_of_use() { misses_ = 0; }
 
-  // Takes the form of a plain element; one of many parts, or of much else, has none.
+  // Learns the form of a plain element; one of many parts, or a long one, has none.
   void learn(std::string_view element, const PlainParts& parts) {
     parts_ = -1;
     if (parts.count > PlainParts::kMost || element.size() > kLongest) return;
@@ -106,8 +100,7 @@ class PlainForm {
     parts_ = parts.count;
   }
 
-  // Where an element of this form ends that begins at a place, and what it has as parts; nullptr if there is
-  // none, or it is cut.
+  // Where the element of this form that begins here ends, and its parts; nullptr if none, or cut.
   const char* match(const char* at, const char* end, std::string_view* parts) const {
     const char* fixed = fixed_.data();
     for (int k = 0; k <= parts_; ++k) {
@@ -175,8 +168,7 @@ class PlainXml {
     return found;
   }
 
-  // Where an element ends that begins with the "<" at a place, and its parts; nullptr if it is not plain, or
-  // has no end.
+  // Where the element that begins with this "<" ends, and its parts; nullptr if not plain, or endless.
   static const char* end_of_element(const char* at, const char* end, PlainParts& parts) {
     std::string_view open[kDeepest];
     for (int depth = 0;;) {
@@ -226,26 +218,22 @@ class PlainXml {
     return tag ? static_cast<const char*>(tag) : end;
   }
 
-  // Where what is of a kind ends, or the text.
   static const char* skip(Kind kind, const char* at, const char* end) {
     while (at != end && is(kind, *at)) ++at;
     return at;
   }
 
-  // The name that begins here, or none.
   static std::string_view name_at(const char* at, const char* end) {
     if (at == end || !is(kNameStart, *at)) return {};
     return {at, size_t(skip(kName, at, end) - at)};
   }
 
-  // A tag, at its end: none if it is not plain.
   struct Tag {
     const char* end = nullptr;
     std::string_view name;
     bool is_empty = false;
   };
 
-  // The tag that begins with the "<" at a place.
   static Tag tag_at(const char* at, const char* end, int depth, PlainParts& parts) {
     Tag tag;
     tag.name = name_at(at + 1, end);
@@ -283,7 +271,7 @@ class PlainXml {
                                          : std::string_view(at + 1, size_t(close - at - 1));
   }
 
-  // Where the end tag of an element ends, which begins here; nullptr if it is another's.
+  // Where the end tag of an element that begins here ends; nullptr if it is another's.
   static const char* end_of_end_tag(const char* at, const char* end, std::string_view element) {
     if (name_at(at + 2, end) != element) return nullptr;
     at = skip(kBlank, at + 2 + element.size(), end);

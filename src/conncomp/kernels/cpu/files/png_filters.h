@@ -1,10 +1,6 @@
-// The lines of a picture in PNG, as DEFLATE leaves them, without their filters.
-//
-// What: a line begins with the number of its filter, which says what was taken off each byte: nothing, the
-// byte `step` ahead of it, the one above, their mean, or whichever of both and the one aslant is nearest to
-// the sum of both less that. How: byte by byte, but for the one ahead: sums of 16 bytes by moves of 1, 2, 4
-// and 8 places, so that one addition leads from one 16 to the next. Cost: a pass; half a nanosecond a byte
-// where all are of the one ahead. Source: W3C, "Portable Network Graphics (PNG) Specification", 9.
+// The lines of a PNG picture, as DEFLATE leaves them, without their filters, whose numbers begin lines: taken
+// off each byte is nothing, the byte `step` ahead (by prefix sums of 16 bytes), the one above, their mean, or
+// the Paeth predictor. Source: W3C, "Portable Network Graphics (PNG) Specification", 9.
 #pragma once
 
 #include <cstdlib>
@@ -19,7 +15,6 @@ class PngLines {
  public:
   PngLines(int64_t bytes, int64_t step) : bytes_(bytes), step_(step), zeros_(bytes) {}
 
-  // Writes the bytes of so many lines; returns whether all have filters that there are.
   bool write(const uint8_t* lines, int64_t height, uint8_t* image) const {
     const uint8_t* above = zeros_.data();
     for (int64_t y = 0; y < height; ++y, lines += bytes_ + 1, image += bytes_) {
@@ -95,12 +90,12 @@ class PngLines {
   static Bytes moved(Bytes bytes, std::integer_sequence<int, place...>) {
     return taken<(kBytes - step + place)...>(Bytes{}, bytes);
   }
-  // The last bytes, as first ones ahead of zeros.
+  // The last bytes first, ahead of zeros.
   template <int step, int... place>
   static Bytes last(Bytes bytes, std::integer_sequence<int, place...>) {
     return taken<(place < step ? kBytes - step + place : kBytes)...>(bytes, Bytes{});
   }
-  // Those at these places of both, one behind the other.
+  // Those at these places of both, concatenated.
   template <int... place>
   static Bytes taken(Bytes first, Bytes second) {
 #if defined(__GNUC__) && !defined(__clang__)  // GCC 11 does not know the other name

@@ -1,11 +1,7 @@
-// Lines of whole numbers, as they arrive.
-//
-// What: splits text into numbers, other words and ends of lines, for every text format of graphs. How: one
-// pass over each chunk. A word that touches the chunk's end may go on in the next chunk, so it is left unused
-// and the caller puts it in front of what comes next; all else that a chunk's border can cut (a line, its end
-// of two bytes, a comment, columns that nobody wants) is a flag here. Lines end with LF, CR or both. A line
-// that starts with one of the comment characters, after blanks at most, does not exist but for its number.
-// Cost: a few instructions a byte, no memory. A line may be of any length; a word that is read may not.
+// Splits text into numbers, other words and ends of lines, in one pass over each chunk. The caller puts a
+// word that touches the chunk's end in front of the next; all else that a border can cut (a line, its end of
+// two bytes, a comment, skipped columns) is a flag. Lines end with LF, CR or both. Of a comment line only the
+// number counts.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +17,7 @@ constexpr const char* kPlainInteger =
     "expected an integer of 64 bits without leading zeros, signs, blanks or fractions (compact_ids=True "
     "without integers=True keeps ids as text)";
 
-// Whether bytes are an integer of 64 bits as it is printed: without blanks, a plus sign or leading zeros.
+// Whether bytes are an integer of 64 bits as printed: without blanks, a plus sign or leading zeros.
 inline bool canonical_integer(const char* at, const char* end, int64_t& value) {
   const bool negative = at != end && *at == '-';
   at += negative;
@@ -40,21 +36,18 @@ class Tokens {
  public:
   enum Kind { kNumber, kText, kLineEnd, kMore };
 
-  // Words are shorter, so that what is left unused of a chunk is, too: no number is that long, and without
-  // a limit, a file without blanks would have to fit a chunk.
+  // Words are shorter, so that no chunk is left unused altogether.
   static constexpr int64_t kLongest = 256;
 
-  // `line` lines of the file have been read before.
+  // `line` lines of the file came before.
   Tokens(std::string comments, int64_t line) : comments_(std::move(comments)), line_(line) {}
 
-  // Turns to the next chunk, which is the file's last where `last` is true.
   void feed(const char* text, size_t size, bool last) {
     begin_ = cursor_ = text;
     end_ = text + size;
     last_ = last;
   }
 
-  // How much of the chunk has been read; the rest belongs in front of the next one.
   size_t used() const { return size_t(cursor_ - begin_); }
 
   // Reads on; kMore at the end of the chunk.
@@ -78,12 +71,11 @@ class Tokens {
     }
   }
 
-  // Drops the rest of the line, all but its end.
+  // Drops the rest of the line, but for its end.
   void skip_line() { skipping_ = true; }
 
   bool is(char mark) const { return word_.size() == 1 && word_[0] == mark; }
 
-  // The digits just read, as many as there are.
   std::string_view digits() const {
     if (word_.find_first_not_of("0123456789") != std::string_view::npos)
       fail("expected a vertex number (names are read from CSV)");
@@ -92,7 +84,6 @@ class Tokens {
   bool has_leading_zero() const { return word_.size() > 1 && word_[0] == '0'; }
   int64_t line() const { return line_ + 1; }
 
-  // The number just read, which must be a vertex from `first` to `last`.
   int64_t vertex(Kind kind, int64_t first, int64_t last) const {
     if (kind != kNumber) fail("expected a vertex number below 2^63");
     if (value_ < first || value_ > last)

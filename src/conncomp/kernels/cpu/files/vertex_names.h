@@ -1,9 +1,6 @@
-// Names of vertices, which are numbered in the order in which they first come.
-//
-// What: a reader adds the names that it meets, each with the place of its number. They wait until there are
-// as many as interning asks memory for at once (cpu/tables/interning.h), or until the reader calls `flush`,
-// as it must before their bytes go. Each distinct name is checked once: UTF-8 without control characters, and
-// not too long. Cost: that of interning; memory for distinct names only.
+// Names of vertices, numbered as they first come. Names wait until there are as many as interning asks memory
+// for at once (interning.h), or until `flush`, before their bytes go. Each distinct one is checked once:
+// UTF-8 without control characters, and not too long.
 #pragma once
 
 #include <limits>
@@ -14,7 +11,7 @@
 
 namespace conncomp {
 
-// The code point that begins at `at`, which moves behind it; -1 and no move where there is no valid UTF-8.
+// The code point at `at`, which moves behind it; -1 and no move where UTF-8 is not valid.
 inline int32_t next_code_point(const char*& at, const char* end) {
   const auto byte = [&](int k) { return uint8_t(at[k]); };
   const uint8_t lead = byte(0);
@@ -44,17 +41,16 @@ class VertexNames {
   static constexpr int64_t kBlock = 32;
 
   int64_t count() const { return names_.size(); }
-  // Characters of the longest name, and of all of them.
   int64_t longest() const { return longest_; }
   int64_t characters() const { return characters_; }
 
-  // Lets *number be that of the name, in line `line`, once `flush` was called. Its bytes stay until then.
+  // Lets *number be that of the name, in line `line`, after `flush`. Its bytes stay until then.
   void add(Bytes name, int64_t line, int64_t* number) {
     waiting_[waiting_count_++] = {name, line, number};
     if (waiting_count_ == kBlock) flush();
   }
 
-  // The same, of a name whose bytes are nowhere else.
+  // The same, for a name whose bytes are nowhere else.
   void add(std::string&& name, int64_t line, int64_t* number) {
     std::string& kept = kept_[waiting_count_] = std::move(name);
     add(Bytes{kept.data(), int64_t(kept.size())}, line, number);
@@ -74,8 +70,8 @@ class VertexNames {
         });
   }
 
-  // The vertex numbers that the names are, or nothing if there is a name that is no number; names that may
-  // be numbers are an error if one of them is not written as an integer is, and all others if `only` is set.
+  // The vertex numbers that the names are, or nothing if a name is no number. A name that may be meant as a
+  // number but is not written as an integer is an error, and so is any other if `only`.
   std::optional<std::vector<int64_t>> numbers(bool only) const {
     if (word_.first && !only) return {};
     const auto& [line, name] = word_.first && (!odd_.first || word_.first < odd_.first) ? word_ : odd_;
@@ -89,7 +85,7 @@ class VertexNames {
     return numbers;
   }
 
-  // Writes the names as rows of `longest()` code points, with zeros behind them.
+  // Writes the names as rows of `longest()` code points, padded with zeros.
   void write(uint32_t* rows) const {
     for (int64_t i = 0; i < count(); ++i, rows += longest_) {
       const Bytes name = names_.ids().key(i);
@@ -107,8 +103,7 @@ class VertexNames {
     int64_t* number;
   };
 
-  // Whether a name may be meant as a vertex number, but is not written as one: with blanks, a sign, leading
-  // zeros or a fraction of zeros.
+  // Whether a name may be meant as a number, but has blanks, a sign, leading zeros or a fraction of zeros.
   static bool is_odd_number(std::string_view name) {
     constexpr const char* kDigits = "0123456789";
     if (name.find_first_not_of(kDigits) == name.npos) return name.front() == '0';
@@ -146,7 +141,6 @@ class VertexNames {
     characters_ += length;
   }
 
-  // Those of ASCII, and the others that terminals obey, of ISO 8859.
   static bool is_control(int32_t point) { return point < ' ' || (point >= 0x7f && point < 0xa0); }
 
   // As Python shows control characters, and bytes that are not UTF-8.

@@ -1,4 +1,4 @@
-// Fills arrays with random numbers, in parallel; entry k is number start + k for its purpose.
+// Fills arrays with random numbers, in parallel; entry k is number start + k of its purpose.
 #pragma once
 
 #include "core/philox.h"
@@ -23,12 +23,9 @@ void fill_random(Bits64 seed, Bits32 purpose, int64_t start, int64_t count, Out*
   });
 }
 
-// Recursive-matrix (R-MAT, Kronecker) edges: the adjacency matrix is halved both ways `scale` times, and
-// each edge falls into a quadrant with given probabilities. Each edge has its own random numbers.
-//
-// D. Chakrabarti, Y. Zhan, C. Faloutsos, "R-MAT: a recursive model for graph mining", SDM 2004.
-
-// below[q] is 2^32 times the probability of a quadrant up to q, in the order of reading.
+// Recursive-matrix (R-MAT, Kronecker) edges: the adjacency matrix is halved both ways `scale` times; below[q]
+// is 2^32 times the probability that an edge falls into a quadrant up to q, in reading order. Source: D.
+// Chakrabarti, Y. Zhan, C. Faloutsos 2004, "R-MAT: a recursive model for graph mining".
 template <class Vertex>
 void rmat(Bits64 seed, Bits32 purpose, int scale, const Bits64 below[3], int64_t count, Vertex* src,
           Vertex* dst) {

@@ -1,47 +1,28 @@
-// Connected components of a graph by union–find over its arcs, after trees are grown from few of them. The
-// default on the CPU. The direction of arcs is ignored; nothing is assumed of it unless the caller says that
-// the graph is symmetric. Labels are made of a forest with a tree for each component, whose root is its
-// smallest vertex.
-//
-// Union–find branches on what it finds, mostly for the first time, and processors guess wrong. So most of the
-// work is done in passes over the vertices that hardly branch. Each vertex starts under the smaller end of
-// its first or last arc (start_trees). Grids, and graphs whose numbers come from a search, are one tree by
-// these, which is seen before any is grown (start_as_one). Elsewhere, unless a giant component is mostly one
-// tree already, each tree goes under a smaller one that two more arcs of some vertex of it show (hook_trees);
-// if it is not by then, a sixteenth of the vertices is united with some neighbours. At last every arc unites
-// its ends (sweep), of which one look at four parents tells that they are united; or, where hardly a vertex
-// is outside the giant component, one look at a bit for each arc of some rows (sweep_around). Where every arc
-// is listed from both ends, the vertices of the giant component need not be visited at all. A sparse graph of
-// that kind is left to sparse_forest.h; in one of many arcs a giant is first sought by giant.h, around which
-// around_giant.h labels, and all of the above is done only if there is none.
-// Cost: each arc read once, and a random access for it; in a symmetric graph with a giant component, or where
-// two arcs a vertex make one tree, only a few arcs a vertex. No memory beyond the parents, which become the
-// labels, a bit a vertex, and what sparse_forest.h, giant.h and around_giant.h need. Source: Sutton, Ben-Nun
-// and Barak 2018, "Optimizing Parallel Graph Connectivity Computation via Subgraph Sampling"; start and
-// union–find of Jaiganesh and Burtscher 2018; trees are hooked as by Shiloach and Vishkin 1982, "An O(log n)
-// parallel connectivity algorithm".
+// Connected components of a graph by union–find over its arcs, after trees are grown from few of them: the
+// default on the CPU. Directions are ignored; roots are the smallest vertices. Union–find mispredicts
+// branches, so passes over the vertices that hardly branch do most of the work (start_as_one, start_trees,
+// hook_trees); then every arc unites its ends (sweep, sweep_around). Where every arc is listed from both
+// ends, vertices of the giant component need not be visited; sparse graphs of that kind are left to
+// sparse_forest.h, and in those of many arcs giant.h first seeks a giant. Cost: each arc read once, with a
+// random access; far fewer in a symmetric graph with a giant; a bit a vertex. Source: Sutton, Ben-Nun and
+// Barak 2018, "Optimizing Parallel Graph Connectivity Computation via Subgraph Sampling"; Jaiganesh and
+// Burtscher 2018; hooking of Shiloach and Vishkin 1982, "An O(log n) parallel connectivity algorithm".
 #pragma once
 
 #include "cpu/core/extremes.h"
-#include "cpu/graph/around_giant.h"
 #include "cpu/graph/giant.h"
 #include "cpu/graph/sparse_forest.h"
 
 namespace conncomp {
 
-// With fewer arcs a vertex, to hook trees costs more than it spares.
-constexpr int64_t kHookedDegree = 3;
+// With fewer arcs a vertex, to hook trees costs more than it spares, and a giant is not sought by sweeps.
+constexpr int64_t kHookedDegree = 3, kSweptDegree = 7;
 
-// With fewer arcs a vertex, a giant is not sought by sweeps.
-constexpr int64_t kSweptDegree = 7;
-
-// Lets every entry from `first` on point to its root.
 void flatten_from(int64_t first, auto* parent, int64_t count) {
   for_each_index(count - first, [=](int64_t i) { flatten_entry(parent, first + i); }, kParentWork);
 }
 
-// Whether each vertex but the first one has a smaller end of its first and last arc, so that all are one
-// tree: known before anything is written; and where it is not so, mostly soon.
+// Whether each vertex but the first has a smaller end of its first and last arc: all are one tree.
 template <class Pointer, class Vertex>
 [[gnu::noinline]] bool start_as_one(const Rows<Pointer, Vertex> rows) {
   constexpr int64_t kBlock = 512;
@@ -50,8 +31,8 @@ template <class Pointer, class Vertex>
   parallel_for(parts.parts, [&](int64_t part) {
     for (int64_t block = parts.begin(part); block < parts.end(part) && is_one; ++block) {
       const int64_t first = block * kBlock, last = std::min(first + kBlock, rows.vertices);
-      bool roots = false;  // but for the first vertex
       int64_t begin = rows.begin(first);
+      bool roots = false;
       for_each_in(first, last, [&, rows](int64_t v) {
         const int64_t end = rows.begin(v + 1);
         roots |= smaller_end(rows, v, {begin, end}) == v && v > 0;
@@ -63,9 +44,8 @@ template <class Pointer, class Vertex>
   return is_one;
 }
 
-// Lets each vertex start under the smaller end of its first and last arc: under the root of that if a thread
-// has both in its part, as lower entries of a part are flat already, and else under what is below the part.
-// Then what is under other parts goes under roots, too.
+// Lets each vertex start under the smaller end of its first and last arc: under its root if both are in the
+// part, as lower entries are flat, else under what is below the part, which then goes under a root, too.
 template <class Pointer, class Vertex, class Index>
 void start_trees(const Rows<Pointer, Vertex> rows, Index* parent) {
   Parts parts(rows.vertices, kGrain / kVertexWork);
@@ -86,9 +66,9 @@ void start_trees(const Rows<Pointer, Vertex> rows, Index* parent) {
   if (parts.parts > 1) flatten_from(parts.end(0), parent, rows.vertices);
 }
 
-// Hooks the roots of a flat forest under smaller ones that arcs show. Of two links of one root the later
-// store takes the earlier one back: then the trees stay apart until an arc is united. As what is stored is
-// below its place and of the same component, it is a forest all the time.
+// Hooks roots of a flat forest under smaller ones that arcs show. Of two links of one root the later undoes
+// the earlier; the trees stay apart until an arc is united. What is stored is below its place: always a
+// forest.
 template <class Pointer, class Vertex, class Index>
 void hook_trees(const Rows<Pointer, Vertex> rows, Index* parent) {
   for_each_row(rows, [=](int64_t v, int64_t begin, int64_t end) {
@@ -100,25 +80,20 @@ void hook_trees(const Rows<Pointer, Vertex> rows, Index* parent) {
   });
 }
 
-// The root that occurs most often among the targets of evenly spread arcs: its share is that of the arcs
-// that lead to its tree.
+// The most frequent root among the targets of evenly spread arcs, with its share of these.
 template <class Pointer, class Vertex, class Index>
 FrequentRoot frequent_root(const Rows<Pointer, Vertex> rows, Index* parent) {
   constexpr int64_t kSamples = 512;
   std::vector<Index> sample;
-  sample.reserve(kSamples);
-  for (int64_t i = 0; i < kSamples; ++i) {
-    const int64_t arc = rows.arcs / kSamples * i + rows.arcs % kSamples * i / kSamples;
-    if (const Vertex u = rows.target(arc); is_vertex(u, rows.vertices))
+  for (int64_t i = 0; i < kSamples; ++i)
+    if (const Vertex u = rows.target(spread(i, kSamples, rows.arcs)); is_vertex(u, rows.vertices))
       sample.push_back(find<Shared>(parent, Index(u)));
-  }
   if (sample.empty()) return {-1, 0};
   const auto [root, times] = most_frequent(sample);
   return {root, double(times) / kSamples};
 }
 
-// Unites v with some neighbours, for the first vertices of blocks: a sixteenth of all, of whose rows and
-// parents whole cache lines are used.
+// Unites v with some neighbours, for the first vertices of blocks: a sixteenth of all, in whole cache lines.
 template <class Pointer, class Vertex, class Index>
 void unite_some(const Rows<Pointer, Vertex> rows, Index* parent) {
   constexpr int64_t kUnited = std::max<int64_t>(kGrain / 1024, 1), kBlock = 16 * kUnited, kNeighbours = 4;
@@ -132,8 +107,7 @@ void unite_some(const Rows<Pointer, Vertex> rows, Index* parent) {
   for_each_index(rows.vertices / kBlock, unite_block, kBlock);
 }
 
-// Unites the ends of all arcs that may connect trees. If there is a `giant`, a root in a symmetric graph or
-// else -1, the vertices that are under it are left out.
+// Unites the ends of arcs that may connect trees; in a symmetric graph not of vertices under `giant`, or -1.
 template <class Pointer, class Vertex, class Index>
 void sweep(const Rows<Pointer, Vertex> rows, Index* parent, FrequentRoot giant) {
   const int64_t visited = rows.vertices + int64_t((1 - giant.share) * double(rows.arcs));
@@ -145,8 +119,7 @@ void sweep(const Rows<Pointer, Vertex> rows, Index* parent, FrequentRoot giant) 
   });
 }
 
-// Unites the ends of all arcs that may connect trees of a flat forest. That arcs are inside the tree of
-// `giant`, to which hardly a vertex does not belong, is seen by its members, for some rows at once.
+// The same in a flat forest nearly all under `giant`, whose bits tell whether some rows' arcs are inside.
 template <class Pointer, class Vertex, class Index>
 void sweep_around(const Rows<Pointer, Vertex> rows, Index* parent, int64_t giant) {
   constexpr int64_t kRows = 16;
@@ -162,8 +135,7 @@ void sweep_around(const Rows<Pointer, Vertex> rows, Index* parent, int64_t giant
   });
 }
 
-// Connects the trees that have started, until each component is one. A graph is `sparse` if hooking trees
-// costs more than it spares.
+// Connects the trees that have started. In a `sparse` graph hooking costs more than it spares.
 template <class Pointer, class Vertex, class Index>
 void connect_trees(const Rows<Pointer, Vertex> rows, bool symmetric, bool sparse, Index* parent) {
   FrequentRoot giant{-1, 0};
@@ -185,8 +157,7 @@ void connect_trees(const Rows<Pointer, Vertex> rows, bool symmetric, bool sparse
   sweep(rows, parent, giant);
 }
 
-// Fills labels, for a graph in CSR form, with the smallest vertex of each component, or with 0, 1, ... in the
-// order of these; returns the number of components.
+// Fills labels with the smallest vertex of each component, or 0, 1, ...; returns the number of components.
 template <class Pointer, class Vertex, class Index>
 int64_t label_components(const Rows<Pointer, Vertex> rows, bool symmetric, bool consecutive, Index* labels) {
   if (rows.vertices == 0) return 0;

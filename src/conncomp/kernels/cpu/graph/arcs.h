@@ -1,22 +1,15 @@
-// Connected components of a graph that is given as a list of arcs, in any order.
-//
-// What: as afforest.h; the direction of arcs is ignored. How: every arc unites its ends. If there are many
-// arcs, some of them, spread over the list, put trees under others first, without a search and by plain
-// stores, as hook_trees does: many stores at a time, so that they wait for memory together. Most vertices are
-// in one tree then, mostly: a bit a vertex tells so, of which a cache holds far more than of parents, and
-// arcs inside that tree are looked at no further. Where ends are mostly near each other, as in grids, every
-// arc first puts its larger end under its smaller one, by a plain store: if only one vertex has no smaller
-// neighbour, all are one tree, and that is seen before any root is sought. Lists mostly hold both directions
-// of an edge, in the second half or one after the other: an arc whose opposite stands there is left out,
-// without a random access. Threads take blocks of arcs from one queue: with a share of the list each, they
-// would pass over the same vertices in step, and wait for each other's parents. Cost: each arc read once and
-// some twice, and two random accesses for it. No memory beyond the parents, which become the labels, and a
-// bit a vertex. Source: union-find of Jaiganesh and Burtscher 2018; some arcs first: Sutton, Ben-Nun and
-// Barak 2018; trees are hooked as by Shiloach and Vishkin 1982.
+// Connected components of a list of arcs, in any order and direction: every arc unites its ends. If there are
+// many, some first put trees under others by plain stores, many at a time so that they wait for memory
+// together; then most vertices are in one tree, which a bit a vertex tells. Where ends are near, as in grids,
+// every arc first puts its larger end under its smaller one: if only one vertex has no smaller neighbour, all
+// are one tree. Lists mostly hold both directions of an edge, in the second half or one after the other: an
+// arc whose opposite stands there is left out. Threads take blocks from one queue: with a share each, they
+// would pass over the same vertices in step, and wait for each other's parents. Cost: each arc read once or
+// twice, two random accesses. Source: as afforest.h.
 #pragma once
 
 #include "cpu/core/extremes.h"
-#include "cpu/graph/vertex_bits.h"
+#include "cpu/graph/trees.h"
 
 namespace conncomp {
 
@@ -32,8 +25,7 @@ class ForestOfArcs {
         opposite_(distance_of_opposites()),
         parent_(parent) {}
 
-  // Whether there is too little for a second thread. (The number of threads wanted does not tell: another
-  // caller may change it meanwhile.)
+  // Whether there is too little for a second thread; the number of threads may change meanwhile.
   bool in_one_part() const { return blocks_ <= kPiece; }
 
   template <class Access>
@@ -76,8 +68,6 @@ class ForestOfArcs {
   static constexpr int64_t kNear = kAlwaysHelped ? 8 : 256;  // vertices over the distance of near ends
   static constexpr double kGiant = 0.9;                      // a share of the vertices
 
-  // Calls body(block), in parallel. Neighbouring pieces are worked on at the same time: lists mostly pass
-  // over the vertices several times, and threads that pass in step would wait for each other's parents.
   template <class Body>
   void for_each_block(int64_t blocks, Body body) const {
     parallel_for((blocks + kPiece - 1) / kPiece,
@@ -91,8 +81,7 @@ class ForestOfArcs {
                  Dealing::kQueue);
   }
 
-  // Calls body(v, u) for the arcs of a block whose ends are vertices, but for arcs whose opposite comes
-  // before them, and for loops, which are their own.
+  // Calls body(v, u) for arcs of a block between vertices, no loops, whose opposite does not come before.
   void for_each_arc(int64_t block, auto body) const {
     const int64_t begin = block * kBlock, end = std::min(begin + kBlock, arcs_);
     const int64_t opposite = begin >= opposite_ ? opposite_ : 0;
@@ -104,8 +93,7 @@ class ForestOfArcs {
     }
   }
 
-  // How far before an arc its opposite stands, where a sample says that this holds for the second half of the
-  // list or for every second arc; else 0.
+  // How far before an arc its opposite stands, in the second half or at every second arc; 0 if not so.
   int64_t distance_of_opposites() const {
     constexpr int64_t kSamples = 64;
     for (const int64_t distance : {arcs_ / 2, int64_t(1)}) {
@@ -123,7 +111,7 @@ class ForestOfArcs {
   // Blocks before those that hold opposites only.
   int64_t to_opposites() const { return opposite_ > kBlock ? (opposite_ + kBlock - 1) / kBlock : blocks_; }
 
-  // Whether ends are mostly near each other, so that arcs of any order mostly start trees in a cache.
+  // Whether ends are mostly near each other, so that arcs start trees in a cache.
   bool is_near() const {
     constexpr int64_t kSamples = 64;
     int64_t near = 0;
@@ -134,7 +122,7 @@ class ForestOfArcs {
     return near > kSamples / 4 * 3;
   }
 
-  // Puts larger ends under smaller ones; the last one that is stored stays.
+  // Puts larger ends under smaller ones; the last store stays.
   void start_block(int64_t block) {
     for_each_arc(block, [parent = parent_](Index v, Index u) {
       const Index high = v < u ? u : v, low = v < u ? v : u;
@@ -142,15 +130,15 @@ class ForestOfArcs {
     });
   }
 
-  // Puts the larger one of two roots of flat trees under the smaller one. Of two links of one root the one to
-  // the smaller vertex stays: the other one comes again.
+  // Puts the larger of two roots of flat trees under the smaller. Of two links of one root the smaller one
+  // stays.
   void hook_block(int64_t block) {
     std::array<Index, kBlock> high, low;
     int64_t links = 0;
     for_each_arc(block, [&, parent = parent_](Index v, Index u) {
       const Index a = Shared::load(parent + v), b = Shared::load(parent + u);
       high[links] = a < b ? b : a, low[links] = a < b ? a : b;
-      // Where both are under one root, its line of the cache is left to all who read it.
+      // The line of a root that both are under is left to all who read it.
       __builtin_prefetch(a == b ? &high[links] : parent + high[links], 1);
       links += a != b;
     });
@@ -172,8 +160,7 @@ class ForestOfArcs {
     });
   }
 
-  // Whether ends mostly rise from arc to arc, as in rows: then an arc waits for one parent only, and those
-  // of one vertex come together, of which one is of use.
+  // Whether ends mostly rise from arc to arc, as in rows: then arcs wait for one parent, and few are of use.
   bool is_sorted(const Vertex* ends) const {
     constexpr int64_t kSamples = 256;
     int64_t rises = 0;
@@ -184,12 +171,10 @@ class ForestOfArcs {
     return rises > kSamples / 4 * 3;
   }
 
-  // Of some vertices, which are spread over all, in flat trees.
   FrequentRoot frequent_root() const {
     constexpr int64_t kSamples = 512;
     std::vector<Index> sample;
-    for (int64_t i = 0; i < kSamples; ++i)
-      sample.push_back(parent_[vertices_ / kSamples * i + vertices_ % kSamples * i / kSamples]);
+    for (int64_t i = 0; i < kSamples; ++i) sample.push_back(parent_[spread(i, kSamples, vertices_)]);
     const auto [root, times] = most_frequent(sample);
     return {root, double(times) / kSamples};
   }
@@ -200,7 +185,7 @@ class ForestOfArcs {
   Index* const parent_;
 };
 
-// Fills parent[v] with a smaller vertex of v's component, or with v if there is none.
+// Fills parent[v] with a smaller vertex of v's component, or v if there is none.
 template <class Vertex, class Index>
 void grow_forest_of_arcs(const Vertex* src, const Vertex* dst, int64_t arcs, int64_t vertices,
                          Index* parent) {

@@ -1,12 +1,9 @@
-// Bridges of an undirected graph by one depth-first search, without recursion.
-//
-// What: fills cut[v] with the number of vertices on the smaller side of the link from v to parents[v] if that
-// is a bridge, without which its component falls into two, and with 0 if it is none. parents[v] is the vertex
-// from which v was entered, or -1. How: vertices are ranked in the order in which the search enters them.
-// Each keeps the lowest rank that its links, and those of the vertices entered from it, lead to. Where that
-// is its own rank, no link but the one that it was entered by leads out of what was entered from it. Links to
-// one neighbour are taken for one. Cost: one thread; each arc read once. Beyond the results 20 bytes a
-// vertex. Source: Tarjan 1974, "A note on finding the bridges of a graph".
+// Bridges of an undirected graph by one depth-first search, without recursion. parents[v] is the vertex from
+// which v was entered, or -1; cut[v] the number of vertices on the smaller side of that link if it is a
+// bridge, else 0. Vertices are ranked as they are entered, and keep the lowest rank that their links, and
+// those of vertices entered from them, lead to: a bridge if that is their own. Links to one neighbour count
+// as one. Cost: one thread; each arc read once; 20 bytes a vertex. Source: Tarjan 1974, "A note on finding
+// the bridges of a graph".
 #pragma once
 
 #include "cpu/core/buffer.h"
@@ -62,7 +59,7 @@ class BridgeSearch {
     entered_[count_++] = v;
   }
 
-  // The next neighbour of v that is not visited, or -1; ranks of others are taken.
+  // The next unvisited neighbour of v, or -1; takes ranks of others.
   int32_t next_unvisited(int32_t v) {
     const int64_t end = links_.begin(v + 1);
     int64_t& place = places_[v];
@@ -80,7 +77,7 @@ class BridgeSearch {
     return -1;
   }
 
-  // Says whether the link to the parent is a bridge; returns the parent.
+  // Decides whether the link to the parent is a bridge; returns the parent.
   int32_t leave(int32_t v) {
     const int32_t parent = parents_[v];
     const bool is_bridge = parent >= 0 && lowest_[v] == ranks_[v];

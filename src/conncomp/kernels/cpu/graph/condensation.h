@@ -1,15 +1,10 @@
-// The acyclic graph of the components of a directed graph.
-//
-// What: rows of the distinct arcs between components of different labels, in ascending order of the targets.
-// How: all threads read the arcs in the order of memory and keep those between components, of which there are
-// few where most vertices are in one component. These are put in rows, each of which is sorted or, where it
-// is long, listed by bits that mark its targets. Cost: each arc read once, and a random access for it; for
-// the arcs between components a counting sort and a sort of each row. Memory: some indices for each of these
-// arcs, 24 bytes a component, and for each part of the rows a bit a component if it has a long row.
+// The acyclic graph of components: rows of distinct arcs between them, by ascending targets. All threads read
+// the arcs in order and keep those between components, mostly few; these are put in rows, each sorted or,
+// where long, listed by bits. Cost: each arc read once, and a random access for it; 24 bytes a component.
 #pragma once
 
 #include "cpu/graph/rows_of_arcs.h"
-#include "cpu/graph/vertex_bits.h"
+#include "cpu/graph/trees.h"
 
 namespace conncomp {
 
@@ -19,11 +14,10 @@ struct Condensation {
   Buffer<Index> indices;
 };
 
-// So many bits are read in the time that sorting takes for a target.
+// Bits read in the time that sorting takes for a target.
 constexpr int64_t kMarksRead = kAlwaysHelped ? 8 : 512;
 
-// Puts the targets of a row in ascending order, each once; returns how many they are. No marks are set
-// before, and none after.
+// Puts the targets of a row in ascending order, each once; returns how many. Leaves no marks.
 template <class Index>
 int64_t make_distinct(Index* row, int64_t arcs, int64_t components, VertexBits& marks) {
   if (arcs <= components / kMarksRead + 1) {
@@ -32,18 +26,17 @@ int64_t make_distinct(Index* row, int64_t arcs, int64_t components, VertexBits& 
   }
   if (marks.words() == 0) marks = VertexBits(components);
   for_each_in(0, arcs, [&](int64_t i) {
-    const int64_t w = row[i] / VertexBits::kWord;
-    marks.add(w, uint64_t(1) << row[i] % VertexBits::kWord);
+    const int64_t w = row[i] / kWord;
+    marks.add(w, uint64_t(1) << row[i] % kWord);
   });
   int64_t listed = 0;
   for_each_in(0, marks.words(), [&](int64_t w) {
-    for (uint64_t bits = marks.take(w); bits; bits &= bits - 1)
-      row[listed++] = Index(w * VertexBits::kWord + std::countr_zero(bits));
+    for_each_bit(marks.take(w), [&](int p) { row[listed++] = Index(w * kWord + p); });
   });
   return listed;
 }
 
-// Returns the distinct arcs of rows. No other thread may write to their memory.
+// The distinct arcs of rows. No other thread may write to their memory.
 template <class Index>
 Condensation<Index> distinct_arcs(const Rows<int64_t, Index> rows, Index* indices) {
   Buffer<int64_t> kept(rows.vertices);
@@ -67,14 +60,12 @@ Condensation<Index> distinct_arcs(const Rows<int64_t, Index> rows, Index* indice
   return graph;
 }
 
-// Arcs between components, in two arrays.
 template <class Index>
 struct Between {
   Buffer<Index> from, to;
   int64_t count;
 };
 
-// Returns the arcs of rows that are between components. No other thread may write to `labels`.
 template <class Pointer, class Vertex, class Index>
 Between<Index> arcs_between(const Rows<Pointer, Vertex> rows, const Index* labels) {
   const Parts parts(rows.arcs, kGrain);
@@ -108,7 +99,6 @@ Between<Index> arcs_between(const Rows<Pointer, Vertex> rows, const Index* label
   return between;
 }
 
-// `labels` are in [0, components), and no other thread may write to them.
 template <class Pointer, class Vertex, class Index>
 Condensation<Index> condense(const Rows<Pointer, Vertex> rows, const Index* labels, int64_t components) {
   Between<Index> between = arcs_between(rows, labels);

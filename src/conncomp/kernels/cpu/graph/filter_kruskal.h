@@ -1,16 +1,11 @@
-// The minimum spanning forest of a graph: Kruskal's, the light arcs first, and then those of the heavy ones
-// that connect different trees. Lists the arcs of the forest of least weight, in ascending order; of arcs of
-// equal weight the one of the lower number goes first, so that the forest is unique. Directions are ignored.
-//
-// A sample of the weights shows below which there are about kLight arcs a vertex. These are collected, sorted
-// by weight, and kept if they unite two trees. Of the heavy arcs, most have both ends in one tree by then,
-// which one look at the parents of each end tells, as the forest has been flattened; the few others are
-// sorted and gone through likewise. On several threads arcs are collected and sorted together, and gone
-// through by one. Only what reads arcs is compiled for each type that they are kept in. Cost: two passes over
-// the arcs, a random access for each heavy one, and the sorting of few; of all if the heavy arcs connect what
-// the light ones do not. Memory: for each arc that is sorted its ends, its number, and its weight twice; the
-// parents; a bit an arc. Source: Osipov, Sanders and Singler 2009, "The filter-Kruskal minimum spanning tree
-// algorithm", of which this is one step; union–find of Jaiganesh and Burtscher 2018.
+// The minimum spanning forest: Kruskal's, light arcs first, then heavy ones that connect different trees,
+// ascending; of equal weights the lower number goes first, so that the forest is unique. Directions are
+// ignored. A sample shows below which weight there are about kLight arcs a vertex. These are sorted, and kept
+// if they unite two trees. Most heavy arcs then have both ends in one tree of the flattened forest; the
+// others are sorted, too. All threads collect and sort; one goes through. Cost: two passes over the arcs, a
+// random access for each heavy one; for each sorted arc its ends, number and twice its weight. Source:
+// Osipov, Sanders and Singler 2009, "The filter-Kruskal minimum spanning tree algorithm", of which this is
+// one step.
 #pragma once
 
 #include "core/fixed_point.h"
@@ -20,10 +15,10 @@
 
 namespace conncomp {
 
-// How many light arcs a vertex there are, and for fewer than how many arcs all are light.
+// Light arcs a vertex, and for fewer than how many arcs all are light.
 constexpr double kLight = 1.5, kAllLight = 3;
 
-// The weights of arcs as the caller keeps them, and how they are ordered.
+// Weights as the caller keeps them, and their order.
 template <class Bits>
 struct Weights {
   const Bits* weights;
@@ -32,7 +27,7 @@ struct Weights {
   Bits at(int64_t arc) const { return order(Shared::load(weights + arc)); }
 };
 
-// An arc among the others: the lighter one goes first, and of equal ones that of the lower number.
+// An arc among the others: lighter ones first, and of equal ones that of the lower number.
 template <class Bits>
 struct Place {
   Bits weight;
@@ -43,7 +38,7 @@ struct Place {
   }
 };
 
-// What is sorted: a weight, and which of the collected arcs it is of.
+// A weight to sort, and its place among the collected arcs.
 template <class Bits, class Index>
 struct RankedWeight {
   Bits key;
@@ -55,7 +50,7 @@ struct CollectedEdge {
   Index u, v, arc;
 };
 
-// Whether each arc has an opposite one of the same weight: a hash as of is_mirrored.
+// Whether each arc has an opposite one of the same weight, by a hash as of is_mirrored.
 template <class Pointer, class Vertex, class Bits>
 bool weighs_the_same_both_ways(const RowArcs<Pointer, Vertex>& arcs, const Weights<Bits> weights,
                                uint64_t key) {
@@ -63,10 +58,10 @@ bool weighs_the_same_both_ways(const RowArcs<Pointer, Vertex>& arcs, const Weigh
   const auto hash_of = [=](int64_t low, int64_t high, int64_t arc) {
     return mix(mix(mix(uint64_t(low) ^ key) + uint64_t(high)) + uint64_t(weights.at(arc)));
   };
-  // Most graphs without that are told by some of their arcs.
+  // Some of its arcs show most graphs without that.
   constexpr int64_t kSamples = 64;
   for (int64_t i = 0; i < std::min(kSamples, rows.arcs); ++i) {
-    const int64_t arc = rows.arcs / kSamples * i + rows.arcs % kSamples * i / kSamples, u = rows.source(arc);
+    const int64_t arc = spread(i, kSamples, rows.arcs), u = rows.source(arc);
     const Vertex v = rows.target(arc);
     if (!is_vertex(v, rows.vertices)) return false;
     bool has_opposite = false;
@@ -97,8 +92,7 @@ bool weighs_the_same_both_ways(const ListedArcs<Vertex>&, const Weights<Bits>&, 
   return false;  // it takes longer to find the arcs from both ends than to go through them
 }
 
-// Which arcs are collected: all, those not heavier than the heaviest light one, or those heavier ones that
-// connect different trees.
+// Collects all arcs, those not heavier than the heaviest light one, or heavier ones between trees.
 enum class Collected { kAll, kLight, kHeavy };
 
 template <class Index, class Bits>
@@ -106,11 +100,11 @@ class FilterKruskal {
  public:
   using Edge = CollectedEdge<Index>;
 
-  // Collects those of the wanted arcs that are of numbers from `begin` to before `end`.
+  // Collects the wanted arcs of numbers from `begin` to before `end`.
   using Collect = FunctionRef<void(const FilterKruskal&, Collected wanted, int64_t begin, int64_t end,
                                    std::vector<Edge>& edges)>;
 
-  // `collect` calls collect_from, whatever the arcs are kept in.
+  // `collect` calls collect_from, with the arcs.
   FilterKruskal(int64_t vertices, int64_t arcs, const Weights<Bits> weights, Ends ends, Collect collect)
       : vertices_(vertices),
         arcs_(arcs),
@@ -159,12 +153,12 @@ class FilterKruskal {
  private:
   using Ranked = RankedWeight<Bits, Index>;
 
-  // The place below which about such a share of the arcs are.
+  // The place below which about such a share of the arcs lies.
   Place<Bits> heaviest_light(double share) const {
     constexpr int64_t kSamples = 1024;
     std::vector<Place<Bits>> sample;
     for (int64_t i = 0; i < kSamples; ++i) {
-      const int64_t arc = arcs_ / kSamples * i + arcs_ % kSamples * i / kSamples;
+      const int64_t arc = spread(i, kSamples, arcs_);
       sample.push_back({weights_.at(arc), arc});
     }
     const auto middle = sample.begin() + std::min(int64_t(share * double(kSamples)), kSamples - 1);
@@ -172,7 +166,6 @@ class FilterKruskal {
     return *middle;
   }
 
-  // Goes through the wanted arcs in the order of their weights.
   void add_all(Collected wanted) {
     const Parts parts(arcs_, kGrain);
     std::vector<std::vector<Edge>> edges_of_part(parts.parts);
@@ -203,7 +196,7 @@ class FilterKruskal {
     for_each_in(0, count,
                 [=, edge_at = edges.data(), ranked = ranking.data(), parent = parent_.data(),
                  chosen = &chosen_](int64_t i) {
-                  // What comes later is on its way from memory meanwhile.
+                  // Prefetches what comes later.
                   __builtin_prefetch(edge_at + ranked[std::min(i + 2 * kAhead, count - 1)].position);
                   const Edge& later = edge_at[ranked[std::min(i + kAhead, count - 1)].position];
                   __builtin_prefetch(parent + later.u);

@@ -1,42 +1,33 @@
-// The giant component of a graph of many arcs that lead far, by bits.
-//
-// What: marks vertices that are connected with a hub, and says whether these are so many that only the others
-// need be united. How: a search from the hub along arcs marks a third of the vertices; it needs to read few
-// rows, as those of hubs are long. From then on a sweep asks each vertex that is not marked whether one of
-// its targets is, in the order of memory, by all threads; what it marks counts at once for the thread, and
-// for those that begin with a piece later. So most vertices look at their first arcs only, and bits of all
-// vertices are in a cache where parents of them are not. It is given up where the hub's component is small,
-// and where the first vertices that are asked are mostly not marked; and not tried where most arcs lead to
-// near vertices, as the search may then take as many steps as there are vertices. Cost: an arc or two looked
-// at for each vertex, at its bit; a bit a vertex for each thread, and numbers of those that the search marks.
-// Where it is given up, up to a tenth of the arcs have been looked at. Source: Beamer, Asanović and Patterson
-// 2012, "Direction-optimizing breadth-first search"; a giant first: Slota, Rajamanickam and Madduri 2014,
-// "BFS and coloring-based parallel algorithms for strongly connected components and related problems".
+// The giant component of a graph of many arcs that lead far, by bits: marks vertices connected with a hub,
+// and says whether few others are left to unite. A search from the hub marks a third of the vertices from
+// few, long rows. Then a sweep asks each vertex that is not marked whether one of its targets is, in the
+// order of memory, by all threads; marks count at once for the thread, and for others that begin with a piece
+// later. Given up where the hub's component is small, or the first vertices asked are mostly not marked; not
+// tried where most arcs lead near. Cost: an arc or two a vertex; a bit a vertex and thread; where given up,
+// up to a tenth of the arcs. Source: Beamer, Asanović and Patterson 2012, "Direction-optimizing breadth-first
+// search"; Slota, Rajamanickam and Madduri 2014 (both_ways.h).
 #pragma once
 
+#include <array>
 #include "cpu/core/buffer.h"
-#include "cpu/graph/vertex_bits.h"
+#include "cpu/graph/trees.h"
 
 namespace conncomp {
 
-// How marks of vertices spread along arcs: a search marks what a queue leads to; to ask is to mark what leads
-// to a marked vertex. Each is for one thread, and nobody else writes the words that it marks. Without
-// branches that are hard to guess, and with rows asked for ahead.
+// Both Search and Asking are for one thread, and nobody else writes the words that it marks.
 
-// Marks the targets of vertices in a queue, behind which these come.
 template <class Pointer, class Vertex>
 class Search {
  public:
-  // From one vertex on, which is marked, until so many are in the queue.
+  // Starts from one marked vertex and ends when `wanted` are in the queue.
   Search(const Rows<Pointer, Vertex> rows, VertexBits& marks, int64_t first, int64_t wanted)
       : rows_(rows), marks_(marks), wanted_(wanted), queue_(wanted + 1) {
     queue_[0] = Vertex(first);
   }
 
-  // Whether the queue leads nowhere else.
   bool is_over() const { return next_ == height_; }
 
-  // Ends as soon as so many arcs have been looked at, too; returns how many have been.
+  // Ends, too, after so many arcs; returns how many it has looked at.
   int64_t run(int64_t most) {
     int64_t arcs = 0;
     for (; next_ < height_ && height_ < wanted_ && arcs < most; ++next_) {
@@ -53,16 +44,15 @@ class Search {
  private:
   static constexpr int64_t kAhead = 8;  // vertices on which a row is asked for
 
-  // Marks the targets of some arcs, and puts those that were not marked behind others, but for the last ones.
-  // Returns how many all are then.
+  // Marks the targets of arcs, and puts those that were not marked into the queue; returns its new height.
   int64_t mark_targets(ArcRange arcs, int64_t height) {
     Vertex* const queue = queue_.data();
     for_each_in(arcs.begin, arcs.end, [&, this, rows = rows_, most = wanted_](int64_t arc) {
       const Vertex u = rows.target(arc);
       if (!is_vertex(u, rows.vertices)) [[unlikely]]
         return;
-      const int64_t w = int64_t(u) / VertexBits::kWord;
-      const uint64_t word = marks_.word(w), bit = uint64_t(1) << (uint64_t(u) % VertexBits::kWord);
+      const int64_t w = int64_t(u) / kWord;
+      const uint64_t word = marks_.word(w), bit = uint64_t(1) << (uint64_t(u) % kWord);
       marks_.add(w, bit);
       queue[std::min(height, most)] = u;
       height += (word & bit) == 0;
@@ -74,21 +64,19 @@ class Search {
   VertexBits& marks_;
   const int64_t wanted_;
   Buffer<Vertex> queue_;
-  int64_t next_ = 0, height_ = 1;  // what has been looked at, and the queue
+  int64_t next_ = 0, height_ = 1;  // of the queue
 };
 
-// Of vertices that are asked: how many they are, how many have been marked then, and the arcs of the others.
+// Of vertices that are asked: how many, how many are marked then, and the arcs of the others.
 struct Tally {
   int64_t asked = 0, marked = 0, left = 0;
 };
 
-// Asks vertices that are not marked whether one of their targets is.
 template <class Pointer, class Vertex>
 class Asking {
  public:
   Asking(const Rows<Pointer, Vertex> rows, VertexBits& marks) : rows_(rows), marks_(marks.data()) {}
 
-  // Asks the vertices of some words.
   template <bool upwards>
   Tally ask(int64_t begin, int64_t end) {
     Tally tally;
@@ -111,14 +99,13 @@ class Asking {
 
   uint64_t word(int64_t w) const { return Shared::load(marks_ + w); }
 
-  // Calls body(bit, row) for the vertices of a word that are not marked and have arcs.
+  // Calls body(bit, row) for unmarked vertices of a word that have arcs.
   template <bool upwards, class Body>
   void for_each_unmarked(int64_t w, Body body) const {
     const Rows<Pointer, Vertex> rows = rows_;
-    const int64_t first = w * VertexBits::kWord, count = std::min(rows.vertices - first, VertexBits::kWord);
-    poll(kArcs * VertexBits::kWord);
-    uint64_t unmarked = ~word(w);
-    if (count < VertexBits::kWord) unmarked &= (uint64_t(1) << count) - 1;
+    const int64_t first = w * kWord, count = std::min<int64_t>(rows.vertices - first, kWord);
+    poll(kArcs * kWord);
+    uint64_t unmarked = ~word(w) & up_to(int(count) - 1);
     for (uint64_t bit; unmarked; unmarked ^= bit) {
       bit = upwards ? unmarked & -unmarked : std::bit_floor(unmarked);
       const int64_t v = first + std::countr_zero(bit), begin = rows.begin(v), end = rows.begin(v + 1);
@@ -127,8 +114,7 @@ class Asking {
     }
   }
 
-  // Whether one of some arcs leads to a marked vertex. From the end of the row that is nearer to the hub if
-  // rows are in order, as vertices there are marked.
+  // Whether an arc leads to a marked vertex, from the end nearer to the hub, if rows are in order.
   template <bool from_first>
   bool leads_inside(ArcRange row) const {
     const Vertex* const nearest = rows_.indices + (from_first ? row.begin : row.end - 1);
@@ -149,19 +135,19 @@ class Asking {
     return false;
   }
 
-  // What is no vertex is as the bit behind the last one, which is never set.
+  // No vertex counts as the bit behind the last, which is never set.
   bool is_marked(Vertex u) const {
     const int64_t v = int64_t(std::min(uint64_t(int64_t(u)), uint64_t(rows_.vertices)));
-    return word(v / VertexBits::kWord) >> (v % VertexBits::kWord) & 1;
+    return word(v / kWord) >> (v % kWord) & 1;
   }
 
-  // Asks for what may lie anywhere.
+  // Prefetches, from an address that may lie anywhere.
   void ask_for(int64_t arc) const {
     __builtin_prefetch(reinterpret_cast<const void*>(uintptr_t(rows_.indices) + sizeof(Vertex) * arc));
   }
 
   const Rows<Pointer, Vertex> rows_;
-  uint64_t* const marks_;  // of a VertexBits; through that, words were loaded more often
+  uint64_t* const marks_;  // of a VertexBits, through which words were loaded more often
 };
 
 template <class Pointer, class Vertex>
@@ -169,13 +155,12 @@ class Giant {
  public:
   explicit Giant(const Rows<Pointer, Vertex> rows) : rows_(rows), marked_(rows.vertices) {}
 
-  // Marks vertices; returns whether most arcs are theirs.
   bool search() {
     const RowSample sample = sample_rows(rows_);
-    if (2 * sample.near > sample.rows) return false;
+    if (sample.is_near()) return false;
     int64_t left = search_from(sample.hub);
     for (int64_t before = 2 * rows_.arcs; !is_whole_ && left > rows_.arcs / kFew && left < before / 4 * 3;)
-      before = left, left = sweep(sample.hub / VertexBits::kWord);
+      before = left, left = sweep(sample.hub / kWord);
     return left <= rows_.arcs / 4;
   }
 
@@ -183,24 +168,23 @@ class Giant {
 
  private:
   static constexpr int64_t kFew = 256;   // arcs, of which one is left to union-find
-  static constexpr int64_t kTold = 16;   // words after which threads tell each other of them
-  static constexpr int64_t kSeen = 32;   // arcs, of which one is looked at by the search
+  static constexpr int64_t kTold = 16;   // words after which threads share their tallies
+  static constexpr int64_t kSeen = 32;   // arcs, of which the search looks at one
   static constexpr int64_t kPieces = 2;  // of a sweep, for each part of a loop
-  static constexpr int kCopies = 32;     // of bits, which are 4 bytes a vertex
+  static constexpr int kCopies = 32;     // at most, of a bit a vertex, which are 4 bytes a vertex
 
-  // Marks vertices from the hub on: a third of them, or as many as few arcs show. Returns how many arcs have
-  // not been looked at.
+  // Marks a third of the vertices from the hub on, or as many as few arcs show; returns the arcs left.
   int64_t search_from(int64_t hub) {
-    marked_.add(hub / VertexBits::kWord, uint64_t(1) << (hub % VertexBits::kWord));
+    marked_.add(hub / kWord, uint64_t(1) << (hub % kWord));
     Search<Pointer, Vertex> search(rows_, marked_, hub, rows_.vertices / 3 + 1);
     const int64_t seen = search.run(rows_.arcs / kSeen);
     is_whole_ = search.is_over();
     return rows_.arcs - seen;
   }
 
-  // Asks all vertices that are not marked, those beside the word `middle` first. Returns how many arcs are
-  // left, all of them if it is given up. Of several threads each has a copy of the marks, from before it
-  // began with a piece, as lines of the cache that another one writes are waited for.
+  // Asks all unmarked vertices, those beside the word `middle` first; returns the arcs left, all if given up.
+  // Each of several threads has a copy of the marks for a piece, as it would wait for cache lines that others
+  // write.
   int64_t sweep(int64_t middle) {
     const int64_t words = marked_.words();
     const int64_t wanted = kPieces * Parts(rows_.vertices + rows_.arcs, kGrain).parts;
@@ -231,6 +215,83 @@ class Giant {
   const Rows<Pointer, Vertex> rows_;
   VertexBits marked_;
   bool is_whole_ = false;  // whether the search has found a whole component
+};
+
+// Labels around a giant component that bits tell. One member stands for all, so that only the others have
+// parents; roots are bits, so that ranks of bits give labels without a pass over all vertices. Every arc that
+// leaves the members must be listed from its other end, too.
+template <class Index>
+class AroundGiant {
+ public:
+  // There is at least one member.
+  AroundGiant(const VertexBits& members, int64_t vertices, Index* labels)
+      : members_(members), vertices_(vertices), first_(members.first()), parent_(labels) {
+    for_each_word([this](int64_t w) { for_each_other_of(w, [this](int64_t v) { parent_[v] = Index(v); }); });
+  }
+
+  template <class Pointer, class Vertex>
+  void unite(const Rows<Pointer, Vertex> rows) {
+    for_each_word([=, this](int64_t w) {
+      for_each_other_of(w, [=, this](int64_t v) {
+        if (v == first_) return;
+        Index root = shorten(parent_, v);
+        rows.for_each_neighbour(v, [&, this](Vertex u) {
+          const Index end = members_.has(u) ? Index(first_) : Index(u);
+          if (const Index above = Shared::load(parent_ + end); above != root)
+            root = hook<Shared>(parent_, root, find_from<Shared>(parent_, end, above));
+        });
+      });
+    });
+  }
+
+  // Fills labels 0, 1, ... in the order of the roots, or roots; returns the number of components.
+  int64_t label(bool consecutive) {
+    VertexBits roots(vertices_);
+    for_each_word([&, this](int64_t w) {
+      uint64_t bits = 0;
+      for_each_other_of(
+          w, [&, this](int64_t v) { bits |= uint64_t(shorten(parent_, v) == Index(v)) << (v % kWord); });
+      roots.put(w, bits);
+    });
+    Buffer<Index> before(roots.words());  // each word, so many roots are
+    const int64_t components = rank_words(roots.data(), roots.words(), before.data());
+    const auto label_of = [&](int64_t root) {
+      if (!consecutive) return Index(root);
+      const int64_t w = root / kWord;
+      return Index(before[w] + std::popcount(roots.word(w) & below(int(root % kWord))));
+    };
+    const Index of_giant = label_of(parent_[first_]);
+    for_each_word([&, this](int64_t w) {
+      const int64_t begin = w * kWord;
+      std::array<Index, kWord> labels;
+      labels.fill(of_giant);
+      for_each_other_of(w, [&, this](int64_t v) { labels[v - begin] = label_of(parent_[v]); });
+      std::copy_n(labels.begin(), std::min<int64_t>(vertices_ - begin, kWord), parent_ + begin);
+    });
+    return components;
+  }
+
+ private:
+  // Calls body(w) for every word of vertices, in parallel, after a poll.
+  void for_each_word(auto body) const {
+    const auto polled = [body](int64_t w) {
+      poll(kWord);
+      body(w);
+    };
+    for_each_index((vertices_ + kWord - 1) / kWord, polled, kWord * kParentWork);
+  }
+
+  // Calls body(v) for the vertices of a word that are no members, and for the first member.
+  void for_each_other_of(int64_t w, auto body) const {
+    const int64_t begin = w * kWord, count = std::min<int64_t>(vertices_ - begin, kWord);
+    uint64_t left = ~members_.word(w);
+    if (first_ / kWord == w) left |= uint64_t(1) << (first_ % kWord);
+    for_each_bit(left & up_to(int(count) - 1), [&](int p) { body(begin + p); });
+  }
+
+  const VertexBits& members_;
+  const int64_t vertices_, first_;
+  Index* const parent_;  // of the others and of the first member, until they become labels
 };
 
 }  // namespace conncomp

@@ -1,17 +1,10 @@
-// Components of a graph that grows: a forest of parents that batches of edges are united in.
-//
-// What: a forest as of core/union_find.h, in memory of the library's own, and the number of its trees. Edges
-// unite trees (unite_edges); whether two vertices are connected (compare_roots), the root of some
-// (list_roots) and labels of all (label_copy) can be had at any time, also while other threads unite. How:
-// union-find on entries that are shared, by all threads if a batch is large. What costs is the way to memory:
-// so the parents of an edge's ends are asked for long before it is united, and the parents of these a while
-// later. Every union hooks one root, for good, so that unions are counted where roots are hooked. Edges are
-// the caller's, who may change them meanwhile: they are held against the number of vertices wherever they are
-// read. Cost: a batch its edges, about two random accesses each; labels one pass over the vertices, which are
-// pointed to their roots by the way. Without the looks ahead, batches of 2 million edges among 10 million
-// vertices took 2.1 times as long on one core.
-// Source: the union-find of Jaiganesh and Burtscher 2018; batches as in Dhulipala, Hong and Shun 2020,
-// "ConnectIt: A Framework for Static and Incremental Parallel Graph Connectivity Algorithms".
+// Components of a graph that grows: batches of edges unite trees of a forest (unite_edges); whether vertices
+// are connected, roots and labels can be had at any time, also while other threads unite. What costs is the
+// way to memory, so the parents of ends are prefetched long before, and their parents a while later (without
+// that, batches of 2 million edges among 10 million vertices took 2.1 times as long). Every union hooks one
+// root, so unions are counted there. Edges are checked where read, as they may change. Cost: about two random
+// accesses an edge; labels a pass over the vertices. Source: Jaiganesh and Burtscher 2018; batches as in
+// Dhulipala, Hong and Shun 2020, "ConnectIt".
 #pragma once
 
 #include <initializer_list>
@@ -21,11 +14,10 @@
 
 namespace conncomp {
 
-// How many vertices there are between those whose parents are asked for, those whose parents' parents are,
-// and the one that is at work.
+// Vertices between those whose parents are prefetched, those whose parents' parents are, and the one at work.
 constexpr int64_t kVerticesAhead = 32;
 
-// Counts unions, and takes them from the number of components when it ends, also by an exception.
+// Counts unions, and subtracts them from the components when it ends, also by an exception.
 class UnionCount {
  public:
   explicit UnionCount(int64_t* components) : components_(components) {}
@@ -43,14 +35,12 @@ class UnionCount {
   int64_t unions_ = 0;
 };
 
-// Lets every vertex be a component.
 template <class Index>
 void start_forest(int64_t vertices, Index* parent) {
   for_each_index(vertices, [=](int64_t v) { parent[v] = Index(v); });
 }
 
-// Calls body(i) for every i of [begin, end), in order, once the parents of the vertices that each of `arrays`
-// has there have been asked for, and their parents.
+// Calls body(i) for i of [begin, end), prefetching parents of the vertices of `arrays`, and theirs.
 template <class Vertex, class Index, class Body>
 void for_each_ahead(int64_t begin, int64_t end, std::initializer_list<const Vertex*> arrays, int64_t vertices,
                     const Index* parent, Body body) {
@@ -69,7 +59,6 @@ void for_each_ahead(int64_t begin, int64_t end, std::initializer_list<const Vert
   });
 }
 
-// Unites the ends of edges, all of them vertices if they are as they were when they were checked.
 template <class Vertex, class Index>
 void unite_edges(const Vertex* src, const Vertex* dst, int64_t edges, int64_t vertices, Index* parent,
                  int64_t* components) {
@@ -86,7 +75,7 @@ void unite_edges(const Vertex* src, const Vertex* dst, int64_t edges, int64_t ve
   parallel_for(parts.parts, unite_part, Dealing::kQueue);
 }
 
-// Lets connected[i] be whether u[i] and v[i] are; false where one of them is no vertex.
+// Lets connected[i] be whether u[i] and v[i] are; false where one is no vertex.
 template <class Vertex, class Index>
 void compare_roots(const Vertex* u, const Vertex* v, int64_t pairs, int64_t vertices, Index* parent,
                    bool* connected) {
@@ -114,10 +103,9 @@ void list_roots(const Vertex* wanted, int64_t count, int64_t vertices, Index* pa
   });
 }
 
-// Points the entries of a copy that were roots when they were copied to their roots now, until all of them
-// are roots still. Then of two vertices that were connected before the copy both lead to what is a root now,
-// and so to the same one. Without it, say 5 and 7 have been connected, copied are 5 -> 5, then, when another
-// thread has hooked 5 under 2, 7 -> 2: the copy tells that they are not.
+// Points entries of a copy that were roots to their roots now, until all are roots still: then two vertices
+// that were connected lead to one root. Without it, with 5 and 7 connected, 5 -> 5 is copied, another thread
+// hooks 5 under 2, and 7 -> 2 is copied: the copy tells that they are not.
 template <class Index, class Label>
 void follow_unions(Index* parent, int64_t vertices, Label* copy) {
   const Parts parts(vertices, kGrain);
@@ -139,8 +127,7 @@ void follow_unions(Index* parent, int64_t vertices, Label* copy) {
   }
 }
 
-// Fills `labels`, which nobody else writes to, as label_forest does; returns the number of components. Where
-// others unite meanwhile, they hold some of these unions, and all that were made before.
+// Fills private `labels`, as label_forest; returns how many. Unions made meanwhile may be missing.
 template <class Index, class Label>
 int64_t label_copy(Index* parent, int64_t vertices, bool consecutive, Label* labels) {
   for_each_index(vertices, [=](int64_t v) { labels[v] = Label(shorten(parent, v)); });
@@ -148,11 +135,9 @@ int64_t label_copy(Index* parent, int64_t vertices, bool consecutive, Label* lab
   return label_forest(labels, vertices, consecutive);
 }
 
-// Union by size, one link after another: the root of the larger tree stays the root, and of trees of one size
-// that of the first end; a tree with the vertex `stays` in it keeps that. Paths are halved. Cost: one thread;
-// O(log n) a link at most. Source: Tarjan and van Leeuwen 1984, "Worst-case analysis of set union
-// algorithms". `parent`, whose entries are vertices, and the sizes of roots are memory that nobody else
-// writes to. Ends of links are vertices; `stays` is one, or -1.
+// Union by size, link after link, by one thread: the root of the larger tree stays, of equal ones that of the
+// first end; a tree with the vertex `stays` (or -1) keeps that. Paths are halved: O(log n) a link. Nobody
+// else writes. Source: Tarjan and van Leeuwen 1984, "Worst-case analysis of set union algorithms".
 inline void unite_by_size(const int32_t* u, const int32_t* v, int64_t links, int32_t stays, int32_t* parent,
                           int32_t* sizes) {
   const auto root_of = [=](int32_t i) {

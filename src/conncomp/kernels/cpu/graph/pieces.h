@@ -1,18 +1,11 @@
-// Strong components of a graph whose order of vertices has cuts: places over which arcs lead one way only.
-//
-// What: settles all vertices, as tarjan.h takes it, if the order of vertices falls into short pieces between
-// cuts. No component lies on both sides of a cut, so pieces are labelled one by one, and shares of them by
-// several threads, who need not know of each other.
-//
+// Strong components of a graph whose order of vertices has cuts: places over which arcs lead one way only. No
+// component lies on both sides, so the pieces between cuts are settled one by one, shares of them by threads.
 //      0 -> 1 -> 2 <-> 3 -> 4      arcs back lead from 3 to 2 only: pieces are 0 | 1 | 2 3 | 4
-//
-// How: one sweep against the direction in which arcs may pass, so here from the last vertex to the first,
-// keeps the lowest vertex that an arc from there on leads to; before a vertex that is not above that is a
-// cut. A piece of one vertex is a component, one of two is if the first leads to the second, as the second
-// must lead to the first; others are searched as if there were no other vertices. Whether arcs may pass
-// upwards or downwards, and whether there are cuts, windows of the order show; a single arc from end to end
-// leaves all in one piece, which the sweep sees at once. Cost: the arcs read once in the order of memory, and
-// those in pieces of more than two vertices again. Source: ours, as cuts.cuh of the GPU.
+// One sweep against the direction in which arcs may pass keeps the lowest vertex that an arc from there on
+// leads to; before a vertex not above that is a cut. Pieces of one vertex are components, those of two if the
+// first leads to the second; others are searched by themselves. Windows of the order show its direction and
+// whether there are cuts. Cost: arcs read once, and those in larger pieces again. Source: ours, as cuts.cuh
+// of the GPU.
 #pragma once
 
 #include <optional>
@@ -21,8 +14,7 @@
 
 namespace conncomp {
 
-// The order of vertices in which arcs over cuts lead upwards: theirs, or the opposite one, that of their
-// numbers with all bits flipped. So a vertex has a place, and the one behind the last place may be 0.
+// The order of vertices in which arcs over cuts lead upwards: theirs, or all bits of numbers flipped.
 template <class Pointer, class Vertex>
 class CutOrder {
  public:
@@ -38,7 +30,7 @@ class CutOrder {
     return {int64_t(flip_ ? turned(Place(begin + count - 1)) : begin), int64_t(count)};
   }
 
-  // The lowest of `lowest` and the places that a vertex' arcs lead to.
+  // The minimum of `lowest` and the places that the arcs of v lead to.
   Place lowest_target(Place v, Place lowest) const {
     int64_t begin, end;
     rows_.guess_bounds(int64_t(v), begin, end);
@@ -51,7 +43,6 @@ class CutOrder {
     return lowest;
   }
 
-  // Whether an arc leads from one vertex to another.
   bool leads(Place v, Place to) const {
     int64_t begin, end;
     rows_.guess_bounds(int64_t(v), begin, end);
@@ -62,7 +53,7 @@ class CutOrder {
     return false;
   }
 
-  // Whether windows of the order mostly have cuts in their lower half, if arcs beyond them are left aside.
+  // Whether windows of the order mostly have cuts in their lower half, arcs beyond them aside.
   bool promises_cuts() const {
     constexpr int64_t kWindows = 32, kLongest = 256;
     const int64_t length = std::min(kLongest, rows_.vertices / kWindows);
@@ -74,8 +65,7 @@ class CutOrder {
     return 2 * cut > kWindows;
   }
 
-  // The highest place in the lower half of those that come [begin, end)th before which there is a cut, if
-  // arcs from `end` on are left aside; `end` if there is none.
+  // The highest place in the lower half before which there is a cut, arcs from `end` on aside; or `end`.
   int64_t cut_below(int64_t begin, int64_t end) const {
     Place lowest = ~Place(0);
     for (int64_t i = end; i-- > begin && lowest >= first_ + Place(begin);) {
@@ -87,7 +77,7 @@ class CutOrder {
   }
 
  private:
-  // Arcs of a row from which on it polls itself, as who visits many vertices counts these only.
+  // Arcs from which on a row polls itself, as who visits many vertices counts these only.
   static constexpr int64_t kLongRow = 256;
 
   [[gnu::noinline]] Place lowest_of_many(int64_t begin, int64_t end, Place lowest) const {
@@ -112,7 +102,6 @@ class Pieces {
   Pieces(const Rows<Pointer, Vertex> rows, CutOrder<Pointer, Vertex> order, Index* state)
       : rows_(rows), order_(order), state_(state), is_far_(!has_near_targets(rows)) {}
 
-  // Settles all vertices; returns the number of their components. If that is one, states are left.
   int64_t settle() {
     if (is_cycle()) return 1;
     settle_shares(guess_cuts());
@@ -124,7 +113,7 @@ class Pieces {
   using Place = typename CutOrder<Pointer, Vertex>::Place;
   using State = SearchState<Index>;
 
-  // How many places are before those between which threads have shares: cuts, as windows show.
+  // Cuts that windows show, between which threads have shares.
   std::vector<int64_t> guess_cuts() const {
     constexpr int64_t kLongest = 1024;
     const Parts parts(num_threads() > 1 ? rows_.vertices : 0, kGrain);
@@ -137,7 +126,7 @@ class Pieces {
     return cuts;
   }
 
-  // Whether arcs lead from each place to the next one, and from the last to the first.
+  // Whether arcs lead from each place to the next, and from the last to the first.
   bool is_cycle() const {
     const Place first = order_.first(), last = first + Place(rows_.vertices - 1);
     if (!order_.leads(order_.turned(last), order_.turned(first))) return false;
@@ -158,7 +147,6 @@ class Pieces {
     });
   }
 
-  // Places that a thread settles.
   class Share {
    public:
     Share(Pieces& pieces, int64_t begin, int64_t end)
@@ -169,8 +157,7 @@ class Pieces {
           enough_(begin > 0 ? first_ - 1 : first_),
           components_(end - begin) {}
 
-    // Returns the number of components. If `others` have places too, gives up when an arc leads below the
-    // share.
+    // Returns the number of components. With `others`, gives up when an arc leads below the share.
     int64_t settle(bool others) {
       while (at_ != first_ && lowest_ > enough_) {
         if (others && pieces_.is_crossed_.load(std::memory_order_relaxed)) return 0;
@@ -187,8 +174,7 @@ class Pieces {
     }
 
    private:
-    // Settles the pieces that begin at places from `last` to before `at_`, until an arc leads to `enough_` or
-    // lower.
+    // Settles pieces that begin at places from `last` to before `at_`, until an arc leads to `enough_`.
     void sweep(const Place last) {
       const CutOrder<Pointer, Vertex> order = pieces_.order_;
       Index* const state = pieces_.state_;
@@ -222,7 +208,6 @@ class Pieces {
       at_ = at, lowest_ = lowest, behind_ = behind, is_chain_ = is_chain, components_ -= merged;
     }
 
-    // Settles the piece of all places of the share that are not settled.
     void settle_last_piece() {
       const CutOrder<Pointer, Vertex> order = pieces_.order_;
       for (int64_t looked = 0; is_chain_ && at_ != first_; ++looked) {
@@ -238,7 +223,7 @@ class Pieces {
         for_each_in(0, range.count, [=](int64_t v) { state[v] = State::under(range.first); });
     }
 
-    // Searches the piece from a place to before `behind_` as if there were no other vertices.
+    // Searches the piece from a place to before `behind_` as if there were no others.
     [[gnu::noinline]] void search_piece(Place begin) {
       const VertexRange range = pieces_.order_.range(begin, behind_ - begin);
       Index* const state = pieces_.state_ + range.first;
@@ -251,8 +236,7 @@ class Pieces {
     Pieces& pieces_;
     const Place first_;
     Place at_, lowest_ = ~Place(0), behind_;
-    // After an arc to here or lower no other one matters: it leads below the share or, where nothing is
-    // below, to its first place, from which on all is one piece then.
+    // After an arc to here or lower, out of the share or to its first place, no other matters.
     const Place enough_;
     bool is_chain_ = true;  // whether arcs lead from each place to the next one, from `at_` up to `behind_`
     int64_t components_;
@@ -267,7 +251,7 @@ class Pieces {
   std::atomic<bool> is_crossed_{false};  // whether an arc leads over what was taken for a cut
 };
 
-// Settles all vertices if their order promises cuts; returns the number of components, or 0 if it does not.
+// Settles all vertices if their order promises cuts; returns the number of components, else 0.
 template <class Pointer, class Vertex, class Index>
 int64_t settle_pieces(const Rows<Pointer, Vertex> rows, Index* state) {
   for (const bool opposite : {false, true})

@@ -1,8 +1,6 @@
-// Arcs as the caller keeps them: as a list, or as compressed sparse rows.
-//
-// The caller can change these arrays at any time, from another thread too (contract 5). So every number in
-// them is loaded once, whole, and held against its bounds before it becomes an index: an arc to a vertex that
-// does not exist is left out, and a row is cut to the arcs that there are.
+// Arcs as the caller keeps them: a list, or compressed sparse rows, which may change (contract 5): every
+// number is loaded once and checked; arcs to no vertices are left out, and rows are cut to the arcs that
+// there are.
 #pragma once
 
 #include <cstdlib>
@@ -13,7 +11,11 @@
 
 namespace conncomp {
 
-// Whether two numbers, vertices or not, differ by less than a distance.
+// Place i of `samples` evenly spread over `count` things.
+inline int64_t spread(int64_t i, int64_t samples, int64_t count) {
+  return count / samples * i + count % samples * i / samples;
+}
+
 inline bool are_near(uint64_t v, uint64_t u, int64_t distance) {
   return std::max(v, u) - std::min(v, u) < uint64_t(distance);
 }
@@ -36,13 +38,12 @@ struct Rows {
   const Vertex* indices;
   int64_t vertices, arcs;
 
-  // Where the arcs of v begin; for v = vertices, where they end.
+  // Where the arcs of v begin; for v = vertices, where all end.
   int64_t begin(int64_t v) const { return bounded(Shared::load(indptr + v)); }
 
   int64_t bounded(Pointer place) const { return int64_t(std::min(uint64_t(int64_t(place)), uint64_t(arcs))); }
 
-  // Where the arcs of v begin and end. The processor guesses that they lie in bounds, and goes on with them
-  // meanwhile: so who follows arcs from vertex to vertex waits for less.
+  // Where the arcs of v begin and end; the processor guesses that they are in bounds, and waits for less.
   void guess_bounds(int64_t v, int64_t& first, int64_t& behind) const {
     first = int64_t(Shared::load(indptr + v)), behind = int64_t(Shared::load(indptr + v + 1));
     if (uint64_t(first) > uint64_t(arcs) || uint64_t(behind) > uint64_t(arcs)) [[unlikely]] {
@@ -63,7 +64,7 @@ struct Rows {
 
   Vertex target(int64_t arc) const { return Shared::load(indices + arc); }
 
-  // Calls body(u) for every vertex u that an arc of v leads to, in the order of the arcs.
+  // Calls body(u) for every vertex u that an arc of v leads to, in order.
   void for_each_neighbour(int64_t v, auto&& body) const {
     for_each_in(begin(v), begin(v + 1), [&](int64_t arc) {
       const Vertex u = target(arc);
@@ -73,11 +74,12 @@ struct Rows {
   }
 };
 
-// Of some rows, evenly spread, the first arcs: how many they are, how many lead to near vertices, and the end
-// with the most arcs.
+// Of first arcs of evenly spread rows: how many lead to near vertices, and the end with the most arcs.
 struct RowSample {
   static constexpr int64_t kSamples = 64;
   int64_t rows = 0, near = 0, hub = 0;
+
+  bool is_near() const { return 2 * near > rows; }
 };
 
 template <class Pointer, class Vertex>

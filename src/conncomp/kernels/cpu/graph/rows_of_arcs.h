@@ -1,25 +1,18 @@
-// Compressed sparse rows of a list of arcs, by all threads.
-//
-// What: the targets of each vertex's arcs, in the order of the list. How: a counting sort for each range of
-// vertices, whose rows fit into a cache. In most lists that are not shuffled, neighbouring arcs have sources
-// near each other: there, each range notes the blocks of the list that have its sources, and is sorted from
-// these. Elsewhere each thread first moves the arcs of its part of the list to their ranges.
-// Cost: each arc is read twice, in other lists moved once, and written once, all in streams. Memory: where
-// arcs are moved 4 bytes and a target for each, besides the result. Source: the first step of a radix sort,
-// see core/radix_sort.h.
+// Compressed sparse rows of a list of arcs, by all threads: a counting sort for each range of vertices whose
+// rows fit into a cache. Where neighbouring arcs have near sources, as in most lists, each range notes the
+// blocks that have its sources; elsewhere each thread first moves the arcs of its part to their ranges. Cost:
+// each arc read twice, moved at most once (4 bytes and a target each), and written once, in streams.
 #pragma once
 
 #include "core/key_hash.h"
 #include "cpu/core/bits.h"
 #include "cpu/core/buffer.h"
-#include "cpu/core/counting_sort.h"
 #include "cpu/core/numbering.h"
 #include "cpu/graph/rows.h"
 
 namespace conncomp {
 
-// Fills `indptr` if the sources never decrease, so that the targets are rows as they are; returns whether
-// they do. Mostly a few of them show that they do not.
+// Fills `indptr` if the sources never decrease; returns whether they do. Mostly a few show that they do not.
 bool find_rows(const auto* src, int64_t arcs, int64_t vertices, int64_t* indptr) {
   constexpr int64_t kSamples = 64;
   const auto sample = [=](int64_t k) { return Shared::load(src + (arcs - 1) / kSamples * k); };
@@ -56,10 +49,10 @@ class RowsOfArcs {
     ranges_ = (vertices >> bits_) + 1;
   }
 
-  // `indptr` has an entry more than there are vertices, `indices` one for each arc.
+  // `indptr` has an entry more than there are vertices.
   void fill(int64_t* indptr, Vertex* indices) const {
     const bool local = are_local(src_, arcs_, vertices_);
-    // Alone, one step does where the rows that are written to fit into a cache.
+    // Alone, one step does where the written rows fit into a cache.
     if (parts_.parts == 1 && (local || vertices_ < kRanges << kFewestBits)) {
       group_by_key(
           arcs_, vertices_, [this](int64_t i) { return Shared::load(src_ + i); },
@@ -84,7 +77,7 @@ class RowsOfArcs {
   static constexpr int64_t kRanges = 512;
   static constexpr int kFewestBits = kAlwaysHelped ? 4 : 10;  // few where small inputs come in many parts
 
-  // Arcs of a block, of which there are many for each range: on its borders blocks are gone through twice.
+  // Arcs of a block; there are many blocks for each range, as those on its borders are gone through twice.
   static constexpr int64_t kBlock = kAlwaysHelped ? 4 : 1024;
   static constexpr int kBlockBits = kAlwaysHelped ? 4 : 13;  // of the vertices in a range
 
@@ -94,7 +87,6 @@ class RowsOfArcs {
     Vertex target;
   };
 
-  // Some vertices that follow each other.
   struct Range {
     int64_t first, rows;
   };
@@ -134,7 +126,7 @@ class RowsOfArcs {
     int64_t visits = 0;
     for (const auto& [low, high] : ranges_of_block) visits += high - low + 1;
     if (visits > 2 * blocks + ranges) return false;
-    // The blocks of each range, and where its arcs begin.
+    // The blocks of each range, and the start of its arcs.
     std::vector<int64_t> begin(ranges + 2), block_of(visits), first(ranges + 1);
     for (const auto& [low, high] : ranges_of_block)
       for (int64_t range = low; range <= high; ++range) ++begin[range + 2];
@@ -161,7 +153,7 @@ class RowsOfArcs {
       std::vector<int64_t> next(vertices.rows);
       for (int64_t k = begin[range]; k < begin[range + 1]; ++k)
         for_each_in_block(block_of[k], vertices, [next = next.data()](int64_t row, int64_t) { ++next[row]; });
-      // Sources that the caller changes meanwhile are left out where there is no room for them.
+      // Sources that change meanwhile are left out where there is no room.
       for (int64_t row = 0, sum = first[range]; row < vertices.rows; ++row) {
         indptr[vertices.first + row] = sum;
         sum = std::min(sum + std::exchange(next[row], sum), end);
@@ -183,8 +175,7 @@ class RowsOfArcs {
     for (int64_t range = 0; range < ranges_; ++range) counts[range * parts_.parts + part] = of_range[range];
   }
 
-  // Moves the arcs of a part to their ranges. Sources that the caller has changed meanwhile are left out
-  // where there is no room for them.
+  // Moves the arcs of a part to their ranges; sources that changed are left out where there is no room.
   void move(int64_t part, const int64_t* begin, Moved* moved) const {
     std::vector<std::pair<int64_t, int64_t>> room(ranges_);
     for (int64_t range = 0; range < ranges_; ++range) {
@@ -219,32 +210,23 @@ class RowsOfArcs {
   int64_t ranges_;
 };
 
-// Whether every arc of a graph is listed from both ends, equally often. One pass adds a 64-bit hash of (u, v)
-// for every arc u -> v with u < v and subtracts it for every arc v -> u: zero if so, and otherwise zero with
-// a chance of 2^-64. The caller draws the key of the hash, so that no file can be made to look as if it were.
-// An exact answer would take a sort, and a multiple of the time that it takes to find the components.
+// Whether every arc is listed from both ends, equally often: a pass adds a 64-bit hash of (u, v) for every
+// arc u -> v with u < v and subtracts it for v -> u: zero if so, otherwise with a chance of 2^-64. The caller
+// draws the key, so that no file can fake it. An exact answer would take a sort, several times as long as the
+// components.
 template <class Pointer, class Vertex>
 bool is_mirrored(const Rows<Pointer, Vertex> rows, uint64_t key) {
-  const Parts parts(rows.vertices, kGrain);
-  std::vector<uint64_t> sums(parts.parts);
-  parallel_for(parts.parts, [&](int64_t part) {
-    uint64_t sum = 0;
-    for_each_in(parts.begin(part), parts.end(part), [&](int64_t u) {
-      rows.for_each_neighbour(u, [&](int64_t v) {
-        if (u < v) sum += mix(mix(uint64_t(u) ^ key) + uint64_t(v));
-        if (u > v) sum -= mix(mix(uint64_t(v) ^ key) + uint64_t(u));
-      });
-    });
-    sums[part] = sum;
-  });
-  uint64_t total = 0;
-  for (const uint64_t sum : sums) total += sum;
-  return total == 0;
+  return sum_over(rows.vertices, [=](int64_t u) {
+           uint64_t sum = 0;
+           rows.for_each_neighbour(u, [&](int64_t v) {
+             if (u < v) sum += mix(mix(uint64_t(u) ^ key) + uint64_t(v));
+             if (u > v) sum -= mix(mix(uint64_t(v) ^ key) + uint64_t(u));
+           });
+           return sum;
+         }) == 0;
 }
 
-// Numbers the vertices that have arcs 0, 1, ... in ascending order, in place, and returns their old numbers.
-// A bit for every vertex says whether it has arcs, and bits are counted before each word: linear in arcs and
-// vertices, and a quarter of a byte a vertex.
+// Numbers the vertices that have arcs 0, 1, ... in place; returns their old numbers, ascending.
 template <class Vertex>
 std::vector<int64_t> compact_ids(Vertex* src, Vertex* dst, int64_t arcs, int64_t vertices) {
   std::vector<uint64_t> words(vertices / kWord + 1);

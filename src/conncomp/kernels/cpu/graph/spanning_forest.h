@@ -1,32 +1,69 @@
-// The spanning forest of the least arc numbers: Kruskal's, in the order of the arcs.
-//
-// What: the arcs that connect what no arc before them connects, in ascending order: one tree for each
-// component. The directions of arcs are ignored. It does not depend on the number of threads.
-// How: one thread unites the ends of each arc, and keeps the arc if they were apart. Two threads share this
-// work if arcs are many, or far from their neighbours in the list. The first arc of any vertex is in the
-// forest. One thread contracts: it finds these arcs, gives both ends the number of a tree, and passes on the
-// arcs between two trees. Meanwhile the other thread unites trees by the arcs that were passed on. There are
-// a quarter as many trees as vertices, so their parents mostly fit a cache. After two arcs a vertex, most
-// arcs are inside one tree. Then all threads look for the others, and only these are gone through. Cost: each
-// arc is read once, with a random access for it. Memory: a number a vertex, and one for each arc of the
-// forest; for two threads also a number for each second vertex, and a bit an arc. Source: Kruskal 1956, "On
-// the shortest spanning subtree of a graph and the traveling salesman problem"; union–find of Jaiganesh and
-// Burtscher 2018; first arcs: Borůvka 1926.
+// The spanning forest of the least arc numbers: Kruskal's, in the order of the arcs, whose directions are
+// ignored, whatever the number of threads. One thread unites the ends of each arc, and keeps the arc if they
+// were apart. Two share this if arcs are many, or far from their neighbours in the list: one contracts, that
+// is, gives both ends of the first arc of a vertex, which is in the forest, the number of a tree, and passes
+// on arcs between trees; the other unites trees by these, a quarter as many as vertices, whose parents mostly
+// fit a cache. After two arcs a vertex, most arcs are inside one tree; all threads then look for the others.
+// Cost: each arc read once, with a random access. Source: Kruskal 1956, "On the shortest spanning subtree of
+// a graph and the traveling salesman problem"; Jaiganesh and Burtscher 2018; first arcs: Borůvka 1926.
 #pragma once
 
+#include "cpu/core/bits.h"
 #include "cpu/core/buffer.h"
 #include "cpu/core/numbering.h"
-#include "cpu/graph/edges.h"
+#include "cpu/graph/rows.h"
 
 namespace conncomp {
 
-// How many arcs a vertex are contracted before the others are sorted out. Contraction gains if arcs are in no
-// order and parents beyond a cache, or if each thread has so many arcs a vertex (notes-graph-cpu.md, forests
-// of lists).
+// Whether arcs to the smaller end may be left out, as an opposite one of equal weight comes before.
+enum class Ends { kBoth, kSmaller };
+
+template <class Vertex, class Body>
+void visit_edge(int64_t arc, Vertex u, Vertex v, int64_t vertices, Ends ends, const Body& body) {
+  if ((ends == Ends::kSmaller ? u < v : u != v) && is_vertex(u, vertices) && is_vertex(v, vertices))
+    body(arc, u, v);
+}
+
+template <class Vertex>
+struct ListedArcs {
+  const Vertex *src, *dst;
+  int64_t vertices, arcs;
+
+  bool is_local() const { return are_local(src, arcs, vertices); }
+
+  // Calls body(arc, u, v) for the arcs from `begin` to before `end`, but for loops.
+  void for_each_edge(int64_t begin, int64_t end, Ends ends, auto body) const {
+    for_each_in(begin, end, [=, *this](int64_t arc) {
+      visit_edge(arc, Shared::load(src + arc), Shared::load(dst + arc), vertices, ends, body);
+    });
+  }
+};
+
+template <class Pointer, class Vertex>
+struct RowArcs {
+  Rows<Pointer, Vertex> rows;
+  int64_t vertices = rows.vertices, arcs = rows.arcs;
+
+  bool is_local() const { return true; }
+
+  void for_each_edge(int64_t begin, int64_t end, Ends ends, auto body) const {
+    if (begin >= end) return;
+    for (int64_t u = rows.source(begin), arc = begin; u < vertices && arc < end; ++u) {
+      const int64_t stop = std::min(end, rows.begin(u + 1));
+      poll(1);
+      for_each_in(arc, stop,
+                  [=, *this](int64_t i) { visit_edge(i, Vertex(u), rows.target(i), vertices, ends, body); });
+      arc = std::max(arc, stop);
+    }
+  }
+};
+
+// How many arcs a vertex are contracted before others are sorted out. It gains if arcs are in no order and
+// parents beyond a cache, or with kManyArcs a vertex for each thread (notes-graph-cpu.md, forests of lists).
 constexpr int64_t kFirstArcs = 2, kBeyondCaches = kAlwaysHelped ? 0 : 1 << 17,
                   kManyArcs = kAlwaysHelped ? 4 : 24;
 
-// Numbers of arcs, in ascending order. An Index holds the numbers of all vertices and of all arcs.
+// Numbers of arcs, ascending. An Index holds the numbers of all vertices and arcs.
 template <class Index>
 struct ChosenArcs {
   Buffer<Index> arcs;
@@ -36,15 +73,12 @@ struct ChosenArcs {
 // A bit for each arc. Threads set those of different words at the same time.
 class ArcBits {
  public:
-  static constexpr int64_t kWord = 64;
-
   explicit ArcBits(int64_t arcs) : count_(arcs / kWord + 1), words_(count_) {
     for_each_index(count_, [words = words_.data()](int64_t w) { words[w] = 0; });
   }
 
   void add(int64_t arc, bool chosen) { words_[arc / kWord] |= uint64_t(chosen) << arc % kWord; }
 
-  // In ascending order.
   template <class Index>
   [[gnu::noinline]] ChosenArcs<Index> listed() const {
     Buffer<Index> rank(count_);
@@ -52,8 +86,7 @@ class ArcBits {
     ChosenArcs<Index> chosen{Buffer<Index>(count), count};
     const auto list = [to = chosen.arcs.data(), words = words_.data(), rank = rank.data()](int64_t w) {
       Index* next = to + rank[w];
-      for (uint64_t word = words[w]; word; word &= word - 1)
-        *next++ = Index(w * kWord + std::countr_zero(word));
+      for_each_bit(words[w], [&](int p) { *next++ = Index(w * kWord + p); });
     };
     for_each_index(count_, list, kWord / 8);
     return chosen;
@@ -64,8 +97,7 @@ class ArcBits {
   Buffer<uint64_t> words_;
 };
 
-// Unites the sets of u and v, for one thread; returns whether they were apart. A call for each arc would take
-// a tenth longer.
+// Unites the sets of u and v; returns whether they were apart. A call would take a tenth longer.
 template <class Index>
 [[gnu::always_inline]] inline bool joins(Index* parent, Index u, Index v) {
   const Index above_u = parent[u], above_v = parent[v];
@@ -75,20 +107,17 @@ template <class Index>
   return a != b;
 }
 
-// An arc, and its ends or the trees that they are in.
 template <class Index>
 struct NumberedArc {
   Index u, v, arc;
 };
 
-// The forest by several threads. Arcs come in chunks, and each chunk goes through `contract` and then
-// `unite`, while the next one goes through `contract`.
+// The forest by several threads: chunks go through `contract`, then `unite` while the next is contracted.
 template <class Index>
 class Contraction {
  public:
   using Arc = NumberedArc<Index>;
 
-  // Writes the arcs from `begin` to before `end` that are no loops; returns how many they are.
   using Read = FunctionRef<int64_t(int64_t begin, int64_t end, Arc* to)>;
 
   Contraction(int64_t vertices, int64_t arcs, Read read)
@@ -135,8 +164,8 @@ class Contraction {
 
  private:
   static constexpr Index kNone = std::numeric_limits<Index>::max();
-  static constexpr int64_t kChunk = std::max(kGrain, ArcBits::kWord);
-  static constexpr int64_t kBlock = 256;  // of which memory is asked for before the first one is looked at
+  static constexpr int64_t kChunk = std::max<int64_t>(kGrain, kWord);
+  static constexpr int64_t kBlock = 256;  // arcs whose memory is prefetched together
 
   template <class Body>
   void for_each_block(int64_t chunk, Body body) const {
@@ -185,19 +214,18 @@ class Contraction {
   std::array<int64_t, 2> count_{};
 };
 
-// Not inlined, as it is the same whatever the arcs are kept in.
+// Not inlined, as it is the same for all kinds of arcs.
 template <class Index>
 [[gnu::noinline]] ChosenArcs<Index> contracted_forest(int64_t vertices, int64_t arcs,
                                                       typename Contraction<Index>::Read read) {
   return Contraction<Index>(vertices, arcs, read).forest();
 }
 
-// The forest by one thread.
 template <class Index, class Arcs>
 ChosenArcs<Index> forest_in_order(const Arcs& arcs, Ends ends) {
   Buffer<Index> parents(arcs.vertices), chosen(std::min(arcs.vertices, arcs.arcs) + 1);
   for_each_in(0, arcs.vertices, [parent = parents.data()](int64_t v) { parent[v] = Index(v); });
-  int64_t count = 0;  // of its own, so that the compiler keeps it in a register
+  int64_t count = 0;  // local, so that it stays in a register
   // The place after the last arc is written in any case, without a branch.
   arcs.for_each_edge(0, arcs.arcs, ends,
                      [&count, parent = parents.data(), to = chosen.data()](int64_t arc, auto u, auto v) {

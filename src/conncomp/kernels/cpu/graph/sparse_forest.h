@@ -1,20 +1,15 @@
-// A forest for a sparse graph that lists every arc from both ends, such as a map of roads.
-//
-// What: fills parent[v] with a smaller vertex of v's component, or with v if there is none. How: if numbers
-// follow the map, vertices are split into parts, of which each is one thread's, and which few arcs leave.
-// Inside of a part, block by block, while rows are in a cache, each vertex starts under the root of the
-// smaller end of its first or last arc. Along a chain that is all: only of vertices that may have a second
-// smaller neighbour are pairs of roots that differ gathered, without a branch, and united. What leaves its
-// part is postponed, and united by all threads at last, as are rows of hubs. If arcs lead far, all vertices
-// start under smaller ones first, and all that may have a second one are postponed. Cost: a pass over rows
-// and parents, a second look at rows of crossings, and a search for roots by those arcs that are not inside a
-// tree yet. A bit for each vertex beyond the parents. Source: start and union–find of Jaiganesh and Burtscher
-// 2018; parts: Patwary, Refsnes and Manne 2012, "Multi-core spanning forest algorithms using the disjoint-set
-// data structure".
+// A forest for a sparse graph that lists every arc from both ends, such as a map of roads: fills parent[v]
+// with a smaller vertex of v's component, or v if there is none. If numbers follow the map, each thread has a
+// part of the vertices, which few arcs leave. Block by block, while rows are in a cache, each vertex starts
+// under the root of the smaller end of its first or last arc; of vertices that may have a second smaller
+// neighbour, pairs of roots that differ are gathered, without a branch, and united. What leaves its part is
+// postponed, as are hubs, and all threads unite it at last. If arcs lead far, all such vertices are
+// postponed. Cost: a pass over rows and parents, and a second look at crossings. Source: Jaiganesh and
+// Burtscher 2018; parts: Patwary, Refsnes and Manne 2012, "Multi-core spanning forest algorithms using the
+// disjoint-set data structure".
 #pragma once
 
 #include "cpu/core/buffer.h"
-#include "cpu/core/numbering.h"
 #include "cpu/graph/trees.h"
 
 namespace conncomp {
@@ -44,19 +39,16 @@ class SparseForest {
  private:
   using Unsigned = std::make_unsigned_t<Vertex>;  // in which numbers below a part are large
 
-  static constexpr int64_t kWord = 64;
   static constexpr int64_t kBlock = 16 * kWord;  // vertices, whose rows are read twice
   static constexpr int64_t kArcs = 3;            // that are looked at without a branch
   static constexpr int64_t kLongRow = 32;        // arcs, of which more are left to all threads
-  static constexpr int64_t kMany = 16;  // vertices, with one postponed for which paths are made short
+  static constexpr int64_t kMany = 16;           // with one postponed of so many, paths are shortened
 
-  // Whether most arcs lead to near vertices.
   bool leads_near() const {
     const RowSample sample = sample_rows(rows_);
     return 2 * sample.near >= sample.rows;
   }
 
-  // Calls body(first, last) for the blocks of a part.
   template <class Body>
   void for_each_block(const Parts& parts, int64_t part, Body body) const {
     const int64_t end = std::min(parts.end(part) * kWord, rows_.vertices);
@@ -64,7 +56,6 @@ class SparseForest {
       body(first, std::min(first + kBlock, end));
   }
 
-  // Lets vertices, whose entries are this thread's alone and lead to others of them, start and be united.
   void grow_part(const Parts& parts, int64_t part) {
     const int64_t begin = parts.begin(part) * kWord;
     for_each_block(parts, part, [=, this](int64_t first, int64_t last) {
@@ -74,8 +65,7 @@ class SparseForest {
     leave_part(begin, std::min(parts.end(part) * kWord, rows_.vertices));
   }
 
-  // Lets the vertices of a block start. Those are marked, as postponed, that may have more arcs to smaller
-  // ones.
+  // Lets a block's vertices start, and marks as postponed those that may have more arcs to smaller ones.
   template <bool under_root>
   [[gnu::noinline]] void start_block(int64_t part, int64_t first, int64_t last) {
     const Rows<Pointer, Vertex> rows = rows_;
@@ -94,8 +84,8 @@ class SparseForest {
     }
   }
 
-  // Lets v point to the smaller end of its first and last arc, or to the root of that, or to itself if that
-  // is below the part; returns whether there may be other arcs to smaller vertices.
+  // Lets v point to the smaller end of its first and last arc, its root, or itself if that is below the part;
+  // returns whether other arcs may lead to smaller vertices.
   template <bool under_root>
   static bool start(const Rows<Pointer, Vertex> rows, Index* parent, int64_t part, int64_t v, ArcRange row) {
     const Unsigned offset = Unsigned(part), vertex = Unsigned(v);
@@ -116,8 +106,7 @@ class SparseForest {
     return (row.end - row.begin + (high < vertex) > 2) | (low < offset);
   }
 
-  // Unites the marked vertices of a block with ends of their arcs. They stay marked if one is below the part,
-  // or if they have too many.
+  // Unites marked vertices of a block with their arcs' ends; marked stay those with many, or below the part.
   void unite_block(int64_t part, int64_t first, int64_t last) {
     const Rows<Pointer, Vertex> rows = rows_;
     Index* const parent = parent_;
@@ -134,7 +123,7 @@ class SparseForest {
         }
         const Index root = Shared::load(parent + v);
         const Unsigned place = Unsigned(Unsigned(v) - offset);  // in the part
-        // The smaller end of the first and the last arc has been seen, or is below.
+        // The smaller of these two has been seen, or is below.
         const Unsigned front = Unsigned(rows.target(begin)), back = Unsigned(rows.target(end - 1));
         Unsigned low = std::min(front, back);
         const auto see = [&](Unsigned u) {
@@ -152,8 +141,7 @@ class SparseForest {
     }
   }
 
-  // Puts roots of a part under what their arcs show below it. Such a vertex stays postponed unless that was
-  // its only such arc.
+  // Puts roots of a part under smaller ends below it; such a vertex is done if it had one such arc.
   void leave_part(int64_t part, int64_t end) {
     const Unsigned offset = Unsigned(part);
     int64_t vertices = 0, arcs = 0;

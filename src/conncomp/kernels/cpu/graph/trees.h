@@ -1,16 +1,16 @@
-// Trees of vertices that arcs connect: how they start, and how arcs unite them.
-//
-// What: a forest of parents as of core/union_find.h, for rows that the caller may change (Rows); the parents
-// are memory that nobody else writes to. How: without branches where it can be, as what arcs show is hard to
-// guess.
+// How trees of vertices start, and how arcs unite them, and sets of vertices. A forest as of
+// core/union_find.h, for rows that the caller may change; nobody else writes to parents.
 #pragma once
 
-#include "cpu/core/parallel.h"
+#include <array>
+
+#include "cpu/core/bits.h"
+#include "cpu/core/buffer.h"
+#include "cpu/core/numbering.h"
 #include "cpu/graph/rows.h"
 
 namespace conncomp {
 
-// Arcs of one row, from `begin` to before `end`.
 struct ArcRange {
   int64_t begin, end;
 };
@@ -21,7 +21,7 @@ struct FrequentRoot {
   double share;
 };
 
-// What a vertex costs in a pass over the vertices, in elements of an array: a random access or two.
+// The cost of a vertex in a pass, in elements of an array: a random access or two.
 constexpr int64_t kVertexWork = 8;
 
 // Calls body(v, begin, end) for every vertex and where its arcs begin and end, in parallel.
@@ -38,15 +38,15 @@ void for_each_row(const Rows<Pointer, Vertex> rows, Body body) {
   });
 }
 
-// The parent of u, or of v unless u is one of the vertices below `bound`: without a branch.
+// The parent of u, or of v unless u is a vertex below `bound`: without a branch.
 template <class Vertex, class Index>
 Index parent_of(const Index* parent, Vertex u, int64_t bound, int64_t v) {
   return Shared::load(parent + (is_vertex(u, bound) ? int64_t(u) : v));
 }
 
-// Calls body(begin, end, piece_of_row), in parallel, for pieces of the graph, which have about as many arcs
-// each, so that a hub is everybody's work: these vertices have arcs in it, and piece_of_row(v) are those of
-// v. There are so many pieces as `visited` vertices and arcs are worth.
+// Calls body(begin, end, piece_of_row), in parallel, for pieces of about as many arcs, so that a hub is
+// shared: these vertices have arcs in it, piece_of_row(v) those of v. `visited` says how many pieces are
+// worth it.
 template <class Pointer, class Vertex, class Body>
 void for_each_piece(const Rows<Pointer, Vertex> rows, int64_t visited, Body body) {
   Parts parts(rows.arcs, kGrain / kVertexWork);
@@ -60,7 +60,7 @@ void for_each_piece(const Rows<Pointer, Vertex> rows, int64_t visited, Body body
   });
 }
 
-// The smaller end of the first and last arc of v, or v itself if neither is smaller.
+// The smaller end of the first and last arc of v, or v if neither is smaller.
 template <class Pointer, class Vertex>
 int64_t smaller_end(const Rows<Pointer, Vertex> rows, int64_t v, ArcRange row) {
   using Unsigned = std::make_unsigned_t<Vertex>;  // in which negative numbers are large
@@ -72,7 +72,7 @@ int64_t smaller_end(const Rows<Pointer, Vertex> rows, int64_t v, ArcRange row) {
   return int64_t(low);
 }
 
-// Unites v, whose parent has just been seen to be `root`, with the ends below `bound` of a piece of its row.
+// Unites v, whose parent has just been `root`, with the ends below `bound` of a piece of its row.
 template <class Pointer, class Vertex, class Index>
 void unite_row(const Rows<Pointer, Vertex> rows, Index* parent, int64_t v, Index root, int64_t bound,
                ArcRange piece) {
@@ -85,7 +85,7 @@ void unite_row(const Rows<Pointer, Vertex> rows, Index* parent, int64_t v, Index
       differ |= root ^ parent_of(parent, rows.target(std::min(begin + k, end - 1)), bound, v);
     if (!differ) continue;
     for (int k = 0; k < kArcs; ++k) {
-      // Loaded again: what was another vertex then is checked now.
+      // Loaded again, and so checked again.
       const Vertex u = rows.target(std::min(begin + k, end - 1));
       const Index above = parent_of(parent, u, bound, v);
       if (above != root && is_vertex(u, bound))
@@ -94,8 +94,7 @@ void unite_row(const Rows<Pointer, Vertex> rows, Index* parent, int64_t v, Index
   }
 }
 
-// Points v to its root, which is returned, while others hook roots: an entry that has been a root is not
-// stored to.
+// Points v to its root, which it returns, while others hook roots: no store to an entry that was a root.
 template <class Index>
 Index shorten(Index* parent, int64_t v) {
   const Index above = Shared::load(parent + v);
@@ -104,6 +103,65 @@ Index shorten(Index* parent, int64_t v) {
   for (Index next; (next = Shared::load(parent + root)) != root;) root = next;
   Shared::store(parent + v, root);
   return root;
+}
+
+// A bit for each vertex, and one more. Threads set them at the same time.
+class VertexBits {
+ public:
+  VertexBits() = default;
+  explicit VertexBits(int64_t vertices) : words_(size_t(vertices / kWord + 1)) {}
+
+  VertexBits copy() const {
+    VertexBits copy(words() * kWord - 1);
+    for (int64_t w = 0; w < words(); ++w) copy.put(w, word(w));
+    return copy;
+  }
+
+  uint64_t* data() { return words_.data(); }
+  int64_t words() const { return int64_t(words_.size()); }
+  uint64_t word(int64_t w) const { return Shared::load(words_.data() + w); }
+  bool has(int64_t v) const { return word(v / kWord) >> (v % kWord) & 1; }
+  void set(int64_t v) { Shared::fetch_or(words_.data() + v / kWord, uint64_t(1) << (v % kWord)); }
+  // By the only thread that sets bits of this word.
+  void add(int64_t w, uint64_t bits) { put(w, word(w) | bits); }
+  void put(int64_t w, uint64_t bits) { Shared::store(words_.data() + w, bits); }
+  uint64_t take(int64_t w) {
+    const uint64_t bits = word(w);
+    put(w, 0);
+    return bits;
+  }
+  // The first vertex; there must be one.
+  int64_t first() const {
+    int64_t w = 0;
+    while (word(w) == 0) ++w;
+    return w * kWord + std::countr_zero(word(w));
+  }
+
+ private:
+  std::vector<uint64_t> words_;
+};
+
+VertexBits members_of(int64_t root, const auto* parent, int64_t vertices) {
+  VertexBits members(vertices);
+  for_each_index(members.words(), [&, parent](int64_t w) {
+    const int64_t first = kWord * w, count = std::min<int64_t>(vertices - first, kWord);
+    uint64_t bits = 0;
+    for (int64_t k = 0; k < count; ++k) bits |= uint64_t(Shared::load(parent + first + k) == root) << k;
+    members.add(w, bits);
+  });
+  return members;
+}
+
+// Whether arcs lead to members alone, or to no vertices.
+template <class Pointer, class Vertex>
+bool lead_inside(const Rows<Pointer, Vertex> rows, ArcRange arcs, const VertexBits& members) {
+  bool all = true;  // without a branch
+  for_each_in(arcs.begin, arcs.end, [&](int64_t arc) {
+    const Vertex u = rows.target(arc);
+    const bool exists = is_vertex(u, rows.vertices);
+    all &= !exists | members.has(exists ? int64_t(u) : 0);
+  });
+  return all;
 }
 
 }  // namespace conncomp

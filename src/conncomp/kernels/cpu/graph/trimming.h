@@ -1,25 +1,18 @@
-// Vertices that are strong components alone, because no arc leads to them or none leads away, again and
-// again: settled, as tarjan.h takes it, in a graph of few arcs that mostly lead far. There a search waits for
-// memory twice a vertex, and most vertices are on no cycle.
-//
-// A bit a vertex says whether the vertex is left, another one whether an arc from it leads to one that is
-// left, a third one whether an arc from such a one leads to it. The arcs between those that are left are
-// copied, and in turns those of them kept that still are between such: each turn reads them in the order of
-// memory, looks at bits in a cache, and has no branch that has to be guessed. It ends where a turn leaves
-// nearly as many; and is not tried where most arcs lead to near vertices or few vertices have none, as in
-// meshes and cycles, or where arcs are so many that there may be a giant component, which all turns would
-// copy.
-// Cost: some nanoseconds for each arc left in each turn; two indices an arc, of five arcs for four vertices
-// at most, a bit a vertex, and two for each thread, of eight at most. Source: McLendon, Hendrickson, Plimpton
-// and Rauchwerger 2005, "Finding strongly connected components in distributed graphs".
+// Vertices that are strong components alone, as no arc leads to them or none leads away, again and again:
+// settled, as tarjan.h takes it, in a graph of few arcs that lead far, where a search would wait for memory
+// twice a vertex. Bits say whether a vertex is left, has an arc to one that is left, and has one from such a
+// vertex. Arcs between vertices left are copied, and each turn reads them in the order of memory, at bits in
+// a cache, without mispredicted branches. It ends where a turn leaves nearly as many; not tried where most
+// arcs lead near, few vertices have none, or arcs are many. Cost: some nanoseconds an arc and turn; two
+// indices an arc and two bits a vertex and thread. Source: McLendon and others 2005, "Finding strongly
+// connected components in distributed graphs".
 #pragma once
 
 #include "cpu/graph/tarjan.h"
-#include "cpu/graph/vertex_bits.h"
+#include "cpu/graph/trees.h"
 
 namespace conncomp {
 
-// Vertices that are left, and copies of the arcs between them.
 class TrimmedArcs {
  public:
   TrimmedArcs(int64_t vertices, int64_t arcs)
@@ -28,7 +21,7 @@ class TrimmedArcs {
     for_each_index(left_.words(), [this](int64_t w) { left_.put(w, ~uint64_t(0)); });
   }
 
-  // Lets the vertices be settled that are not left, and the others unvisited; returns how many are settled.
+  // Settles the vertices that are not left; others are unvisited. Returns how many it settles.
   template <class Index>
   int64_t settle(Index* state) const {
     using State = SearchState<Index>;
@@ -43,14 +36,12 @@ class TrimmedArcs {
   }
 
  protected:
-  static constexpr int64_t kWord = VertexBits::kWord;
   static constexpr int kMostSides = 8;  // as each has bits of all vertices
 
   struct Arc {
     int32_t source, target;
   };
-  // What a thread has found: vertices with arcs from them and with arcs to them; and where its copies of arcs
-  // lie, and may lie. Lines of the cache are not shared, as each arc that is kept moves an end.
+  // A thread's vertices with arcs from and to them, and its range of copies; no cache lines are shared.
   struct alignas(64) Side {
     VertexBits from, to;
     ArcRange arcs{0, 0};
@@ -69,10 +60,9 @@ class TrimmedArcs {
   void for_each_side(FunctionRef<void(Side&, int64_t)> body) {
     parallel_for(int64_t(sides_.size()), [&](int64_t number) { body(sides_[number], number); });
   }
-  // The words of vertices that a thread looks at, from the first one.
+  // The first word of vertices that a thread looks at.
   int64_t first_word(int64_t number) const { return left_.words() * number / int64_t(sides_.size()); }
 
-  // Lets those vertices be left that have arcs both ways.
   void keep_vertices() {
     const auto keep_word = [this](int64_t w) {
       uint64_t from = 0, to = 0;
@@ -82,7 +72,6 @@ class TrimmedArcs {
     for_each_index(left_.words(), keep_word, kWord / 8);
   }
 
-  // Keeps arcs, and vertices, as long as many go.
   void keep_in_turns(int64_t before) {
     constexpr int64_t kLeastShare = 8, kMostTurns = 16;
     for (int64_t turn = 0;; ++turn) {
@@ -119,13 +108,11 @@ class TrimmedArcs {
   }
 };
 
-// The same of a graph's rows.
 template <class Pointer, class Vertex>
 class Trimming : public TrimmedArcs {
  public:
   explicit Trimming(const Rows<Pointer, Vertex> rows) : TrimmedArcs(rows.vertices, rows.arcs), rows_(rows) {}
 
-  // Leaves vertices out, as long as many are.
   void run() {
     look_at_rows();
     keep_vertices();
@@ -148,7 +135,7 @@ class Trimming : public TrimmedArcs {
     });
   }
 
-  // The first turn. Copies lie where the rows are, unless these change meanwhile.
+  // The first turn. Copies lie where the rows are.
   void copy_arcs() {
     int64_t begin = 0;
     for (size_t number = 0; number < sides_.size(); ++number) {
@@ -177,7 +164,6 @@ class Trimming : public TrimmedArcs {
   const Rows<Pointer, Vertex> rows_;
 };
 
-// Whether vertices that are alone may be worth looking for.
 template <class Pointer, class Vertex>
 bool promises_trimming(const Rows<Pointer, Vertex> rows) {
   constexpr int64_t kSamples = RowSample::kSamples, kArcsOfFour = 5;
@@ -187,8 +173,8 @@ bool promises_trimming(const Rows<Pointer, Vertex> rows) {
          sample.near <= sample.rows / 2;
 }
 
-// Lets state[v] be kUnvisited, or for v that is found to be alone that it is settled; returns how many are.
-// If none is sought, it leaves states as they are. Vertices must fit 32 bits.
+// Settles vertices found alone, makes others kUnvisited; returns how many. If it seeks none, states stay. 32
+// bits.
 template <class Pointer, class Vertex, class Index>
 int64_t settle_trimmed(const Rows<Pointer, Vertex> rows, Index* state) {
   if (!promises_trimming(rows)) return 0;

@@ -1,13 +1,7 @@
-// The masks of an array whose elements are linked by bonds, which are read once and kept as bits.
-//
-// What: 1. Bonds along each axis become bits of the elements that they lead forward from.
-//       2. A run goes on where a bond leads along the row. Who has no bond and whom none leads to is alone;
-//       if
-//          such elements are components apart (lone_elements.h), only the others are in runs.
-// How: rows that lie one after the other have their bits one after the other, and so have the rows before
-// them along any axis; so all of this is done for a stretch of rows at once.
-// Cost: a byte of each axis is read for an element, then a bit for each axis twice. Memory: a bit for each
-// axis and element.
+// Masks of an array whose elements are linked by bonds, which are read once and kept as bits of the elements
+// that they lead forward from. A run goes on where a bond leads along the row; elements without bonds, where
+// they are components apart (lone_elements.h), are in no run. All is done for a stretch of rows, whose bits
+// follow each other.
 #pragma once
 
 #include "cpu/grid/bundle_stretch.h"
@@ -42,36 +36,24 @@ class BondMasks {
 
  private:
   void read_part(int64_t part) {
-    RowReader read = masks_.reader(data_, links_);
+    Masks::LineReader reader = masks_.line_reader(data_, links_);
     const int64_t most = std::max<int64_t>(1, kStretchWords / bundles_.words);
-    bundles_.for_each_stretch(bundles_.parts.begin(part), bundles_.parts.end(part), most,
-                              [&](int64_t row, int64_t count, const Coordinates& place) {
-                                const int64_t origin = bundles_.byte_origin(place);
-                                for (int axis = 0; axis < axes_; ++axis)
-                                  read_rows(read, origin + links_.plane(axis), axis, row, count);
-                              });
+    const auto read = [&](int64_t first, int64_t count, const Coordinates& place) {
+      for (int axis = 0; axis < axes_; ++axis)
+        masks_.for_each_stretch_of_rows(reader, bundles_.byte_origin(place) + links_.plane(axis), first,
+                                        count, links_,
+                                        [&](int64_t row, int64_t origin, int64_t from, int64_t elements) {
+                                          const char* const bonds = reader.read(origin, from);
+                                          links_.straight(bonds, bonds, elements, {axis, true},
+                                                          masks_.bonds_of(axis, row) + from / kWord);
+                                          return true;
+                                        });
+    };
+    bundles_.for_each_stretch(bundles_.parts.begin(part), bundles_.parts.end(part), most, read);
   }
 
-  // Reads bonds along an axis of rows that follow each other, which are as one where nothing is between them.
-  void read_rows(RowReader& read, int64_t origin, int axis, int64_t row, int64_t rows) {
-    const int64_t length = bundles_.row_axis.length;
-    const int64_t stride = bundles_.outer.empty() ? 0 : bundles_.outer.back().byte_stride;
-    const bool as_one = length % kWord == 0 && bundles_.row_axis.byte_stride == links_.value_bytes &&
-                        stride == length * links_.value_bytes;
-    const int64_t count = as_one ? rows * length : length;
-    for (int64_t i = 0; i < (as_one ? 1 : rows); ++i) {
-      uint64_t* const bits = masks_.bonds_of(axis, row + i);
-      for (int64_t from = 0; from < count; from += kStretch) {
-        const int64_t elements = std::min(kStretch, count - from);
-        poll(elements);
-        const char* const at = read(origin + i * stride, from);
-        links_.straight(at, at, elements, {axis, true}, bits + from / kWord);
-      }
-    }
-  }
-
-  // Finds which elements are in runs, and where these start, in some words of a stretch, whose rows are whole
-  // if there are several. A bond of the last element along an axis, which may lead to the first, counts.
+  // Finds elements in runs, and starts, in words of whole rows. A bond of the last element may lead to the
+  // first.
   void find_runs(const BundleStretch& stretch, const Coordinates& place, int64_t from, int64_t to) {
     poll((to - from) * kWord);
     const int64_t first_word = stretch.first() * bundles_.words, row_words = bundles_.words;
@@ -111,7 +93,6 @@ class BondMasks {
   const int axes_;
 };
 
-// Reads any array whose elements are linked by a rule.
 inline void read_masks(Masks& masks, const void* data, const LinkWords& links) {
   links.compares ? masks.read(data, links) : BondMasks(masks, data, links).read();
 }

@@ -1,35 +1,27 @@
-// Contacts of bundles of several rows in volumes, a stretch of bundles at a time.
-//
-// What: of all contacts of a bundle with earlier ones, about one for each of its runs, as the bundles around
-// are mostly alike.
-// How: the sides that bundles turn to each other are laid one after the other, and all of a stretch is done
-// in one loop over words (bundle_stretch.h). First comes the layer before, straight ahead: h. Links with the
-// others are superfluous where an element c of h makes up for them, as all elements that touch are linked:
-//
+// Contacts of bundles of several rows in volumes, a stretch of bundles at a time: about one for each run of a
+// bundle, as the bundles around are mostly alike. First comes the layer before, straight ahead: h. Links with
+// the others are superfluous where an element c of h makes up for them, as all elements that touch are
+// linked:
 //     layer before    d c h      c is of the row of h that faces d, or a, and is in the layer's last rows
 //     layer           a   g
-//
-// So it touches all of g's side to d and all of d's to g that is in its column; of the sides of a and g to
-// each other it touches what faces the layer before, and only that counts. A link of g with h is never left
-// out; one of h with d, or of a with h, is, but only for others of the layer before, or of a with the bundle
-// ahead of it; so by induction over layers others make up for it. Where two runs are side by side, one place
-// at which there is such a detour makes up for all of them; else there is one contact. Cost: for 64 elements
-// of a bundle and one around, some forty instructions on words, several words at once. Source: ours.
+// c touches all of g's side to d and all of d's to g in its column; of the sides of a and g to each other it
+// touches what faces the layer before, and only that counts. A link of g with h is never left out; one of h
+// with d, or of a with h, only for others of the layer before, or of a with the bundle ahead of it; so by
+// induction over layers others make up for it. Where two runs are side by side, one such detour makes up for
+// all of them. Source: ours.
 #pragma once
 
 #include "cpu/grid/bundle_stretch.h"
 
 namespace conncomp {
 
-// What is known of words of bundles that face each other: their sides, where their runs go on, and where
-// detours lead from the one to the other. One word more on either side may be read: no run goes on in it from
-// words of the stretch, whatever a longer one has left there.
+// Words of bundles that face each other: sides, where runs go on, and where detours lead. A word more on
+// either side may be read: no run goes on into it.
 struct FacingWords {
   const uint64_t *g, *h, *goes_on_g, *goes_on_h, *detours;
 };
 
-// Finds contacts, as those of OneValue are found, and whether the two runs at the last place of a word are
-// linked.
+// Finds contacts, as OneValue does, and whether the two runs at the last place of a word are linked.
 [[gnu::noinline]] inline void find_facing(int64_t words, FacingWords facing, StretchContacts contacts,
                                           uint64_t* __restrict linked) {
   const uint64_t *const g = facing.g, *const h = facing.h;
@@ -44,7 +36,7 @@ struct FacingWords {
     const uint64_t to_next = g[w] & right(h, w), to_previous = g[w] & left(h, w);
     const uint64_t straight = (g[w] & h[w]) | (to_next & will_go_on_h) | (to_previous & goes_on_h[w]) |
                               (left(g, w) & h[w] & goes_on_g[w]) | (right(g, w) & h[w] & will_go_on_g);
-    // Of stretches where both runs go on.
+    // In stretches where both runs go on.
     const uint64_t last = last_in_fields(~(goes_on_g[w] & goes_on_h[w]));
     const uint64_t touch = any_in_fields(straight, last), by_detour = any_in_fields(detours[w], last);
     aligned[w] = touch & ~by_detour;
@@ -54,8 +46,7 @@ struct FacingWords {
   }
 }
 
-// Leaves out contacts of two runs that go on from the word before and have one there. Such words are in the
-// same bundle, as runs begin in its first word.
+// Drops contacts of two runs that go on from the word before, in one bundle, and have one there.
 [[gnu::noinline]] inline void drop_repeated(int64_t words, FacingWords facing, const uint64_t* linked,
                                             uint64_t* __restrict aligned) {
   const uint64_t *const goes_on_g = facing.goes_on_g, *const goes_on_h = facing.goes_on_h;
@@ -68,7 +59,7 @@ struct FacingWords {
 
 class BundleContacts final : public ContactFinder {
  public:
-  // Rows are not so long that arrays of some words for each would take a while, or much memory.
+  // Rows must not be so long that arrays of words take much memory.
   static bool apply(const Bundles& bundles) {
     return bundles.folded && bundles.outer.size() > bundles.batch_axes + 1 && bundles.words <= kStretchWords;
   }
@@ -89,7 +80,6 @@ class BundleContacts final : public ContactFinder {
     std::rotate(around_.begin(), ahead, ahead + 1);
   }
 
-  // Copies alone turn to bundles, and so have arrays.
   std::unique_ptr<ContactFinder> copy() const override {
     auto finder = std::make_unique<BundleContacts>(*this);
     finder->words_.resize(stretch_.words() * kArrays);
@@ -128,7 +118,7 @@ class BundleContacts final : public ContactFinder {
   }
 
  private:
-  // Arrays of words: contacts, and which words have any, as bits; then what these are made of.
+  // Arrays of words: contacts, which words have any, and what these are made of.
   enum {
     kAligned,
     kNext,
@@ -146,8 +136,7 @@ class BundleContacts final : public ContactFinder {
     kArrays
   };
 
-  // A bundle around. Detours lead to it by a row of the one ahead in the layer before, which faces it as
-  // `row` says.
+  // A bundle around, and the row of the one ahead in the layer before by which detours lead to it.
   struct Around {
     Offset offset, row;
     bool before;  // whether it is in the layer before
@@ -159,7 +148,6 @@ class BundleContacts final : public ContactFinder {
     return {offset, row, offset.step[bundles_.batch_axes] < 0};
   }
 
-  // An array begins after a word that may be read, too.
   uint64_t* array(int which) { return words_.data() + which * stretch_.words() + 1; }
 
   // Writes sides of bundles from one on.
@@ -169,7 +157,6 @@ class BundleContacts final : public ContactFinder {
     masks_.fold(rows_, count, mask);
   }
 
-  // Whether there are any.
   bool find_contacts(const FacingBundles& pairs, const Around& bundle) {
     const int64_t words = pairs.count * bundles_.words;
     const uint64_t *g = side_g_, *h = side_h_;
@@ -194,8 +181,7 @@ class BundleContacts final : public ContactFinder {
     return contacts_.mark_busy(words);
   }
 
-  // Finds at which places of sides an element of the bundle ahead makes up for links; in `kRow`, where such
-  // elements are.
+  // Finds places where an element of the bundle ahead makes up for links; `kRow` gets these elements.
   void find_detours(const FacingBundles& pairs, const Around& bundle) {
     const int64_t words = pairs.count * bundles_.words;
     uint64_t *const detours = array(kDetours), *const row = array(kRow);
@@ -213,7 +199,7 @@ class BundleContacts final : public ContactFinder {
     for (int64_t w = 0; w < words; ++w) detours[w] = row[w] & upper_g[w] & upper_h[w];
   }
 
-  // Writes which elements of a side are not in a row; whether there are any.
+  // Writes the elements of a side that are not in a row; returns whether there are any.
   static bool without(int64_t words, const uint64_t* row, const uint64_t* side, uint64_t* __restrict free) {
     uint64_t any = 0;
     for (int64_t w = 0; w < words; ++w) any |= free[w] = side[w] & ~row[w];
@@ -227,9 +213,9 @@ class BundleContacts final : public ContactFinder {
   }
 
   BundleStretch stretch_;
-  std::vector<Around> around_;   // in the order of links
-  int64_t step_ahead_ = 0;       // from a bundle to the one ahead of it
-  std::vector<uint64_t> words_;  // the arrays
+  std::vector<Around> around_;  // in the order of links
+  int64_t step_ahead_ = 0;      // from a bundle to the one ahead of it
+  std::vector<uint64_t> words_;
   StretchContacts contacts_{};
   std::vector<int64_t> rows_;
   bool is_before_ = false;  // whether a layer is before that of the stretch

@@ -1,22 +1,17 @@
-// Bundles one after the other that are turned to at once: a stretch of them along the last outer axis.
-//
-// Bundles of a stretch lie one after the other, and so do those at an offset; so what is done for a bundle
-// and for one around it is done for all of a stretch in one loop over words.
+// Stretches of bundles along the last outer axis: they follow each other, as do those at an offset.
 #pragma once
 
 #include "cpu/grid/contacts.h"
 
 namespace conncomp {
 
-// The words of a stretch that stay near with what is made of them, and those beyond the end of an array that
-// may be read.
+// Words of a stretch, and those beyond the end of an array that may be read.
 constexpr int64_t kStretchOfBundles = 128, kStretchPadding = 8;
 
-// Contacts of a stretch, and which words have any, as bits.
 struct StretchContacts {
   uint64_t *aligned, *next, *previous, *busy;
 
-  // Finds which words have contacts; whether any have.
+  // Finds which words have contacts; returns whether any have.
   bool mark_busy(int64_t words) const {
     uint64_t any = 0;
     for (int64_t w = 0; w < words; w += kWord)
@@ -25,14 +20,13 @@ struct StretchContacts {
     return any != 0;
   }
 
-  // Those of words [begin, end), as of ContactFinder::find.
   Contacts block(int64_t begin, int64_t end) const {
     return {aligned + begin, next + begin, previous + begin,
             busy[begin / kWord] >> begin % kWord & below(int(end - begin))};
   }
 };
 
-// Leaves out contacts beside the ends of bundles, where others are.
+// Drops contacts beside the ends of bundles, where others are.
 inline void drop_beside_ends(int64_t words, int64_t bundle_words, uint64_t* next, uint64_t* previous) {
   for (int64_t w = 0; w < words; w += bundle_words) {
     previous[w] &= ~uint64_t(1);
@@ -42,14 +36,12 @@ inline void drop_beside_ends(int64_t words, int64_t bundle_words, uint64_t* next
 
 class BundleStretch {
  public:
-  // Of single bundles, if it is not to be of several.
   explicit BundleStretch(const Bundles& bundles, bool several = true) : bundles_(bundles) {
     if (several && !bundles.outer.empty())
       most_ = std::clamp<int64_t>(kStretchOfBundles / bundles.words, 1, bundles.shape.back());
     words_ = (most_ * bundles.words + kWord - 1) / kWord * kWord + kStretchPadding;
   }
 
-  // The words of an array for a stretch.
   int64_t words() const { return words_; }
 
   int64_t first() const { return first_; }
@@ -62,15 +54,14 @@ class BundleStretch {
     count_ = 1;
     if (!place.empty()) {
       const int64_t before = place.back(), after = bundles_.shape.back() - before;
-      // Of a periodic axis the first bundle and the last one, which others face around it, are turned to
-      // alone.
+      // The first and the last bundle of a periodic axis, which others face around it, are turned to alone.
       const bool alone = bundles_.outer.back().periodic && (before == 0 || after == 1);
       count_ = alone ? 1 : std::min({most_, end - g, after - bundles_.outer.back().periodic});
     }
     return count_;
   }
 
-  // The bundles of the stretch that face one at an offset, from the place of the first one on.
+  // The bundles of the stretch, whose first one is at `place`, that face one at an offset.
   FacingBundles pairs_at(const Offset& offset, const Coordinates& place) const {
     int64_t begin = 0, end = count_, h = 0;
     for (size_t k = 0; k < place.size(); ++k) {

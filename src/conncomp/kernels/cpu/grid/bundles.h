@@ -1,10 +1,7 @@
-// An array as rows along one of its axes, and as bundles of rows.
-//
-// Where elements may touch across corners along every axis of an item and all foreground is of one value,
-// neighbouring columns of 2 x 2 x ... rows always touch: whatever of such a bundle is foreground in one
-// column is connected to whatever is in the next. The bundle can then be treated as one row, the OR of
-// its members, with a quarter of the runs in 2-D noise and a sixtieth in 3-D. (The 2 x 2 blocks of Grana,
-// Borghesani and Cucchiara 2010, stretched along the row.) Otherwise a bundle is one row.
+// An array as rows along one of its axes, and as bundles of rows. Where elements may touch across corners
+// along every axis and all foreground is of one value, foreground in one column of 2 x 2 x ... rows touches
+// what is in the next. Such a bundle is one row, the OR of its members, with a quarter of the runs in 2-D
+// noise and a sixtieth in 3-D (Grana, Borghesani and Cucchiara 2010, stretched).
 #pragma once
 
 #include "cpu/core/bits.h"
@@ -13,10 +10,9 @@
 
 namespace conncomp {
 
-// The words of a row between two polls.
 constexpr int64_t kStretchWords = kStretch / kWord;
 
-using Coordinates = std::vector<int64_t>;  // of a row or a bundle, along the outer axes
+using Coordinates = std::vector<int64_t>;  // of a row or a bundle
 
 struct Bundles {
   Axis row_axis;                  // of the elements of a row
@@ -30,14 +26,13 @@ struct Bundles {
   size_t batch_axes;
   std::vector<int64_t> shape, thickness;  // thickness: of a bundle, in rows along each axis
   int64_t members_most;                   // the rows of a bundle, or fewer at the end of an axis
-  int64_t layer;  // the bundles of a layer, which are equal along all axes up to the first of an item
+  int64_t layer;  // bundles with equal coordinates along all axes up to the first of an item
   RowNeighbours neighbours;
   Offset no_step;     // from a row to itself
-  Offset line_step;   // to which the first row of a bundle along the last outer axis faces
+  Offset line_step;   // that the first row of a bundle along the last outer axis faces
   Parts parts{1, 1};  // of the bundles, for threads
   bool layers_whole;  // in_order, and no layer is in two parts
 
-  // Rows run along the last axis. Where an item is one row, a bundle is one, too.
   Bundles(const Grid& grid, bool folded)
       : row_axis(grid.axes.back()),
         outer(grid.axes.begin(), grid.axes.end() - 1),
@@ -73,7 +68,6 @@ struct Bundles {
     columns_in_order = outer.size() > batch_axes;
     for (size_t k = batch_axes; k < outer.size(); slower = &outer[k++])
       columns_in_order &= outer[k].index_stride < slower->index_stride;
-    // Folded bundles that are the only ones along an axis have no neighbours along it but themselves.
     std::erase_if(neighbours.offsets, [&](const Offset& offset) {
       for (size_t k = 0; k < shape.size(); ++k)
         if (offset.step[k] && shape[k] == 1) return true;
@@ -84,7 +78,7 @@ struct Bundles {
         offset.bundles = offset.bundles * shape[k] + offset.step[k];
         offset.bytes += offset.step[k] * thickness[k] * outer[k].byte_stride;
       }
-    // One thread takes one part, as then nothing crosses parts.
+    // One thread takes one part, so that nothing crosses parts.
     parts = Parts(count, helpers_wanted(elements) ? kGrain * count / elements + 1 : count);
     layers_whole = in_order && parts.align(layer);
   }
@@ -96,12 +90,10 @@ struct Bundles {
     if (w % kStretchWords == 0) poll(std::min(words - w, kStretchWords) * kWord);
   }
 
-  // Calls body(bundle, coordinates) for the bundles of a part.
   void for_each(int64_t part, auto&& body) const {
     for_each_between(parts.begin(part), parts.end(part), body);
   }
 
-  // The same for bundles from one up to another.
   void for_each_between(int64_t bundle, int64_t end, auto&& body) const {
     Coordinates place(outer.size());
     locate(bundle, place);
@@ -111,13 +103,11 @@ struct Bundles {
     }
   }
 
-  // Writes where a bundle is.
   void locate(int64_t bundle, Coordinates& place) const {
     for (size_t k = place.size(); k-- > 0; bundle /= shape[k]) place[k] = bundle % shape[k];
   }
 
-  // Calls body(bundle, count, place) for bundles from one up to another, as stretches of at most so many that
-  // follow each other along the last outer axis.
+  // Calls body(bundle, count, place) for stretches of at most so many bundles along the last outer axis.
   void for_each_stretch(int64_t bundle, int64_t end, int64_t most, auto&& body) const {
     Coordinates place(outer.size());
     for (int64_t count; bundle < end; bundle += count) {
@@ -133,7 +123,7 @@ struct Bundles {
     return bundle;
   }
 
-  // The bundle one offset away, whose coordinates are written; or -1 beyond an edge.
+  // Returns the bundle one offset away, and writes its coordinates; or -1 beyond an edge.
   int64_t neighbour(int64_t bundle, const Coordinates& place, const Offset& offset,
                     Coordinates& neighbour_place) const {
     bool around = false;
@@ -149,8 +139,7 @@ struct Bundles {
     return around ? number(neighbour_place) : bundle + offset.bundles;
   }
 
-  // The rows of a bundle that face the neighbour one offset away, where towards is 1, or the one that the
-  // offset comes from, where it is -1.
+  // The rows of a bundle that face the neighbour an offset away (towards = 1), or that it comes from (-1).
   void facing(const Coordinates& place, const Offset& offset, int towards,
               std::vector<int64_t>& facing_rows) const {
     facing_rows.assign(1, 0);
@@ -166,13 +155,11 @@ struct Bundles {
     }
   }
 
-  // All rows of a bundle.
   void members(const Coordinates& place, std::vector<int64_t>& member_rows) const {
     facing(place, no_step, 0, member_rows);
   }
 
-  // The same as lines of rows that follow each other, of a stretch of bundles from a place on: the first row
-  // of each line, and how many rows a line has.
+  // The first rows of lines of consecutive rows of a stretch of bundles; and how many rows a line has.
   void lines(const Coordinates& place, std::vector<int64_t>& first_rows) const {
     facing(place, line_step, 1, first_rows);
   }
@@ -181,7 +168,6 @@ struct Bundles {
     return std::min(thickness.back() * bundles, outer.back().length - thickness.back() * place.back());
   }
 
-  // Where the row at a place begins, in bytes.
   int64_t byte_origin(const Coordinates& place) const {
     int64_t sum = 0;
     for (size_t k = 0; k < place.size(); ++k) sum += place[k] * outer[k].byte_stride;

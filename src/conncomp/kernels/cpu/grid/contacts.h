@@ -1,30 +1,19 @@
-// Where two neighbouring bundles touch, 64 elements at a time.
-//
-// A pair of runs, one of each bundle, lie side by side over a stretch in which neither breaks; one contact
-// a stretch is enough to unite them, so contacts are thinned out by bit arithmetic before any is followed.
-// Who follows them asks for a block of words at a time, and does not know how they were found.
+// Where two neighbouring bundles touch, 64 elements at a time: one contact for each stretch where two runs
+// lie side by side and neither breaks, so bit arithmetic thins contacts out before any is followed.
 #pragma once
 
 #include "cpu/grid/masks.h"
 
 namespace conncomp {
 
-// Which runs touch, as the places p of elements of g in a word. The run of g at p meets
-//
+// Which runs touch, as places p of elements of g in a word. The run of g at p meets
 //              p - 1     p    p + 1
 //     g                  o                    previous: the run of h that ends at p - 1,
 //                     /  |  \                  aligned: the run of h at p,
 //     h            o     o     o                 next: the run of h that starts at p + 1.
 //            previous aligned  next
-//
-// Where h goes on from p to p + 1, a link to p + 1 is a contact with the run at p, which is `aligned`; so a
-// bit of `next` or `previous` always means a run of h that is not at p.
-//
-// Of aligned contacts, those are left out where both runs go on from the contact before.
-//
-//     g        1 1 1 1 0 1        aligned contacts     x x x x . x
-//     h        1 1 1 1 1 1        both continued       . 1 1 1 . .
-//                                 left over            x . . . . x
+// A bit of `next` or `previous` means a run of h that is not at p: where h goes on, the contact is `aligned`.
+// Aligned contacts are left out where both runs go on from the contact before.
 struct Contacts {
   const uint64_t *aligned, *next, *previous;
   uint64_t busy;  // bit k: word k may have some
@@ -34,7 +23,6 @@ constexpr int kBlockWords = 32;
 struct BlockContacts {
   uint64_t aligned[kBlockWords], next[kBlockWords], previous[kBlockWords];
 
-  // Those of so many words.
   Contacts contacts(int64_t words) const {
     uint64_t busy = 0;
     for (int64_t k = 0; k < words; ++k) busy |= uint64_t((aligned[k] | next[k] | previous[k]) != 0) << k;
@@ -42,13 +30,11 @@ struct BlockContacts {
   }
 };
 
-// The last places of the fields of a word, which begin where `starts` has a bit.
+// The last places of the fields of a word, which begin at the bits of `starts`.
 inline uint64_t last_in_fields(uint64_t starts) { return starts >> 1 | uint64_t(1) << (kWord - 1); }
 
-// The lowest of the bits in each field of a word. Fields begin where `starts` has a bit; what is before the
-// first one has none. Taking one from each field turns its bits up to the lowest one, so that it needs one,
-// as the last bit then is.
-//
+// The lowest bit in each field of a word. Fields begin at the bits of `starts`; before the first there is
+// none. Taking one from each field turns its bits up to the lowest; the last bit is set as a guard.
 //     starts               1 . . 1 . . . . 1 .         bit 0 at the left
 //     bits                 . 1 . . . 1 1 . . .
 //     with the last ones   . 1 1 . . 1 1 1 . 1
@@ -59,9 +45,8 @@ inline uint64_t lowest_in_fields(uint64_t bits, uint64_t starts) {
   return bits & ~(guarded - starts);
 }
 
-// Which fields of a word have one of the bits, told at their last places, which are given. A bit that is
-// added to ones at all places but the last ones carries over to the last one of its field.
-//
+// The fields that have one of the bits, told at their last places: a bit added to ones at all other places
+// carries to the last place of its field.
 //     last                 . . 1 1 . . . . 1 1         bit 0 at the left
 //     bits                 . 1 . . . 1 1 . . 1
 //     fields that have any . . 1 . . . . . 1 1
@@ -69,19 +54,13 @@ inline uint64_t any_in_fields(uint64_t bits, uint64_t last) {
   return (((bits & ~last) + ~last) | bits) & last;
 }
 
-// Of contacts in a word, one for each stretch in which both runs go on. A stretch from the word before that
-// has a contact at its end has been told of.
-//
-//     both go on           1 1 1 . 1 1 1 1 . 1         bit 0 at the left
-//     contacts             1 1 1 1 . . . 1 1 1
-//     where one is before  . . . 1 . . . . 1 .
-//     where none is        1 . . 1 . . . . 1 .
+// Of contacts in a word, one per stretch in which both runs go on; none if the word before had one at its
+// end.
 inline uint64_t one_a_stretch(uint64_t contacts, uint64_t contacts_before, uint64_t both_go_on) {
   return lowest_in_fields(contacts, ~both_go_on | ~contacts_before >> (kWord - 1));
 }
 
-// Calls body(begin, words) with the words of a block: for rows so short that it takes a while to begin a
-// loop, as numbers that the compiler knows.
+// Calls body(begin, words) with a block's words, constants for short rows: a loop takes a while to begin.
 void with_block(int64_t row_words, int64_t begin, int64_t end, auto&& body) {
   constexpr std::integral_constant<int64_t, 0> kFirst;
   if (row_words == 1) return body(kFirst, std::integral_constant<int64_t, 1>());
@@ -89,8 +68,7 @@ void with_block(int64_t row_words, int64_t begin, int64_t end, auto&& body) {
   body(begin, end - begin);
 }
 
-// A block of words of a mask, with the one before and the one after, which are 0 beyond the ends. Of word k,
-// bit p of left(k) is that of element p - 1, bit p of right(k) that of element p + 1.
+// A block of words of a mask; bit p of left(k) is that of element p - 1, of right(k) that of p + 1.
 struct BlockMask {
   uint64_t block[kBlockWords + 2];
 
@@ -104,8 +82,7 @@ struct BlockMask {
   uint64_t right(int64_t k) const { return at(k) >> 1 | block[k + 2] << (kWord - 1); }
 };
 
-// Where the runs of a bundle go on, in a block of words. Bit p of at(k): element p is in the run of element
-// p - 1. Bit p of right(k): element p + 1 is in the run of element p.
+// Where runs go on: bit p of at(k) says that p is in the run of p - 1, of right(k) that p + 1 is in p's.
 struct Continuations {
   uint64_t block[kBlockWords + 1];
 
@@ -119,43 +96,37 @@ struct Continuations {
   uint64_t right(int64_t k) const { return block[k] >> 1 | block[k + 1] << (kWord - 1); }
 };
 
-// Bundles one after the other from g on, and as many from h on that they face.
+// Consecutive bundles from g on, and as many from h on that they face.
 struct FacingBundles {
   int64_t g, h, count;
 };
 
-// Who finds contacts of bundles.
 class ContactFinder {
  public:
   explicit ContactFinder(const Masks& masks)
       : masks_(masks), bundles_(masks.bundles), place_h_(bundles_.outer.size()) {}
   virtual ~ContactFinder() = default;
-  // One for another thread.
   virtual std::unique_ptr<ContactFinder> copy() const = 0;
-  // Turns to bundles from g on, before `end`, and returns to how many. The place of g is to be there until
-  // neighbours have been asked for.
+  // Turns to bundles from g on, before `end`, and returns to how many. Keeps the place of g.
   virtual int64_t turn(int64_t g, int64_t, const Coordinates& place) {
     g_ = g;
     place_g_ = &place;
     return 1;
   }
   virtual const Offset& offset(int k) const { return bundles_.neighbours.offsets[k]; }
-  // Which bundles at offset k those turned to face: none beyond an edge.
+  // The bundles at offset k that those turned to face: none beyond an edge.
   virtual FacingBundles neighbours(int k) {
     const int64_t h = bundles_.neighbour(g_, *place_g_, step_to(k), place_h_);
     return {g_, h, h >= 0};
   }
-  // Turns to some of them, or to bundles that face themselves, at offset -1. Whether there may be contacts.
   virtual bool face(const FacingBundles& pairs, int k) = 0;
-  // The contacts in words [begin, end), at most kBlockWords, from the first of these on; until the next call.
+  // The contacts in words [begin, end), at most kBlockWords; until the next call.
   virtual Contacts find(int64_t begin, int64_t end) = 0;
-  // Whether element p of bundle i of those that are faced and element q of the one that it faces are linked
-  // over the end of a row.
+  // Whether element p of bundle i and element q of the bundle it faces are linked over the end of a row.
   virtual bool touch(int64_t i, int64_t p, int64_t q) = 0;
 
  protected:
-  // Of places p in words from `begin` on, keeps those where element p of a row is linked to p + shift of
-  // another; x and y are where these words begin.
+  // Of places p in words from `begin` on, keeps those where p of row x is linked to p + shift of y.
   [[gnu::always_inline]] void keep_linked(const LinkWords& links, const char* x, const char* y, int shift,
                                           auto begin, auto words, StepDirection step,
                                           uint64_t* candidates) const {
@@ -180,7 +151,7 @@ class OneValue final : public ContactFinder {
  public:
   explicit OneValue(const Masks& masks) : ContactFinder(masks) {}
 
-  // What is folded is of the bundles that it faces, and theirs alone.
+  // Folded sides are not copied.
   OneValue(const OneValue& other) : OneValue(other.masks_) {}
   std::unique_ptr<ContactFinder> copy() const override { return std::make_unique<OneValue>(*this); }
 
@@ -217,9 +188,9 @@ class OneValue final : public ContactFinder {
     } else {
       const BlockMask g(side_g_, begin, words, bundles_.words), h(side_h_, begin, words, bundles_.words);
       for (int64_t k = 0; k < words; ++k) {
-        // Diagonal links between element p of g and element p + 1 or p - 1 of h.
+        // Diagonal links between element p of g and p + 1 or p - 1 of h.
         const uint64_t next = g.at(k) & h.right(k) & next_, previous = g.at(k) & h.left(k) & previous_;
-        // The same links, by the place p of the element of h: from element p - 1 or p + 1 of g.
+        // The same links, by the place p of the element of h.
         const uint64_t next_to_h = g.left(k) & h.at(k) & next_,
                        previous_to_h = g.right(k) & h.at(k) & previous_;
         // Where the run of one end goes on to the place of the other, both runs are at this place.
@@ -254,9 +225,8 @@ class OneValue final : public ContactFinder {
   bool diagonal_ = false;
 };
 
-// Contacts where a rule links elements; bundles are rows. What it reads may have changed since the masks were
-// made of it (contract 5), so a contact is only ever between elements that both are foreground in the masks:
-// such elements are in runs, whatever their values are now.
+// Contacts where a rule links elements; bundles are rows. Values may have changed (contract 5), so contacts
+// are only between elements that are foreground in the masks.
 class LinkedElements final : public ContactFinder {
  public:
   LinkedElements(const Masks& masks, const void* data, const LinkWords& links)
@@ -300,11 +270,7 @@ class LinkedElements final : public ContactFinder {
     const uint64_t* const mask = masks_.row(g_) + begin;
     const Continuations g(masks_, g_, begin, words), h(masks_, h_, begin, words);
     for (int64_t k = 0; k < words; ++k) contacts.aligned[k] = mask[k] & h_mask.at(k) & aligned_;
-    // What holds where both runs go on has held before, if links are transitive:
-    //
-    //     g   1 - 1 - 1 - 1 - 1
-    //         |           |           two contacts for five places
-    //     h   1 - 1 - 1   1 - 1
+    // If links are transitive, what holds where both runs go on has held before.
     if (links_.transitive)
       for (int64_t k = 0; k < words; ++k) contacts.aligned[k] &= ~(g.at(k) & h.at(k));
     if (aligned_) keep(0, begin, words, contacts.aligned);

@@ -8,10 +8,10 @@
 
 namespace conncomp {
 
-// What `expand` may read beyond the last label; it also reads the one before the first.
+// `expand` may read so many labels beyond the last; it also reads the one before the first.
 constexpr int kSlack = 16;
 
-// Labels of elements in no run: how many begin up to an element, and before.
+// Labels of elements in no run: how many begin up to each.
 template <class Index>
 struct CountedLabels {
   uint64_t begins;
@@ -33,7 +33,7 @@ __m512i broadcast(Index value) {
   return sizeof(Index) == 4 ? _mm512_set1_epi32(int(value)) : _mm512_set1_epi64(value);
 }
 
-// For each element of `mask` the entry of `table` whose place is the number of its bits; `empty` for others.
+// For each element of `mask` the entry of `table` at the number of its bits; `empty` for others.
 template <class Index>
 __m512i permute(__m512i table, __m512i bits, uint64_t mask, __m512i empty) {
   if constexpr (sizeof(Index) == 4)
@@ -42,7 +42,7 @@ __m512i permute(__m512i table, __m512i bits, uint64_t mask, __m512i empty) {
     return _mm512_mask_permutexvar_epi64(empty, __mmask8(mask), _mm512_popcnt_epi64(bits), table);
 }
 
-// For each element of a register the bits of elements up to it that come after the first.
+// For each element of a register the bits of elements up to it, without the first.
 template <class Index>
 alignas(64) constexpr std::array<Index, 64 / sizeof(Index)> kAfterFirst = [] {
   std::array<Index, 64 / sizeof(Index)> bits;
@@ -66,8 +66,7 @@ __m512i labels_from(CountedLabels<Index> labels, int p) {
     return _mm512_add_epi64(first, _mm512_popcnt_epi64(begins));
 }
 
-// A register of labels at a time, of which put(p, labels) takes those from element p on: those of the runs
-// ahead, permuted by the number of starts after the first element.
+// Calls put(p, labels) with registers of labels of the runs ahead, permuted by the starts so far.
 template <class Index, class Others, class Put>
 [[gnu::always_inline]] inline void expand_registers(uint64_t foreground, uint64_t start, const Index* label,
                                                     Others others, Put&& put) {
@@ -96,7 +95,7 @@ inline __m256i labels_from(CountedLabels<int32_t> labels, int p) {
   return _mm256_add_epi32(first, _mm256_cvtepu8_epi32(_mm_cvtsi64_si128(counts)));
 }
 
-// Eight labels at a time: those of the runs ahead, permuted by the number of starts up to each element.
+// Eight labels at a time, as expand_registers.
 void expand_vectors(uint64_t foreground, uint64_t start, const int32_t* label, auto others, int32_t* out) {
   const __m256i bit = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
   const __m256i complement = _mm256_set1_epi32(-1);
@@ -112,8 +111,7 @@ void expand_vectors(uint64_t foreground, uint64_t start, const int32_t* label, a
   }
 }
 #elif defined(__aarch64__)
-// For each pattern of starts at the second to the fourth of four elements: which bytes of the labels ahead
-// are those of each element's label.
+// For each pattern of starts at the second to the fourth of four elements: the bytes of each element's label.
 constexpr std::array<std::array<uint8_t, 16>, 8> kLabelBytes = [] {
   std::array<std::array<uint8_t, 16>, 8> table{};
   for (int starts = 0; starts < 8; ++starts)
@@ -129,7 +127,7 @@ inline int32x4_t labels_from(CountedLabels<int32_t> labels, int p) {
   return vld1q_s32(counted);
 }
 
-// Four labels at a time: those of the runs ahead, permuted by the number of starts up to each element.
+// Four labels at a time, as expand_registers.
 void expand_vectors(uint64_t foreground, uint64_t start, const int32_t* label, auto others, int32_t* out) {
   const uint32x4_t bit = vcombine_u32(vcreate_u32(0x0000000200000001), vcreate_u32(0x0000000800000004));
   uint64_t counts = start - (start >> 1 & 0x5555555555555555);                  // of starts, in each two bits
@@ -160,12 +158,12 @@ void expand_mixed(uint64_t foreground, uint64_t start, const Index* label, Other
   }
 }
 
-// Writes a label for each bit of `foreground`, and those of others for the others.
-// `label` points to the complemented label of the run before, and moves on by one at every start.
+// Writes a label for each bit of `foreground`, `others` elsewhere. `label` is at the complement, and moves
+// on.
 template <class Index>
 void expand(uint64_t foreground, uint64_t start, const Index* label, OneLabel<Index> others, Index* out) {
 #ifdef __AVX512VPOPCNTDQ__
-  // Whether a word has one label only could not be foretold, and would not save much.
+  // A word of one label only would be mispredicted, and would not save much.
   expand_mixed(foreground, start, label, others, out);
 #else
   if (!foreground) {

@@ -1,19 +1,12 @@
 // Numbers components in the order of their first runs, where bundles are rows, or two rows in a layer of
 // their own.
-//
-// The root of a component is its first run, by bundle and column. Where bundles are rows, the component's
-// first element is the root's. A bundle of two rows has its elements of the upper row first, though:
-//
-//     upper  . . . 1 . 1
-//     lower  1 . . . . 1
-//
-// A row below connects the left two of these three runs. The left one is the root, but it has the lower row
-// only: the first element of the component is that of the second run.
-//
-// So each component is marked at the one of its runs in this bundle that has its first element, and of the
-// marks of a bundle those are numbered first whose runs have an element of the upper row. Marks are kept as
-// bits: bit k of a word speaks of the k-th run that starts there. Cost: parents are read once, and written
-// where there is a mark. Memory: two bits for each place where runs may start.
+// The root of a component is its first run, by bundle and column. In a bundle of two rows another run may
+// have its first element, as the upper row comes first:
+//     upper  . . . 1 . 1      a row below connects the left two of the three runs: the left one is the root,
+//     but the lower  1 . . . . 1      second one has the first element
+// So each component is marked at its run in this bundle that has its first element, and the marks of runs
+// with an element of the upper row are numbered first. Bit k of a word of marks is the k-th run that starts
+// there.
 #pragma once
 
 #include "cpu/grid/contacts.h"
@@ -39,22 +32,13 @@ class FirstRuns {
 
   void number(const Numbering& numbering) {
     parallel_for(bundles_.parts.parts, [&](int64_t part) { mark_part(part); });
-    components_ = Index(scan(
-        bundles_.count, [&](int64_t g) { return before_[g]; },
-        [&](int64_t g, int64_t before) { before_[g] = Index(before); }));
-    const int64_t item_bundles = bundles_.count / bundles_.items;
-    for_each_index(bundles_.items, [&](int64_t item) {
-      const int64_t next = (item + 1) * item_bundles;
-      numbering.counts[item] =
-          (next < bundles_.count ? before_[next] : components_) - before_[item * item_bundles];
-    });
+    components_ = Index(count_by_item(bundles_, before_, numbering.counts));
     parallel_for(bundles_.parts.parts,
                  [&](int64_t part) { numbering.consecutive ? number_part(part) : index_part(part); });
   }
 
  private:
-  // Calls body(word, w) for the words of a bundle for which `chosen` is not 0, with polls. They are found
-  // before, as whether the next one is could not be foretold.
+  // Calls body(word, w) for words with `chosen`, which are found before, to predict branches; with polls.
   void for_each_word(int64_t bundle, const Buffer<uint64_t>& chosen, auto&& body) const {
     for (int64_t begin = 0; begin < bundles_.words; begin += kWord) {
       bundles_.poll_at(begin);
@@ -90,7 +74,7 @@ class FirstRuns {
         marks_[word] = roots;
         components += std::popcount(roots);
         if (!bundles_.folded) return;
-        // Runs of which a later bundle has told that they belong to a run of this one.
+        // Runs that later bundles have joined to a run of this one.
         const uint64_t joined = marks_from(parent_ + rank, first, count, end - rank) & ~roots;
         for_each_bit(joined & upper_[word], [&](int k) { move_mark(bundle, first, word, k); });
       });
@@ -98,13 +82,11 @@ class FirstRuns {
     });
   }
 
-  // Whether a bundle has marks, once all are counted.
   bool marked(int64_t bundle) const {
     return before_[bundle] < (bundle + 1 < bundles_.count ? before_[bundle + 1] : components_);
   }
 
-  // Finds which runs of a bundle have elements of the upper row, from the last word to the first: whether a
-  // run does that goes on there is known by then.
+  // Finds which runs of a bundle have elements of the upper row, from the last word to the first.
   void find_upper(int64_t bundle, const uint64_t* upper_row) {
     bool next_word = false;  // whether the run that goes on in the next word does
     const int64_t first = bundle * bundles_.words;
@@ -123,9 +105,9 @@ class FirstRuns {
     }
   }
 
-  // Moves the mark of a component from a root without the upper row to run k of a word, which has it; the
-  // root then points to that run, as no other of the component may move the mark again. Only entries of the
-  // bundle are read and written: of others, other threads move marks.
+  // Moves the mark of a component from a root without the upper row to run k of a word, which has it, and to
+  // which the root then points. Only entries of this bundle are touched, as other threads move marks of
+  // others.
   void move_mark(int64_t bundle, Index first, int64_t word, int k) {
     const Index run = runs_.rank[word] + k;
     Index root = run, above = parent_[run];
@@ -164,7 +146,7 @@ class FirstRuns {
     });
   }
 
-  // As number_in_order, but those without the upper row after those with it.
+  // As number_in_order, but those without the upper row come after those with it.
   void number_by_rows(int64_t bundle, Index upper_number) {
     Index lower_number = upper_number;
     for_each_word(bundle, marks_, [&](int64_t word, int64_t) {

@@ -1,10 +1,5 @@
-// The runs of an array that is labelled alone, and of which labels are written later: those that a larger
-// array has, of which this one is a part.
-//
-// How: steps 1 to 3 of runs.h, once. Each run has the number of its component then, in the order of their
-// first elements, and a table says at last which label that has. Elements on a side are looked up one by one.
-// Cost: the input read once; labels written once, as by runs.h, wherever they go. Memory: four bytes a run,
-// and some bits an element.
+// The runs of an array that is labelled alone, as a part of a larger one: steps 1 to 3 of runs.h. A table
+// says at last which label each component has. Memory: four bytes a run, and some bits an element.
 #pragma once
 
 #include "cpu/core/radix_sort.h"
@@ -16,7 +11,7 @@ class KeptRuns {
   using Index = int32_t;
 
  public:
-  // `data` is as of label_runs; the array is one item, of as many elements as an Index has numbers.
+  // `data` is as of label_runs; the array is one item of fewer elements than an Index has numbers.
   KeptRuns(const void* data, const LinkWords& links, const Grid& grid) {
     if (links.told_by_value) {
       start(grid, grid.full());
@@ -42,8 +37,7 @@ class KeptRuns {
     return of_masks + int64_t(sizeof(Index)) * (runs_->words + runs_->count + int64_t(roots_.size()));
   }
 
-  // Writes the numbers, from 1, of elements on a side, the first or last one along an axis of the grid, in
-  // the order of the other axes; 0 is background.
+  // Writes the numbers, from 1, or 0 for background, of the elements on the first or last side along an axis.
   void write_side(int axis, bool last, Index* numbers) const {
     const std::vector<Axis>& outer = bundles_->outer;
     const int row_axis = int(outer.size());
@@ -65,8 +59,7 @@ class KeptRuns {
     }
   }
 
-  // Writes the entry of `table` for the number of each element; `strides` are those of labels along the axes
-  // of the grid.
+  // Writes the entry of `table` for the number of each element; `strides` are those of labels along the axes.
   void write(const Index* table, const std::vector<int64_t>& strides, Index* labels) const {
     const Bundles places = placed(strides);
     Writer(*runs_, {table, runs_->parent.data()}, table[0], places, labels).write();
@@ -75,7 +68,6 @@ class KeptRuns {
  private:
   friend class PlacedRuns;
 
-  // The complemented labels of runs.
   struct TableLabels {
     const Index *table, *number;
     void write(int64_t begin, int64_t end, Index* labels) const {
@@ -84,7 +76,6 @@ class KeptRuns {
   };
   using Writer = RunLabels<Index, Index, TableLabels>;
 
-  // The bundles as they lie in labels.
   Bundles placed(const std::vector<int64_t>& strides) const {
     Bundles places = *bundles_;
     for (size_t k = 0; k < places.outer.size(); ++k) places.outer[k].index_stride = strides[k];
@@ -119,7 +110,7 @@ class KeptRuns {
     for_each_index(runs_->count, [=](int64_t run) { parent[run] = ~parent[run]; });
   }
 
-  // Runs are mostly met in the order of their first elements, but not where rows are folded.
+  // Runs come in the order of their first elements, but where rows are folded.
   void sort_roots() {
     struct Root {
       uint32_t key;
@@ -134,7 +125,7 @@ class KeptRuns {
     for_each_in(0, count, [&](int64_t k) { roots_[k] = Index(sorted[k].key); });
   }
 
-  // Moves to the next row in order, of those at one place along an axis; false after the last one.
+  // Moves to the next row at one place along an axis; false after the last one.
   bool advance(Coordinates& place, int axis) const {
     for (size_t k = place.size(); k-- > 0;) {
       if (int(k) == axis) continue;
@@ -151,7 +142,6 @@ class KeptRuns {
   bool one_value_ = false;
 };
 
-// Kept runs whose labels go to a part of a larger array: what KeptRuns::write takes.
 class PlacedRuns {
  public:
   PlacedRuns(const KeptRuns& runs, const int32_t* table, const std::vector<int64_t>& strides, int32_t* labels)
@@ -161,7 +151,6 @@ class PlacedRuns {
   PlacedRuns(const PlacedRuns&) = delete;
   PlacedRuns& operator=(const PlacedRuns&) = delete;
 
-  // Bundles that lie at one place along the first axis, or a few of them.
   struct Piece {
     const PlacedRuns* placed;
     int64_t begin, end;
@@ -187,8 +176,8 @@ class PlacedRuns {
   const KeptRuns::Writer writer_;
 };
 
-// Writes labels of several parts of an array, in about the order in which they lie there: memory that is
-// touched for the first time is so by one thread, and is still in a cache when the part beside is written.
+// Writes labels of several parts in about the order of memory: still in a cache when the part beside is
+// written.
 inline void write_together(const std::vector<std::unique_ptr<const PlacedRuns>>& parts) {
   constexpr int64_t kTogether = 32 * kGrain;  // elements
   std::vector<PlacedRuns::Piece> pieces;

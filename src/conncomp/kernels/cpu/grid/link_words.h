@@ -1,9 +1,5 @@
-// What an array and its link rule say of elements, 64 at a time: the only place where values are known.
-//
-// How: kernels ask for words by an indirect call for a stretch of a row, and see the bits only; so they are
-// compiled once, not for each type of value and each rule. Elements of a row that do not lie one after the
-// other are gathered before.
-// Cost: an indirect call for some thousand elements. What is compiled for a rule is a few loops.
+// What an array and its link rule say of elements, 64 at a time: the only place that knows values, by an
+// indirect call for a stretch of a row, so that kernels are compiled once for all values and rules.
 #pragma once
 
 #include <algorithm>
@@ -15,21 +11,20 @@
 
 namespace conncomp {
 
-// The value that all foreground has so far, if there was any.
+// The value that all foreground has so far, if any.
 struct CommonValue {
   alignas(8) char value[8];
   bool known = false;
 };
 
-// Whether a comparison of many elements is a mask at once: to leave one out is not worth a branch.
+// Whether comparisons of many elements are masks at once, so that leaving one out is not worth a branch.
 #ifdef __AVX512BW__
 constexpr bool kMasksAtOnce = true;
 #else
 constexpr bool kMasksAtOnce = false;
 #endif
 
-// A step to a neighbour, as rules ask for it: its first axis that it moves along, counted from the last one,
-// and whether it does so forward.
+// A step to a neighbour: the first axis, from the last one, that it moves along, and whether forward.
 struct StepDirection {
   int axis;
   bool forward;
@@ -40,28 +35,24 @@ class LinkWords {
  public:
   const int value_bytes;
   const bool transitive;  // of core/links.h
-  // Whether there is background that one value tells: where all foreground is of one value, all of it is
-  // linked then.
+  // Whether one value tells the background: where all foreground is of one value, all of it is linked then.
   const bool told_by_value;
-  // Whether a link depends on both of its elements. Otherwise it lies at the one that is before.
+  // Whether a link depends on both elements. Otherwise it lies at the one before.
   const bool compares;
 
   virtual ~LinkWords() = default;
 
-  // Writes which of `count` elements are foreground.
   virtual void foreground(const char* x, int64_t count, uint64_t* words) const = 0;
   // The same, unless foreground differs from the common value: then false.
   virtual bool foreground_of_one_value(const char* x, int64_t count, CommonValue& common,
                                        uint64_t* words) const = 0;
-  // Of the places p in [first, count) that `words` has, keeps those where element p of x is linked to element
-  // p of y, which is one step from it; both are in the foreground, unless the rule is transitive. `first` is
-  // 0 or 1; no others are read.
+  // Of places p in [first, count), `first` 0 or 1, keeps those where p of x is linked to p of y; both are
+  // foreground, unless the rule is transitive.
   virtual void keep_linked(const char* x, const char* y, int first, int64_t count, StepDirection step,
                            uint64_t* words) const = 0;
-  // Writes which of `count` elements p of x, foreground or not, are linked to element p of y, which is one
-  // step from it, by a rule that links equal values, or by bonds.
+  // Writes which p of x are linked to p of y, foreground or not, by bonds or a rule of equal values.
   virtual void straight(const char*, const char*, int64_t, StepDirection, uint64_t*) const {}
-  // Adds a mark to those of elements p of x that are linked to element p of y.
+  // Adds a mark to the elements p of x that are linked to element p of y.
   virtual void mark_linked(const char* x, const char* y, int64_t count, StepDirection step, uint16_t mark,
                            uint16_t* marks) const = 0;
   // Where what is read for steps along an axis lies, in bytes from the elements on.
@@ -75,8 +66,8 @@ class LinkWords {
     for (int64_t begin = 0; begin < count; begin += kWord) *words++ = word_where(begin, count, condition);
   }
 
-  // The mask of a word of `count` elements p, from `begin` on, for which condition(p) holds. If it is not
-  // whole, elements before it make it so, as elements one by one take longer.
+  // The mask of elements with a condition, whole where elements before make it so, as single ones take
+  // longer.
   [[gnu::always_inline]] static uint64_t word_where(int64_t begin, int64_t count, auto&& condition) {
     if (begin + kWord <= count) return mask_where(kWord, [&](int p) { return condition(begin + p); });
     if (count >= kWord)
@@ -85,7 +76,6 @@ class LinkWords {
     return mask_where(int(count - begin), [&](int p) { return condition(begin + p); });
   }
 
-  // Keeps the bits of places p in [first, count) for which linked(p) holds, counted from the word's first.
   static void keep(int first, int64_t count, uint64_t* words, auto&& linked) {
     for (int64_t begin = 0; begin < count; begin += kWord, ++words, first = 0) {
       if (!*words) continue;
@@ -99,7 +89,6 @@ class LinkWords {
   }
 };
 
-// Of values: what does not depend on the rule.
 template <class T>
 class ValueWords : public LinkWords {
  public:
@@ -137,15 +126,13 @@ class ValueWords : public LinkWords {
   }
 
  protected:
-  // Lets the values of a word come that are read some words later: processors do so by themselves, but not
-  // across pages, and not far enough where memory is busy.
+  // Prefetches values some words ahead: processors do not across pages, nor far enough where memory is busy.
   static void prefetch_ahead(const T* values) {
     constexpr uintptr_t kAhead = 1 << 12;
     for (size_t byte = 0; byte < kWord * sizeof(T); byte += 64)
       __builtin_prefetch(reinterpret_cast<const void*>(uintptr_t(values) + kAhead + byte));
   }
 
-  // As fill, of what is asked of values.
   static void fill_ahead(const T* values, int64_t count, uint64_t* words, auto&& condition) {
     for (int64_t begin = 0; begin < count; begin += kWord) {
       prefetch_ahead(values + begin);
@@ -161,7 +148,6 @@ class ValueWords : public LinkWords {
   const Background<T> background_;
 };
 
-// Of a rule of core/links.h that compares two values.
 template <class Rule>
 class RuleWords final : public ValueWords<typename Rule::Value> {
   using T = typename Rule::Value;
@@ -194,7 +180,7 @@ class RuleWords final : public ValueWords<typename Rule::Value> {
   const Rule rule_;
 };
 
-// Of bonds: everything is foreground, and the bonds are those of the element that is before.
+// Of bonds: everything is foreground, and bonds lie at the element before.
 template <>
 class RuleWords<Bonds> final : public LinkWords {
  public:
@@ -208,7 +194,6 @@ class RuleWords<Bonds> final : public LinkWords {
                    uint64_t* words) const override {
     const char* const bonds = step.forward ? x : y;
     const uint8_t mask = rule_.mask[step.axis];
-    // In bytes, of which a register holds the most.
     keep(first, count, words, [=](int64_t p) { return uint8_t(bonds[p] & mask) != 0; });
   }
   void straight(const char* x, const char* y, int64_t count, StepDirection step,
@@ -229,7 +214,6 @@ class RuleWords<Bonds> final : public LinkWords {
   const Bonds rule_;
 };
 
-// Copies elements that lie `stride` bytes apart.
 template <class T>
 void gather_elements(const char* from, int64_t stride, int64_t count, char* to) {
   for_each_in(0, count, [=](int64_t i) { std::memcpy(to + i * sizeof(T), from + i * stride, sizeof(T)); });
@@ -247,16 +231,14 @@ inline void gather(const char* from, int64_t stride, int value_bytes, int64_t co
   }
 }
 
-// A row of the input as contiguous elements. Where it is not, stretches of it are gathered first, as a row
-// may be half of the array.
+// A row as contiguous elements; others are gathered in stretches, as a row may be half of the array.
 class RowReader {
  public:
   RowReader(const void* data, int64_t length, int64_t stride, int value_bytes)
       : data_(static_cast<const char*>(data)), length_(length), stride_(stride), value_bytes_(value_bytes) {
     if (stride_ != value_bytes_) gathered_.resize(std::min(length, kStretch + 2) * value_bytes_);
   }
-  // Where an element of a row is. Those after it in its stretch can be read, too, and one beyond either end
-  // of that, until the next call.
+  // Where an element is; those after it in its stretch, and one beyond either end, until the next call.
   const char* operator()(int64_t byte_offset, int64_t element) {
     const char* const row = data_ + byte_offset;
     if (gathered_.empty()) return row + element * value_bytes_;

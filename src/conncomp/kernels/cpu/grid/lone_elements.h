@@ -1,17 +1,9 @@
-// Numbers components where elements without bonds, which are in no run, are components, too.
-//
-// What: most components of a lattice with few bonds are such elements. They get no entries in the forest, no
-// roots are looked for and no labels looked up: that they are alone is a bit, and so is where any component
-// begins, if rows are in the order of indices.
-// How: of a word, begins are the lone elements, and of the others those where the first run of a component
-// starts. How many there are before the word, and among its bits up to an element, is the number of the
-// component that begins there. Where components are called by their first elements, all bits count.
-//
+// Numbers components where elements without bonds, which are in no run, are components, too: the most of a
+// lattice with few bonds. They get no entries in the forest; bits say that they are alone, and where
+// components begin: lone elements, and the starts of first runs. How many begin before gives the number.
+// Where components are called by their first elements, all bits count.
 //     bonds        0-0   0 0-0-0 0       begins    1 . 1 1 . . 1
 //                                        numbers   1   2 3     4
-//
-// Cost: some instructions for 64 elements, and some for each component with bonds. Memory: a bit for each
-// element, and a number for each word. Source: ours.
 #pragma once
 
 #include "cpu/grid/run_marks.h"
@@ -29,15 +21,8 @@ class LoneElements {
 
   void number(const Numbering& numbering) {
     parallel_for(bundles_.parts.parts, [&](int64_t part) { find_begins(part); });
-    const int64_t components = scan(
-        bundles_.count, [&](int64_t row) { return before_[row]; },
-        [&](int64_t row, int64_t before) { before_[row] = Index(before); });
+    const int64_t components = count_by_item(bundles_, before_, numbering.counts);
     const int64_t item_rows = bundles_.count / bundles_.items;
-    for_each_index(bundles_.items, [&](int64_t item) {
-      const int64_t next = (item + 1) * item_rows;
-      numbering.counts[item] =
-          (next < bundles_.count ? before_[next] : components) - before_[item * item_rows];
-    });
     runs_.lone_before = Buffer<Index>(runs_.words);  // which says nothing of rows where none begins
     parallel_for(bundles_.parts.parts, [&](int64_t part) {
       bundles_.for_each(part, [&](int64_t row, const Coordinates&) {
@@ -71,7 +56,6 @@ class LoneElements {
     });
   }
 
-  // Numbers what begins in a row, of whose item so many components begin before.
   void number_row(int64_t row, Index before) {
     for_each_word(row, [&](int64_t word, int64_t) {
       runs_.lone_before[word] = before;
@@ -80,7 +64,7 @@ class LoneElements {
     });
   }
 
-  // The same by the indices of elements, of which so many are before the row.
+  // The same by the indices of elements, of which `before` are before the row.
   void index_row(int64_t row, Index before) {
     for_each_word(row, [&](int64_t word, int64_t w) {
       const Index first = before + Index(w * kWord);
@@ -97,7 +81,7 @@ class LoneElements {
     }
   }
 
-  // Numbers the roots that start in a word by how many of the bits of `counted` come before them.
+  // Numbers the roots that start in a word by how many bits of `counted` come before them.
   void number_roots(int64_t word, uint64_t counted, Index first) {
     const uint64_t roots = begins_[word] & runs_.masks.foreground[word];
     number_marks_by_places(runs_.parent.data() + runs_.rank[word], extract(roots, runs_.masks.start[word]),

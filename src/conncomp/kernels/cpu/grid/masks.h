@@ -1,5 +1,4 @@
-// The input as bit masks: which elements are foreground, and where runs start. A run is a maximal stretch
-// of connected elements of a bundle.
+// The input as bit masks: foreground, and where runs start, stretches of connected elements of a bundle.
 #pragma once
 
 #include "cpu/core/buffer.h"
@@ -8,8 +7,7 @@
 
 namespace conncomp {
 
-// Calls body(words) with the words of a row, as a number that the compiler knows if they are few: it takes a
-// while to begin a loop.
+// Calls body(words) with the words of a row, as a constant if few, as a loop takes a while to begin.
 void with_words(int64_t words, auto&& body) {
   if (words == 1) return body(std::integral_constant<int64_t, 1>());
   if (words == 2) return body(std::integral_constant<int64_t, 2>());
@@ -18,8 +16,7 @@ void with_words(int64_t words, auto&& body) {
   body(words);
 }
 
-// Lets rows come into a cache that are read after the next ones. Processors do so by themselves where rows
-// are long or follow each other, but not in a part of a larger array.
+// Prefetches rows read after the next ones; processors do so where rows are long or contiguous.
 class RowsAhead {
  public:
   RowsAhead(const Bundles& bundles, int64_t value_bytes) : bytes_(bundles.row_axis.length * value_bytes) {
@@ -58,7 +55,6 @@ struct Masks {
     return (bundles.folded ? folded : foreground).data() + bundle * bundles.words;
   }
 
-  // Bonds along an axis, counted from that of the row, of a row and those after it.
   uint64_t* bonds_of(int axis, int64_t row) {
     return bonds.data() + (axis * bundles.rows + row) * bundles.words;
   }
@@ -66,21 +62,18 @@ struct Masks {
     return bonds.data() + (axis * bundles.rows + row) * bundles.words;
   }
 
-  // Where a run goes on from the element before.
   uint64_t continued(int64_t bundle, int64_t w) const {
     return w < bundles.words ? body(bundle)[w] & ~start[bundle * bundles.words + w] : 0;
   }
 
-  // Writes the ORs of rows of bundles that follow each other along the last outer axis, given those of the
-  // first, as Bundles::facing tells them.
+  // Writes the ORs of rows of consecutive bundles, given those of the first, as facing().
   void fold(const std::vector<int64_t>& rows, int64_t count, uint64_t* mask) const {
     const int64_t length = bundles.outer.empty() ? 1 : bundles.outer.back().length, words = bundles.words;
     const int64_t thickness = bundles.outer.empty() ? 1 : bundles.thickness.back();
     with_words(words, [&](auto known_words) {
       uint64_t keep = 0;
       for (int64_t row : rows) {
-        // The last bundle may be of one row along the axis. That is a first one, which comes first; who asks
-        // for last rows alone asks for none of it, as no bundle comes after, or for it alone.
+        // The last bundle may be of one first row: who asks for last rows asks for none of it, or it alone.
         const int64_t whole = std::min(count, (length - 1 - row % length) / thickness + 1);
         if (words > kStretchWords)
           add_long_row(this->row(row), words, keep, mask);
@@ -91,7 +84,6 @@ struct Masks {
     });
   }
 
-  // How many elements of a row word w covers.
   int covered(int64_t w) const { return int(std::min<int64_t>(kWord, bundles.row_axis.length - w * kWord)); }
 
   // Reads an array in which all foreground is of one value; false as soon as two values differ.
@@ -99,7 +91,7 @@ struct Masks {
     std::vector<CommonValue> part_values(bundles.parts.parts);
     std::atomic<bool> one_value{true};
     parallel_for(bundles.parts.parts, [&](int64_t part) {
-      LineReader read{reader(data, links), RowsAhead(bundles, links.value_bytes), data};
+      LineReader read = line_reader(data, links);
       std::vector<int64_t> rows;
       CommonValue value;
       const int64_t most = std::max<int64_t>(1, kStretchWords / bundles.words);
@@ -130,7 +122,7 @@ struct Masks {
   // Reads any other array of values; bundles are rows.
   void read(const void* data, const LinkWords& links) {
     parallel_for(bundles.parts.parts, [&](int64_t part) {
-      LineReader lines{reader(data, links), RowsAhead(bundles, links.value_bytes), data};
+      LineReader lines = line_reader(data, links);
       const int64_t most = std::max<int64_t>(1, kStretchWords / bundles.words);
       const auto read_rows = [&](int64_t row, int64_t count, const Coordinates&) {
         read_line(lines, row, count, links);
@@ -139,42 +131,24 @@ struct Masks {
     });
   }
 
-  // Of the rows of an array; each thread has one of its own.
-  RowReader reader(const void* data, const LinkWords& links) const {
-    return {data, bundles.row_axis.length, bundles.row_axis.byte_stride, links.value_bytes};
-  }
-
- private:
-  // Adds rows, so many apart, to masks of which `keep` is kept.
-  static void add_rows(const uint64_t* row, int64_t count, auto words, int64_t apart, uint64_t keep,
-                       uint64_t* __restrict mask) {
-    for (int64_t i = 0; i < count; ++i, row += apart * words, mask += words)
-      for (int64_t w = 0; w < words; ++w) mask[w] = row[w] | (mask[w] & keep);
-  }
-
-  // The same of a row of more than a stretch, of which only one is added at once, with polls.
-  [[gnu::noinline]] static void add_long_row(const uint64_t* row, int64_t words, uint64_t keep,
-                                             uint64_t* __restrict mask) {
-    for (int64_t begin = 0; begin < words; begin += kStretchWords) {
-      const int64_t count = std::min(kStretchWords, words - begin);
-      poll(count * kWord);
-      add_rows(row + begin, 1, count, 1, keep, mask + begin);
-    }
-  }
-
   struct LineReader {
     RowReader read;
     RowsAhead ahead;
     const void* data;
   };
+  // Each thread has one of its own.
+  LineReader line_reader(const void* data, const LinkWords& links) const {
+    return {reader(data, links), RowsAhead(bundles, links.value_bytes), data};
+  }
+  RowReader reader(const void* data, const LinkWords& links) const {
+    return {data, bundles.row_axis.length, bundles.row_axis.byte_stride, links.value_bytes};
+  }
 
-  // Calls body(row, where it begins, first element, elements) for stretches of rows that follow each other,
-  // which are as one where nothing is between them, until it returns false; whether it never did. Rows as one
-  // are a stretch at most, or two where bundles are folded.
-  bool for_each_stretch_of_rows(const LineReader& reader, int64_t row, int64_t rows, const LinkWords& links,
-                                auto&& body) const {
+  // Calls body(row, its origin, first element, elements) for stretches of consecutive rows, as one where
+  // nothing is between them, until it returns false; returns whether it never did.
+  bool for_each_stretch_of_rows(const LineReader& reader, int64_t origin, int64_t row, int64_t rows,
+                                const LinkWords& links, auto&& body) const {
     const int64_t length = bundles.row_axis.length;
-    const int64_t origin = bundles.origin(row, &Axis::byte_stride);
     const int64_t stride = bundles.outer.empty() ? 0 : bundles.outer.back().byte_stride;
     const bool as_one = length % kWord == 0 && bundles.row_axis.byte_stride == links.value_bytes &&
                         stride == length * links.value_bytes;
@@ -190,22 +164,41 @@ struct Masks {
     return true;
   }
 
-  bool read_line_of_one_value(LineReader& reader, int64_t row, int64_t rows, const LinkWords& links,
-                              CommonValue& value) {
-    return for_each_stretch_of_rows(
-        reader, row, rows, links, [&](int64_t r, int64_t origin, int64_t from, int64_t count) {
-          return links.foreground_of_one_value(reader.read(origin, from), count, value,
-                                               &foreground[r * bundles.words + from / kWord]);
-        });
+ private:
+  // Adds rows, so many apart, to masks of which `keep` is kept.
+  static void add_rows(const uint64_t* row, int64_t count, auto words, int64_t apart, uint64_t keep,
+                       uint64_t* __restrict mask) {
+    for (int64_t i = 0; i < count; ++i, row += apart * words, mask += words)
+      for (int64_t w = 0; w < words; ++w) mask[w] = row[w] | (mask[w] & keep);
   }
 
-  // Reads rows that follow each other, and finds where their runs start. Foreground after background starts
-  // one, even where values have changed since they were compared with the background: whatever is foreground
-  // is in a run (contract 5).
+  // The same of one row of more than a stretch, with polls.
+  [[gnu::noinline]] static void add_long_row(const uint64_t* row, int64_t words, uint64_t keep,
+                                             uint64_t* __restrict mask) {
+    for (int64_t begin = 0; begin < words; begin += kStretchWords) {
+      const int64_t count = std::min(kStretchWords, words - begin);
+      poll(count * kWord);
+      add_rows(row + begin, 1, count, 1, keep, mask + begin);
+    }
+  }
+
+  bool read_line_of_one_value(LineReader& reader, int64_t row, int64_t rows, const LinkWords& links,
+                              CommonValue& value) {
+    return for_each_stretch_of_rows(reader, bundles.origin(row, &Axis::byte_stride), row, rows, links,
+                                    [&](int64_t r, int64_t origin, int64_t from, int64_t count) {
+                                      return links.foreground_of_one_value(
+                                          reader.read(origin, from), count, value,
+                                          &foreground[r * bundles.words + from / kWord]);
+                                    });
+  }
+
+  // Reads rows, and finds where runs start. Foreground after background starts one, even if values have
+  // changed: all foreground is in a run (contract 5).
   void read_line(LineReader& reader, int64_t row, int64_t rows, const LinkWords& links) {
     const StepDirection step{0, false};  // to the element before
     for_each_stretch_of_rows(
-        reader, row, rows, links, [&](int64_t r, int64_t origin, int64_t from, int64_t count) {
+        reader, bundles.origin(row, &Axis::byte_stride), row, rows, links,
+        [&](int64_t r, int64_t origin, int64_t from, int64_t count) {
           const char *const at = reader.read(origin, from), *const before = at - links.value_bytes;
           const int64_t first = r * bundles.words + from / kWord, words = (count + kWord - 1) / kWord;
           const uint64_t* const inside = &foreground[first];
@@ -232,9 +225,8 @@ struct Masks {
         });
   }
 
-  // Finds where runs start in words of bundles, which are the first ones of a bundle or not: where the
-  // element before is no foreground, or not linked, as linked(what `start` has so far) tells, or beside the
-  // end of another bundle.
+  // Finds where runs start: the element before is no foreground, not linked, as linked(start) tells, or
+  // beyond an end.
   void find_starts(int64_t first_word, int64_t words, bool are_first, auto linked) {
     const uint64_t* const mask = (bundles.folded ? folded : foreground).data() + first_word;
     uint64_t* __restrict const starts = start.data() + first_word;

@@ -1,4 +1,4 @@
-// Who is whose neighbour in an array, as the rows that lie around a row, and which of their elements count.
+// Who is whose neighbour in an array, as the rows around a row, and which of their elements count.
 #pragma once
 
 #include <algorithm>
@@ -17,17 +17,15 @@ struct Axis {
 
 using Step = std::vector<int8_t>;  // -1, 0 or 1 along each axis
 
-// An array as kernels are told of it.
 struct Grid {
   // None is of length 1, but for the last one if no item has a longer axis.
   std::vector<Axis> axes;
-  // The first axes hold arrays, the items, which have nothing to do with each other. In the order of indices.
+  // The first axes hold arrays, the items, independent of each other. In the order of indices.
   int batch_axes;
-  // The steps to neighbours, along the axes of an item: one of each pair of opposite ones, that whose first
-  // move is backward. In lexical order.
+  // The steps to neighbours: of each opposite pair that whose first move is backward. In lexical order.
   std::vector<Step> backward;
 
-  // Whether the neighbours of an element are all that its corners, edges and faces touch.
+  // Whether neighbours are all that corners, edges and faces touch.
   bool full() const {
     size_t steps = 1;
     for (size_t k = batch_axes; k < axes.size(); ++k) steps *= 3;
@@ -35,20 +33,18 @@ struct Grid {
   }
 };
 
-// The row one step away along the axes but the last, and which of its elements are neighbours of an element:
-// the one at the place before, at the same place, at the next.
+// The row one step away along the axes but the last, and which of its elements, at the place before, the same
+// and the next, are neighbours of an element.
 struct Offset {
   Step step;
   bool previous, aligned, next;
   int axis;  // the first one that the step moves along, counted from the array's last; 0 if it does not
-  // Where the step does not lead around the array: to the bundle so many after, whose first row lies so many
-  // bytes after. As no axis of bundles is of length 1, the former tells that it does not.
+  // Without a step around the array: the bundle so many after, whose first row lies so many bytes after.
   int64_t bundles = 0, bytes = 0;
 
   bool diagonal() const { return previous || next; }
 };
 
-// What lies around a row.
 struct RowNeighbours {
   bool connected = false;       // whether the elements of a row are neighbours of the next
   std::vector<Offset> offsets;  // the nearest rows first: to these there are most contacts

@@ -1,38 +1,129 @@
 // Contacts of rows where links are transitive and every row around has elements straight ahead as neighbours,
-// as it is among faces, edges or corners; and of rows that are linked by bonds, which are across faces.
-//
-// What: of all contacts of a row with earlier ones, about one for each run that begins, as rows are mostly
-// alike.
-// How: rows that lie one after the other have their bits one after the other, and so have the rows at an
-// offset; so all of this is done for a stretch of rows at once. Which elements are linked straight ahead
-// becomes a bit each. By these bits a link is superfluous where
-//  - there is a detour by other rows (row_detours.h);
+// as among faces, edges or corners; and of rows that are linked by bonds, which are across faces. All is done
+// for a stretch of rows at once. Which elements are linked straight ahead becomes a bit each. By these a link
+// is superfluous where
+//  - there is a detour by other rows (RowsAround);
 //  - both runs go on from the place before, which is linked, too (Contacts);
 //  - it leads across, and one of the two runs goes on.
-// Cost: an element is compared with one of some rows around; for 64 elements, some instructions more.
 // Source: ours; that all others may be left out for one neighbour is of Wu, Otoo and Suzuki 2009.
 #pragma once
 
 #include <optional>
 
 #include "cpu/grid/bundle_stretch.h"
-#include "cpu/grid/row_detours.h"
 
 namespace conncomp {
 
-// The words of rows one after the other: their foreground, and where runs start.
+// Where links are transitive and rows have neighbours straight ahead, an element of g linked to those of
+// other rows, straight ahead, is connected with all that these are linked to:
+//     z - 1    d h e      a, d and e by h, if rows are neighbours across edges; else h by a and d
+//     z        a g
+// Where links are not transitive, only the latter holds, if a is linked to g, and d to a and to h. These
+// links are those of rows before g, and links with a row are only left out for those of rows before it in one
+// order of rows around; so by induction others make up for them. Rows that lead to most others come first.
+
+// A row at an offset. A detour leads there by one of two rows, or by both; a row that only detours lead by
+// lies at the sum of two offsets, `by`.
+struct RowAround {
+  Offset offset;
+  int by[2] = {-1, -1};
+  bool both = false;
+  bool across = false;  // whether detours lead to the elements beside the one straight ahead, too
+};
+
+// The rows at offsets, in the order of links, then those of detours only; of equal ones the farther first, in
+// no stretch, so that parents taken from it are complete.
+class RowsAround : public std::vector<RowAround> {
+ public:
+  explicit RowsAround(const std::vector<Offset>& offsets) : offsets_(offsets.rbegin(), offsets.rend()) {
+    std::vector<std::pair<Rank, size_t>> order;
+    for (size_t k = 0; k < offsets_.size(); ++k) order.push_back({rank(offsets_[k]), k});
+    std::sort(order.begin(), order.end());
+    std::vector<Offset> sorted;
+    for (const auto& [of_offset, k] : order) sorted.push_back(offsets_[k]);
+    offsets_ = std::move(sorted);
+    for (const Offset& offset : offsets_) push_back({offset});
+    for (size_t k = 0; k < offsets_.size(); ++k) find_detours(int(k));
+  }
+
+ private:
+  using Rank = std::pair<std::ptrdiff_t, std::ptrdiff_t>;
+  static constexpr size_t kMostRanked = 64;  // as ranks take the cube of that
+
+  // Minus the number of others that a row leads to, and along how many axes it lies away.
+  Rank rank(const Offset& offset) const {
+    std::ptrdiff_t led = 0;
+    if (offsets_.size() <= kMostRanked)
+      led = std::count_if(offsets_.begin(), offsets_.end(),
+                          [&](const Offset& other) { return between(offset.step, other.step) != nullptr; });
+    const Step& step = offset.step;
+    return {-led, std::ptrdiff_t(step.size()) - std::count(step.begin(), step.end(), 0)};
+  }
+
+  void find_detours(int k) {
+    RowAround row = at(k);
+    row.across = true;
+    int ways = 0;
+    for (int i = 0; i < k && ways < 2; ++i)
+      if (const Offset* step = between(offsets_[i].step, offsets_[k].step)) {
+        row.by[ways++] = i;
+        row.across &= step->next && step->previous;
+      }
+    for (int i = 0; i < k; ++i) {
+      const int corner = ways == 0 ? row_at(i, k) : -1;
+      if (corner < 0) continue;
+      row.by[ways++] = i;
+      row.by[ways++] = corner;
+      row.both = true;
+    }
+    row.across &= ways > 0 && !row.both;
+    at(k) = row;
+  }
+
+  // The offset of two rows from each other, in either direction; nullptr if they are no neighbours.
+  const Offset* between(const Step& from, const Step& to) const {
+    Step forth(from.size()), back(from.size());
+    for (size_t k = 0; k < from.size(); ++k) {
+      forth[k] = int8_t(to[k] - from[k]);
+      back[k] = int8_t(-forth[k]);
+    }
+    const auto known = std::find_if(offsets_.begin(), offsets_.end(), [&](const Offset& offset) {
+      return offset.step == forth || offset.step == back;
+    });
+    return known == offsets_.end() ? nullptr : &*known;
+  }
+
+  // The number of the row that two steps lead to; -1 if it is too far.
+  int row_at(int i, int k) {
+    RowAround sum{offsets_[i], {i, k}};
+    for (size_t axis = 0; axis < sum.offset.step.size(); ++axis) {
+      int8_t& step = sum.offset.step[axis];
+      step = int8_t(step + offsets_[k].step[axis]);
+      if (step < -1 || step > 1) return -1;
+    }
+    sum.offset.bundles += offsets_[k].bundles;
+    sum.offset.bytes += offsets_[k].bytes;
+    const auto known = std::find_if(begin(), end(),
+                                    [&](const RowAround& row) { return row.offset.step == sum.offset.step; });
+    const int number = int(known - begin());
+    if (known == end()) push_back(sum);
+    return number;
+  }
+
+  std::vector<Offset> offsets_;  // in the order of links
+};
+
 struct RowMasks {
   const uint64_t *mask, *start;
 };
 
-// Which elements detours lead from: those that are linked straight ahead to either of two rows, or to both.
+// Elements linked straight ahead to two rows: detours lead from those of either, or of both.
 struct Detours {
   const uint64_t *a, *b;
   uint64_t either;  // all bits, or none
 };
 
-// Writes which elements of a mask no detour leads from; whether there are any. Compilers believe what is said
-// of arrays if it is said of the parameters of a function.
+// Writes elements of a mask that no detour leads from; whether any. Restrict counts for parameters only.
 [[gnu::noinline]] inline bool without_detours(int64_t words, const uint64_t* mask, Detours by,
                                               uint64_t* __restrict free) {
   uint64_t any = 0;
@@ -41,7 +132,7 @@ struct Detours {
   return any != 0;
 }
 
-// Elements that are linked straight ahead, and those that no detour leads from.
+// Elements linked straight ahead, and those that no detour leads from.
 struct StraightLinks {
   const uint64_t *linked, *free;
 };
@@ -59,8 +150,7 @@ struct StraightLinks {
   }
 }
 
-// The same where links are not transitive and none lead across: the first one of each stretch where two runs
-// are side by side, unless a detour leads from it.
+// The same where links are not transitive and none lead across: the first one of each stretch.
 [[gnu::noinline]] inline void find_lowest(int64_t words, RowMasks g, RowMasks h, StraightLinks links,
                                           uint64_t* __restrict aligned) {
   for (int64_t w = 0; w < words; ++w) {
@@ -89,7 +179,6 @@ class RowContacts final : public ContactFinder {
     if (links) read_g_.emplace(masks.reader(data, *links)), read_h_ = read_g_;
   }
 
-  // Copies alone turn to rows, and so have arrays; a row that no others are around needs none.
   std::unique_ptr<ContactFinder> copy() const override {
     auto finder = std::make_unique<RowContacts>(*this);
     if (!around_.empty()) finder->words_.resize(stretch_.words() * (around_.size() + kArrays));
@@ -128,11 +217,10 @@ class RowContacts final : public ContactFinder {
   }
 
  private:
-  // Arrays of words, beside one for each row around, of elements that are linked straight ahead: contacts,
-  // and which words have any, as bits; then what these are made of.
+  // By row around: elements linked straight ahead, contacts, which words have any, and what they are of.
   enum { kAligned, kNext, kPrevious, kBusy, kFree, kLinked, kStraight, kGoesOn, kMaskOfH, kNone, kArrays };
 
-  // The rows of the stretch that face one at an offset, and whether these have been compared.
+  // The rows of the stretch that face one at an offset, and whether they have been compared.
   struct Row {
     FacingBundles pairs;
     bool compared = false;
@@ -145,8 +233,7 @@ class RowContacts final : public ContactFinder {
     return {masks_.row(row), masks_.start.data() + row * bundles_.words};
   }
 
-  // Which elements of the stretch are linked straight ahead to row k around; none are where there is none, or
-  // one around the array: such rows are in no order by which others could make up.
+  // The stretch's elements linked straight ahead to row k; none around the array, where rows are in no order.
   const uint64_t* linked(int k) {
     uint64_t* const linked = array(kArrays + k);
     if (std::exchange(rows_[k].compared, true)) return linked;
@@ -171,18 +258,15 @@ class RowContacts final : public ContactFinder {
     return linked;
   }
 
-  // Backward to another row, and forward around one.
   static StepDirection step_along(const Offset& offset) { return {offset.axis, offset.axis == 0}; }
 
-  // Writes which elements of rows, of which the first begins at an origin, are linked to those of others,
-  // which lie one step backward.
+  // Writes which elements of rows are linked to those a step backward, given the origins of both.
   void find_linked(int64_t origin_g, int64_t origin_h, const FacingBundles& pairs, StepDirection step,
                    uint64_t* linked) {
     if (links_->compares) return compare(origin_g, origin_h, pairs.count, step, linked);
     std::copy_n(masks_.bonds_of(step.axis, pairs.h), pairs.count * bundles_.words, linked);
   }
 
-  // The same of values. Rows without gaps are compared as one.
   void compare(int64_t origin_g, int64_t origin_h, int64_t rows, StepDirection step, uint64_t* linked) {
     const int64_t length = bundles_.row_axis.length, bytes = links_->value_bytes;
     const bool as_one = length % kWord == 0 && row_bytes() == length * bytes;
@@ -198,10 +282,9 @@ class RowContacts final : public ContactFinder {
     }
   }
 
-  // The same from a word of the stretch on.
   const uint64_t* linked_from(int k, int64_t word) { return k < 0 ? array(kNone) : linked(k) + word; }
 
-  // Finds contacts of rows with those at offset k; whether there are any.
+  // Finds contacts of rows with those at offset k; returns whether there are any.
   [[gnu::noinline]] bool find_contacts(const FacingBundles& pairs, int k, bool by_step) {
     const RowAround& row = around_[k];
     const int64_t words = pairs.count * bundles_.words, at = stretch_.word_of(pairs.g);
@@ -230,7 +313,6 @@ class RowContacts final : public ContactFinder {
     return contacts_.mark_busy(words);
   }
 
-  // Where elements may be linked across that nothing makes up for; whether there are any.
   bool find_across(const uint64_t* g, int64_t words, const Offset& offset, uint64_t* __restrict next,
                    uint64_t* __restrict previous) {
     const uint64_t *const straight = array(kStraight), *const goes_on = array(kGoesOn) + 1,
@@ -250,7 +332,7 @@ class RowContacts final : public ContactFinder {
     return any != 0;
   }
 
-  // Of the places in row i of those that are faced, keeps those that are linked across.
+  // Keeps the places in faced row i that are linked across.
   void keep_across(int64_t i) {
     uint64_t* const next = array(kNext) + i * bundles_.words;
     uint64_t* const previous = array(kPrevious) + i * bundles_.words;
@@ -275,8 +357,8 @@ class RowContacts final : public ContactFinder {
   std::optional<RowReader> read_g_, read_h_;
   std::vector<uint64_t> words_;          // the arrays
   StretchContacts contacts_{};           // among them
-  int64_t origin_ = 0;                   // of its first row, in bytes
-  int64_t origin_g_ = 0, origin_h_ = 0;  // of the first row that is faced, and of the one that it faces
+  int64_t origin_ = 0;                   // of the stretch, in bytes
+  int64_t origin_g_ = 0, origin_h_ = 0;  // of the first faced row, and of the one that it faces
   StepDirection step_{0, false};         // to it
   const uint64_t *mask_g_ = nullptr, *mask_h_ = nullptr;
 };

@@ -1,11 +1,8 @@
-// Lets every root claim the smallest index of its component; one bit is set for each index claimed, and a
-// component's number is the rank of its bit.
-//
-// Claims are kept complemented, so that an entry says by its sign whether it is a root's, and the smallest
-// index is the largest claim. Where bundles are in the order of indices, most runs need not claim: a root is
-// the first run of its component, and an element of smaller index than its own can only be in the root's own
-// layer, for layers follow each other whole. Cost: parents are read twice, and written once; an index is
-// found for each run that claims. Memory: one bit an element, and an index for 64.
+// Lets every root claim the smallest index of its component, a bit each, whose rank is its number. Claims are
+// kept complemented, so that the sign tells a root's, and the smallest index is the largest claim. Where
+// bundles are in the order of indices, a root is the first run of its component, and an element of smaller
+// index can only be in its own layer, so most need not claim. Memory: one bit an element, and an index for
+// 64.
 #pragma once
 
 #include "cpu/grid/run_places.h"
@@ -28,13 +25,12 @@ struct Roots {
     for_each_index(words, flatten_word, kWord);
   }
 
-  // Calls body(i) for every root i, in parallel.
   void for_each(auto&& body) const {
     const auto visit = [&](int64_t w) { for_each_bit(masks[w], [&](int p) { body(w * kWord + p); }); };
     for_each_index(words, visit, kWord);
   }
 
-  // The same for those from one entry up to another, by this thread alone.
+  // The same for entries [begin, end), by this thread alone.
   void for_each_between(int64_t begin, int64_t end, auto&& body) const {
     for_each_in(begin / kWord, (end + kWord - 1) / kWord, [&](int64_t w) {
       const uint64_t from = w == begin / kWord ? ~below(int(begin % kWord)) : kAll;
@@ -72,7 +68,7 @@ class Claims {
 
   void number(const Numbering& numbering) {
     const Roots roots(parent_, runs_.count);
-    // A root first claims no index at all: any is smaller, and a larger claim.
+    // A root first claims no index at all: any is a larger claim.
     roots.for_each([&](int64_t i) { parent_[i] = std::numeric_limits<Index>::min(); });
     parallel_for(bundles_.parts.parts, [&](int64_t part) {
       bundles_.layers_whole ? claim_indices<Exclusive>(part) : claim_indices<Shared>(part);
@@ -100,7 +96,7 @@ class Claims {
   }
 
  private:
-  // Whether no word has indices that roots of two parts claim.
+  // Whether roots of two parts never claim indices of one word.
   bool words_apart() const {
     if (bundles_.parts.parts == 1) return true;
     return bundles_.layers_whole && bundles_.outer[bundles_.batch_axes].index_stride % kWord == 0;
@@ -138,8 +134,7 @@ class Claims {
     make<Access>(larger);
   }
 
-  // Claims of roots that are larger than what these have, of which there are few. They are made when there
-  // are many, as how many a word has cannot be foretold.
+  // Larger claims of roots than these have, which are few; made together, to predict branches.
   struct LargerClaims {
     static constexpr int kMost = 512;
     bool full() const { return count > kMost - kWord; }
@@ -154,7 +149,7 @@ class Claims {
   }
 
 #ifdef __AVX512VPOPCNTDQ__
-  // Finds which of the runs that start at bits of a word, from the one of a number on, make larger claims.
+  // Finds which runs that start at bits of a word, from the number `run` on, make larger claims.
   void find_larger(const RunPlaces<Index>& places, uint64_t starts, Index run, Index first_of_layer,
                    LargerClaims& larger) const {
     Index indices[kWord];
@@ -177,7 +172,7 @@ class Claims {
   }
 #endif
 
-  // Lets the runs that start at bits of a word claim, from the one of a number on.
+  // Lets the runs that start at bits of a word claim, from the number `run` on.
   template <class Access>
   void claim_word(const RunPlaces<Index>& places, uint64_t starts, Index run, Index first_of_layer,
                   LargerClaims& larger) {
@@ -196,7 +191,7 @@ class Claims {
     });
   }
 
-  // Whether a run of a bundle is to claim: its root is in the layer. In most arrays few are.
+  // Whether a run of a bundle is to claim, with its root in the layer; in most arrays few are.
   template <class Access>
   bool any_claims(int64_t bundle, Index first_of_layer) const {
     for (int64_t run = runs_.first_of(bundle), end = runs_.first_of(bundle + 1); run < end; ++run) {

@@ -1,9 +1,6 @@
-// The labels of an array's elements, from those of its runs.
-//
-// A bundle's labels are written word by word. Where those of a row do not follow each other in memory, but
-// those of rows side by side do, as in a transposed array, a strip of such rows is written at once: a word of
-// each of them becomes a tile, which goes to memory column by column, as one or two cache lines.
-//
+// The labels of an array's elements, from those of its runs, written word by word. Where labels of rows side
+// by side follow each other in memory, as in a transposed array, a strip of such rows is written at once: a
+// word of each becomes a tile, which goes to memory column by column, as one or two cache lines.
 //     rows of the image         labels in memory
 //     0   a b c d ...           a A ...     <- column 0 of the tile
 //     1   A B C D ...           b B ...     <- column 1
@@ -15,11 +12,9 @@
 
 namespace conncomp {
 
-// The labels of runs whose components are numbered: of each run that of the entry which its parents lead to,
-// which the run's entry takes for those that it is a parent of. In ascending order a parent mostly has its
-// label, so a run is one step or two from it. (To store it only where the way is longer than a step saves
-// less than the longer ways cost.) With AVX-512, sixteen runs go their ways at once.
-// Labels are complemented, and so negative; entries that are not are parents.
+// The labels of runs: of each that of the entry which its parents lead to, mostly one step or two in
+// ascending order, which it takes, too. (To store only after longer ways saves less.) Labels are
+// complemented; other entries parents.
 template <class Index>
 struct NumberedRuns {
   Index* parent;
@@ -32,8 +27,7 @@ struct NumberedRuns {
     return label;
   }
 
-  // Writes the labels of runs from one up to another. Other threads may do so meanwhile: an entry that
-  // another one replaces is a parent or the label, and both lead to the label.
+  // Writes labels of runs [begin, end). Entries that others replace lead to the label, before and after.
   void write(int64_t begin, int64_t end, Index* labels) const {
 #ifdef __AVX512VPOPCNTDQ__
     if constexpr (sizeof(Index) == 4) return write_lanes(begin, end, labels);
@@ -44,9 +38,8 @@ struct NumberedRuns {
  private:
 #ifdef __AVX512VPOPCNTDQ__
   void write_lanes(int64_t begin, int64_t end, Index* labels) const {
-    constexpr int64_t kLanes = 16;
     for (int64_t run = begin; run < end; run += kLanes, labels += kLanes) {
-      const __mmask16 all = __mmask16(below(int(std::min(kLanes, end - run))));
+      const __mmask16 all = __mmask16(below(int(std::min<int64_t>(kLanes, end - run))));
       __m512i label = _mm512_maskz_loadu_epi32(all, parent + run);
       for (;;) {
         const __mmask16 led = _mm512_mask_cmpge_epi32_mask(all, label, _mm512_setzero_si512());
@@ -60,8 +53,7 @@ struct NumberedRuns {
 #endif
 };
 
-// Writes labels of runs, of which `label_of` writes the complements, at the strides of indices of `places`,
-// which are bundles as those of the runs.
+// Writes labels of runs, whose complements `label_of` writes, at the strides of indices of `places`.
 template <class Index, class Label, class LabelOf>
 class RunLabels {
  public:
@@ -83,7 +75,6 @@ class RunLabels {
     });
   }
 
-  // Writes the labels of bundles from one up to another.
   void write_bundles(int64_t begin, int64_t end) const {
     if (in_strips_) return write_strips(begin, end);
     std::vector<int64_t> lines;
@@ -120,9 +111,8 @@ class RunLabels {
     }
   };
 
-  // Bundles are written in blocks of so many words, which are several bundles or of one: first the labels of
-  // a block's runs, then those of its elements, line by line. Memory takes long pieces one after the other
-  // faster than short ones here and there in turn.
+  // Bundles are written in blocks of words: labels of a block's runs, then of its elements line by line, as
+  // memory takes long pieces faster.
   static constexpr int64_t kBlock = 256;
 
   void write_stretch(int64_t first, int64_t count, const std::vector<int64_t>& lines, int64_t rows,
@@ -133,7 +123,7 @@ class RunLabels {
       const int64_t end = std::min(begin + kBlock, words);
       poll((end - begin) * kWord * rows * int64_t(lines.size()) / count);
       run_labels.find(*this, first_word + begin, first_word + end);
-      // A block of several bundles is of all of their words.
+      // A block of several bundles has all of their words.
       const int64_t from = count > 1 ? 0 : begin, to = count > 1 ? bundles_.words : end;
       for (int64_t line : lines)
         for_each_row(line, rows, [&](int64_t row, Label* out) {
@@ -142,7 +132,6 @@ class RunLabels {
     }
   }
 
-  // Calls body(row, where its labels are) for the rows of a line.
   template <class Body>
   void for_each_row(int64_t line, int64_t rows, Body&& body) const {
     const int64_t stride = bundles_.outer.empty() ? 0 : bundles_.outer.back().index_stride;
@@ -153,7 +142,6 @@ class RunLabels {
   struct Words {
     int64_t from, to;
   };
-  // Writes the labels of words of a row, which is of a bundle, from `out` on those of the row.
   void write_row(int64_t row, int64_t bundle, Words words, const LabelsOfWords& run_labels, Label* out,
                  LabelStream<Label>& stream) const {
     const int64_t first_word = bundle * bundles_.words;
@@ -166,10 +154,10 @@ class RunLabels {
                 [=](int64_t w) { return CountedLabels<Index>{begins[w], before[w]}; });
   }
 
-  // The same; others(w) are the labels of elements of word w that are in no run.
+  // The same; others(w) are the labels of elements of word w in no run.
   void write_words(int64_t row, int64_t first_word, Words words, const LabelsOfWords& run_labels, Label* out,
                    LabelStream<Label>& stream, auto&& others) const {
-    // Held by this function, as labels that are written might be any of what it would read again.
+    // Local copies, as the labels written might alias the members.
     const uint64_t *const foreground = masks_.row(row), *const start = masks_.start.data() + first_word;
     const Index* const rank = runs_.rank.data() + first_word;
     const Index* const labels = run_labels.labels - (run_labels.before + 1);
@@ -215,14 +203,12 @@ class RunLabels {
       });
   }
 
-  // Bundles side by side along the last outer axis, and their rows: ascending, so that those that follow each
-  // other are side by side.
+  // Bundles side by side along the last outer axis, and their rows, ascending.
   static constexpr int64_t kStrip = 32;  // bundles
   struct Row {
     int64_t number, bundle;
   };
 
-  // Cuts bundles from one up to another into strips.
   void write_strips(int64_t begin, int64_t end) const {
     std::vector<int64_t> members;
     std::vector<Row> rows;
@@ -236,7 +222,6 @@ class RunLabels {
     });
   }
 
-  // Writes the labels of a strip, a few words of its bundles at a time.
   void write_strip(std::vector<Row>& rows) const {
     constexpr int64_t kBlock = 4;
     const int64_t first = rows[0].bundle, count = rows.back().bundle + 1 - first;
@@ -271,7 +256,7 @@ class RunLabels {
         for (int p = 0; p < kWord; ++p) tile[p][width] = Label(labels[p]);
       }
       const int count = masks_.covered(w);
-      if (width == kWidth)  // known when this is compiled, as most are: no function is called for each column
+      if (width == kWidth)  // a constant, as most are: no function is called for each column
         for (int p = 0; p < count; ++p) std::copy_n(tile[p], kWidth, out + p * stride);
       else
         for (int p = 0; p < count; ++p) std::copy_n(tile[p], width, out + p * stride);

@@ -1,10 +1,7 @@
-// Unites the runs that touch; contacts.h says where.
-//
-// How: parts of the array are linked, each on its own; then, with compare-and-swap, what crosses parts.
-// Bundles are linked as many at once as their contacts are found. In a part they follow each other, so a run
-// that has no parent yet can be in no tree but its own, and gets the parent of the first run that it touches,
-// without a search. Where the runs of a word of two bundles touch one to one, as those of upright patterns
-// do, their parents are copied at once.
+// Unites the runs that touch (contacts.h): parts of the array each on its own, then, with compare-and-swap,
+// what crosses parts. In a part bundles follow each other, so a run without a parent is in no tree but its
+// own, and gets the parent of the first run that it touches, without a search. Where runs of a word touch one
+// to one, as those of upright patterns do, parents are copied at once.
 #pragma once
 
 #include "cpu/grid/contacts.h"
@@ -13,20 +10,14 @@
 
 namespace conncomp {
 
-// The runs that touch in words of two bundles, from the places of their contacts. Who follows contacts is
-// told of each by a loop over bits, or, with AVX-512, eight at a time: places of bits become numbers, those
-// become masks of the bits up to each, and runs are counted in all eight. How many contacts a word has cannot
-// be foreseen, and a loop that ends elsewhere than foretold costs as much as three contacts; so pairs of runs
-// are kept until there are many, and then followed one by one. Cost: for a word some 40 instructions, or 15
-// for each contact. Memory: some kilobytes.
-
-// One word of two bundles.
+// The runs that touch in words of two bundles: one by one or, with AVX-512, eight at a time, as masks of the
+// bits up to each place, in which starts are counted. A mispredicted loop end costs three contacts; so pairs
+// are kept until many.
 template <class Index>
 struct WordPair {
   RunWord<Index> g, h;
 };
 
-// The contacts of a word, by kinds, as of Contacts.
 struct WordContacts {
   uint64_t aligned, next, previous;
 
@@ -34,8 +25,7 @@ struct WordContacts {
 };
 
 #ifdef __AVX512VPOPCNTDQ__
-// Calls follow(run of g, run of h) for every contact, until the end of finish(). Forms with masks of all
-// lanes are taken where GCC warns of what the others leave undefined.
+// Calls follow(run of g, run of h) for every contact. Forms with masks of all lanes avoid warnings of GCC.
 template <class Index, class Follow>
 class ContactPairs {
  public:
@@ -53,7 +43,6 @@ class ContactPairs {
     }
   }
 
-  // Whether there is not enough room for another word.
   bool full() const { return count_ > kMost - 3 * kWord; }
 
   void finish() {
@@ -64,7 +53,7 @@ class ContactPairs {
  private:
   static constexpr int kMost = 1024, kLanes = 8;
 
-  // Adds the contacts of places, which lead to the run of h there, or to the next one, or to the one before.
+  // Adds the contacts of places, which lead to the run of h there, to the next one, or to the one before.
   void add_places(const WordPair<Index>& pair, uint64_t places, uint64_t next, uint64_t before) {
     const __m512i numbers = places_of(places);
     const int count = std::popcount(places);
@@ -84,19 +73,12 @@ class ContactPairs {
       __m512i h = runs_in(pair.h);
       h = _mm512_mask_add_epi64(h, __mmask8(next >> i), h, one);
       h = _mm512_mask_sub_epi64(h, __mmask8(before >> i), h, one);
-      put(runs_in(pair.g), g_ + count_ + i);
-      put(h, h_ + count_ + i);
+      store_eight(runs_in(pair.g), g_ + count_ + i);
+      store_eight(h, h_ + count_ + i);
       if ((i += kLanes) >= count) break;
       eight = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(bytes + i));
     }
     count_ += count;
-  }
-
-  static void put(__m512i runs, Index* to) {
-    if constexpr (sizeof(Index) == 4)
-      _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), _mm512_maskz_cvtepi64_epi32(0xFF, runs));
-    else
-      _mm512_storeu_si512(to, runs);
   }
 
   const Follow follow_;
@@ -159,7 +141,6 @@ class RunLinks {
     return farthest;
   }
 
-  // Calls body(g, end) for bundles from one up to another, for those at once that the finder turns to.
   void for_each_turn(ContactFinder& finder, int64_t begin, int64_t end, auto&& body) {
     bundles_.for_each_between(begin, end, [&, next = begin](int64_t g, const Coordinates& place) mutable {
       if (g < next) return;
@@ -168,7 +149,6 @@ class RunLinks {
     });
   }
 
-  // Whether bundles, of which some have runs, face others that have.
   bool have_runs(const FacingBundles& pairs) const {
     return pairs.count > 0 && !runs_.blank(pairs.h, pairs.count);
   }
@@ -193,7 +173,7 @@ class RunLinks {
     });
   }
 
-  // Links the bundles of a part with those of other parts, and with later ones around periodic axes.
+  // Links bundles of a part with those of other parts, and with later ones around periodic axes.
   void link_across(ContactFinder& finder, int64_t part) {
     const int64_t begin = bundles_.parts.begin(part),
                   end = std::min(bundles_.parts.end(part), begin + reach());
@@ -209,7 +189,6 @@ class RunLinks {
     });
   }
 
-  // Links the ends of bundles that face each other around a periodic row axis.
   template <class Access>
   void link_around(ContactFinder& finder, const FacingBundles& pairs, const Offset& offset) {
     const int64_t last = bundles_.row_axis.length - 1;
@@ -229,8 +208,7 @@ class RunLinks {
         unite<Exclusive>(parent_, runs_.run_at(g + i, last), runs_.run_at(g + i, 0));
   }
 
-  // Calls body(word, pair, contacts) for the words of bundles that face each other which have contacts,
-  // counted from the first one, and pass(starts) with the OR of where runs of g start in the words between.
+  // Calls body(word, pair, contacts) for words with contacts, and pass(starts) with the OR of starts between.
   void for_each_word(ContactFinder& finder, const FacingBundles& pairs, auto&& body, auto&& pass) {
     const int64_t words = pairs.count * bundles_.words;
     for (int64_t begin = 0; begin < words; begin += kBlockWords) {
@@ -254,7 +232,6 @@ class RunLinks {
     }
   }
 
-  // Calls follow(run, run) for every contact.
   template <class Follow>
   void for_each_contact(ContactFinder& finder, const FacingBundles& pairs, Follow&& follow) {
     ContactPairs<Index, Follow> contacts(follow);
@@ -276,8 +253,7 @@ class RunLinks {
     for_each_contact(finder, pairs, [this](Index x, Index y) { unite_earlier(x, y); });
   }
 
-  // As link_earlier, for the first ones that they are linked with: none of their runs has a parent yet. Each
-  // gets one at its first contact.
+  // As link_earlier, for the first bundles: no run has a parent yet, and each gets one at its first contact.
   void link_first(ContactFinder& finder, const FacingBundles& pairs) {
     FirstContacts first_contacts;
     const auto take_parent = [this](Index x, Index y) { parent_[x] = parent_[parent_[y]]; };
@@ -288,7 +264,7 @@ class RunLinks {
     };
     ContactPairs<Index, decltype(take_parent)> firsts(take_parent);
     ContactPairs<Index, decltype(unite_runs)> others(unite_runs);
-    // Where rows face each other, each is finished before the next, lest long ways lead by it.
+    // Facing rows are finished one by one, lest long ways lead by them.
     const bool by_rows = firsts.kKept && pairs.h + pairs.count > pairs.g;
     int64_t row_end = bundles_.words;
     const auto add = [&](int64_t word, const WordPair<Index>& pair, const WordContacts& contacts) {
@@ -311,8 +287,7 @@ class RunLinks {
     unite_pairs(apart);
   }
 
-  // Pairs of entries that are to be united, but for those that are one. Of runs that touch, the parents
-  // mostly are; whether they are is not asked by a branch, as it could not be foretold.
+  // Pairs of entries to unite, without those that are one, as parents mostly are; without a branch.
   struct PairsApart {
     static constexpr int kMost = 512;
 
@@ -335,9 +310,8 @@ class RunLinks {
     apart.count = 0;
   }
 
-  // Unites a run of the bundle that is being linked with one of an earlier bundle. Mostly both have one
-  // parent, or have their roots two steps away at most; which root is the smaller one is not asked by a
-  // branch, as it could not be foretold, and a run that is a root itself is like any other.
+  // Unites a run with one of an earlier bundle. Mostly both have one parent, or roots at most two steps away;
+  // which is smaller is not asked by a branch, which would be mispredicted.
   void unite_earlier(Index x, Index y) {
     const Index above_x = parent_[x], root_y = parent_[parent_[y]];
     if (above_x == root_y) return;
@@ -351,8 +325,7 @@ class RunLinks {
     parent_[x] = low;
   }
 
-  // Whether aligned contacts, each the first of its run of g, are of as many runs of either bundle that
-  // follow each other.
+  // Whether aligned contacts, each the first of its run of g, are of consecutive runs of either bundle.
   static bool one_to_one(const WordPair<Index>& pair, uint64_t contacts) {
     const int count = std::popcount(contacts);
     if (count < kCopied) return false;

@@ -1,7 +1,5 @@
-// Marks of the runs that start in a word, as bits in their order, and the entries of these runs.
-//
-// A word has 10 or so in noise. Registers of 16 entries with masks take these at once; without them, whether
-// an entry is marked is a branch that cannot be foretold.
+// Marks of the runs of a word, as bits, and their entries: 10 or so in noise. Registers of 16 with masks take
+// these at once, where branches would be mispredicted.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +16,7 @@ alignas(64) constexpr std::array<uint8_t, kWord> kPlacesOfBits = [] {
   return places;
 }();
 
-// The places of the bits of a word, as bytes one after the other.
+// The places of the bits of a word, as consecutive bytes.
 inline __m512i places_of(uint64_t bits) {
   return _mm512_maskz_compress_epi8(bits, _mm512_load_si512(kPlacesOfBits.data()));
 }
@@ -27,8 +25,7 @@ inline __m512i places_of(uint64_t bits) {
 #ifdef __AVX512F__
 inline __m512i complement(__m512i numbers) { return _mm512_xor_si512(numbers, _mm512_set1_epi32(-1)); }
 
-// Of `count` entries, those for which marks_of(entries, k) has bits: sixteen from the k-th on. They are taken
-// by twos, as a loop that ends after one or two could not be foretold.
+// The entries for which marks_of(entries, k) has bits: sixteen from the k-th on, by twos, without a loop.
 uint64_t marks_where(const int32_t* entries, int count, auto&& marks_of) {
   const uint64_t there = count < kWord ? below(count) : kAll;
   const auto marks_at = [&](int k) {
@@ -40,8 +37,17 @@ uint64_t marks_where(const int32_t* entries, int count, auto&& marks_of) {
 }
 #endif
 
-// The entries k, of `count`, that fulfil a condition; of those after them, of which there are `available` in
-// all, more may be asked, as registers take 32 or 64.
+#ifdef __AVX512VPOPCNTDQ__
+template <class Index>
+void store_eight(__m512i numbers, Index* to) {
+  if constexpr (sizeof(Index) == 4)
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), _mm512_maskz_cvtepi64_epi32(0xFF, numbers));
+  else
+    _mm512_storeu_si512(to, numbers);
+}
+#endif
+
+// The entries k below `count` that fulfil a condition; of the `available` ones registers take 32 or 64.
 uint64_t entries_where(int count, int64_t available, auto&& condition) {
   const int asked = count > kHalf ? kWord : kHalf;
   return mask_where(int(std::min<int64_t>(asked, available)), condition) &
@@ -70,7 +76,7 @@ uint64_t marks_from(const Index* entries, Index least, int count, int64_t availa
   return entries_where(count, available, [=](int k) { return entries[k] >= least; });
 }
 
-// Numbers the entries that are marked, complemented, from one number on.
+// Numbers the marked entries, complemented, from one number on.
 template <class Index>
 void number_marks(Index* entries, uint64_t marks, Index next) {
 #ifdef __AVX512F__
@@ -85,7 +91,7 @@ void number_marks(Index* entries, uint64_t marks, Index next) {
   }
 #endif
   const int count = std::popcount(marks);
-  if (!(marks & (marks + 1)))  // the first `count` entries are marked: a loop without branches numbers them
+  if (!(marks & (marks + 1)))  // the first `count` entries: a loop without branches
     for (int k = 0; k < count; ++k) entries[k] = ~(next + k);
   else
     for_each_bit(marks, [=](int k) mutable { entries[k] = ~next++; });

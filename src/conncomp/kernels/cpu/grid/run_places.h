@@ -6,13 +6,11 @@
 
 namespace conncomp {
 
-// The smallest indices of runs, word by word.
 template <class Index>
 class RunPlaces {
  public:
   explicit RunPlaces(const Runs<Index>& runs) : masks_(runs.masks), bundles_(runs.bundles) {}
 
-  // Turns to a bundle.
   void face(int64_t bundle, const Coordinates& place) {
     bundle_ = bundle;
     bundles_.members(place, numbers_);
@@ -22,7 +20,6 @@ class RunPlaces {
       rows_.push_back({bundles_.origin(row, &Axis::index_stride), masks_.row(row), 0, 0});
   }
 
-  // The first row, in the order of indices.
   const uint64_t* first_row() const { return rows_[0].foreground; }
 
   void face_word(int64_t w) {
@@ -35,9 +32,8 @@ class RunPlaces {
     }
   }
 
-  // The smallest index in the run that starts at a bit of the word. Where columns are in the order of
-  // indices, it is in the column where the run starts, in the first row that has an element there. Where rows
-  // are, it is in the first row that has an element of the run; no branch asks which one that is.
+  // The smallest index in the run that starts at a bit: in the start's column where columns are in the order
+  // of indices; else in the first row that has an element of the run, without a branch.
   [[gnu::always_inline]] int64_t smallest_index(int bit) const {
     if (bundles_.columns_in_order) {
       size_t k = 0;
@@ -54,8 +50,7 @@ class RunPlaces {
   }
 
 #ifdef __AVX512VPOPCNTDQ__
-  // Writes those of all runs that start at bits of the word, where rows are in the order of indices: eight at
-  // a time. Entries up to a multiple of eight are overwritten.
+  // The same of all runs of a word, eight at a time, where rows are in order; up to a multiple of eight.
   void smallest_indices(uint64_t starts, Index* indices) const {
     constexpr int kEight = 8;
     const __m512i one = _mm512_set1_epi64(1), goes_on = _mm512_set1_epi64(int64_t(continued_));
@@ -67,7 +62,7 @@ class RunPlaces {
           _mm512_maskz_cvtepu8_epi64(0xFF, _mm_loadl_epi64(reinterpret_cast<const __m128i*>(bits + k)));
       const __m512i first = _mm512_maskz_sllv_epi64(0xFF, one, bit), before = _mm512_sub_epi64(first, one);
       const __m512i no_breaks = _mm512_or_si512(goes_on, _mm512_or_si512(first, before));
-      // What is added to the places without breaks carries to the lowest break; so all below it are kept.
+      // An addition to the places without breaks carries to the lowest break, so all below it are kept.
       const __m512i up_to_break = _mm512_xor_si512(_mm512_add_epi64(no_breaks, one), no_breaks);
       const __m512i run = _mm512_and_si512(no_breaks, _mm512_maskz_andnot_epi64(0xFF, before, up_to_break));
       __m512i places = _mm512_and_si512(run, _mm512_set1_epi64(int64_t(rows_[0].word)));
@@ -80,7 +75,7 @@ class RunPlaces {
       const __m512i below_first = _mm512_maskz_andnot_epi64(0xFF, places, _mm512_sub_epi64(places, one));
       const __m512i column =
           _mm512_add_epi64(_mm512_popcnt_epi64(below_first), _mm512_set1_epi64(word_ * kWord));
-      put(_mm512_add_epi64(origin, column), indices + k);
+      store_eight(_mm512_add_epi64(origin, column), indices + k);
     }
     // The last run may go on in the next word, which may have an element in a row before.
     const int last = kWord - 1 - std::countl_zero(starts);
@@ -89,15 +84,6 @@ class RunPlaces {
 #endif
 
  private:
-#ifdef __AVX512VPOPCNTDQ__
-  static void put(__m512i eight, Index* to) {
-    if constexpr (sizeof(Index) == 4)
-      _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), _mm512_maskz_cvtepi64_epi32(0xFF, eight));
-    else
-      _mm512_storeu_si512(to, eight);
-  }
-#endif
-
   struct Row {
     int64_t origin;  // the index of the first element
     const uint64_t* foreground;

@@ -1,5 +1,4 @@
-// The runs of an array, numbered in the order of bundles and words (core/run_forest.h), as a forest of one
-// vertex each.
+// The runs of an array, numbered in the order of bundles and words (core/run_forest.h), as a forest.
 #pragma once
 
 #include "cpu/core/numbering.h"
@@ -16,12 +15,10 @@ struct Runs {
   Buffer<Index> rank;  // by word: the runs that start before it
   int64_t count;
   Buffer<Index> parent;  // by run
-  // By word, once components are numbered, if there are lone elements (lone_elements.h): at which elements
-  // one begins, and how many do before.
+  // By word, if there are lone elements (lone_elements.h): where components begin, and how many before.
   Buffer<uint64_t> lone_begins;
   Buffer<Index> lone_before;
 
-  // Takes masks that have been read; parents are not set.
   explicit Runs(const Masks& masks)
       : masks(masks),
         bundles(masks.bundles),
@@ -30,14 +27,11 @@ struct Runs {
         count(rank_words(masks.start.data(), words, rank.data())),
         parent(count) {}
 
-  // The number of runs before a word; the word after the last has all before it.
   int64_t before(int64_t word) const { return word < words ? rank[word] : count; }
   int64_t first_of(int64_t bundle) const { return before(bundle * bundles.words); }
-  // Whether no runs are in bundles from one on.
   bool blank(int64_t bundle, int64_t count = 1) const { return first_of(bundle) == first_of(bundle + count); }
 
-  // Whether a component begins in a bundle, which it does in few of most arrays. Runs before the end of the
-  // part may be read, if there are so many that registers are worth it.
+  // Whether a component begins in a bundle, as in few. Runs up to `part_end` may be read by registers.
   bool has_root(int64_t bundle, int64_t part_end) const {
     constexpr int64_t kFew = 8;
     const int64_t first = first_of(bundle), end = first_of(bundle + 1);
@@ -52,7 +46,6 @@ struct Runs {
   }
 
   RunWord<Index> at(int64_t word) const { return {masks.start[word], rank[word]}; }
-  // The last run that starts before a word or at one of the bits of it that are given.
   Index run_in(int64_t word, uint64_t bits) const { return at(word).run_in(bits); }
   Index run_at(int64_t bundle, int64_t p) const {
     return run_in(bundle * bundles.words + p / kWord, up_to(p % kWord));
@@ -63,5 +56,18 @@ struct Numbering {
   bool consecutive;  // or by index
   int64_t* counts;   // of components, by item
 };
+// Turns components of each bundle into those before; fills `counts` of items, returns how many there are.
+template <class Index>
+int64_t count_by_item(const Bundles& bundles, Buffer<Index>& before, int64_t* counts) {
+  const int64_t components = scan(
+      bundles.count, [&](int64_t g) { return before[g]; },
+      [&](int64_t g, int64_t sum) { before[g] = Index(sum); });
+  const int64_t item_bundles = bundles.count / bundles.items;
+  for_each_index(bundles.items, [&](int64_t item) {
+    const int64_t next = (item + 1) * item_bundles;
+    counts[item] = (next < bundles.count ? before[next] : components) - before[item * item_bundles];
+  });
+  return components;
+}
 
 }  // namespace conncomp

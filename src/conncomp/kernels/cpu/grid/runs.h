@@ -1,18 +1,11 @@
-// Labels an array by its runs, on bits. The default on the CPU.
-//
-// Rows become bit masks (masks.h), and runs of connected elements, not elements, are united. Rows that always
-// touch are bundled and treated as one (bundles.h). Where two bundles touch is found 64 elements at a time
-// (contacts.h), which leaves about one union for each two runs side by side.
-// 1. Runs are counted, and so numbered, and become a forest of one vertex each (run_table.h).
-// 2. Runs that touch are linked: parts of the array each on its own; then, with compare-and-swap, what
-// crosses parts (run_links.h).
-// 3. Components are numbered, mostly in the order of the runs where they begin (number_components).
-// 4. Every label is written once (run_labels.h).
-// Cost: the input is read once where all foreground is of one value, a few times where values must be
-// compared; the output is written once. Memory: one index a run, of which there are at most one an element
-// (half, or a quarter in bundles, if all foreground is of one value), and half a byte an element for masks.
-// Source: ours, from runs (He, Chao and Suzuki 2008), 2 x 2 blocks (Grana, Borghesani and Cucchiara 2010) and
-// the union-find of Jaiganesh and Burtscher 2018.
+// Labels an array by its runs, on bits: the default on the CPU. Rows become bit masks (masks.h); rows that
+// always touch are bundled and treated as one (bundles.h); contacts are found 64 elements at a time
+// (contacts.h). 1. Runs are counted, and become a forest (run_table.h). 2. Runs that touch are linked
+// (run_links.h). 3. Components are numbered, mostly in the order of the runs where they begin
+// (number_components). 4. Every label is written once (run_labels.h). Cost: the input is read once where all
+// foreground is of one value, else a few times. Memory: an index a run, half a byte an element. Source: ours,
+// from runs (He, Chao and Suzuki 2008), 2 x 2 blocks (Grana, Borghesani and Cucchiara 2010) and the
+// union-find of Jaiganesh and Burtscher 2018.
 #pragma once
 
 #include "cpu/grid/bond_masks.h"
@@ -26,11 +19,10 @@
 
 namespace conncomp {
 
-// The components of linked runs get their labels, numbers in the order of their smallest indices, or these
-// indices. The label, complemented and so negative, is left in the entry of one run of a component, to which
-// the parents of the others lead. Which element of a component has the smallest index is known from the first
-// bundle where it has runs, if bundles are in the order of indices and are rows, or two rows of which no
-// others are in the same layer. Otherwise runs claim indices.
+// Numbers the components in the order of their smallest indices, or calls them by these: the complemented
+// label is left in the entry of one run, to which the parents of the others lead. The first bundle tells the
+// smallest index, if bundles are in order and rows, or two rows alone in their layer; otherwise runs claim
+// indices.
 template <class Index>
 void number_components(Runs<Index>& runs, const Numbering& numbering) {
   if (runs.masks.lone_apart)
@@ -41,8 +33,7 @@ void number_components(Runs<Index>& runs, const Numbering& numbering) {
     Claims<Index>(runs).number(numbering);
 }
 
-// Who finds contacts of bundles of masks that have been read: of all foreground, which is of one value, or,
-// if there are links, of rows by these.
+// Finds contacts of masks that have been read: of all foreground, which is of one value, or by links.
 inline std::unique_ptr<ContactFinder> contact_finder(const Masks& masks, const void* data,
                                                      const LinkWords* links) {
   if (RowContacts::apply(masks.bundles, links)) return std::make_unique<RowContacts>(masks, data, links);
@@ -51,7 +42,6 @@ inline std::unique_ptr<ContactFinder> contact_finder(const Masks& masks, const v
   return std::make_unique<OneValue>(masks);
 }
 
-// Labels masks that have been read.
 template <class Index, class Label>
 void label_masks_by(const Masks& masks, const ContactFinder& finder, bool consecutive, Label* labels,
                     int64_t* counts) {
@@ -71,8 +61,7 @@ void label_masks(const Masks& masks, const ContactFinder& finder, bool consecuti
     label_masks_by<int32_t>(masks, finder, consecutive, labels, counts);
 }
 
-// Writes the label of every element to `labels`, and the number of components of every item to `counts`.
-// `data` is the array that the link rule reads.
+// Writes the label of every element, and the number of components of every item. The link rule reads `data`.
 void label_runs(const void* data, const LinkWords& links, const Grid& grid, bool consecutive, auto* labels,
                 int64_t* counts) {
   if (links.told_by_value) {

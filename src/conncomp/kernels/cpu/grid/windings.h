@@ -1,9 +1,6 @@
 // Windings on the CPU, by any number of threads: a pass over all seam links that unites open components, and
-// one that collects closed paths; core/wrapping/windings.h tells how.
-//
-// What has seam links gives them, as lattices do (cpu/models/potts/swendsen_wang.h), and arrays, which have
-// been labelled with all axes open. Their cost is that of the surface of the array, times the steps to
-// neighbours.
+// one that collects closed paths (core/wrapping/windings.h), for lattices (swendsen_wang.h) and arrays
+// labelled with all axes open, at the cost of their surface times the steps to neighbours.
 #pragma once
 
 #include "core/wrapping/seams.h"
@@ -13,13 +10,11 @@
 
 namespace conncomp {
 
-// A link rule as core/wrapping/seams.h asks for it, element by element: by an indirect call for each link
-// between other open components than the link before. Values are bytes, and sites are their offsets.
+// A link rule as core/wrapping/seams.h asks for it, by indirect calls. Sites are offsets of values.
 struct ElementLinks {
   using Value = char;
   const LinkWords& words;
 
-  // Offsets are counted in elements.
   int64_t site(const char*, int64_t offset) const { return offset * words.value_bytes; }
   bool linked(const char* values, int64_t from, int64_t to, int axis, bool forward) const {
     const char* const plane = values + words.plane(axis);
@@ -29,9 +24,8 @@ struct ElementLinks {
   }
 };
 
-// Boxes whose links lead over the ends of the same axes, and the lines of the one that has most. Their
-// elements are those of one face, or nearly so: lines of the same number in all of them are taken one after
-// the other, as what they read is in the cache.
+// Boxes whose links lead over the ends of the same axes, and the lines of the one that has most: lines of the
+// same number follow each other, as what they read is in the cache.
 struct SeamFace {
   const SeamBox *begin, *end;
   int64_t first_line, lines;  // the former among those of all faces
@@ -59,8 +53,7 @@ inline std::vector<SeamFace> faces_of(const Seams& seams, const SeamBox* box) {
   return faces;
 }
 
-// Calls body(from, to, box, link) for the links of a line of a box, but for those whose ends are those of
-// the link before.
+// Calls body(from, to, box, link) for links of a box's line, but for those with the ends of the last.
 template <class Label, class Body>
 void for_each_link_of_line(const SeamArray<ElementLinks, Label>& array, int64_t item, const SeamBox& box,
                            int64_t line, Body&& body) {
@@ -96,7 +89,6 @@ struct LinesOfFaces {
   }
 };
 
-// The same for the links of a part of them.
 template <class Label, class Body>
 void for_each_link(const SeamArray<ElementLinks, Label>& array, const LinesOfFaces& lines, int64_t part,
                    Body&& body) {
@@ -113,11 +105,9 @@ void for_each_slot(const SeamWindings& windings, const auto& body) {
   for_each_index(windings.table.slots, body);
 }
 
-// Tables of which nothing is known yet.
 class SeamTables {
  public:
-  // A power of two of slots, more than the links have ends that differ. Where nobody asks for the smallest
-  // keys, there need be no room for them.
+  // `slots`: a power of two, more than links have ends. Smallest keys need room if somebody asks.
   SeamTables(int64_t slots, int64_t links, int64_t lattices, bool asks)
       : key_(slots),
         smallest_(asks ? slots : 0),
@@ -146,7 +136,6 @@ class SeamTables {
   const SeamWindings windings_;
 };
 
-// Collects the closed paths that links make, once all are united.
 inline void close_paths(const SeamWindings& windings, const std::vector<std::vector<SeamLink>>& links) {
   parallel_for(int64_t(links.size()), [&](int64_t piece) {
     SeamWindings::Path last{};
@@ -159,9 +148,8 @@ inline void close_paths(const SeamWindings& windings, const std::vector<std::vec
   });
 }
 
-// Unites open components over links, and collects closed paths. Links come in pieces, which threads take:
-// for_each_link(piece, unite) calls unite(from, to, winding, number) for each, with the keys of its ends.
-// Many links of a large component say what the one before has said, and are left out.
+// Unites open components over links, and collects closed paths. for_each_link(piece, unite) calls unite(from,
+// to, winding, number) with the keys of each link's ends; repetitions of the one before are left out.
 void find_windings(const SeamWindings& windings, int64_t pieces, auto&& for_each_link) {
   std::vector<std::vector<SeamLink>> links(pieces);
   parallel_for(pieces, [&](int64_t piece) {
@@ -176,13 +164,11 @@ void find_windings(const SeamWindings& windings, int64_t pieces, auto&& for_each
   close_paths(windings, links);
 }
 
-// What labels and windings of an array follow from: of each component that wraps its smallest key and its
-// basis; and the keys that are left out, as their components have smaller ones.
+// Of each component that wraps its smallest key and basis; and the keys left out for smaller ones.
 struct ArrayWindings {
   std::vector<int64_t> smallest, bases, left_out;
 };
 
-// `slots` and `lattices` are the room that tables need.
 template <class Label>
 ArrayWindings find_windings(const SeamArray<ElementLinks, Label>& array, int64_t slots, int64_t lattices) {
   const SeamTables tables(slots, array.links(), lattices, true);
@@ -207,8 +193,18 @@ ArrayWindings find_windings(const SeamArray<ElementLinks, Label>& array, int64_t
   return listed;
 }
 
-// Bonds over the ends of axes, of items that have been labelled without them: the item, the labels of both
-// ends, and the windings of each.
+// Calls body(item, basis) for each component that so many links wind.
+void wind_links(int64_t links, int64_t pieces, auto&& for_each_link, auto&& body) {
+  // Each link has two ends, and one lattice at most.
+  const SeamTables tables(int64_t(std::bit_ceil(uint64_t(2 * links + 1))), links, links, false);
+  const SeamWindings& windings = tables.windings();
+  find_windings(windings, pieces, for_each_link);
+  for_each_in(0, windings.table.slots, [&](int64_t slot) {
+    if (const WindingBasis* const basis = windings.basis_at(slot)) body(windings.item_of(slot), *basis);
+  });
+}
+
+// Bonds over ends of axes of items labelled without: the item, the labels of both ends, the windings.
 struct GivenBonds {
   int64_t count;
   const int64_t *item, *from, *to;
@@ -225,22 +221,15 @@ struct GivenBonds {
 inline void wind_bonds(const GivenBonds& bonds, int64_t* axes, int64_t* rank) {
   if (bonds.count == 0) return;
   const Parts parts(bonds.count, kGrain);
-  // Each bond has two ends, and one lattice at most.
-  const SeamTables tables(int64_t(std::bit_ceil(uint64_t(2 * bonds.count + 1))), bonds.count, bonds.count,
-                          false);
-  const SeamWindings& windings = tables.windings();
-  find_windings(windings, parts.parts, [&](int64_t part, const auto& unite) {
+  const auto unite_bonds = [&](int64_t part, const auto& unite) {
     for_each_in(parts.begin(part), parts.end(part), [&](int64_t bond) {
       const auto key_of = [&](int64_t label) { return SeamWindings::key_of(bonds.item[bond], label); };
       unite(key_of(bonds.from[bond]), key_of(bonds.to[bond]), bonds.winding(bond), bond);
     });
-  });
-  for_each_in(0, windings.table.slots, [&](int64_t slot) {
-    const WindingBasis* const basis = windings.basis_at(slot);
-    if (basis == nullptr) return;
-    const int64_t item = windings.item_of(slot);
-    axes[item] |= basis->axes();
-    rank[item] = std::max<int64_t>(rank[item], basis->rank());
+  };
+  wind_links(bonds.count, parts.parts, unite_bonds, [=](int64_t item, const WindingBasis& basis) {
+    axes[item] |= basis.axes();
+    rank[item] = std::max<int64_t>(rank[item], basis.rank());
   });
 }
 

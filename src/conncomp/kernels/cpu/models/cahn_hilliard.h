@@ -1,11 +1,7 @@
-// The equation of Cahn and Hilliard on the CPU: core/cahn_hilliard.h has the scheme.
-//
-// What: one Euler step from an array to another one, in one pass. How: threads take strips of layers and go
-// through them in order; potentials of three layers are in memory, so that those of the layer ahead are
-// computed while that layer comes in, and each layer is read once from main memory and written once. A row of
-// potentials has the last one ahead of it and the first one behind it, so that the inner loops have no ends
-// to look for and become vector code. Cost: a step reads and writes the field once; potentials of the two
-// layers around a strip are computed twice. With noise a Philox block for every four faces.
+// The equation of Cahn and Hilliard on the CPU (core/cahn_hilliard.h): an Euler step in one pass. Threads go
+// through strips of layers, with potentials of three layers in memory, so that each is read once and written
+// once. A row of potentials has the last one ahead and the first one behind, so that inner loops become
+// vector code.
 #pragma once
 
 #include <vector>
@@ -17,14 +13,12 @@
 
 namespace conncomp {
 
-// Fields of one shape side by side, and which random numbers are theirs.
 struct FieldReplicas {
   FieldShape shape;
   Bits64 seed, first;
   int64_t count;
 };
 
-// Layers of a replica that a thread takes at once.
 struct FieldStrip {
   int64_t replica, begin, end;
 };
@@ -42,7 +36,7 @@ inline int64_t around(int64_t at, int64_t length) {
   return at < 0 ? at + length : at < length ? at : at - length;
 }
 
-// The random words of a row: word x is that of cell x. There is room for those of whole quads.
+// The random words of a row, one a cell; with room for whole quads.
 inline void draw_row(const Draws& draws, Purpose purpose, const FieldShape& shape, int64_t row, int axis,
                      Bits32* words) {
   constexpr int kStretchQuads = 64;
@@ -62,7 +56,6 @@ inline void draw_row(const Draws& draws, Purpose purpose, const FieldShape& shap
   }
 }
 
-// One step of a strip.
 template <class T, int kAxes>
 class FieldStep {
  public:
@@ -98,12 +91,12 @@ class FieldStep {
   const T* field_row(int64_t layer, int64_t row) const {
     return field_ + (around(layer, shape_.layers) * shape_.rows + row) * shape_.columns;
   }
-  // The potential of column 0; those of columns -1 and shape.columns are there, too.
+  // The potential of column 0; columns -1 and shape.columns are there, too.
   T* potential_row(int64_t layer, int64_t row) {
     return potentials_.data() + ((layer + 3) % 3 * shape_.rows + row) * width_ + 1;
   }
 
-  // Of a layer, from -1 to as many as there are.
+  // Of a layer from -1 to shape.layers.
   void fill_potentials(int64_t layer) {
     const int64_t n = shape_.columns;
     for (int64_t row = 0; row < shape_.rows; ++row) {
@@ -183,7 +176,7 @@ class FieldStep {
     std::copy_n(flux_.data(), n, before);
   }
 
-  static constexpr int64_t kDrawWork = 4 * kAxes;  // of a cell with noise, to one without
+  static constexpr int64_t kDrawWork = 4 * kAxes;  // of a cell with noise, relative to one without
 
   const FieldShape shape_;
   const FieldCoefficients<T> by_;
@@ -223,7 +216,7 @@ void start_fields(const FieldReplicas& replicas, T mean, T scale, T* field) {
   });
 }
 
-// Adds what FieldTally has to the records, which are `length` apart.
+// Adds FieldTally to the records, which are `length` apart.
 template <int kAxes, class T>
 void measure_fields(const FieldReplicas& replicas, const FieldGauge& gauge, const T* field, int64_t* record,
                     int64_t length) {

@@ -1,20 +1,15 @@
-// The Ising model on lattices of any unit cell on the CPU: what models/ising/cpu.py asks for.
-//
-// The update of Swendsen and Wang, and that of Wolff, by the forest of runs of Potts' updates
-// (potts/forest.h). A cluster's spins all change or all stay, by the coin of its smallest site, so that
-// negative couplings are no other case. 1. Each thread takes a strip of rows, a few of which at a time get
-// their active bonds; then each row its runs, and the unions with rows of the strip up to itself. The first
-// kind of bonds that leads to a row before gives runs their parents, without a search. A kind of bonds that
-// leads one site farther than the one before it has many that connect nothing new:
-//
+// The Ising model on lattices of any unit cell on the CPU: the updates of Swendsen and Wang and of Wolff, by
+// the forest of runs of Potts' updates (potts/forest.h). A cluster's spins change by the coin of its smallest
+// site, whatever the sign of couplings. 1. Each thread takes a strip of rows; the first kind of bonds that
+// leads to a row before gives runs their parents. A kind of bonds that leads one site farther than the one
+// before mostly connects nothing new:
 //      row before   q - q'      of p's bonds to q and q' one is followed if q and q' are of one run,
 //                   | \ |       and of the bonds of p and p' to q' if p and p' are
 //      row          p - p'
-//
 // 2. Bonds to other strips, and over the ends of axes, are drawn and followed, with compare-and-swap.
-// 3. What flips is what states of two would be (potts/run_clusters.h): words of these change the spins.
-// Cost: each bond is drawn once; 4 bytes a site, and two bits. Source: ours; R. H. Swendsen and J.-S. Wang,
-// Phys. Rev. Lett. 58, 86 (1987), and U. Wolff, Phys. Rev. Lett. 62, 361 (1989), for the updates.
+// 3. What flips is what states of two would be (potts/run_clusters.h).
+// Source: ours; R. H. Swendsen and J.-S. Wang, Phys. Rev. Lett. 58, 86 (1987), and U. Wolff, Phys. Rev. Lett.
+// 62, 361 (1989), for the updates.
 #pragma once
 
 #include <optional>
@@ -24,8 +19,7 @@
 
 namespace conncomp {
 
-// The runs of a row as those see them whose bonds lead from the sites of a row to sites `shift` farther along
-// it.
+// The runs of a row as seen by bonds that lead `shift` sites farther along it.
 template <class Index>
 class RunsBeside {
  public:
@@ -38,13 +32,11 @@ class RunsBeside {
 
   // The runs that sites of a word lead to.
   struct OfWord {
-    Bits64 start;  // where runs start among the sites that those of the word lead to
-    Index before;  // the number of the first run that starts there or after, if all of these are beside each
-                   // other
+    Bits64 start;  // where runs start among these sites
+    Index before;  // the number of the first run from there on, if the sites are beside each other
     const RunsBeside* around;  // null if they are
     int64_t first;
 
-    // Of bit p, given the bits up to it.
     Index run_of(int p, Bits64 up_to_p) const {
       return around == nullptr ? RunWord<Index>{start, before}.run_in(up_to_p) : around->run_of(first + p);
     }
@@ -77,7 +69,6 @@ class RunsBeside {
   int shift_;
 };
 
-// Finds the clusters of an update, measures them, and changes their spins.
 template <class Index>
 class CellClusters : public RunClusters<Index> {
  public:
@@ -93,7 +84,6 @@ class CellClusters : public RunClusters<Index> {
     parallel_for(strips_.count, [&](int64_t piece) { sew_strip(piece); });
   }
 
-  // Writes the new spins of all clusters.
   void change(Bits64* new_words) {
     this->flip(new_words);
     strips_.for_each([&](const Strip& strip) {
@@ -104,7 +94,6 @@ class CellClusters : public RunClusters<Index> {
     });
   }
 
-  // Writes the new spins of the cluster of one site of each replica that is drawn.
   void change_chosen(Bits64* new_words) {
     strips_.for_each([&](const Strip& strip) {
       const Draws draws = replicas_.draws(strip.replica, step_);
@@ -139,7 +128,7 @@ class CellClusters : public RunClusters<Index> {
   using Base::replicas_, Base::lattice_, Base::strips_, Base::memory_, Base::step_, Base::record_;
   using Base::slabs_, Base::end_, Base::sewn_;
 
-  // Lets bonds be the active ones of a kind of rows, those that lead to rows with takes(row, other row).
+  // Draws the active bonds of a kind of rows, of those that lead to rows with takes(row, other row).
   void draw(const Strip& strip, int kind, int64_t begin, int64_t end, SpinTally& tally,
             std::vector<Bits64>& bonds, auto&& takes) const {
     const Bits64* const spins = replicas_.spins(words_, strip.replica);
@@ -190,7 +179,7 @@ class CellClusters : public RunClusters<Index> {
     if (record_) tally.add_to(record_of(strip.replica));
   }
 
-  // Unites a row with those up to itself in its slab. Its bonds are those from a word of `bonds` on.
+  // Unites a row with those up to itself in its slab, by its bonds from a word of `bonds` on.
   void join_row(const Strip& slab, int64_t row, int64_t begin_word, const std::vector<Bits64>* bonds,
                 RunForest<Index>& forest) const {
     const int64_t columns = lattice_.columns();
@@ -239,13 +228,12 @@ class CellClusters : public RunClusters<Index> {
       });
     }
   }
-  // Whether a kind of bonds leads to the same row as the one before it, and one site farther.
+  // Whether a kind of bonds leads to the same row as the one before, and one site farther.
   bool is_beside(int kind) const {
     const BondKind &one = cells_.kind[kind - 1], &other = cells_.kind[kind];
     return kind > 1 && std::equal(one.step, one.step + kRowAxis, other.step) && one.shift + 1 == other.shift;
   }
 
-  // Whether a row that bonds lead to is united with the slab's own.
   static bool is_before(const Strip& slab, int64_t row, int64_t other) {
     return slab.begin <= other && other <= row;
   }
@@ -285,7 +273,7 @@ class CellClusters : public RunClusters<Index> {
   const Bits64* const probabilities_;
 };
 
-// Memory that updates share. A call takes it away while it works, so that two calls never have the same.
+// Memory that updates share; a call takes it while it works, so that no two calls have the same.
 struct CellForests {
   std::optional<ForestMemory<int32_t>> narrow;
   std::optional<ForestMemory<int64_t>> wide;
@@ -299,7 +287,6 @@ class CellEngine {
   CellForests take_memory() { return std::exchange(memory_, CellForests()); }
   void give_back(CellForests&& memory) { memory_ = std::move(memory); }
 
-  // Writes the bonds that an update draws as words, those of kinds of a replica one after the other.
   void bonds(const Bits64* words, Bits32 step, const Bits64* probabilities, Bits64* out) const {
     each_word([&](int64_t replica, const CellWord& word) {
       for (int kind = 0; kind < cells_.kinds; ++kind)
@@ -309,7 +296,6 @@ class CellEngine {
     });
   }
 
-  // Adds to the records what the spins tell.
   void count(const Bits64* words, int64_t* record) const {
     each_word([&](int64_t replica, const CellWord& word) {
       int64_t sum = 0;
@@ -324,7 +310,6 @@ class CellEngine {
     });
   }
 
-  // The update of Swendsen and Wang, or that of Wolff.
   void update(CellForests& memory, const Bits64* words, Bits64* new_words, Bits32 step,
               const Bits64* probabilities, bool chosen, int64_t* record, bool clusters) const {
     cells_.lattice.sites() < (int64_t(1) << 31)

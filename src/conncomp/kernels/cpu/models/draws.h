@@ -1,8 +1,5 @@
-// Random numbers of core/spins.h, several at a time: the same bits, sooner.
-//
-// How: with AVX2 a lane of 64 bits computes one block of Philox, four to a register or, with AVX-512, eight,
-// and registers take turns to hide how long a multiplication takes. Without AVX2 the blocks follow one
-// another.
+// Random numbers of core/spins.h, several at a time. With AVX2 a lane of 64 bits computes one block of
+// Philox, and registers take turns to hide how long a multiplication takes.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +12,7 @@
 
 namespace conncomp {
 
-// Bonds of an axis that eight words have, which are `stride` apart.
+// Bonds along an axis of eight words, `stride` apart.
 struct EightBonds {
   Bits64 first_word;
   int64_t stride;
@@ -47,7 +44,7 @@ struct FourLanes {
 };
 
 #ifdef __AVX512F__
-// Masks of all lanes, as GCC warns of what the forms without masks leave undefined.
+// Forms with masks of all lanes avoid warnings of GCC.
 struct EightLanes {
   using Register = __m512i;
   static constexpr int kLanes = 8;
@@ -75,7 +72,6 @@ struct BlockLanes {
 
   Register word[4][kRegisters];
 
-  // Maps counters to blocks.
   void encrypt(Bits64 seed) {
     const Register low_factor = Lanes::all(0xD2511F53), high_factor = Lanes::all(0xCD9E8D57);
     Bits32 key[2] = {Bits32(seed), Bits32(seed >> 32)};
@@ -135,8 +131,7 @@ struct BlockLanes {
 
 #ifdef __AVX2__
 
-// bernoulli() for the words of two registers, in place: two blocks of each at a time. Of the blocks one knows
-// the indices, by lane, and a purpose and an axis for each register.
+// bernoulli() for the words of two registers, in place, given the blocks' indices by lane, purposes and axes.
 template <class Lanes>
 inline void activate_two(const Draws& draws, const Bits64* index, const Bits32 (&draw)[2], Bits64 probability,
                          Bits64* const (&words)[2]) {
@@ -179,7 +174,6 @@ inline void activate_eight(const Draws& draws, const EightBonds& bonds, Bits64 p
   bonds.number(draws, index);
   activate_two<FourLanes>(draws, index, {draw, draw}, probability, {bonds.words, bonds.words + 4});
 }
-// The same twice.
 inline void activate_both(const Draws& draws, const EightBonds& first, const EightBonds& second,
                           Bits64 probability, Purpose purpose = kBond) {
 #ifdef __AVX512F__
@@ -223,7 +217,6 @@ inline Bits64 activate_word(const Draws& draws, Bits64 word, int axis, Bits64 pr
 }
 
 #else
-
 inline void activate_eight(const Draws& draws, const EightBonds& bonds, Bits64 probability,
                            Purpose purpose = kBond) {
   for (int k = 0; k < 8; ++k)
@@ -242,7 +235,7 @@ inline Bits64 activate_word(const Draws& draws, Bits64 word, int axis, Bits64 pr
 
 #endif
 
-// Replaces bonds, as `count` consecutive words of an axis, by those of them that are active.
+// Leaves the active ones of bonds, `count` consecutive words of an axis.
 inline void activate(const Draws& draws, int64_t first_word, int axis, Bits64 probability, int64_t count,
                      Bits64* words, Purpose purpose = kBond) {
 #ifdef __AVX2__

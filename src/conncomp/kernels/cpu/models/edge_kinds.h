@@ -1,5 +1,4 @@
-// Kinds of spins on edges, as the engine of edge_spins.h asks them: some hundred bonds or vertices at a time,
-// so that all of the engine is compiled once.
+// Kinds of spins on edges, some hundred at a time, so that the engine (edge_spins.h) is compiled once.
 #pragma once
 
 #include "core/edge_vectors.h"
@@ -9,14 +8,14 @@
 
 namespace conncomp {
 
-// The spins of all replicas, of which one is looked at, and what its update draws.
+// The spins of all replicas, the replica looked at, and its draws.
 struct SpinsOfReplica {
   const void* spins;
   int64_t replica;
   Draws draws;
 };
 
-// Which vertices of a word change: roots are found from `parent`; a single cluster may be chosen.
+// Words of vertices that change: roots are found from `parent`; a single cluster may be chosen.
 struct FlippedWords {
   int64_t first, count;
   const Bits64* flips;
@@ -28,26 +27,23 @@ class EdgeSpins {
  public:
   virtual ~EdgeSpins() = default;
 
-  // Whether what is satisfied is counted as bonds are drawn.
+  // Whether satisfied bonds are counted as they are drawn.
   virtual bool is_counted() const = 0;
   // How many fields of a record follow those of core/spins.h: states, or components.
   virtual int64_t counts() const = 0;
-  // The weights of bonds, and of those to the ghost, from `first` on. Returns what of them is satisfied,
-  // where that is counted.
+  // The weights of bonds, or of those to the ghost; returns what of them is satisfied, where that is counted.
   virtual int64_t weigh(const SpinsOfReplica& of, const EdgeBonds& edges, int64_t first, int64_t count,
                         int32_t* weights) const = 0;
   virtual int64_t weigh_ghosts(const SpinsOfReplica& of, const EdgeBonds& edges, int64_t first, int64_t count,
                                int32_t* weights) const = 0;
-  // Which clusters stay, of those whose smallest vertices a word has.
+  // The clusters that stay, of those whose smallest vertices a word has.
   virtual Bits64 staying(const Draws& draws, int64_t word) const = 0;
   virtual void count_word(const SpinsOfReplica& of, int64_t word, int64_t* counts) const = 0;
-  // The energy of bonds, or of those to the ghost, without its sign, where that is not counted.
+  // The energy without its sign, where satisfied bonds are not counted.
   virtual int64_t energy(const SpinsOfReplica& of, const EdgeBonds& edges, bool ghosts, int64_t first,
                          int64_t count) const = 0;
   virtual void write(const SpinsOfReplica& of, const FlippedWords& words, void* new_spins) const = 0;
-  // Draws the first spins of a word's vertices, of vectors.
   virtual void start(const Draws& draws, int64_t replica, int64_t word, void* spins) const = 0;
-  // Offers so many vertices, in place.
   virtual void offer(const Draws& draws, int64_t replica, const LocalUpdate& update,
                      const EdgeClass& together, void* spins) const = 0;
 };

@@ -1,13 +1,8 @@
-// Models on any edges on the CPU: what models/on_edges/cpu.py asks for.
-//
-// What: the update of Swendsen and Wang, and that of Wolff, by union-find over active bonds
-// (core/edge_spins.h); local updates (core/edge_local.h). How: threads take parts of the bonds, some
-// hundred of which draw their numbers at once, and unite the ends of active ones by compare-and-swap; a bit
-// for each vertex says whether the cluster that it is the root of stays. Then the spins of a word of vertices
-// find their roots. What depends on the kind of spins is edge_kinds.h. Cost: a random read of a spin for each
-// end of a bond, two of parents for those that are active; 4 bytes and two bits a vertex. Source: ours; R. H.
-// Swendsen and J.-S. Wang, Phys. Rev. Lett. 58, 86 (1987), and U. Wolff, Phys. Rev. Lett. 62, 361 (1989), for
-// the updates.
+// Models on any edges on the CPU: the updates of Swendsen and Wang and of Wolff, by union-find over active
+// bonds (core/edge_spins.h), and local updates (core/edge_local.h). Threads take parts of the bonds, some
+// hundred of which draw at once, and unite the ends of active ones; a bit for each root says whether its
+// cluster stays. Then vertices find their roots. Source: ours; R. H. Swendsen and J.-S. Wang, Phys. Rev.
+// Lett. 58, 86 (1987), and U. Wolff, 62, 361 (1989).
 #pragma once
 
 #include <optional>
@@ -21,7 +16,7 @@
 
 namespace conncomp {
 
-// What an update draws bonds by, and writes them to; all but `spins` may be missing.
+// How an update draws bonds, and its record; all but `spins` may be missing.
 struct EdgeUpdate {
   const void* spins;
   Bits32 step;
@@ -30,7 +25,6 @@ struct EdgeUpdate {
   int64_t* record;
 };
 
-// The memory of clusters, which updates share.
 struct EdgeForest {
   Buffer<int32_t> parent, size;  // by vertex
   Buffer<Bits64> stays;          // by word: of roots whose clusters do not change
@@ -46,11 +40,10 @@ class EdgeEngine {
   EdgeEngine(const Replicas& replicas, const EdgeBonds& edges, std::unique_ptr<const EdgeSpins> kind)
       : replicas_(replicas), edges_(edges), kind_(std::move(kind)) {}
 
-  // Memory that updates share; as CellEngine has it.
+  // Memory that updates share, as CellEngine's.
   std::optional<EdgeForest> take_memory() { return std::exchange(memory_, std::nullopt); }
   void give_back(std::optional<EdgeForest> memory) { memory_ = std::move(memory); }
 
-  // Draws the first spins of vectors.
   void start(void* spins) const {
     for_each_words([&](int64_t replica, int64_t begin, int64_t end) {
       const Draws draws = replicas_.draws(replica, 0);
@@ -58,7 +51,6 @@ class EdgeEngine {
     });
   }
 
-  // Adds to the records what the spins tell.
   void count(const EdgeUpdate& update) const {
     count_spins(update);
     if (kind_->is_counted()) {
@@ -70,14 +62,13 @@ class EdgeEngine {
     if (edges_.field != nullptr) add_energy(update, true, vertices());
   }
 
-  // Writes which bonds are active, a byte each.
   void bonds(const EdgeUpdate& update, uint8_t* active) const {
     draw(update, kEdgeBond, [&](int64_t replica, int64_t first, int64_t count, const uint8_t* is) {
       std::copy_n(is, count, active + replica * edges_.count + first);
     });
   }
 
-  // Writes the new spins of all clusters, or that of one drawn vertex, and measures those before.
+  // Writes the new spins of all clusters, or of that of one drawn vertex, and measures those before.
   void update(std::optional<EdgeForest>& memory, const EdgeUpdate& update, void* new_spins, bool chosen,
               bool sizes) const {
     if (!memory) memory.emplace(replicas_);
@@ -112,7 +103,6 @@ class EdgeEngine {
     if (sizes) measure(forest, update);
   }
 
-  // Offers the vertices of a class, in place, what core/edge_local.h says.
   void offer(const EdgeUpdate& update, const EdgeArcs& arcs, int32_t rule, const EdgeClass& together,
              void* spins) const {
     constexpr int64_t kSome = 64;
@@ -145,8 +135,8 @@ class EdgeEngine {
     return {update.spins, replica, replicas_.draws(replica, update.step)};
   }
 
-  // Calls body(replica, begin, end) for parts of so many things that each replica has, in parallel. Threads
-  // are at neighbouring parts at the same time: bonds may pass over the sites several times.
+  // Calls body(replica, begin, end) for parts of `count` things of each replica; threads are at neighbouring
+  // parts.
   void for_each_part(int64_t count, int64_t grain, Part body) const {
     const Parts parts(count, grain);
     parallel_for(
@@ -154,7 +144,6 @@ class EdgeEngine {
         [&](int64_t k) { body(k / parts.parts, parts.begin(k % parts.parts), parts.end(k % parts.parts)); },
         Dealing::kQueue);
   }
-  // The same for words, a few at a time.
   void for_each_words(Part body) const {
     for_each_part(words(), kGrain / kWordSites, [&](int64_t replica, int64_t begin, int64_t end) {
       for (; begin < end; begin += kWords) {
@@ -164,7 +153,6 @@ class EdgeEngine {
     });
   }
 
-  // The numbers that things from `first` on draw.
   static void draw_numbers(const Draws& draws, Purpose purpose, int64_t first, int64_t count,
                            Bits32* numbers) {
     constexpr int64_t kBlocks = kTogether / kEdgesOfBlock + 1;
@@ -178,8 +166,8 @@ class EdgeEngine {
     }
   }
 
-  // Calls body(replica, first, count, which are active) for pieces of all bonds, or of those to the ghost,
-  // and counts what is satisfied, where that is asked for, and active bonds.
+  // Calls body(replica, first, count, active) for pieces of bonds, or those to the ghost; counts active,
+  // satisfied.
   void draw(const EdgeUpdate& update, Purpose purpose, Drawn body) const {
     const bool ghosts = purpose == kGhostBond;
     if (ghosts && edges_.field == nullptr) return;
@@ -214,7 +202,6 @@ class EdgeEngine {
       is[k] = weights[k] > 0 && is_active(weights[k], numbers[k], update.logarithm, temperature);
   }
 
-  // Adds the energy of all bonds, or of those to the ghost, without its sign.
   void add_energy(const EdgeUpdate& update, bool ghosts, int64_t count) const {
     for_each_part(count, kGrain, [&](int64_t replica, int64_t begin, int64_t end) {
       const SpinsOfReplica of = of_replica(update, replica);
@@ -249,7 +236,6 @@ class EdgeEngine {
     for (int64_t vertex = word * kWordSites; vertex < end; ++vertex) body(int32_t(vertex));
   }
 
-  // Lets the cluster of one vertex change, which is drawn.
   void choose(EdgeForest& forest, const EdgeUpdate& update, int64_t replica) const {
     const Draws draws = replicas_.draws(replica, update.step);
     const auto vertex = int32_t(below(half(draws(kChosenSite, 0), 0), Bits64(vertices())));
@@ -257,7 +243,7 @@ class EdgeEngine {
     stays(forest, replica)[root / kWordSites] &= ~(Bits64(1) << root % kWordSites);
   }
 
-  // Which vertices of a word change; with `flatten` the paths to their roots are shorter from then on.
+  // The vertices of a word that change; clears their sizes with `flatten`.
   Bits64 flipped(EdgeForest& forest, int64_t replica, int64_t word, bool flatten) const {
     int32_t* const parent = parents(forest, replica);
     const Bits64* const stay = stays(forest, replica);
@@ -294,11 +280,9 @@ class EdgeEngine {
   std::optional<EdgeForest> memory_;
 };
 
-// Classes of vertices no two of which are neighbours, so that those of a class can change at once; returns
-// how many. One vertex after another takes the first class that no neighbour before it is in, so that a graph
-// of two parts whose vertices follow neighbours has two. Cost: a look at each arc, by one thread; at most one
-// class more than the largest degree. Source: D. J. A. Welsh and M. B. Powell, An upper bound for the
-// chromatic number of a graph (1967).
+// Classes of vertices no two of which are neighbours; returns how many. One vertex after another takes the
+// first class that no neighbour before it is in: at most one class more than the largest degree, two in a
+// graph of two parts whose vertices follow neighbours. Source: Welsh and Powell 1967.
 inline int64_t classify_vertices(const EdgeArcs& arcs, int64_t vertices, int32_t* class_of) {
   std::vector<int64_t> taken;  // by class: the last vertex that has a neighbour in it
   for (int64_t vertex = 0; vertex < vertices; ++vertex) {

@@ -1,8 +1,6 @@
-// Exchanges of spins on the CPU: sweeps of all replicas, and what they measure.
-//
-// How: the words of a class are shared among threads, which meet after each substep; replicas that are more
-// than threads run side by side instead, each by one thread. Either way a word is written by one thread, and
-// no other reads it in that substep (core/kawasaki.h).
+// Exchanges of spins on the CPU (core/kawasaki.h). Threads share the words of a class and meet after each
+// substep, or replicas run side by side. Either way one thread writes a word, and no other reads it in that
+// substep.
 #pragma once
 
 #include "core/kawasaki.h"
@@ -30,7 +28,7 @@ class KawasakiEngine {
   KawasakiEngine(const ExchangeLattice& lattice, Bits64 seed, Bits64 first, int64_t replicas)
       : lattice_(lattice), seed_(seed), first_(first), replicas_(replicas) {}
 
-  // Lets the spins of the smallest keys be up, `up` of each replica, in words that are 0.
+  // Sets the spins of the smallest keys, `up` of each replica, in words that are 0.
   void start(const int64_t* up, Bits64* words) const {
     const int64_t sites = int64_t(lattice_.words()) * lattice_.domains();
     // The lowest digits of a key are its site, so that no two are equal.
@@ -56,14 +54,12 @@ class KawasakiEngine {
     });
   }
 
-  // Makes the sweep `step` of the spins `words`, and leaves them in `new_words`.
   void sweep(const Bits64* words, Bits64* new_words, Bits32 step, const uint8_t* acceptance) const {
     const int64_t all = replicas_ * lattice_.words();
     for_each_index(all, [&](int64_t word) { new_words[word] = Shared::load(words + word); });
     with_kind([&](auto kind) { sweep_kind<kind.value>(new_words, step, acceptance); });
   }
 
-  // Writes the number of unsatisfied bonds of each replica.
   void count_unsatisfied(const Bits64* words, int64_t* counts) const {
     with_kind([&](auto kind) {
       parallel_for(replicas_, [&](int64_t replica) {
@@ -79,11 +75,10 @@ class KawasakiEngine {
   }
 
  private:
-  // Of an exchange of a word, and of a key, in steps of a simple loop.
+  // The cost of an exchange of a word, and of a key, in steps of a simple loop.
   static constexpr int64_t kWordCost = 64, kKeyCost = 8;
 
-  // The key that so many others are below: digit by digit, from the highest one, of those keys that have the
-  // digits before.
+  // The key of a rank, digit by digit from the highest, of those keys that have the digits before.
   static Bits64 key_of_rank(const Bits64* keys, int64_t size, int64_t rank) {
     constexpr int kBase = 8, kNumbers = 1 << kBase;
     std::vector<Bits64> alike, next;
@@ -125,14 +120,10 @@ class KawasakiEngine {
 
   Draws draws_of(int64_t replica, Bits32 step) const { return {seed_, first_ + Bits64(replica), step}; }
 
-  template <int number>
-  struct Kind {
-    static constexpr int value = number;
-  };
   void with_kind(auto&& body) const {
-    if (lattice_.kind == kSquare) return body(Kind<kSquare>());
-    if (lattice_.kind == kSimpleCubic) return body(Kind<kSimpleCubic>());
-    body(Kind<kBodyCentred>());
+    if (lattice_.kind == kSquare) return body(std::integral_constant<int, kSquare>());
+    if (lattice_.kind == kSimpleCubic) return body(std::integral_constant<int, kSimpleCubic>());
+    body(std::integral_constant<int, kBodyCentred>());
   }
 
   template <int kind>
@@ -163,7 +154,7 @@ class KawasakiEngine {
     for (int64_t replica = 0; replica < replicas_; ++replica) sweep_replica(replica);
   }
 
-  // Calls body(begin, end) for pieces of a range that take about a millisecond.
+  // Calls body(begin, end) for pieces of about a millisecond.
   static void for_each_piece(int64_t begin, int64_t end, auto&& body) {
     constexpr int64_t kPiece = 1 << 12;
     for (; begin < end; begin += kPiece) body(begin, std::min(begin + kPiece, end));

@@ -1,5 +1,4 @@
-// The rows of a lattice: their places, their neighbours, and the bonds that join them; and the pieces of work
-// that they are.
+// The rows of a lattice: their places, neighbours and bonds; and the pieces of work that they are.
 #pragma once
 
 #include <thread>
@@ -10,7 +9,6 @@
 
 namespace conncomp {
 
-// The replicas of a model, at one update.
 struct Replicas {
   Lattice lattice;
   Bits64 seed, first;
@@ -18,14 +16,12 @@ struct Replicas {
 
   Draws draws(int64_t replica, Bits32 step) const { return {seed, first + Bits64(replica), step}; }
   int64_t words(int planes) const { return planes * lattice.words(); }
-  // In the array of all replicas.
   template <class Word>
   Word* spins(Word* words, int64_t replica) const {
     return words + replica * this->words(lattice.planes);
   }
 };
 
-// A row as its coordinates.
 struct RowPlace {
   int64_t row, at[kRowAxis];
 
@@ -35,26 +31,23 @@ struct RowPlace {
       row /= lattice.length[k];
     }
   }
-  // To the next row in C order.
   void advance(const Lattice& lattice) {
     ++row;
     for (int k = kRowAxis - 1; k >= 0 && ++at[k] == lattice.length[k]; --k) at[k] = 0;
   }
 };
 
-// How many rows a step along an axis before the last one moves.
 inline int64_t row_stride(const Lattice& lattice, int axis) {
   int64_t stride = 1;
   for (int k = kRowAxis - 1; k > axis; --k) stride *= lattice.length[k];
   return stride;
 }
 
-// The row before along an axis before the last one, from which a bond leads to this one inside the lattice;
-// or -1.
+// The row before along an axis before the last one, from which a bond leads inside the lattice; or -1.
 inline int64_t row_before(const Lattice& lattice, const RowPlace& place, int axis) {
   return place.at[axis] > 0 ? place.row - row_stride(lattice, axis) : -1;
 }
-// The first row along the axis, to which a bond leads from this one, the last, around the lattice; or -1.
+// The first row along the axis, to which a bond leads around the lattice from the last one; or -1.
 inline int64_t row_around(const Lattice& lattice, const RowPlace& place, int axis) {
   if (!lattice.closes(axis) || place.at[axis] + 1 < lattice.length[axis]) return -1;
   return place.row - place.at[axis] * row_stride(lattice, axis);
@@ -74,8 +67,7 @@ inline void equal_sites(const Lattice& lattice, const Bits64* spins, int64_t row
   for (int64_t w = columns - 1; w < words; w += columns) equal[w] &= sites;
 }
 
-// Writes which sites of rows from `row` on hold the spin of the next one along the row: as if rows never
-// ended, and then of the last words of rows.
+// Writes which sites hold the spin of the next along the row: as if rows never ended, then at ends.
 inline void equal_along(const Lattice& lattice, const Bits64* spins, int64_t row, int64_t rows,
                         Bits64* equal) {
   const int64_t columns = lattice.columns(), words = rows * columns;
@@ -95,7 +87,6 @@ inline void equal_along(const Lattice& lattice, const Bits64* spins, int64_t row
   }
 }
 
-// Writes the satisfied bonds that rows have along an axis: bit by bit those of their sites.
 inline void satisfied_bonds(const Lattice& lattice, const Bits64* spins, int64_t row, int64_t rows, int axis,
                             Bits64* bonds) {
   if (axis == kRowAxis) return equal_along(lattice, spins, row, rows, bonds);
@@ -112,12 +103,11 @@ inline void satisfied_bonds(const Lattice& lattice, const Bits64* spins, int64_t
   }
 }
 
-// Rows of a replica that are one piece of work.
 struct Strip {
   int64_t replica, begin, end;
 };
 
-// Calls body(begin, end) for a few rows of a strip at a time, of some thousand sites, or for one long one.
+// Calls body(begin, end) for a few rows of a strip, of some thousand sites, or one long one, at a time.
 void for_each_chunk(const Lattice& lattice, const Strip& strip, auto&& body) {
   constexpr int64_t kWords = 128;
   const int64_t rows = std::max<int64_t>(kWords / lattice.columns(), 1);
@@ -128,7 +118,6 @@ void for_each_chunk(const Lattice& lattice, const Strip& strip, auto&& body) {
   }
 }
 
-// All rows of all replicas in pieces, each in one replica.
 struct Strips {
   int64_t rows, per_replica, count;
 
@@ -150,7 +139,6 @@ struct Strips {
     return {replica, begin(k), begin(k + 1)};
   }
 
-  // Calls body(strip) for each, in parallel.
   void for_each(auto&& body) const {
     parallel_for(count, [&](int64_t piece) { body((*this)[piece]); });
   }
@@ -159,14 +147,12 @@ struct Strips {
   int64_t begin(int64_t k) const { return rows / per_replica * k + std::min(k, rows % per_replica); }
 };
 
-// Which strips of a loop are slabs: strips of a replica that follow each other, and that one thread has taken
-// in this order. What it does with a strip may rely on what it has done with those of the slab before, and
-// change it: nobody else does meanwhile.
+// Slabs: consecutive strips of a replica that one thread takes in order, so that it may change those before.
 class Slabs {
  public:
   explicit Slabs(const Strips& strips) : strips_(strips), owner_(strips.count), begin_(strips.count) {}
 
-  // Its slab up to the end of a strip that a thread takes, which calls this once.
+  // The slab up to the end of a strip, which a thread takes by calling this once.
   Strip take(int64_t piece) {
     const std::thread::id self = std::this_thread::get_id();
     const bool goes_on =
@@ -175,7 +161,6 @@ class Slabs {
     owner_[piece].store(self, std::memory_order_relaxed);
     return (*this)[piece];
   }
-  // The same of a strip that has been taken.
   Strip operator[](int64_t piece) const {
     const Strip strip = strips_[piece];
     return {strip.replica, begin_[piece], strip.end};

@@ -1,9 +1,7 @@
-// Sweeps of spin glasses on the CPU: see core/spin_glass.h.
-//
-// How: threads share the rows of all groups, colour by colour. Where bonds are ±J, four sites of a colour are
-// updated together, each a word of a register: with AVX2 one call of Philox draws eight digits of all four,
-// and what is undecided then, in a fifth of the words, is decided site by site. Cost: 32 ns for the 64 spins
-// of a word on two cores that others used, too, and 1,400 to 2,300 where couplings are numbers.
+// Sweeps of spin glasses on the CPU (core/spin_glass.h). Threads share the rows of all groups, colour by
+// colour. Where bonds are ±J, four sites are updated together, each a word of a register: with AVX2 one
+// Philox draws eight digits of all four, and the fifth of words undecided then is decided site by site. Cost:
+// 32 ns for the 64 spins of a word on two cores in use, and 1,400 to 2,300 where couplings are numbers.
 #pragma once
 
 #include <bit>
@@ -22,7 +20,7 @@ struct IndexTogether {
 };
 #endif
 
-// The words of a group, and signs and presence of the bonds of its replicas, of which `bonds` may be null.
+// The words of a group, and signs and presence (or null) of its bonds.
 template <int axes>
 struct GlassWords {
   const Bits64 *spins, *negatives, *bonds;
@@ -45,8 +43,7 @@ struct GlassWords {
 #endif
 };
 
-// ±J: a word for each group, axis and site tells whose bonds are negative; another one, if not null, who has
-// the bond. `table` has the digits of each group, of all kinds of chances.
+// ±J: which bonds are negative and, if not null, exist; `table` has each group's digits, of all chances.
 struct GlassBits {
   const Bits64 *negatives, *bonds, *table;
 };
@@ -62,7 +59,6 @@ class SpinGlassEngine {
   SpinGlassEngine(const GlassReplicas& replicas, int axes)
       : replicas_(replicas), axes_(axes), sites_(replicas.lattice.sites()) {}
 
-  // Draws the first spins.
   void start(Bits64* words) const {
     parallel_for(replicas_.groups(), [&](int64_t group) {
       const Draws draws = replicas_.draws(group, 0);
@@ -83,8 +79,6 @@ class SpinGlassEngine {
     with_axes([&](auto axes) { sweep_numbers<axes.value>(words, step, numbers); });
   }
 
-  // Adds to each replica's record what the sites have of unsatisfied bonds, or minus the energy, and of spins
-  // that are up.
   void count_bits(const Bits64* words, const GlassBits& bits, int64_t* record) const {
     with_axes([&](auto axes) {
       count<axes.value>(record, [&](int64_t group, const auto& place, int64_t (&counts)[2][kGroup]) {
@@ -120,7 +114,6 @@ class SpinGlassEngine {
       for_each_in(0, sites_, [=](int64_t k) { out[k] = uint8_t((of_a[k] >> a.bit ^ of_b[k] >> b.bit) & 1); });
     });
   }
-  // Flips the spins of each replica that has a pair, or -1, where the pair says so.
   void flip_pairs(Bits64* words, const int32_t* pair_of, const uint8_t* flips) const {
     parallel_for(replicas_.groups(), [&](int64_t group) {
       Bits64* const spins = words + group * sites_;
@@ -134,18 +127,14 @@ class SpinGlassEngine {
   }
 
  private:
-  // Of an update of a word, in steps of a simple loop.
+  // The cost of an update of a word, in steps of a simple loop.
   static constexpr int64_t kWordCost = 64;
 
-  template <int number>
-  struct Axes {
-    static constexpr int value = number;
-  };
   void with_axes(auto&& body) const {
-    if (axes_ == 1) return body(Axes<1>());
-    if (axes_ == 2) return body(Axes<2>());
-    if (axes_ == 3) return body(Axes<3>());
-    body(Axes<4>());
+    if (axes_ == 1) return body(std::integral_constant<int, 1>());
+    if (axes_ == 2) return body(std::integral_constant<int, 2>());
+    if (axes_ == 3) return body(std::integral_constant<int, 3>());
+    body(std::integral_constant<int, 4>());
   }
 
   template <int axes>
@@ -155,7 +144,6 @@ class SpinGlassEngine {
             bits.bonds == nullptr ? nullptr : bits.bonds + bonds, sites_};
   }
 
-  // Calls body(group, row, begin, end) for the sites of a colour in each row, in parallel.
   template <class Body>
   void for_each_row(int colours, int colour, Body&& body) const {
     const Lattice& lattice = replicas_.lattice;
@@ -173,11 +161,7 @@ class SpinGlassEngine {
   }
   void for_each_colour(auto&& body) const {
     const int colours = glass_colours(replicas_.lattice);
-    for (int colour = 0; colour < colours; ++colour)
-      for_each_row(colours, colour,
-                   [&](int64_t group, const int32_t (&row)[kRowAxis], int32_t begin, int32_t end) {
-                     body(group, row, begin, end);
-                   });
+    for (int colour = 0; colour < colours; ++colour) for_each_row(colours, colour, body);
   }
 
   template <int axes, bool whole>

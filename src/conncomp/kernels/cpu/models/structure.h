@@ -1,9 +1,6 @@
-// Structure factors on the CPU: what models/observables/structure.py asks for.
-//
-// What: sums of core/structure.h over all sites, and the squares of those over clusters, whose labels are
-// known. How: threads take parts of the sites, some hundred of a row at a time, whose phases lie beside each
-// other in a table or are those of a few sites of a cell. Cost: a product of each wave, cosine and sine, and
-// component a site; of clusters an atomic addition each. Memory: 16 bytes a site where clusters are summed.
+// Structure factors on the CPU (core/structure.h): sums over all sites, and squares over clusters, whose
+// labels are known. Threads take some hundred sites of a row at a time, whose phases lie beside each other in
+// a table or are of a few sites of a cell. Memory: 16 bytes a site where clusters are summed.
 #pragma once
 
 #include <string>
@@ -19,10 +16,9 @@ class StructureSums {
  public:
   virtual ~StructureSums() = default;
   virtual int components() const = 0;
-  // Adds to `sums`, by replica, component, wave, cosine and sine, what the spins tell.
+  // Adds to `sums`, by replica, component, wave, cosine and sine.
   virtual void count(const void* spins, int64_t* sums) const = 0;
-  // Adds to `limbs`, by replica and wave, the squares of clusters' sums, as add_square has them. Labels are
-  // below the number of sites of a replica, which each has of its own.
+  // Adds to `limbs`, by replica and wave, squares of clusters' sums. Labels are below the number of sites.
   virtual void square(const void* spins, Bits32 step, const int32_t* label, int64_t* limbs) const = 0;
 };
 
@@ -100,7 +96,6 @@ class StructureSumsOf final : public StructureSums {
   const Spin* of_replica(const void* spins, int64_t replica) const {
     return static_cast<const Spin*>(spins) + replica * Kind::length(replicas_.lattice);
   }
-  // Calls body(replica, first, count) for sites of a row, in parallel.
   void for_each_some(auto&& body) const {
     const int64_t sites = replicas_.lattice.sites();
     const Parts parts(sites, kGrain);
@@ -116,7 +111,6 @@ class StructureSumsOf final : public StructureSums {
       }
     });
   }
-  // The numbers of sites of a row.
   static void take_values(const WavedStates& kind, const Bits64* spins, int64_t first, int64_t count,
                           int component, int32_t* value) {
     const Bits64* const row = spins + kind.row_of(first);
@@ -128,7 +122,6 @@ class StructureSumsOf final : public StructureSums {
                           int64_t first, int64_t count, int component, int32_t* value) {
     for (int64_t i = 0; i < count; ++i) value[i] = kind.value(spins, first + i, component);
   }
-  // The phases of sites of a row.
   void take_phases(int k, int64_t first, int64_t count, Phase* phases) const {
     const Wave& wave = waves_.wave[k];
     const int32_t cell = waves_.cell;
@@ -146,7 +139,7 @@ class StructureSumsOf final : public StructureSums {
   const Kind kind_;
 };
 
-// The sums of spins of a kind, by its name; null if there is none of that.
+// The sums of spins of a kind, by its name; null if there is none.
 inline std::unique_ptr<const StructureSums> structure_sums(const std::string& kind, const Replicas& replicas,
                                                            const Waves& waves) {
   const auto of = [&]<class Kind>(std::type_identity<Kind>) -> std::unique_ptr<const StructureSums> {
@@ -161,10 +154,8 @@ inline std::unique_ptr<const StructureSums> structure_sums(const std::string& ki
   return nullptr;
 }
 
-// Clusters that active bonds make among any sites: items side by side have the same bonds, of which a byte
-// says for each item which are active. The label of a site is the smallest one of its cluster, by
-// core/union_find.h; threads take parts of the bonds, then of the sites. Cost: two random reads of parents an
-// active bond, one a site. Source: ours.
+// Clusters of active bonds among any sites, a byte for each bond: of items side by side. The label of a site
+// is the smallest of its cluster. Source: ours.
 struct ActiveEdges {
   int64_t items, sites, count;
   const int32_t *u, *v;

@@ -1,10 +1,7 @@
-// The XY and the Heisenberg model on the CPU, by clusters of Wolff's embedding.
-//
-// What: the update of Swendsen and Wang, and that of Wolff, of spins of core/vector_spins.h. How: projections
-// on the mirror make the active bonds of a word of 64 sites, wherever the forests of the Potts model (potts/)
-// ask for them; these tell which clusters of a word are reflected, and a last pass reflects. A single cluster
-// grows from its site and draws no other bonds than its own. Cost: a polynomial and a quarter of a Philox
-// call for each bond. Source: ours; U. Wolff, Phys. Rev. Lett. 62, 361 (1989).
+// The XY and the Heisenberg model on the CPU, by clusters of Wolff's embedding (core/vector_spins.h).
+// Projections on the mirror make the active bonds of a word wherever the forests of potts/ ask for them; a
+// last pass reflects. A single cluster grows from its site. Source: ours; U. Wolff, Phys. Rev. Lett. 62, 361
+// (1989).
 #pragma once
 
 #include "core/vector_spins.h"
@@ -13,7 +10,6 @@
 
 namespace conncomp {
 
-// Memory that updates share. A call takes it away while it works, so that two calls never have the same.
 struct VectorMemory {
   std::optional<ForestMemory<int32_t>> forest;
   std::optional<Buffer<Bits64>> reflected;  // by word: which sites are
@@ -21,13 +17,12 @@ struct VectorMemory {
   std::optional<Buffer<int64_t>> projected;  // by run: of the cluster whose root it is
 };
 
-// What is measured of clusters, all replicas after each other: sizes, by the fields of core/spins.h, and sums
-// of squares of projections.
+// What is measured of clusters: sizes (core/spins.h), and sums of squares of projections.
 struct VectorClusters {
   int64_t *sizes, *projected;
 };
 
-// What an update starts from: spins of all replicas, and how strong the bonds of each are.
+// Spins of all replicas, and how strong the bonds of each are.
 template <class Spin>
 struct VectorUpdate {
   const Spin* spins;
@@ -42,7 +37,6 @@ class VectorEngine {
   using Mirror = typename Kind::Mirror;
   using Update = VectorUpdate<Spin>;
 
-  // `replicas` have two states and fewer than 2^31 sites each.
   VectorEngine(const Replicas& replicas, int axes, bool negative)
       : replicas_(replicas),
         lattice_(replicas.lattice),
@@ -64,7 +58,6 @@ class VectorEngine {
     });
   }
 
-  // Adds to the records, of so many fields, what the spins tell.
   void count(const Spin* spins, int64_t* record) const {
     Strips(replicas_).for_each([&](const Strip& strip) {
       int64_t sums[kVectorFields] = {};
@@ -77,28 +70,23 @@ class VectorEngine {
     });
   }
 
-  // Writes the active bonds of an update, a plane of words for each axis.
   void bonds(const Update& update, Bits64* out) const {
     const Source source(*this, update);
     const int64_t words = lattice_.words(), columns = lattice_.columns();
     each_row([&](int64_t replica, const RowPlace& place) {
       Bits64* const planes = out + replica * words * (kLatticeAxes - first_axis_);
       for (int axis = first_axis_; axis < kLatticeAxes; ++axis)
-        source.draw(replica, place.row * columns, columns, axis,
-                    planes + (axis - first_axis_) * words + place.row * columns);
+        source(replica, place.row * columns, columns, axis,
+               planes + (axis - first_axis_) * words + place.row * columns);
     });
   }
 
-  // The update of Swendsen and Wang; measures clusters if there are records.
   void reflect_clusters(VectorMemory& memory, const Update& update, Spin* new_spins,
                         const VectorClusters& records) const {
     if (!memory.forest) memory.forest.emplace(replicas_);
     if (!memory.reflected) memory.reflected.emplace(replicas_.count * lattice_.words());
     const Source source(*this, update);
-    const auto draw = [&](int64_t replica, int64_t word, int64_t count, int axis, Bits64* bonds) {
-      source.draw(replica, word, count, axis, bonds);
-    };
-    const BondSource given(draw);
+    const BondSource given(source);
     SwendsenWang<int32_t> clusters(replicas_, *memory.forest, nullptr, update.step, nullptr, records.sizes,
                                    false, &given);
     clusters.label();
@@ -110,13 +98,9 @@ class VectorEngine {
     reflect(update, source, memory.reflected->data(), new_spins);
   }
 
-  // The update of Wolff: reflects the cluster of a site that is drawn.
   void reflect_one(VectorMemory& memory, const Update& update, Spin* new_spins) const {
     const Source source(*this, update);
-    const auto draw = [&](int64_t replica, int64_t word, int64_t count, int axis, Bits64* bonds) {
-      source.draw(replica, word, count, axis, bonds);
-    };
-    const BondSource given(draw);
+    const BondSource given(source);
     for_each_index(replicas_.count * lattice_.sites(),
                    [&](int64_t site) { new_spins[site] = update.spins[site]; });
     CellMemory::for_each_replica(
@@ -139,13 +123,12 @@ class VectorEngine {
   }
 
  private:
-  static constexpr int kSlow = 16;  // how many times longer a site takes than most loops that poll
+  static constexpr int kSlow = 16;  // times that a site takes longer than in most loops that poll
 
   template <class S>
   S* of_replica(S* spins, int64_t replica) const {
     return spins + replica * lattice_.sites();
   }
-  // Calls body(replica, place) for all rows, in parallel.
   void each_row(auto&& body) const {
     Strips(replicas_).for_each([&](const Strip& strip) {
       for (RowPlace place(lattice_, strip.begin); place.row < strip.end; place.advance(lattice_)) {
@@ -154,13 +137,11 @@ class VectorEngine {
       }
     });
   }
-  // The next row along an axis before the last one; -1 if there is none.
   int64_t row_after(const RowPlace& place, int axis) const {
     if (place.at[axis] + 1 < lattice_.length[axis]) return place.row + row_stride(lattice_, axis);
     return row_around(lattice_, place, axis);
   }
 
-  // Draws the active bonds of an update.
   class Source {
    public:
     Source(const VectorEngine& engine, const Update& update) : engine_(engine), update_(update) {
@@ -169,8 +150,7 @@ class VectorEngine {
     }
     const Mirror& mirror(int64_t replica) const { return mirrors_[replica]; }
 
-    // As of BondSource.
-    void draw(int64_t replica, int64_t word, int64_t count, int axis, Bits64* bonds) const {
+    void operator()(int64_t replica, int64_t word, int64_t count, int axis, Bits64* bonds) const {
       const Lattice& lattice = engine_.lattice_;
       const int64_t columns = lattice.columns(), length = lattice.length[kRowAxis];
       const RowPlace place(lattice, word / columns);
@@ -191,7 +171,7 @@ class VectorEngine {
           project(replica, next + x, sites, q);
         } else {
           std::copy_n(p + 1, sites - 1, q);
-          // Of no bond there is a projection of 0, which makes none active.
+          // No bond has a projection of 0, which makes none active.
           const int64_t last = x + sites < length ? x + sites : lattice.closes(kRowAxis) ? 0 : -1;
           q[sites - 1] = last < 0 ? 0 : Kind::projection(mirrors_[replica], row[last]);
         }
@@ -253,7 +233,6 @@ class VectorEngine {
     });
   }
 
-  // Writes the new spins: those of some sites are reflected.
   void reflect(const Update& update, const Source& source, const Bits64* reflected, Spin* new_spins) const {
     const int64_t columns = lattice_.columns(), length = lattice_.length[kRowAxis];
     each_row([&](int64_t replica, const RowPlace& place) {
@@ -272,13 +251,12 @@ class VectorEngine {
 
   using Vectors = std::vector<Cartesian<Kind::kComponents>>;
 
-  // The components of the spins of a row.
   void take_row(const Spin* row, Vectors& vectors) const {
     const int64_t length = lattice_.length[kRowAxis];
     vectors.resize(length);
     for (int64_t x = 0; x < length; ++x) vectors[x] = Kind::components(row[x]);
   }
-  // Adds what pairs of spins, that bonds along an axis join, tell.
+  // Adds what pairs of spins joined along an axis tell.
   static void count_pairs(const Cartesian<Kind::kComponents>* a, const Cartesian<Kind::kComponents>* b,
                           int64_t count, int axis, int64_t* sums) {
     int64_t product = 0, cross[3] = {};

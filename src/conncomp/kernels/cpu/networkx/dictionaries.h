@@ -1,13 +1,9 @@
-// Graphs of NetworkX: dictionaries that have for each node, which is any hashable object, the dictionary of
-// its neighbours.
-//
-// What: nodes are numbered in their order. Arcs become compressed sparse rows (read_targets), or components
-// are told from few of them (grow_forest_of_dictionaries). How: the time goes into waiting for memory, as
-// each dictionary lies somewhere else. So keys are read in blocks, from dictionaries that were prefetched,
-// and are numbered together (NodeNumbers). Python's lock is held, but for a pause after a block, which the
-// caller takes. In it, and where Python compares nodes, others may change the graph: what is used afterwards
-// is kept alive (by tuples of nodes and rows, which nobody can change), every number is checked, and a graph
-// that does not fit together is an error. Cost: that of numbering, for each key that is read.
+// Graphs of NetworkX: dictionaries that have for each node, any hashable object, the dictionary of its
+// neighbours. Arcs become compressed sparse rows (read_targets), or few tell components
+// (grow_forest_of_dictionaries). The time goes into waiting for memory, so keys are read in blocks, from
+// prefetched dictionaries. Python's lock is held, but for a pause after each block. In it, and where Python
+// compares nodes, others may change the graph: what is used afterwards is kept alive, every number is
+// checked, and a graph that does not fit together is an error.
 #pragma once
 
 #include <Python.h>
@@ -23,11 +19,6 @@
 
 namespace conncomp {
 
-// Numbers of the nodes of a graph of NetworkX, which are any hashable objects, a block of keys at a time, as
-// the time goes into waiting for memory. Nodes that are 0, 1, ... are numbered by their value; others by the
-// address of the object, which mostly is that of the node, too; equal objects that lie elsewhere by their
-// hash. Cost: 5 to 20 ns a key, 50 ns by hash. 32 to 64 bytes a node where a table is needed.
-
 [[noreturn]] inline void refuse_changed_graph() {
   throw std::runtime_error("the graph was changed while it was read; keep other threads from it");
 }
@@ -36,7 +27,7 @@ inline PyObject* item(const nanobind::tuple& objects, size_t i) {
   return NB_TUPLE_GET_ITEM(objects.ptr(), Py_ssize_t(i));
 }
 
-// Looks entries of a table up by hashes: each at the first free place from where its hash says.
+// Looks entries up by hashes: each at the first free place from where its hash says.
 template <class Entry>
 class HashTable {
  public:
@@ -53,7 +44,6 @@ class HashTable {
     slots_[slot] = entry;
   }
 
-  // The entry of this hash that is_wanted, or an empty one.
   template <class IsWanted>
   Entry find(uint64_t hash, IsWanted&& is_wanted) const {
     size_t slot = start(hash);
@@ -69,7 +59,8 @@ class HashTable {
   int bits_;
 };
 
-// Numbers of nodes by equal objects: by the address if it is the same object, else by its hash.
+// Numbers of nodes: of 0, 1, ... by value; of others by address, else by hash. 5 to 20 ns a key, 50 by hash;
+// 32 to 64 bytes a node where a table is needed.
 class NodeNumbers {
  public:
   explicit NodeNumbers(const nanobind::tuple& nodes) : nodes_(nodes) {
@@ -80,7 +71,7 @@ class NodeNumbers {
       by_address_->insert(address_of(item(nodes, i)), {item(nodes, i), int64_t(i)});
   }
 
-  // Fills numbers[k] for each key, which is borrowed from a dictionary. This may run code of the user.
+  // Fills numbers[k] for each key, borrowed from a dictionary. This may run code of the user.
   void find(const std::vector<PyObject*>& keys, std::vector<int64_t>& numbers) {
     const size_t count = keys.size();
     numbers.resize(count);
@@ -95,9 +86,9 @@ class NodeNumbers {
     }
     if (new_keys_.empty()) return;
     find_by_hash(numbers);
-    // Where edges were made of objects of their own, there is no use in addresses.
+    // Where edges have objects of their own, addresses are of no use.
     if (2 * new_keys_.size() > count) by_address_.reset();
-    new_keys_.clear();  // now, as that may run code of the user, too
+    new_keys_.clear();  // which may run code of the user, too
   }
 
  private:
@@ -178,8 +169,8 @@ class NodeNumbers {
   std::vector<NewKey> new_keys_;                  // of a block, that were not known otherwise
 };
 
-// Prefetches the first keys of a dictionary. The stable ABI does not tell where the pointer to them lies,
-// which has been there since 3.6; should it move, other memory is prefetched, which does no harm.
+// Prefetches the first keys. The stable ABI does not tell where the pointer lies, as since 3.6; should it
+// move, other memory is prefetched.
 inline void prefetch_keys(PyObject* row) {
 #ifdef Py_LIMITED_API
   constexpr size_t kPlace = 32;
@@ -200,9 +191,8 @@ class AdjacencyReader {
   // `pause()` is called after each block.
   AdjacencyReader(const nanobind::tuple& nodes, FunctionRef<void()> pause) : numbers_(nodes), pause_(pause) {}
 
-  // Calls body(v, number of the neighbour, number of its edges) for the first neighbours of some vertices, so
-  // many at most, in order. `vertex(i)` is the i-th of `count` vertices. Edges are counted if they are
-  // `multiple`, which is to say in dictionaries of their own.
+  // Calls body(v, number of the neighbour, number of its edges) for at most `most` first neighbours of
+  // vertices vertex(0), .... Edges are counted if `multiple`.
   void for_each_neighbour(const nanobind::tuple& rows, int64_t count, auto&& vertex, int64_t most,
                           bool multiple, auto&& body) {
     constexpr size_t kBlock = 4096;
@@ -241,8 +231,7 @@ class AdjacencyReader {
   FunctionRef<void()> pause_;
 };
 
-// Fills the rows of the arcs: `starts`, of one entry more than nodes, and `targets`, of so many entries as
-// the dictionaries have, or as there are edges in them.
+// Fills the rows of arcs: `starts`, one more than nodes, and `targets`, an entry per arc or edge.
 template <class Vertex>
 void read_targets(const nanobind::tuple& nodes, const nanobind::tuple& rows, bool multiple, int64_t* starts,
                   Vertex* targets, int64_t arcs, FunctionRef<void()> pause) {
@@ -260,10 +249,9 @@ void read_targets(const nanobind::tuple& nodes, const nanobind::tuple& rows, boo
   if (filled != arcs) refuse_changed_graph();
 }
 
-// Fills parent[v] with a smaller vertex of v's component, or with v if there is none. `opposite` has the rows
-// of the opposite arcs; it is that of the graph, if this is not directed. How: as every arc is listed from
-// both ends, a few neighbours of each vertex are enough to find the giant component, and of its vertices no
-// others need be read. Source: Sutton, Ben-Nun and Barak 2018, as in cpu/graph/afforest.h.
+// Fills parent[v] with a smaller vertex of v's component, or v. `opposite` has the opposite arcs' rows. As
+// every arc is listed from both ends, a few neighbours find the giant component, and of its vertices no
+// others need be read (Sutton, Ben-Nun and Barak 2018, as in afforest.h).
 template <class Index>
 void grow_forest_of_dictionaries(const nanobind::tuple& nodes, const nanobind::tuple& rows,
                                  const nanobind::tuple& opposite, Index* parent, FunctionRef<void()> pause) {

@@ -1,13 +1,7 @@
-// The cells of an array, one after the other, with the neighbours of each: what the serial algorithms of the
-// papers scan.
-//
-// What: a scan visits the elements of an item, here called cells, row by row, forward or backward, and has
-// the neighbours of each as differences of indices and of places in memory. label_items lets an algorithm
-// find the roots of one item after the other. How: all cells of the interior of a row have their neighbours
-// at the same differences, and so do the rows whose coordinates are at the same ends of their axes:
-// differences are worked out once for these, as far as memory is worth it. Links are read once for an item,
-// 16 bits an element, of which scans ask theirs; where there are more steps than bits, scans read values, by
-// an indirect call for each link they ask for.
+// The cells of an array with their neighbours: what the papers' serial algorithms scan, forward or backward.
+// Neighbours are differences of indices and places in memory, worked out once for the interior of rows and
+// for their ends. Links are read once for an item, 16 bits an element; with more steps, scans ask by an
+// indirect call for each link.
 #pragma once
 
 #include <array>
@@ -21,27 +15,26 @@ namespace conncomp {
 
 struct Neighbour {
   int64_t index, bytes;  // minus those of the cell
-  // Of the bits that tell who is linked: which one speaks of the two, and the index of the one that is after,
-  // which has it, minus the cell's.
+  // Which bit tells whether the two are linked, and the index of the later one, minus the cell's.
   uint16_t mark;
   int64_t marked;
   StepDirection direction;
 };
 
-// Of the lower of two labels. Background, -1, is the highest.
+// Background, -1, is the highest label.
 template <class Index>
 bool is_lower(Index a, Index b) {
   return std::make_unsigned_t<Index>(a) < std::make_unsigned_t<Index>(b);
 }
 
-// Which neighbours are linked, by bits that were read before. A cell has those of its backward steps.
+// Links by bits that were read before. A cell has those of its backward steps.
 class KeptLinks {
  public:
   static constexpr size_t kMostSteps = 16;
 
   explicit KeptLinks(const uint16_t* marks) : marks_(marks) {}
 
-  // `marked` is the index of the cell that has the bit, `bytes` where the value is of the one that asks.
+  // `marked` is the index of the cell that has the bit.
   bool linked(int64_t marked, int64_t, const Neighbour& neighbour) const {
     return (marks_[marked] & neighbour.mark) != 0;
   }
@@ -54,7 +47,7 @@ class GridCells {
  public:
   static constexpr int kAnyAxis = -1;
 
-  // Steps are those that move along an axis of an item, or all.
+  // Steps along one axis of an item, or all.
   explicit GridCells(const Grid& grid, int along = kAnyAxis)
       : batch_(grid.axes.begin(), grid.axes.begin() + grid.batch_axes),
         outer_(grid.axes.begin() + grid.batch_axes, grid.axes.end() - 1),
@@ -72,10 +65,8 @@ class GridCells {
   }
 
   int64_t items() const { return items_; }
-  // How many cells an item has.
   int64_t count() const { return rows_ * row_.length; }
 
-  // Where the values of an item begin, in bytes.
   int64_t origin_of(int64_t item) const {
     int64_t bytes = 0;
     for (size_t k = batch_.size(); k-- > 0; item /= batch_[k].length)
@@ -83,13 +74,11 @@ class GridCells {
     return bytes;
   }
 
-  // Calls body(index, bytes, neighbours) for each cell of an item, row by row, or backward; `bytes` is where
-  // its value is.
+  // Calls body(index, bytes, neighbours) for each cell of an item, or backward; `bytes` locates its value.
   void scan(bool forward, auto&& body) {
     for_each_piece(forward, [&](const Piece& piece) { scan_piece(piece, forward, body); });
   }
 
-  // Calls body(index, whether it is in the foreground) for each cell.
   void scan_foreground(const LinkWords& links, const char* values, auto&& body) {
     Line line;
     for_each_line([&](const Piece& piece) {
@@ -100,7 +89,7 @@ class GridCells {
     });
   }
 
-  // Writes which cells are linked by which of the backward steps: bit k of an entry speaks of step k.
+  // Writes which cells are linked by which backward steps: bit k of an entry for step k.
   void mark_links(const LinkWords& links, const char* values, uint16_t* marks) {
     Line cell_values, neighbour_values;
     for_each_line([&](const Piece& piece) {
@@ -123,28 +112,23 @@ class GridCells {
     int number;
   };
 
-  // Cells that follow each other in a row and have their neighbours at the same differences; index and bytes
-  // are of the first one.
   struct Piece {
     int64_t index, bytes, count;
     const std::vector<Neighbour>& neighbours;
   };
   static constexpr int64_t kLine = 4 * kWord;  // what is read at a time
 
-  // Values that are gathered.
   struct Line {
     alignas(8) char values[kLine * 8];
   };
 
-  // The values of cells one after the other, in memory or in a line.
   const char* read(const LinkWords& links, const char* values, int64_t count, Line& line) const {
     if (row_.byte_stride == links.value_bytes) return values;
     gather(values, row_.byte_stride, links.value_bytes, count, line.values);
     return line.values;
   }
 
-  // The scan of a piece, as a function of its own and with a copy of the body: then what the innermost loop
-  // needs is in registers.
+  // A function of its own, with a copy of the body, so that the innermost loop stays in registers.
   [[gnu::noinline]] void scan_piece(const Piece& piece, bool forward, auto body) const {
     const int64_t first = forward ? 0 : piece.count - 1, step = forward ? 1 : -1;
     const int64_t index_step = step * row_.index_stride, byte_step = step * row_.byte_stride;
@@ -162,7 +146,6 @@ class GridCells {
     });
   }
 
-  // Calls body(piece) for the cells of an item, row by row, or backward.
   void for_each_piece(bool forward, auto&& body) {
     std::vector<int64_t> place(outer_.size());
     for (size_t k = 0; k < place.size(); ++k) place[k] = forward ? 0 : outer_[k].length - 1;
@@ -179,7 +162,6 @@ class GridCells {
     }
   }
 
-  // Cells of a row that have their neighbours at the same differences.
   struct CellStretch {
     int64_t begin, end;
     std::vector<Neighbour> neighbours;
@@ -192,7 +174,7 @@ class GridCells {
     return place == 0 ? End::kFirst : place == axis.length - 1 ? End::kLast : End::kNone;
   }
 
-  // Where a step along an axis leads to, from a place; -1 if out of the array.
+  // Where a step along an axis leads to from a place; -1 if out of the array.
   static int64_t target(int64_t place, int move, const Axis& axis) {
     const int64_t to = place + move;
     if (to >= 0 && to < axis.length) return to;
@@ -210,7 +192,7 @@ class GridCells {
     }
   }
 
-  // Finds the neighbours of the cells of the row at `place`, unless it is known which they are.
+  // Finds the neighbours of the cells of the row at `place`, unless they are known.
   void look_around(const std::vector<int64_t>& place) {
     for (size_t k = 0; k < place.size(); ++k) ends_[k] = end_of(place[k], outer_[k]);
     const auto known = stretches_by_ends_.find(ends_);
@@ -233,7 +215,6 @@ class GridCells {
     stretches_ = stretches_by_ends_.emplace(ends_, std::move(stretches)).first->second.data();
   }
 
-  // Adds the neighbour one step from a cell, if there is one.
   void add_neighbour(const std::vector<int64_t>& place, int64_t at, const NumberedStep& numbered,
                      std::vector<Neighbour>& neighbours) const {
     const Step& step = numbered.step;
@@ -279,8 +260,7 @@ class GridCells {
   const CellStretch* stretches_ = nullptr;  // of the row that is scanned
 };
 
-// Which neighbours are linked, by the values as they are when the link is asked for; the cell's is `bytes`
-// from the first one.
+// Links by the values when asked; `bytes` locates the cell's.
 class AskedLinks {
  public:
   AskedLinks(const LinkWords& links, const char* values) : links_(links), values_(values) {}
@@ -297,7 +277,6 @@ class AskedLinks {
   const char* const values_;
 };
 
-// Gives every cell its index as a label, or -1 where there is background.
 template <class Index>
 void start_labels(GridCells& cells, const LinkWords& links, const char* values, Index* labels) {
   cells.scan_foreground(links, values, [&](int64_t index, bool foreground) {
@@ -305,7 +284,6 @@ void start_labels(GridCells& cells, const LinkWords& links, const char* values, 
   });
 }
 
-// The lowest label of a cell in the foreground and of those that it is linked to.
 template <class Links, class Index>
 Index lowest_around(const Links& links, const Index* labels, int64_t index, int64_t bytes,
                     const std::vector<Neighbour>& neighbours) {
@@ -318,8 +296,8 @@ Index lowest_around(const Links& links, const Index* labels, int64_t index, int6
   return lowest;
 }
 
-// Turns the roots of an item into labels 1, 2, ... in their order, background 0, if that is wanted; returns
-// how many there are. No entry is larger than its index, so that entries before it are numbers already.
+// Turns an item's roots into labels 1, 2, ... in their order, if wanted; returns how many. No entry is larger
+// than its index, so earlier ones are numbers already.
 template <class Index>
 int64_t number_roots(Index* roots, int64_t count, bool consecutive) {
   int64_t components = 0;
@@ -332,10 +310,9 @@ int64_t number_roots(Index* roots, int64_t count, bool consecutive) {
   return components;
 }
 
-// Writes the label of every element to `labels`, and the number of components of every item to `counts`.
-// find_roots(cells, links, roots) does so for an item, whose cells have labels that start_labels gave them;
-// `links` is KeptLinks or AskedLinks. It leaves no entry larger than its index, even if values change
-// meanwhile (contract 5). Nobody else may write to `labels`.
+// Labels items by find_roots(cells, links, roots), with labels from start_labels and KeptLinks or AskedLinks;
+// it leaves no entry larger than its index, even if values change (contract 5). Nobody else may write to
+// `labels`.
 template <class Label, class FindRoots>
 void label_items(const void* data, const LinkWords& links, const Grid& grid, bool consecutive, Label* labels,
                  int64_t* counts, FindRoots&& find_roots) {
@@ -354,6 +331,59 @@ void label_items(const void* data, const LinkWords& links, const Grid& grid, boo
     }
     counts[item] = number_roots(roots, cells.count(), consecutive);
   }
+}
+
+// CPU I (section 5.3 and Fig. 10): scans over all cells, forward and backward in turns; each cell takes the
+// lowest label linked to it, until nothing changes: as often as the path from a component's first cell
+// changes its direction.
+template <class Label>
+void label_by_raster_scans(const void* data, const LinkWords& links, const Grid& grid, bool consecutive,
+                           Label* labels, int64_t* counts) {
+  const auto find_roots = [](GridCells& cells, auto links, Label* roots) {
+    bool changed = true;
+    // Labels only become lower, so it ends, even if values change meanwhile.
+    for (bool forward = true; changed; forward = !forward) {
+      changed = false;
+      cells.scan(forward, [&, links](int64_t index, int64_t bytes, const std::vector<Neighbour>& neighbours) {
+        if (roots[index] < 0) return;
+        const Label lowest = lowest_around(links, roots, index, bytes, neighbours);
+        changed |= lowest != roots[index];
+        roots[index] = lowest;
+      });
+    }
+  };
+  label_items(data, links, grid, consecutive, labels, counts, find_roots);
+}
+
+// CPU II, Kernel D on one thread (sections 5.2.4 and 5.3, Algorithm 8). Each label refers to itself at first.
+// Until nothing changes, each cell linked to a lower label lets its own refer to the lowest; labels take what
+// their reference refers to, in ascending order, so that chains are never longer than two; cells take what
+// their label refers to. Sweeps grow about as the logarithm of the longest path. Source: also Maddix 2014.
+template <class Label>
+void label_by_equivalence(const void* data, const LinkWords& links, const Grid& grid, bool consecutive,
+                          Label* labels, int64_t* counts) {
+  Buffer<Label> references;
+  const auto find_roots = [&](GridCells& cells, auto links, Label* roots) {
+    const int64_t count = cells.count();
+    if (!references.data()) references = Buffer<Label>(count);
+    Label* const reference = references.data();
+    for_each_in(0, count, [=](int64_t i) { reference[i] = Label(i); });
+    // A sweep that changes anything lowers labels, so it ends, even if values change meanwhile.
+    for (bool changed = true; changed;) {
+      changed = false;
+      cells.scan(true, [&, links](int64_t index, int64_t bytes, const std::vector<Neighbour>& neighbours) {
+        const Label label = roots[index];
+        if (label < 0) return;
+        const Label lowest = lowest_around(links, roots, index, bytes, neighbours);
+        changed |= lowest != label;
+        reference[label] = std::min(reference[label], lowest);
+      });
+      if (!changed) return;
+      for_each_in(0, count, [=](int64_t i) { reference[i] = reference[reference[i]]; });
+      for_each_in(0, count, [=](int64_t i) { roots[i] = roots[i] < 0 ? roots[i] : reference[roots[i]]; });
+    }
+  };
+  label_items(data, links, grid, consecutive, labels, counts, find_roots);
 }
 
 }  // namespace conncomp

@@ -1,14 +1,9 @@
-// Connected components of a graph by union–find with intermediate pointer jumping: ECL-CC on the CPU. Fills
-// parent[v] with the smallest vertex of v's component, for compressed sparse rows or a list of arcs, whatever
-// their directions, on as many threads as are set. With `symmetric` every arc is listed from both ends, and
-// only its larger end looks at it.
-//
-// The three phases of the paper are a loop over all vertices each: every vertex starts under a smaller
-// neighbour, if it has one; each arc unites its ends; every vertex is pointed to its root. Variants are those
-// of the paper and of cuda/graph/ecl.cuh (init, jump, finish). One thread runs the paper's serial code,
-// without atomic operations. Cost: each arc read once, and a random access for it; the arcs of a vertex are
-// one thread's work. No memory beyond the parents, which become the labels. Without jumping (jump = 3) a
-// search may visit every vertex. Source: Jaiganesh and Burtscher 2018, sections 3 and 5.1.
+// Union–find with intermediate pointer jumping: ECL-CC on the CPU. Fills parent[v] with the smallest vertex
+// of v's component. With `symmetric`, only the larger end of an arc looks at it. Three phases over all
+// vertices: every vertex starts under a smaller neighbour; each arc unites its ends; every vertex is pointed
+// to its root. Variants are those of the paper and of cuda/graph/ecl.cuh (init, jump, finish). One thread
+// runs the paper's serial code, without atomic operations. Without jumping (jump = 3) a search may visit
+// every vertex. Source: Jaiganesh and Burtscher 2018, 3, 5.1.
 #pragma once
 
 #include "cpu/core/parallel.h"
@@ -21,35 +16,26 @@ struct EclOptions {
   int init = 3, jump = 4, finish = 3;
 };
 
-// How the loops of a call are run: body(i) for each i in [0, count), which is so much work in all, in
-// elements. `concurrent` says whether by several threads.
+// Calls body(i) for each i in [0, count), `work` elements in all, by several threads if `concurrent`.
 void ecl_for_each(bool concurrent, int64_t count, int64_t work, auto body) {
   Parts parts(count, kGrain * count / std::max<int64_t>(work, 1));
   if (!concurrent) parts.at_most(1);
   parallel_for(parts.parts, [&](int64_t part) { for_each_in(parts.begin(part), parts.end(part), body); });
 }
 
-// How parents are accessed, and whether by several threads.
-struct Serial {
-  using Access = Exclusive;
-  static constexpr bool kConcurrent = false;
-};
+// Whether parents are accessed by several threads.
+template <class Access>
+constexpr bool kConcurrent = std::is_same_v<Access, Shared>;
 
-struct Concurrent {
-  using Access = Shared;
-  static constexpr bool kConcurrent = true;
-};
-
-// Calls work(Serial()) or work(Concurrent()). The number of threads is looked up once: another caller may
-// change it meanwhile, and what is run as Serial must stay with one thread.
+// Calls work(Exclusive()) or work(Shared()). Looks the number of threads up once, as it may change meanwhile.
 void with_threads(auto&& work) {
   if (num_threads() == 1)
-    work(Serial());
+    work(Exclusive());
   else
-    work(Concurrent());
+    work(Shared());
 }
 
-// Calls body(constant) with the compile-time constant that equals `choice`, one of 1, ..., last.
+// Calls body with the compile-time constant equal to `choice`, one of 1, ..., last.
 template <int last, class Body>
 void with_choice(int choice, Body&& body) {
   if constexpr (last > 1)
@@ -57,7 +43,7 @@ void with_choice(int choice, Body&& body) {
   body(std::integral_constant<int, last>());
 }
 
-// Counts steps as work: without jumping, one path may be as long as the graph.
+// Counts steps as work: without jumping, a path may be as long as the graph.
 struct WatchedPath {
   void start() {}
   void step() { poll(1); }
@@ -79,10 +65,9 @@ void ecl_start_rows(const Rows<Pointer, Vertex> rows, bool concurrent, int init,
   });
 }
 
-template <class Threads, int jump, class Pointer, class Vertex, class Index>
+template <class Access, int jump, class Pointer, class Vertex, class Index>
 void ecl_unite_rows(const Rows<Pointer, Vertex> rows, bool symmetric, Index* parent) {
-  using Access = typename Threads::Access;
-  ecl_for_each(Threads::kConcurrent, rows.vertices, rows.vertices + rows.arcs, [=](int64_t v) {
+  ecl_for_each(kConcurrent<Access>, rows.vertices, rows.vertices + rows.arcs, [=](int64_t v) {
     Index root = find<Access, Jump(jump)>(parent, Index(v), WatchedPath());
     rows.for_each_neighbour(v, [&](Vertex u) {
       if (symmetric ? u < v : u != v)
@@ -92,20 +77,19 @@ void ecl_unite_rows(const Rows<Pointer, Vertex> rows, bool symmetric, Index* par
 }
 
 // Calls body(low, high) for the ends of every arc that is no loop.
-template <class Threads, class Vertex, class Body>
+template <class Access, class Vertex, class Body>
 void ecl_for_each_edge(const Vertex* src, const Vertex* dst, int64_t arcs, int64_t vertices, Body body) {
-  ecl_for_each(Threads::kConcurrent, arcs, arcs, [=](int64_t arc) {
+  ecl_for_each(kConcurrent<Access>, arcs, arcs, [=](int64_t arc) {
     const Vertex a = Shared::load(src + arc), b = Shared::load(dst + arc);
     if (a != b && is_vertex(a, vertices) && is_vertex(b, vertices)) body(std::min(a, b), std::max(a, b));
   });
 }
 
-template <class Threads, int init, class Vertex, class Index>
+template <class Access, int init, class Vertex, class Index>
 void ecl_start_arcs(const Vertex* src, const Vertex* dst, int64_t arcs, int64_t vertices, Index* parent) {
-  using Access = typename Threads::Access;
-  ecl_for_each(Threads::kConcurrent, vertices, vertices, [=](int64_t v) { parent[v] = Index(v); });
+  ecl_for_each(kConcurrent<Access>, vertices, vertices, [=](int64_t v) { parent[v] = Index(v); });
   if constexpr (init > 1)
-    ecl_for_each_edge<Threads>(src, dst, arcs, vertices, [=](Vertex low, Vertex high) {
+    ecl_for_each_edge<Access>(src, dst, arcs, vertices, [=](Vertex low, Vertex high) {
       if constexpr (init == 2)
         Access::fetch_min(parent + high, Index(low));
       else
@@ -113,46 +97,42 @@ void ecl_start_arcs(const Vertex* src, const Vertex* dst, int64_t arcs, int64_t 
     });
 }
 
-template <class Threads, int jump, class Vertex, class Index>
+template <class Access, int jump, class Vertex, class Index>
 void ecl_unite_arcs(const Vertex* src, const Vertex* dst, int64_t arcs, int64_t vertices, Index* parent) {
-  using Access = typename Threads::Access;
-  ecl_for_each_edge<Threads>(src, dst, arcs, vertices, [=](Vertex low, Vertex high) {
+  ecl_for_each_edge<Access>(src, dst, arcs, vertices, [=](Vertex low, Vertex high) {
     const Index root = find<Access, Jump(jump)>(parent, Index(high), WatchedPath());
     hook<Access>(parent, root, find<Access, Jump(jump)>(parent, Index(low), WatchedPath()));
   });
 }
 
-template <class Threads, class Index>
+template <class Access, class Index>
 void ecl_finish(int64_t vertices, int finish, Index* parent) {
-  using Access = typename Threads::Access;
   with_choice<3>(finish, [=](auto choice) {
     constexpr int variant = choice();
-    ecl_for_each(Threads::kConcurrent, vertices, vertices, [=](int64_t v) {
+    ecl_for_each(kConcurrent<Access>, vertices, vertices, [=](int64_t v) {
       finish_path<Access, variant>(parent, Index(v), Access::load(parent + v), WatchedPath());
     });
   });
 }
 
-// Fills roots[v], for a graph in CSR form, with the smallest vertex of v's component.
 template <class Pointer, class Vertex, class Index>
 void ecl_roots(const Rows<Pointer, Vertex> rows, bool symmetric, EclOptions options, Index* roots) {
-  with_threads([=]<class Threads>(Threads) {
-    ecl_start_rows(rows, Threads::kConcurrent, options.init, roots);
-    with_choice<4>(options.jump, [=](auto jump) { ecl_unite_rows<Threads, jump()>(rows, symmetric, roots); });
-    ecl_finish<Threads>(rows.vertices, options.finish, roots);
+  with_threads([=]<class Access>(Access) {
+    ecl_start_rows(rows, kConcurrent<Access>, options.init, roots);
+    with_choice<4>(options.jump, [=](auto jump) { ecl_unite_rows<Access, jump()>(rows, symmetric, roots); });
+    ecl_finish<Access>(rows.vertices, options.finish, roots);
   });
 }
 
-// The same for a graph given as a list of arcs src[i] -> dst[i].
 template <class Vertex, class Index>
 void ecl_roots_of_arcs(const Vertex* src, const Vertex* dst, int64_t arcs, int64_t vertices,
                        EclOptions options, Index* roots) {
-  with_threads([=]<class Threads>(Threads) {
+  with_threads([=]<class Access>(Access) {
     with_choice<3>(options.init,
-                   [=](auto init) { ecl_start_arcs<Threads, init()>(src, dst, arcs, vertices, roots); });
+                   [=](auto init) { ecl_start_arcs<Access, init()>(src, dst, arcs, vertices, roots); });
     with_choice<4>(options.jump,
-                   [=](auto jump) { ecl_unite_arcs<Threads, jump()>(src, dst, arcs, vertices, roots); });
-    ecl_finish<Threads>(vertices, options.finish, roots);
+                   [=](auto jump) { ecl_unite_arcs<Access, jump()>(src, dst, arcs, vertices, roots); });
+    ecl_finish<Access>(vertices, options.finish, roots);
   });
 }
 

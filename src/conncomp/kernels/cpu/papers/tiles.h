@@ -1,18 +1,10 @@
-// Connected components of an array or of a lattice with bonds, first within tiles, then across them, on one
-// thread: fills labels with the smallest index of each element's component, or -1 for background.
-//
-// A tile is an array of its own, whose cells are numbered in C order. Its links are listed, and its
-// components found by breadth-first searches, by union-find on trees balanced by their sizes, or by lowering
-// the labels at the ends of links until none changes (self-labelling). Then tiles are consolidated over their
-// seams. Relaxation: the roots at the ends of each link over a seam are listed and lower each other's label
-// until none changes. Sewing: links over seams unite trees of labels, first those within groups of two tiles
-// a side, then within groups of four, ..., at last those over the ends of periodic axes. At the end every
-// cell takes the label of its root.
-// Cost: the values of neighbours are read once, for bits (cells.h) that are asked for within tiles and,
-// twice, over seams. Self-labelling takes about as many passes over a tile as links lie on a path through it,
-// relaxation as many over its list as tiles do. Relaxation stores two indices for each link over a seam,
-// sewing nothing beyond the labels. Source: Weigel 2011, section II.B and C; as the root must be the smallest
-// index, trees of sewing are hooked by index rather than by size.
+// Components of an array or of a lattice with bonds, first within tiles, then across them, on one thread:
+// fills labels with the smallest index of each component, or -1 for background. A tile's components are found
+// by breadth-first searches, by union-find on trees balanced by size, or by lowering the labels at the ends
+// of links until none changes (self-labelling). Then relaxation lists the roots at the ends of links over
+// seams, which lower each other's label; or sewing unites trees over seams, first within groups of two tiles
+// a side, then of four, ..., at last over the ends of periodic axes, by index rather than by size. Source:
+// Weigel 2011, section II.B and C.
 #pragma once
 
 #include "core/union_find.h"
@@ -29,7 +21,6 @@ struct TileOptions {
   int64_t side;
 };
 
-// The links of a tile: of each cell the linked neighbours, by their numbers.
 struct TileLinks {
   std::vector<int> begin, end, linked;
 
@@ -38,7 +29,7 @@ struct TileLinks {
   }
 };
 
-// The first cell of each cell's component, in each of three ways. In ascending order none is after its cell.
+// The first cell of each cell's component, in each of three ways.
 inline void search_tile(const TileLinks& links, std::vector<int>& first) {
   constexpr int kUnseen = -1;
   const int cells = int(first.size());
@@ -93,7 +84,6 @@ inline void self_label_tile(const TileLinks& links, std::vector<int>& first) {
   }
 }
 
-// The tiles of some shape, which lie in memory as `item` does.
 class TileShape {
  public:
   TileShape(const std::vector<Axis>& item, const std::vector<int64_t>& lengths,
@@ -110,7 +100,7 @@ class TileShape {
     links_.end.resize(indices.size());
   }
 
-  // Labels a tile; `before` and `bytes` are the index and the place of its first cell.
+  // Labels a tile; `before` and `bytes` locate its first cell.
   template <class Links, class Label>
   void label(const Links& links, Label* labels, int64_t before, int64_t bytes, TileLabelling local) {
     links_.linked.clear();
@@ -139,7 +129,7 @@ class TileShape {
   }
 
  private:
-  // Indices are those of the array or, if they are numbered, those of the tile alone, in the same order.
+  // Indices are those of the array or, if `numbered`, those of the tile alone, in the same order.
   static Grid grid_of(const std::vector<Axis>& item, const std::vector<int64_t>& lengths,
                       const std::vector<Step>& backward, bool numbered) {
     Grid grid{{}, 0, backward};
@@ -153,12 +143,12 @@ class TileShape {
   }
 
   GridCells cells_;             // with numbers for indices
-  std::vector<int64_t> index_;  // of each number: the index in the array, from the first cell on
+  std::vector<int64_t> index_;  // of each number, from the first cell on
   std::vector<int> first_;
   TileLinks links_;
 };
 
-// The two planes of cells on both sides of a seam, as an array with links over the seam only.
+// The two planes of cells at a seam, as an array with links over the seam only.
 class SeamOfTiles {
  public:
   // After the plane at `last` along an axis; after the last one its first one follows.
@@ -171,7 +161,6 @@ class SeamOfTiles {
     grid_.axes[axis] = {2, false, planes * item[axis].index_stride, planes * item[axis].byte_stride};
   }
 
-  // Calls body(index, neighbour's index) for each link, from both ends.
   void for_each_link(const auto& links, const auto* labels, auto&& body) const {
     GridCells cells(grid_, axis_);
     cells.scan(true, [&](int64_t from, int64_t shift, const std::vector<Neighbour>& neighbours) {
@@ -204,7 +193,6 @@ void for_each_seam(const std::vector<Axis>& item, int64_t side, auto&& body) {
 
 using TileShapes = std::map<std::vector<int64_t>, TileShape>;  // by their lengths
 
-// Labels tiles one after the other; `shapes` grows by theirs.
 void label_tiles(const std::vector<Axis>& item, const std::vector<Step>& backward, const TileOptions& options,
                  TileShapes& shapes, const auto& links, auto* labels) {
   std::vector<int64_t> first(item.size()), lengths(item.size());
@@ -225,7 +213,7 @@ void label_tiles(const std::vector<Axis>& item, const std::vector<Step>& backwar
   }
 }
 
-// As label_items. Items have no more elements than a Label counts.
+// As label_items. A Label counts the elements of an item.
 template <class Label>
 void label_by_tiles(const void* data, const LinkWords& links, const Grid& grid, bool consecutive,
                     Label* labels, int64_t* counts, const TileOptions& options) {
@@ -237,7 +225,7 @@ void label_by_tiles(const void* data, const LinkWords& links, const Grid& grid, 
     for_each_seam(item, options.side, [&](size_t axis, int64_t last) {
       SeamOfTiles(item, grid.backward, axis, last).for_each_link(links, roots, [&](int64_t a, int64_t b) {
         if (options.merge == TileMerging::kSewing) return unite<Exclusive>(roots, Label(a), Label(b));
-        // Of both ends of a link one lists it, and of links beside each other of the same roots the first.
+        // One end of a link lists it, and of consecutive links of the same roots the first.
         const std::pair<Label, Label> pair(roots[a], roots[b]);
         if (pair.first < pair.second && (pairs.empty() || pairs.back() != pair)) pairs.push_back(pair);
       });

@@ -1,25 +1,79 @@
-// Distinct ids by their numbers, and columns of ids as the caller keeps them.
-//
-// What: an id is one or two words of 64 bits, or bytes. A column has a key for each row; what is kept of the
-// ids (WordIds, ByteIds) has a hash of a key, tells whether that of a number is the same, and adds one. It
-// asks for memory in two steps, `approach` and `approach_bytes`, long before an id is compared.
-// A column is memory that its owner may change meanwhile: ends of bytes are held against those of the column
-// wherever they are read.
+// Distinct ids by numbers, and columns of ids: one or two words of 64 bits, or bytes. WordIds and ByteIds
+// hash a key, compare it, and add it; `approach` prefetches an id long before. Columns may change: ends are
+// checked where read.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <cstdlib>
+#include <memory>
+#include <new>
 #include <random>
+#include <type_traits>
+
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
 
 #include "core/atomics.h"
-#include "cpu/tables/growing_array.h"
 
 namespace conncomp {
 
-// The hash of ids, by words that are drawn when the program starts: whoever does not know these cannot choose
-// ids that collide. A word and one drawn are multiplied to 128 bits, of which both halves are joined (fold);
-// bytes are taken 16 at a time. That two ids of equal hashes are equal is never taken for granted. Cost: two
-// multiplications an id of up to 16 bytes. Source: Yi's wyhash, "final version 4".
+// An array that grows by a half: large memory moves without a copy where it can (mremap under realloc).
+template <class T>
+class GrowingArray {
+  static_assert(std::is_trivially_copyable_v<T>);
 
+ public:
+  int64_t size() const { return size_; }
+  T* data() { return data_.get(); }
+  const T* data() const { return data_.get(); }
+  T& operator[](int64_t i) { return data_.get()[i]; }
+  const T& operator[](int64_t i) const { return data_.get()[i]; }
+
+  void reserve(int64_t entries) {
+    if (entries <= room_) return;
+    const int64_t room = std::max(entries, room_ + room_ / 2 + kFewest);
+    void* const memory = std::realloc(static_cast<void*>(data_.get()), size_t(room) * sizeof(T));
+    if (!memory) throw std::bad_alloc();
+    data_.release();
+    data_.reset(static_cast<T*>(memory));
+    room_ = room;
+    request_huge_pages();
+  }
+
+  // Adds uninitialised entries; returns the first of them.
+  T* extend(int64_t entries) {
+    reserve(size_ + entries);
+    size_ += entries;
+    return data() + size_ - entries;
+  }
+
+  void add(T value) { *extend(1) = value; }
+
+ private:
+  static constexpr int64_t kFewest = 64;
+
+  // These spare most misses of where pages are, as entries are read here and there.
+  void request_huge_pages() {
+#ifdef __linux__
+    constexpr uintptr_t kHugePage = uintptr_t(1) << 21;
+    const uintptr_t begin = (uintptr_t(data()) + kHugePage - 1) / kHugePage * kHugePage;
+    const uintptr_t end = uintptr_t(data() + room_) / kHugePage * kHugePage;
+    if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
+#endif
+  }
+
+  struct Free {
+    void operator()(T* memory) const { std::free(memory); }
+  };
+  std::unique_ptr<T, Free> data_;
+  int64_t size_ = 0, room_ = 0;
+};
+
+// The hash of ids, by words drawn when the program starts, so that nobody can choose ids that collide:
+// products of 128 bits, whose halves are joined; bytes go 16 at a time. Source: Yi's wyhash, "final version
+// 4".
 inline uint64_t fold(uint64_t a, uint64_t b) {
   __extension__ using Wide = unsigned __int128;
   const Wide product = Wide(a) * b;
@@ -32,7 +86,7 @@ class IdHash {
 
   uint64_t operator()(const char* bytes, int64_t length) const {
     const uint64_t start = drawn_[1] ^ uint64_t(length);
-    if (length < 4) {  // the first, the middle and the last byte are all there are
+    if (length < 4) {
       uint64_t word = 0;
       for (int64_t i = 0; i < length; ++i) word |= uint64_t(uint8_t(bytes[i])) << 8 * i;
       return end(fold(word ^ drawn_[0], start));
@@ -81,7 +135,7 @@ template <int kWords>
 struct WordColumn {
   const uint64_t* words;
 
-  // Asks for what is read of a row, which may be beyond the last one.
+  // Prefetches a row, which may be beyond the last one.
   void approach(int64_t row) const { __builtin_prefetch(words + row * kWords); }
 
   std::array<uint64_t, kWords> operator[](int64_t row) const {
@@ -117,7 +171,7 @@ class WordIds {
   GrowingArray<Key> ids_;
 };
 
-// Whether so many bytes are the same; of 8 to 16, as names mostly have, by two words, without a call.
+// Whether bytes are the same; 8 to 16, as names mostly have, without a call.
 inline bool are_same(const char* a, const char* b, int64_t count) {
   constexpr int64_t kWord = sizeof(uint64_t);
   if (count < kWord || count > 2 * kWord) return std::memcmp(a, b, size_t(count)) == 0;
@@ -135,7 +189,7 @@ struct Bytes {
   int64_t length;
 };
 
-// Bytes of row i from ends[i] to ends[i + 1], all of them below `limit`.
+// Bytes of row i from ends[i] to ends[i + 1], below `limit`.
 struct ByteColumn {
   const char* bytes;
   const int64_t* ends;
@@ -171,7 +225,7 @@ class ByteIds {
   void approach_bytes(int64_t number) const { __builtin_prefetch(bytes_.data() + ends_[number]); }
   void reserve(int64_t count) { ends_.reserve(count + 1); }
   void add(Key key) {
-    ends_.reserve(ends_.size() + 1);  // should there be no memory for it, nothing is added
+    ends_.reserve(ends_.size() + 1);  // without memory for it, nothing is added
     char* const kept = bytes_.extend(key.length);
     if (key.length > 0) std::memcpy(kept, key.begin, size_t(key.length));
     ends_.add(bytes_.size());

@@ -1,17 +1,12 @@
-// Ids to numbers: 0, 1, ... in the order in which ids first come.
-//
-// What: a hash table from ids to numbers, and the distinct ids by number. Any number of threads may look ids
-// up while none adds any. How: the table has buckets of a cache line, with eight slots: of each a tag, which
-// is one half of the hash, and a number:
-//
+// Ids to numbers: 0, 1, ... in the order in which ids first come, by a hash table, which any number of
+// threads may read while none adds. Buckets of a cache line have eight slots, each a tag, one half of the
+// hash, and a number:
 //   tags      a b c . . . . .      an id goes to the first free slot of its bucket, by the other half of its
 //   numbers   4 9 2 . . . . .      hash, or of the next bucket that has one
-//
-// Tags only say which ids to compare: one in 2^29 that are not there is compared in vain. The way to memory
-// is what costs: so a block of ids first asks for its buckets, then for the ids of the numbers that are found
-// there, and then compares. The table is made anew, from the ids, where it would become more than kFullest
-// full; the old one is given back before. Cost: two cache misses an id, many of them under way at once.
-// Memory: 10 to 15 bytes a distinct id.
+// One in 2^29 absent ids is compared in vain. A block of ids first prefetches its buckets, then the ids of
+// the numbers found there, and then compares. The table is made anew where it would become more than kFullest
+// full; the old one is given back before. Cost: two cache misses an id, many at once. Memory: 10 to 15 bytes
+// a distinct id.
 #pragma once
 
 #include <stdexcept>
@@ -33,7 +28,6 @@ class NumberTable {
 
   int64_t room() const { return room_; }
 
-  // Makes an empty table for so many numbers at least.
   void renew(int64_t numbers) {
     const bool is_large = double(numbers) > kFullest * double(kFewBuckets * kSlots);
     const double fullest = is_large ? kFullest : kFullestOfFew;
@@ -56,11 +50,10 @@ class NumberTable {
   }
   void approach(int64_t bucket) const { __builtin_prefetch(first_ + bucket); }
 
-  // The number in a bucket that has the tag of the hash, or -1.
   int64_t candidate(int64_t bucket, uint64_t hash) const {
     const Bucket& at = first_[bucket];
     uint32_t found = 0;
-    for (int k = 0; k < kSlots; ++k)  // without a branch, so that compilers take all at once
+    for (int k = 0; k < kSlots; ++k)  // without a branch, to be vectorised
       found |= at.numbers[k] & -uint32_t(at.tags[k] == uint32_t(hash));
     return int64_t(found) - 1;
   }
@@ -90,7 +83,7 @@ class NumberTable {
   }
 
  private:
-  // A table that caches hold is quicker where fewer buckets are full; a large one is to be small.
+  // Caches serve tables with fewer full buckets sooner; a large one should be small.
   static constexpr double kFullestOfFew = 0.6, kFullest = 0.8;
   static constexpr int64_t kFewestBuckets = 1 << 9, kFewBuckets = 1 << 17;
 
@@ -110,7 +103,7 @@ class Interning {
   const Ids& ids() const { return ids_; }
   int64_t size() const { return ids_.size(); }
 
-  // Makes room for so many more ids; before they are looked up or interned.
+  // Makes room for so many more ids, before they are looked up or interned.
   void make_room(int64_t count) {
     if (whole_ && size() + count <= table_.room()) return;
     whole_ = false;  // until it is, should this be interrupted
@@ -118,19 +111,16 @@ class Interning {
     whole_ = true;
   }
 
-  // How many ids there is room for, until the table is made anew.
   int64_t room() const { return table_.room(); }
 
-  // Says that so many more ids are likely to come, for which the next table has room.
+  // Announces so many more ids, for which the next table has room.
   void expect(int64_t count) { expected_ = count; }
 
-  // Gives the table back; it is made anew when ids are added.
   void forget_table() {
     table_ = {};
     whole_ = false;
   }
 
-  // Lets numbers[i - begin] be the number of the id of row i of [begin, end), or -1.
   void look_up(const Column& column, int64_t begin, int64_t end, int32_t* numbers) const {
     if (size() == 0) {
       std::fill_n(numbers, end - begin, -1);
@@ -144,8 +134,7 @@ class Interning {
     }
   }
 
-  // Calls done(i, number) for every i of [0, count), in order, with the number of key(i), which gets one if
-  // it has none.
+  // Calls done(i, number) for every i of [0, count), in order, with the number of key(i), new if it has none.
   void intern(int64_t count, auto key, auto done) {
     Probe probes[kBlock];
     for (int64_t first = 0; first < count; first += kBlock) {
@@ -168,7 +157,7 @@ class Interning {
 
   bool is_number(int64_t candidate) const { return uint64_t(candidate) < uint64_t(size()); }
 
-  // Fills a block of probes for key(0), key(1), ..., and asks for the memory that numbers are told by.
+  // Fills a block of probes for key(0), key(1), ..., and prefetches what tells their numbers.
   void approach(int64_t count, auto key, Probe* probes) const {
     poll(count);
     for (int64_t i = 0; i < count; ++i) {
@@ -191,7 +180,7 @@ class Interning {
     return table_.find(probe.hash, [this, &probe](int64_t n) { return ids_.is(n, probe.key); });
   }
 
-  // As number_of; of a new id the next one. The key may have come since it was approached, in the same block.
+  // As number_of; a new id gets the next number. It may have come in the block since it was approached.
   int64_t number_or_new(Probe& probe) {
     if (const int64_t number = number_of(probe); number >= 0) return number;
     probe.candidate = table_.candidate(probe.bucket, probe.hash);

@@ -1,15 +1,10 @@
-// Clusters of ids that grow by tables of pairs, at several thresholds of the pairs' weights at once.
-//
-// What: ids become numbers (interning.h), and pairs unite these in a forest for each threshold
-// (core/union_find.h). Labels can be had between batches.
-// How: by blocks of rows. While many ids are new, one thread numbers a small block, which stays in its
-// caches. Later all threads look the ids of a large block up, and one adds those that are new. Either way in
-// the order of rows, left before right, so that numbers are the order of first appearance whatever the
-// threads. All threads unite. Clusters of a threshold are parts of those of a lower one: so a pair is united
-// at the highest threshold that its weight reaches, and goes on to the next lower one only if it was not
-// connected there. All but n - 1 pairs end at the first forest, however many there are. An interruption may
-// leave a pair between two forests: `mend` unites all of a forest in the lower ones. Cost: two cache misses
-// an id and two a pair. Memory: that of interning, and 4 bytes an id and threshold.
+// Clusters of ids that grow by tables of pairs, at several thresholds of weights at once. Ids become numbers
+// (interning.h), and pairs unite these in a forest for each threshold. While many ids are new, one thread
+// numbers small blocks of rows, in its caches; later all threads look ids up, and one adds new ones in the
+// order of rows, left before right, so that numbers do not depend on threads. A pair is united at the highest
+// threshold that it reaches, and goes on to the next lower one only if it was not connected there. An
+// interruption may leave a pair between two forests: `mend` unites all of a forest in the lower ones. Cost:
+// two cache misses an id and two a pair. Memory: that of interning, and 4 bytes an id and threshold.
 #pragma once
 
 #include "cpu/core/numbering.h"
@@ -17,7 +12,6 @@
 
 namespace conncomp {
 
-// Says whether a union was one.
 struct Joined {
   bool joined = false;
   template <class Index>
@@ -26,7 +20,6 @@ struct Joined {
   }
 };
 
-// Forests of the numbers of ids, one for each threshold, the lowest first.
 class ThresholdForests {
  public:
   explicit ThresholdForests(int thresholds) : parents_(thresholds) {}
@@ -36,7 +29,7 @@ class ThresholdForests {
   const int32_t* parents(int level) const { return parents_[level].data(); }
   int32_t* parents(int level) { return parents_[level].data(); }
 
-  // Adds entries, each a component, until there are so many; makes room for more.
+  // Adds entries, each a component, up to so many; makes room for more.
   void grow(int64_t entries, int64_t room = 0) {
     for (GrowingArray<int32_t>& forest : parents_)
       for (int64_t more = entries - forest.size(); more > 0; more = 0) {
@@ -47,7 +40,6 @@ class ThresholdForests {
       }
   }
 
-  // Unites two entries in the forests of the `level` lowest thresholds.
   template <class Access>
   void unite_below(int level, int32_t u, int32_t v) {
     for (bool joined = true; joined && level > 0;) {
@@ -57,7 +49,6 @@ class ThresholdForests {
     }
   }
 
-  // Unites in each forest what is connected in that of the next higher threshold.
   void mend() {
     for (int level = levels() - 1; level > 0; --level)
       for_each_index(size(), [this, level](int64_t i) {
@@ -69,7 +60,7 @@ class ThresholdForests {
   std::vector<GrowingArray<int32_t>> parents_;
 };
 
-// How many thresholds the weight of a pair reaches; all of them where pairs have no weights.
+// How many thresholds the weight of a pair reaches; all without weights.
 class Levels {
  public:
   Levels(const double* weights, const std::vector<double>& thresholds)
@@ -89,7 +80,7 @@ class Levels {
   const std::vector<double>& thresholds_;  // ascending
 };
 
-// Lets labels, which are roots at first, be the numbers of their clusters, and sizes how large these are.
+// Turns roots into the numbers of their clusters; fills the sizes of these.
 inline void number_clusters(int32_t* labels, int64_t count, int32_t* sizes) {
   const int64_t clusters = label_forest(labels, count, true);
   Buffer<int32_t> members(clusters);
@@ -104,7 +95,7 @@ class PairClusters {
  public:
   using Column = typename Ids::Column;
 
-  // Thresholds ascend; at least one, which is of no meaning where pairs have no weights.
+  // Thresholds ascend; at least one, without meaning where pairs have no weights.
   explicit PairClusters(std::vector<double> thresholds)
       : thresholds_(std::move(thresholds)), forests_(int(thresholds_.size())) {}
 
@@ -112,14 +103,12 @@ class PairClusters {
   int64_t size() const { return interning_.size(); }
   const ThresholdForests& forests() const { return forests_; }
 
-  // Lets numbers[i] be the number of the id of row i, which gets one if it has none.
   void add_ids(const Column& column, int64_t rows, int32_t* numbers) {
     add_blocks(column, nullptr, rows, numbers, nullptr,
                [](int64_t, int64_t, const int32_t*, const int32_t*) {});
   }
 
-  // Adds pairs; `weights` may be null, and `left_numbers` and `right_numbers` get the numbers of their ids
-  // unless they are null.
+  // Adds pairs; `weights` may be null, and so may the arrays that get the numbers of ids.
   void add_pairs(const Column& left, const Column& right, const double* weights, int64_t rows,
                  int32_t* left_numbers, int32_t* right_numbers) {
     if (torn_) mend();
@@ -132,7 +121,6 @@ class PairClusters {
     torn_ = false;
   }
 
-  // Fills a label for each id, as label_forest does; returns the number of components.
   int64_t label(int threshold, bool consecutive, int32_t* labels) {
     if (torn_) mend();
     int32_t* const parent = forests_.parents(threshold);
@@ -140,13 +128,12 @@ class PairClusters {
     return label_forest(labels, size(), consecutive);
   }
 
-  // Gives back all but the ids, after which no more can be added.
   void keep_ids_only() {
     forests_ = ThresholdForests(0);
     interning_.forget_table();
   }
 
-  // Unites each entry with one that is not larger, at a threshold, as when clusters are read from a file.
+  // Unites entries with roots that are not larger, at a threshold, as read from a file.
   void unite_roots(int threshold, const int32_t* roots, int64_t count) {
     forests_.grow(size());
     for_each_index(std::min(count, size()), [=, this](int64_t i) {
@@ -158,8 +145,7 @@ class PairClusters {
  private:
   static constexpr int64_t kSmallBlock = kGrain / 16, kBlock = 2 * kGrain;
   static constexpr int64_t kRowsAThread = kGrain / 8, kRowsAhead = 64;
-  // Ids are many that are new if they are more than one of so many: to look one up in vain takes about as
-  // long as to add it.
+  // Many ids are new if more than one of so many are: a look-up in vain takes about as long as to add it.
   static constexpr int64_t kIdsToANewOne = 8;
 
   void mend() {
@@ -195,14 +181,14 @@ class PairClusters {
                           int32_t* v) {
     const Column columns[] = {left, right ? *right : left};
     int32_t* const numbers[] = {u, v};
-    // Row and side of what comes i-th.
+    // Row and side of the i-th.
     const int shift = right ? 1 : 0;
     const auto row = [shift](int64_t i) { return i >> shift; };
     const auto side = [shift](int64_t i) { return i & shift; };
     interning_.intern(
         count << shift,
         [&](int64_t i) {
-          // Two columns in turn are no stream that processors foresee.
+          // Processors do not foresee two columns in turn.
           columns[side(i)].approach(first + row(i) + kRowsAhead);
           return columns[side(i)][first + row(i)];
         },
@@ -267,7 +253,41 @@ class PairClusters {
   Interning<Ids> interning_;
   ThresholdForests forests_;
   bool many_new_ = true;  // whether many ids of the last block were
-  bool torn_ = false;     // whether pairs may be in some of the forests that they belong to only
+  bool torn_ = false;     // whether pairs may be in only some of their forests
 };
+
+// Divides clusters larger than wanted by raising the threshold within them: the largest clusters of single
+// linkage of at most `most` members, where links of equal weight fall together, and for each the weight whose
+// links would make it too large. Links of a maximum spanning forest, descending, unite trees in `whole`, and
+// those of the result whose tree in `whole`, with all links of that weight, is not too large. Source: Gower
+// and Ross 1969. `parent`, of roots at first, becomes the forest of the clusters; divided[root] is set for
+// divided ones.
+inline void divide_clusters(const int32_t* u, const int32_t* v, const double* weights, int64_t links,
+                            int64_t vertices, int64_t most, int32_t* parent, double* divided) {
+  Buffer<int32_t> whole(vertices), sizes(vertices);
+  for_each_in(0, vertices, [w = whole.data(), s = sizes.data()](int64_t i) {
+    w[i] = int32_t(i);
+    s[i] = 1;
+  });
+  const auto root_of = [](int32_t* forest, int32_t i) { return find<Exclusive>(forest, i); };
+  for (int64_t first = 0, end = 0; first < links; first = end) {
+    while (end < links && weights[end] == weights[first]) ++end;
+    for_each_in(first, end, [&](int64_t i) {
+      const int32_t a = root_of(whole.data(), u[i]), b = root_of(whole.data(), v[i]);
+      if (a == b) return;
+      const int32_t size = sizes[a] + sizes[b];
+      sizes[hook<Exclusive>(whole.data(), a, b)] = size;
+    });
+    for_each_in(first, end, [&](int64_t i) {
+      const int32_t a = root_of(parent, u[i]), b = root_of(parent, v[i]);
+      if (sizes[root_of(whole.data(), u[i])] <= most) {
+        hook<Exclusive>(parent, a, b);
+        return;
+      }
+      for (const int32_t root : {a, b})
+        if (divided[root] != divided[root]) divided[root] = weights[i];
+    });
+  }
+}
 
 }  // namespace conncomp

@@ -1,11 +1,9 @@
-// Euler numbers, intercepts and borders of components, by patterns of elements, on the GPU.
-//
-// What: as cpu/components/configurations.h and borders.h. How: a thread looks at the 2 x 2 (x 2) elements
-// around a corner, and where these are not all alike adds the weights of each component's pattern, from a
-// table (core/configurations.h); or at an element, and where it is of a border at the borders around it. What
-// lies outside is like background. Labels are read again by each neighbour: whoever changes them meanwhile
-// gets any numbers, of components that are known. Cost: 4 or 8 loads of a label, mostly from caches; 5, or up
-// to 45 at borders.
+// Euler numbers, intercepts, borders and faces of components, as cpu/components/configurations.h, borders.h
+// and surfaces.h. A thread looks at the 2 x 2 (x 2) elements around a corner and, unless all are alike, adds
+// the weights of each component's pattern from a table (core/configurations.h); or at an element of a border
+// and the borders around it. Outside is background. Labels are read again by each neighbour: changing them
+// gives any numbers, of known components. Cost: 4 or 8 loads per label, mostly from caches; 5, up to 45 at
+// borders.
 #pragma once
 
 #include "core/configurations.h"
@@ -17,8 +15,8 @@ namespace conncomp {
 constexpr int kPatternThreads = 256;
 constexpr int kBorderKinds = 3;  // straight, aslant, turning
 
-// `corners` are those of all items, of which each has one more along each axis than elements. `weights` has a
-// row for each pattern. Label k is the component places[k] - 1, or none where that is 0.
+// `corners` are those of all items, one more along each axis than elements. `weights` has a row for each
+// pattern. Label k is component places[k] - 1, none if that is 0.
 template <class Label, int axes>
 __global__ void __launch_bounds__(kPatternThreads)
     count_configurations(LabelRows<Label> labels, Extent extent, int64_t corners,
@@ -71,7 +69,6 @@ __global__ void __launch_bounds__(kPatternThreads)
   }
 }
 
-// An item of two axes, outside of which there is background.
 template <class Label>
 struct LabelPlane {
   LabelRows<Label> labels;
@@ -81,7 +78,7 @@ struct LabelPlane {
     const bool inside = y >= 0 && y < height && x >= 0 && x < width;
     return inside ? labels.load(first + y * width + x) : labels.background;
   }
-  // Whether an element is of the label, and has a neighbour across an edge that is not.
+  // Whether an element has the label and a neighbour across an edge that has not.
   __device__ bool is_border(int64_t y, int64_t x, Label label) const {
     return at(y, x) == label &&
            (at(y, x - 1) != label || at(y, x + 1) != label || at(y - 1, x) != label || at(y + 1, x) != label);
@@ -114,15 +111,13 @@ __global__ void __launch_bounds__(kPatternThreads)
   }
 }
 
-// How many faces of its elements a component shows to what is not of it, along each axis, as
-// cpu/components/surfaces.h. The first thread of a stretch of equal labels in a warp counts the faces of all,
-// by votes; inside components there is nothing to add. Labels are read again by each neighbour: whoever
-// changes them meanwhile gets any counts, of components that are known. Cost: 2 n + 1 loads of a label in n
-// dimensions, mostly from caches; a division for each axis.
+// The faces that a component shows to what is not of it, along each axis. The first thread of a stretch of
+// equal labels counts those of all, by votes. Cost: 2 n + 1 loads per label in n dimensions, mostly from
+// caches, and a division for each axis.
 
 constexpr int kFaceThreads = 256;
 
-// `shape` is that of an item. Label k is the component places[k] - 1, or none where that is 0.
+// `shape` is that of an item, `places` as above.
 template <class Label>
 __global__ void __launch_bounds__(kFaceThreads)
     count_faces(int64_t count, const Label* __restrict__ labels, Label background, int64_t ndim,

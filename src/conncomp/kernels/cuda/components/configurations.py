@@ -24,9 +24,9 @@ BORDER_KINDS = 3
 
 
 def count_configurations(gpu: Gpu, given: LabelledComponents) -> Any:
-    """Return the numbers of configurations of each component, of two or three axes.
+    """Return the numbers of configurations of components, of two or three axes.
 
-    They are int64, of shape (n, 6) or (n, 16), as ``Configurations`` in ``core/configurations.h``.
+    They are int64, (n, 6) or (n, 16), as ``Configurations`` in ``core/configurations.h``.
     """
     xp, axes = gpu.xp, len(given.shape)
     (count,) = KERNELS.load(gpu, given.labels.dtype, axes)
@@ -43,10 +43,7 @@ def count_configurations(gpu: Gpu, given: LabelledComponents) -> Any:
 
 
 def count_borders(gpu: Gpu, given: LabelledComponents) -> Any:
-    """Return how many elements of each kind the borders have, of components of two axes.
-
-    They are int64, of shape (n, 3).
-    """
+    """Return int64, (n, 3): how many elements of each kind the borders have, of two axes."""
     xp = gpu.xp
     (count,) = BORDERS.load(gpu, given.labels.dtype)
     kinds = xp.zeros((given.runs.count, BORDER_KINDS), COUNT)
@@ -69,8 +66,8 @@ def count_faces(
 ) -> None:
     """Count the faces that components show to what is not of them, in items of a shape.
 
-    Others are as for `count_labels`. `components` are the labels that occur, int64, ascending, one
-    at least; `faces`, int64 of shape (len(components), len(shape)), are 0.
+    Others are as for `count_labels`. `components` are the labels that occur, int64, ascending, at
+    least one; `faces`, int64 of shape (len(components), len(shape)), are 0.
     """
     (count,) = FACES.load(gpu, labels.dtype)
     lengths = lengths_on(gpu, *shape)

@@ -1,12 +1,9 @@
-// Which components touch, and in how many places, on the GPU: as cpu/components/contacts.h, whose keys and
-// steps these are.
-//
-// A thread looks at an element and, by each backward step, at a neighbour; the first thread of a stretch of
-// equal keys counts them all. A block counts the first keys of a span of elements in shared memory; other
-// keys, and after the span each slot, go to a hash table in global memory (key_table.cuh), where a pair is
-// thus counted about once a span. Where the table has no room within reach, `full` is set, and the driver
-// calls again with a larger one. A label that has lost its row since it was checked is background (rows.cuh).
-// Cost: labels read once for each step, mostly from the caches. Memory: 16 bytes a slot of the table.
+// Which components touch, and in how many places: keys and steps are those of cpu/components/contacts.h. A
+// thread looks at an element and, by each backward step, at a neighbour; the first thread of a stretch of
+// equal keys counts all. A block counts the first keys of a span in shared memory, and sends these, and other
+// keys at once, to a hash table in global memory (key_table.cuh). If that has no room within reach, `full` is
+// set, and the driver tries again with a larger one. A label that has lost its row is background (rows.cuh).
+// Cost: labels read once for each step, mostly from caches. Memory: 16 bytes per slot.
 #pragma once
 
 #include "cuda/components/rows.cuh"
@@ -39,8 +36,7 @@ struct PackedStep {
   int64_t offset, down, up, kind;
 };
 
-// The steps back to neighbours, over the ends of axes that are periodic, a bit for each, and the number of
-// their kinds. Laid out as in contacts.py.
+// Steps back, periodic axes as bits, and the number of kinds. Laid out as in contacts.py.
 struct ContactSteps {
   const PackedStep* steps;
   int64_t count, kinds, periodic;
@@ -51,7 +47,6 @@ struct ContactSteps {
   }
 };
 
-// The keys that a block meets.
 struct BlockCounts {
   int64_t owners[kContactSlots];
   unsigned int counts[kContactSlots];  // of a span, which has fewer than 2³² contacts
@@ -77,7 +72,7 @@ struct BlockCounts {
   }
 };
 
-// Where an element is: at which ends of which axes, as bits.
+// The ends of axes that an element is at, as bits.
 struct AtEnds {
   int64_t begin = 0, end = 0;
 
@@ -92,14 +87,13 @@ struct AtEnds {
   }
 };
 
-// The first axis of the extent is that of items. A Place holds the number of labels.
+// The first axis of the extent is that of items. A Place can number all labels.
 template <class Label, class Place>
 __global__ void __launch_bounds__(kContactThreads)
     count_contacts(LabelRows<Label> labels, Extent extent, ContactSteps steps, KeyCounts table) {
   __shared__ BlockCounts of_block;
   for (int64_t span = blockIdx.x * kContactSpan; span < labels.count; span += gridDim.x * kContactSpan) {
     of_block.clear();
-    // Nothing is counted for a table without room.
     if (__syncthreads_or(Shared::load(table.full) != 0)) return;
     for (int64_t i = span + threadIdx.x; i - threadIdx.x < span + kContactSpan; i += kContactThreads) {
       const Label label = i < labels.count ? labels.load(i) : labels.background;

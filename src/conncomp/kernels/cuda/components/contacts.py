@@ -50,10 +50,10 @@ def find_contacts(
     """Return a key for each pair of labels that touch and each kind of contact, and how often.
 
     Keys, int64, are ``(first * rows + second) * kinds + kind``, in any order. Labels are contiguous
-    and below `rows`, and ``rows**2 * kinds`` is below 2**63; the background is another negative
-    number if there is none. The number of items and the lengths of axes are `shape`, of which
-    `periodic` says in bits which are; `steps`, int64 of shape (steps, 4), are those of
-    `PackedStep`. The first table has ``1 << bits`` slots. It waits for the GPU.
+    and below `rows`, ``rows**2 * kinds`` is below 2**63, and a background that does not occur is
+    another negative number. `shape` has the number of items and the lengths of axes, of which
+    `periodic` has a bit each; `steps`, int64 of shape (steps, 4), are `PackedStep`. The first table
+    has ``1 << bits`` slots. It waits for the GPU.
     """
     xp = gpu.xp
     if bits is None:

@@ -1,11 +1,9 @@
-// Which labels there are, whatever numbers they have, and a number for each, on the GPU.
-//
-// collect_labels puts each label of an array into a hash table; list_numbers puts labels and their numbers
-// into one, and translate_labels looks up the number of each label. A warp looks at stretches of equal labels
-// among 32. A block remembers in shared memory some labels that are in the table, so that frequent ones are
-// no traffic. The first label of the array stands for an empty slot, as any number can be a label.
-// Cost: labels read once, and a look at the table for each stretch. If a label has no room within reach,
-// `full` is set, and the table says nothing.
+// Which labels, of any numbers, an array has, and a number for each. collect_labels puts labels into a hash
+// table; list_numbers puts labels with their numbers into one, where translate_labels looks them up. A warp
+// handles stretches of equal labels; a block remembers some labels that are in the table, so frequent ones
+// cause no traffic. The first label marks empty slots, as any number may be a label. Cost: labels read once,
+// and a look-up for each stretch. `full` is set if a label has no room within reach: then the table says
+// nothing.
 #pragma once
 
 #include "cuda/core/key_table.cuh"
@@ -37,14 +35,13 @@ __global__ void __launch_bounds__(kDistinctThreads)
         InBlock::store(memory, label);
       }
     }
-    // A warp that has met a full table looks no further: to find out takes kMostProbes steps.
+    // A warp that has met a full table stops: finding out takes kMostProbes steps.
     if (__any_sync(kAllLanes, is_full)) break;
   }
   if (is_full) Shared::store(full, int64_t(1));
 }
 
-// Numbers of labels: slots with a label and its number each, and what has no slot, the first label and its
-// number. Laid out as in distinct.py.
+// Slots with a label and its number each; the first label has no slot. Laid out as in distinct.py.
 template <class Label, class Number>
 struct NumberTable {
   KeyHash hash;
@@ -57,7 +54,7 @@ struct NumberTable {
   __device__ KeyTable<Label> slots() const { return {hash, bits, *first_label, labels}; }
 };
 
-// Puts distinct labels and their numbers into the table, but the first.
+// Puts distinct labels but the first into the table.
 template <class Label, class Number>
 __global__ void __launch_bounds__(kDistinctThreads)
     list_numbers(int64_t count, const Label* __restrict__ labels, const Number* __restrict__ numbers,
@@ -72,7 +69,7 @@ __global__ void __launch_bounds__(kDistinctThreads)
   }
 }
 
-// The table is that of list_numbers. A label that was none of these has the first number, too.
+// Uses the table of list_numbers. Unknown labels have the first number.
 template <class Label, class Number>
 __global__ void __launch_bounds__(kDistinctThreads)
     translate_labels(int64_t count, const Label* __restrict__ labels, NumberTable<Label, Number> table,

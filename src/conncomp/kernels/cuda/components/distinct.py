@@ -33,9 +33,9 @@ NUMBERS = Struct(
 
 
 def distinct_labels(gpu: Gpu, labels: Any, bits: int | None = None) -> Any:
-    """Return the labels that there are, ascending, or None if they are too many for a hash table.
+    """Return the labels that occur, ascending, or None if they are too many for a hash table.
 
-    Labels are integers of 32 or 64 bits, one at least, in a contiguous array; a table has ``1 <<
+    Labels are integers of 32 or 64 bits, at least one, in a contiguous array; the table has ``1 <<
     bits`` slots. It waits for the GPU.
     """
     xp, signed = gpu.xp, as_signed(labels)
@@ -55,8 +55,8 @@ def translate_labels(
 ) -> Any:
     """Return the number of each label, or None if they are too many for a hash table.
 
-    `numbers`, int32 or int64, are those of the labels that there are, `distinct`, in any order;
-    others are as for `distinct_labels`. It waits for the GPU.
+    `numbers`, int32 or int64, are those of the `distinct` labels, in any order; others are as for
+    `distinct_labels`. It waits for the GPU.
     """
     if len(distinct) > max(1, labels.size // ELEMENTS_PER_LABEL):
         return None
@@ -91,7 +91,7 @@ def _bits_for(labels: int) -> int:
 
 
 def _table(xp: Any, labels: Any, bits: int) -> Any:
-    """Return slots that are empty, which the first label says."""
+    """Return empty slots, which hold the first label."""
     keys = xp.empty(1 << bits, labels.dtype)
     keys[...] = labels[:1]
     return keys

@@ -1,12 +1,10 @@
-// The values of an image within components, on the GPU: sums, extremes, and centroids weighted by them, as
-// cpu/components/intensities.h, to the bit.
-//
-// A thread goes through the values of its runs (runs.cuh), an axis a turn. find_extremes finds the smallest
-// and the largest value of each component; add_values adds up values, and values times coordinates, as whole
-// numbers of 128 bits (core/fixed_point.h), which no order can change; write_intensities makes columns of
-// them. Integers of up to 16 bits in two and three dimensions need neither extremes nor 128 bits:
-// add_small_values does all at once, with squares. Cost: values read once for extremes, and once for each
-// axis. Memory: two words and 2 (1 + n) words a component, in n dimensions.
+// Values of an image within components: sums, extremes and weighted centroids, as
+// cpu/components/intensities.h, to the bit. A thread goes through the values of its runs (runs.cuh).
+// find_extremes finds the smallest and largest value; add_values, an axis a turn, adds up values and values
+// times coordinates as whole numbers of 128 bits (core/fixed_point.h), in any order; write_intensities makes
+// columns. For integers of up to 16 bits in two and three dimensions add_small_values does all at once, with
+// squares. Cost: values read once for extremes and once for each axis. Memory: 2 + 2 (1 + n) words per
+// component, in n dimensions.
 #pragma once
 
 #include "core/intensity.h"
@@ -30,7 +28,6 @@ struct ExtremeKeys {
   int64_t component = 0;
   uint64_t low = 0, high = 0;
 
-  __device__ static uint64_t larger(uint64_t a, uint64_t b) { return a < b ? b : a; }
   __device__ void begin(int64_t next) {
     component = next;
     low = high = 0;
@@ -44,8 +41,8 @@ struct ExtremeKeys {
     high = larger(high, uint64_t(key));
   }
   __device__ void combine_lanes() {
-    low = over_lanes(low, larger);
-    high = over_lanes(high, larger);
+    low = over_lanes(low, larger<uint64_t>);
+    high = over_lanes(high, larger<uint64_t>);
   }
   __device__ void send() const {
     Shared::fetch_max(extremes + 2 * component, low);
@@ -53,7 +50,7 @@ struct ExtremeKeys {
   }
 };
 
-// `extremes` has two words for each component, and begins with zeros.
+// `extremes` has two words per component, zeros at first.
 template <class Value>
 __global__ void __launch_bounds__(kIntensityThreads)
     find_extremes(Runs runs, const Value* __restrict__ values, uint64_t* extremes) {
@@ -62,8 +59,7 @@ __global__ void __launch_bounds__(kIntensityThreads)
   walk_runs(runs, Turn(1), keys);
 }
 
-// What find_extremes has found, and the bits of the units in which values are added up. Laid out as in
-// intensities.py.
+// What find_extremes found, and the bits of the units of sums. Laid out as in intensities.py.
 template <class Value>
 struct ValueRanges {
   using Key = typename Order<Value>::Key;
@@ -81,7 +77,7 @@ struct ValueRanges {
   }
 };
 
-// The sum of values times coordinates along an axis; with the first axis, that of values, too.
+// The sum of values times coordinates along an axis; with the first axis, also of values.
 template <class Value>
 struct ValueSum {
   static constexpr bool kHalved = kIsReal<Value> || sizeof(Value) == 8;
@@ -103,7 +99,7 @@ struct ValueSum {
     sum = products = 0;
   }
   __device__ void add(int64_t index, int n) {
-    // Sums of 32 halves, times up to 31, fit into 64 bits, but for those of who changes labels meanwhile.
+    // Sums of 32 halves, times up to 31, fit into 64 bits, unless somebody changes labels.
     uint64_t high = 0, low = 0, high_products = 0, low_products = 0;
     for (int i = 0; i < n; ++i) {
       const Halves halves = units.of(values[index + i]);
@@ -134,7 +130,7 @@ struct ValueSum {
   }
 };
 
-// There is a turn for each axis; the extent is that of an item.
+// A turn for each axis; the extent is that of an item.
 template <class Value>
 __global__ void __launch_bounds__(kIntensityThreads)
     add_values(Runs runs, Extent extent, const Value* __restrict__ values, ValueRanges<Value> ranges,
@@ -146,7 +142,7 @@ __global__ void __launch_bounds__(kIntensityThreads)
   walk_runs(runs, turn, sum);
 }
 
-// Makes the columns of what was added up; `lost` becomes 1 if a sum does not fit what it is given as.
+// Makes the columns; sets `lost` if a sum does not fit its column.
 template <class Value>
 __global__ void __launch_bounds__(kIntensityThreads)
     write_intensities(const RunState* state, int64_t ndim, const int64_t* __restrict__ sizes,
@@ -166,9 +162,8 @@ __global__ void __launch_bounds__(kIntensityThreads)
   }
 }
 
-// The words of a component that add_small_values adds to, which begin with zeros: the complement of the key
-// of the smallest value and the key of the largest; the sums of values, of their squares, and of values times
-// coordinates along each axis.
+// A component's words in add_small_values, zeros at first: complement of the smallest value's key, the
+// largest's key, sums of values, of squares, and of values times each coordinate.
 template <int axes>
 struct SmallWords {
   static constexpr int kCount = 4 + axes;
@@ -237,7 +232,7 @@ struct SmallValueSums {
   }
 };
 
-// Items are such that all sums have 63 bits.
+// All sums have 63 bits.
 template <class Value, int axes>
 __global__ void __launch_bounds__(kIntensityThreads)
     add_small_values(Runs runs, Extent extent, const Value* __restrict__ values, int64_t* table) {
@@ -246,7 +241,6 @@ __global__ void __launch_bounds__(kIntensityThreads)
   walk_runs(runs, Turn(1), sums);
 }
 
-// As measure_runs_at_once and add_small_values.
 template <class Value, int axes>
 struct ShapesAndValues {
   SumsOfAxes<axes> shapes;
@@ -270,7 +264,7 @@ struct ShapesAndValues {
   }
 };
 
-// The words of values are behind those of shapes, of all components.
+// Words of values are behind those of shapes of all components.
 template <class Value, int axes>
 __global__ void __launch_bounds__(kIntensityThreads)
     measure_runs_and_values(Runs runs, Extent extent, const Value* __restrict__ values, int64_t* table) {
@@ -281,8 +275,7 @@ __global__ void __launch_bounds__(kIntensityThreads)
   walk_runs(runs, Turn(1), measures);
 }
 
-// Writes, as real numbers, the standard deviation of a component, and its minimum and maximum, of columns
-// that are written, one behind those of all.
+// Writes standard deviation, minimum and maximum as real numbers, one behind those of all.
 template <class Value>
 __device__ inline void write_reals(const IntensityColumns<Value>& columns, int64_t row, int64_t components,
                                    int64_t size, int64_t sum, int64_t squares, double* reals) {
@@ -292,8 +285,8 @@ __device__ inline void write_reals(const IntensityColumns<Value>& columns, int64
   reals[2 * components + row] = double(columns.maxima[row]);
 }
 
-// As write_intensities, and, as real numbers, standard deviations, then minima, then maxima. The table has so
-// many words `ahead` for each component.
+// As write_intensities, with standard deviations, minima and maxima as real numbers. The table has so many
+// words `ahead` per component.
 template <class Value, int axes>
 __global__ void __launch_bounds__(kIntensityThreads)
     write_small_intensities(const RunState* state, int64_t ahead, const int64_t* __restrict__ sizes,
@@ -313,10 +306,11 @@ __global__ void __launch_bounds__(kIntensityThreads)
   }
 }
 
-// Quantiles of the values of an image within components, as cpu/components/spread.h. list_keys lists the keys
-// of the values of each component together, in any order, with the number of the component above the key, or
-// beside it where a key has 64 bits; the host has them sorted, and write_quantiles looks at the places. Cost:
-// values read once, and a sort. Memory: 8 bytes an element of components, or 16, and those of the sort.
+// Quantiles of values within components, as cpu/components/spread.h. list_keys lists the keys of each
+// component's values together, with the component's number above or, for 64-bit keys, beside; the host sorts
+// them, and write_quantiles looks at places. Cost: values read once, and a sort. Memory: 8 or 16 bytes per
+// element of components.
+//
 // Where the keys of values go, and those of the next run of each component.
 template <class Value>
 struct KeyList {
@@ -341,7 +335,7 @@ struct KeyList {
   __device__ void send() const {}
 };
 
-// `next` has where the values of each component begin; it becomes where they end.
+// `next` has where each component's values begin, and gets where they end.
 template <class Value>
 __global__ void __launch_bounds__(kTableThreads)
     list_keys(Runs runs, const Value* __restrict__ values, int64_t* next, uint64_t* keys, uint64_t* owners) {
@@ -369,7 +363,7 @@ __global__ void __launch_bounds__(kTableThreads)
     double between = part < 0.5 ? low + (high - low) * part : high - (high - low) * (1 - part);
     if (part == 0.5) between = (low + high) / 2;
     if (part == 0 || above == below) between = low;
-    // NaN is before all numbers, or after them.
+    // NaN sorts before all numbers, or after them.
     quantiles[row] = first != first ? first : last != last ? last : between;
   }
 }

@@ -59,13 +59,12 @@ def measure_intensities(
 ) -> tuple[bool, Any]:
     """Fill columns of the values of an image; return whether all sums fit into theirs.
 
-    And, of `are_small` ones, standard deviations, minima and maxima, as an array of float64 of
-    shape (3, n); None of others.
-
-    There is one component at least. Values are contiguous, one of `VALUE_TYPES`, as many as labels;
-    `bits` are of the units of floating-point values, as in core/fixed_point.h. Columns are those of
-    `ComponentStatistics`: sums of int64, uint64 or float64, means, minima, maxima and centroids. If
-    `measure_shapes` has filled a table of such values, it is given with how many words are ahead.
+    Also return, for `are_small` values, standard deviations, minima and maxima, float64 of shape
+    (3, n); else None. There is at least one component. Values are contiguous, one of `VALUE_TYPES`,
+    as many as labels; `bits` are of the units of floating-point values (core/fixed_point.h).
+    Columns are those of `ComponentStatistics`: sums of int64, uint64 or float64, means, minima,
+    maxima and centroids. A `table` that `measure_shapes` filled comes with the number of words
+    ahead.
     """
     if are_small(values.dtype, shape):
         return True, _measure_small(gpu, runs, shape, (values, table), sizes, boxes, *columns)
@@ -91,21 +90,21 @@ def measure_intensities(
 
 
 def are_small(value: np.dtype[Any], shape: tuple[int, ...]) -> bool:
-    """Whether there is a kernel that measures values of items of a shape in one pass."""
+    """Whether a kernel measures values of items of a shape in one pass."""
     bits = 8 * value.itemsize
     room = prod(shape) * max(max(shape), 1 << bits)
     return value.kind != "f" and bits <= 16 and len(shape) in FEW_AXES and room << bits < 2**63
 
 
 def words_of_small(axes: int) -> int:
-    """Return how many words there are about `are_small` values of a component."""
+    """Return the number of words about `are_small` values of a component."""
     return 4 + axes
 
 
 def _measure_small(
     gpu: Gpu, runs: ComponentRuns, shape: tuple[int, ...], known: tuple[Any, Any], *columns: Any
 ) -> Any:
-    """As `measure_intensities`, of small values, and the table if there is one."""
+    """As `measure_intensities`, of small values, with the table if there is one."""
     ndim, (values, filled) = len(shape), known
     add, write = OF_SMALL.load(gpu, values.dtype, ndim)
     lengths = lengths_on(gpu, *shape)
@@ -135,10 +134,9 @@ def columns_at(gpu: Gpu, columns: Sequence[Any]) -> np.void:
 
 
 class SortedValues:
-    """The values of an image within components, those of each together and sorted.
+    """The sorted values of an image within each component, of which there is at least one.
 
-    There is one component at least; `values` are a contiguous array of one of `VALUE_TYPES`, of as
-    many elements as labels.
+    `values` are contiguous, one of `VALUE_TYPES`, as many as labels.
     """
 
     def __init__(self, gpu: Gpu, runs: ComponentRuns, values: Any, sizes: Any) -> None:

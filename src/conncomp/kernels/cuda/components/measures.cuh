@@ -1,11 +1,8 @@
-// The runs of labels whose number nobody knows yet, without a word from the host.
-//
-// What: as runs.cuh, in launches that depend on the shape of the labels only, so that they can be made
-// again. There is room for `capacity` rows, and where more are needed, or a label is not allowed, the number
-// of components is -1. How: without a batch, labels are counted as they are checked (count_allowed_runs). In
-// a batch the largest label says how many rows an item has (find_range, clear_rows), and labels are numbered
-// apart in a copy, whose runs are counted (copy_and_count).
-// Cost: labels read once; in a batch twice, and their copy written. Memory: that of the rows, and the copy.
+// Finds the runs of labels as runs.cuh, by launches that depend only on the shape of the labels, so that they
+// can be recorded. There is room for `capacity` rows; the number of components is -1 if that is too few, or a
+// label is not allowed. Without a batch, labels are counted as they are checked (count_allowed_runs). In a
+// batch, the largest label gives the rows of an item (find_range, clear_rows), and a copy numbers labels
+// apart (copy_and_count). Cost: labels read once; in a batch twice, and the copy written.
 #pragma once
 
 #include "cuda/components/shapes.cuh"
@@ -73,7 +70,6 @@ __global__ void __launch_bounds__(kTableThreads)
   for (int64_t row = grid_thread(); row < all && fits; row += grid_threads()) table.counts[row] = 0;
 }
 
-// Items have `length` labels, and lines have `line_length`.
 template <class Label>
 __global__ void __launch_bounds__(kTableThreads)
     copy_and_count(int64_t count, const Label* __restrict__ labels, int64_t length, int64_t line_length,

@@ -29,17 +29,15 @@ from conncomp.kernels.cuda.components.tile_sums import REAL, TileSums, are_added
 from conncomp.kernels.cuda.launcher import (
     COUNT,
     INDEX_TYPES,
-    PER_THREAD,
     THREADS,
     Again,
     Gpu,
     Templates,
     are_watched,
-    kept_launches,
     launch,
 )
 from conncomp.kernels.cuda.structs import Struct
-from conncomp.kernels.cuda.workspace import Workspace
+from conncomp.kernels.cuda.workspace import Workspace, stream_key
 
 FILE = "cuda/components/measures.cuh"
 KERNELS = Templates(
@@ -62,6 +60,8 @@ LABELS_OF_ROW, LEAST_ROWS = 16, 1 << 15
 MOST_KINDS, MOST_LABELS = 8, 1 << 25
 # After so many images in turn that tiles cannot add up no more are tried.
 MOST_UNFIT = 2
+
+COUNTING = "count"  # what the launches that count runs are for
 
 MEMORY = Struct("MeasureMemory", "bounds copy", capacity=COUNT, blocks=COUNT)
 
@@ -128,12 +128,12 @@ def _kind_of(
         or not 0 < labels.size <= MOST_ELEMENTS
         or not labels.flags.c_contiguous
         or are_watched()
-        or stream == PER_THREAD
         or not gpu.keeps_launches_of(stream)
     ):
         return None
     batch, shape = labels.shape[:batch_axes], labels.shape[batch_axes:]
-    return batch, shape, labels.dtype, gpu.device, stream, *allowed(batch, shape)
+    place = gpu.device, stream_key(stream)
+    return batch, shape, labels.dtype, *place, *allowed(batch, shape)
 
 
 class Sums(NamedTuple):
@@ -203,12 +203,9 @@ class RepeatedRuns:
                     tiles = self._tiles_of(labels, image, is_real)
                     self._adding = tiles, tiles.start(labels, image)
                     return
-        if self._again is not None:
-            self._again.run(self._stream, (self._gpu.address(labels),))
-            return
-        with kept_launches() as launches:
-            self._count(labels)
-        self._again = self._gpu.repeat(launches, (labels,))
+        self._again = self._kept.recordings.launch(
+            self._gpu, self._stream, COUNTING, (labels,), lambda: self._count(labels)
+        )
 
     def finish(
         self, labels: Any, presuming: bool = False
@@ -254,7 +251,7 @@ class RepeatedRuns:
         New columns are of as many components as the last call had, and are made while the GPU
         counts; if there are others, they are made anew.
         """
-        kept = self._kept.launches
+        kept = self._kept.recordings
         listing, measuring = kept.get(LISTING), kept.get(shapes.purpose_of(moments))
         again, presumed = self._again, self._known
         if not self._batched or again is None or listing is None or measuring is None:

@@ -1,12 +1,10 @@
-// Moments of components up to the third power along each axis, on the GPU: of elements, and of values; as
-// cpu/components/moments.h.
-//
-// Those of elements are sums of integers about the first coordinates of the box, which no order can change;
-// centre_moments makes columns of them, and those about the centroid. Moments weighted by values, and squared
-// deviations, are floating-point sums, whose last digits depend on the order. walk_runs (runs.cuh) adds up,
-// in turns, all powers of the last axis and mostly of the one before; a turn has the powers of the others.
-// Sums have 64 bits where a box is so small that they fit (fits_64_bits), or else 128. Items of fewer than
-// four axes have axes of length 1 ahead. Cost: runs, and values, read once a turn.
+// Moments of components up to the third power along each axis, of elements and of values, as
+// cpu/components/moments.h. Those of elements are integer sums about the first coordinates of the box;
+// centre_moments makes columns of them and of those about the centroid. Weighted moments and squared
+// deviations are floating-point sums, whose last digits depend on the order. walk_runs (runs.cuh) adds up all
+// powers of the last axis, and mostly of the one before; a turn has the powers of the others. Sums have 64
+// bits for boxes where they fit (fits_64_bits), else 128. Items have four axes, those ahead of length 1.
+// Cost: runs, and values, read once a turn.
 #pragma once
 
 #include "core/moments.h"
@@ -23,17 +21,16 @@ __device__ inline Number raised(Number x, int power) {
   return power & 1 ? square * x : square;
 }
 
-// The boxes of components: first coordinates along each axis, and those after the last.
 struct Boxes {
   const int64_t* entries;
   int64_t ndim;
 
-  // Along one of four axes, of which some ahead may be no axis of the items.
+  // Along one of four axes; some ahead may not be axes of the items.
   __device__ int64_t first(int64_t component, int axis) const {
     const int64_t k = axis - (kMomentAxes - ndim);
     return k < 0 ? 0 : entries[2 * (component * ndim + k)];
   }
-  // Whether moments about a first coordinate, or about any element of the box, have 64 bits for certain.
+  // Whether moments about a first coordinate, or any element of the box, surely fit 64 bits.
   __device__ bool fits_64_bits(int64_t component) const {
     double bound = 1;
     for (int64_t k = component * ndim; k < (component + 1) * ndim; ++k) {
@@ -44,8 +41,8 @@ struct Boxes {
   }
 };
 
-// The powers that a turn has of the axes ahead of those of which a thread has all: of the last one, and, if
-// `rows` is kPowers rather than 1, of the one before.
+// A turn's powers of the axes ahead of those of which a thread has all powers: the last one and, if `rows` is
+// kPowers, the one before.
 template <int rows>
 struct MomentFactors {
   static constexpr int kAhead = rows > 1 ? kLastAxis - 1 : kLastAxis;
@@ -63,8 +60,8 @@ struct MomentFactors {
     }
   }
 
-  // Returns the product of powers of coordinates, each less that of an origin as a Number, and lets `place`
-  // be the last coordinate, and `beside` the one before less that of the origin.
+  // Returns the product of the turn's powers of coordinates about an origin, and sets `place` to the last
+  // coordinate and `beside` to the one before, about the origin.
   template <class Number, class Offset>
   __device__ Number of(int64_t index, int64_t& place, Number& beside, Offset&& offset) const {
     Number product = 1;
@@ -83,8 +80,7 @@ struct MomentFactors {
   }
 };
 
-// Moments of elements, as integers, of those components whose moments are known to fit, or of those whose are
-// not.
+// Integer moments of the components for which they surely fit, or of the others.
 template <class Sum, int rows>
 struct ElementMoments {
   static constexpr bool kIsWide = sizeof(Sum) > 8;
@@ -138,8 +134,8 @@ struct ElementMoments {
   }
 };
 
-// Adds to the moments of each component, of two words each; the extent is that of an item, of four axes. Of
-// 64 bits those that fit, and `has_wide` is told of what does not.
+// Adds to the moments, of two words each, of components whose sums fit; sets `has_wide` for others. The
+// extent is that of an item, of four axes.
 template <int = 0>
 __global__ void __launch_bounds__(kMomentThreads)
     add_small_moments(Runs runs, Extent extent, Boxes boxes, int64_t* table, int64_t* has_wide) {
@@ -149,7 +145,7 @@ __global__ void __launch_bounds__(kMomentThreads)
   walk_runs(runs, turn, moments);
 }
 
-// The wide ones, if any; all components where `has_wide` is null.
+// The others, if any; all if `has_wide` is null.
 template <int = 0>
 __global__ void __launch_bounds__(kMomentThreads)
     add_moments(Runs runs, Extent extent, Boxes boxes, int64_t* table, int64_t* has_wide) {
@@ -190,8 +186,7 @@ __global__ void __launch_bounds__(kMomentThreads)
   }
 }
 
-// Moments of values, about the first coordinates of boxes, or, if moments about these are given, about the
-// centroids that follow from them.
+// Moments of values about the first coordinates of boxes, or about the centroids that given ones imply.
 template <class Value, int rows>
 struct ValueMoments {
   const Value* values;
@@ -243,8 +238,7 @@ struct ValueMoments {
   }
 };
 
-// Adds values times powers of coordinates to the moments of each component. `rows` is kPowers but for items
-// of one axis, of which it is 1.
+// `rows` is kPowers, or 1 for items of one axis.
 template <class Value, int rows>
 __global__ void __launch_bounds__(kMomentThreads)
     add_weighted_moments(Runs runs, Extent extent, const Value* __restrict__ values, Boxes boxes,
@@ -257,7 +251,6 @@ __global__ void __launch_bounds__(kMomentThreads)
 
 constexpr uint64_t kNan = 0x7ff8000000000000;
 
-// Central moments over powers of the size, NaN those of order below 2.
 template <int axes>
 __global__ void __launch_bounds__(kMomentThreads)
     normalize_moments(const RunState* state, const double* __restrict__ central, double* out) {
@@ -267,7 +260,7 @@ __global__ void __launch_bounds__(kMomentThreads)
     int order = 0;
     for (int64_t powers = i % count; powers > 0; powers /= kPowers) order += int(powers % kPowers);
     const double size = central[i - i % count];
-    // Roots of negative sizes, as weights may make, are no numbers; their whole powers are.
+    // Weights may make negative sizes, whose roots are no numbers.
     const double third = size < 0 ? bits_as<double>(kNan) : cbrt(size);
     const double root = axes == 1 ? size : axes == 2 ? sqrt(size) : axes == 3 ? third : sqrt(sqrt(size));
     double unit = size;
@@ -277,7 +270,6 @@ __global__ void __launch_bounds__(kMomentThreads)
   }
 }
 
-// The squares of values less the mean of their component.
 template <class Value>
 struct SquaredDeviations {
   const Value* values;
@@ -309,12 +301,11 @@ __global__ void __launch_bounds__(kMomentThreads)
   walk_runs(runs, Turn(1), deviations);
 }
 
-// Variances of components along their principal axes: the eigenvalues of covariances in two and three
-// dimensions, the largest first, and those of the inertia tensors. By the formula in two; in three by some
-// ten of Jacobi's rotations, each of which makes an entry off the diagonal 0 (Golub and Van Loan, "Matrix
-// computations", 8.5). A thread has a component.
+// Variances of components along principal axes, the eigenvalues of covariances, the largest first, and those
+// of inertia tensors: by the formula in two dimensions, by some ten of Jacobi's rotations in three (Golub and
+// Van Loan, "Matrix computations", 8.5). A thread a component.
 
-// Lets the entry of two axes of a symmetric matrix be 0; `other` is the third axis.
+// Zeroes the entry of two axes of a symmetric matrix; `other` is the third axis.
 template <int p, int q, int other>
 __device__ inline void rotate(double (&a)[3][3]) {
   const double entry = a[p][q];

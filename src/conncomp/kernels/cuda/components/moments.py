@@ -35,8 +35,8 @@ BOXES = Struct("Boxes", entries=POINTER, ndim=COUNT)
 class LabelledComponents(NamedTuple):
     """Labels as kernels of columns take them, and which components they are of.
 
-    The background is another negative number than labels, if there is none; labels are below
-    `rows`, and `shape` is that of an item. The runs are of the labels that occur: without any
+    A background that does not occur is another negative number; labels are below `rows`, and
+    `shape` is that of an item. The runs are those of the labels that occur; if there are none
     nothing is launched.
     """
 
@@ -55,8 +55,7 @@ class LabelledComponents(NamedTuple):
 def element_moments(gpu: Gpu, given: LabelledComponents, boxes: Any) -> tuple[Any, Any]:
     """Return moments about the first coordinates of boxes, and about centroids.
 
-    There are up to four axes; moments are float64, of shape (n, 4, ..., 4), `boxes` int64, of shape
-    (n, ndim, 2).
+    There are up to four axes; moments are float64, (n, 4, ..., 4), `boxes` int64, (n, ndim, 2).
     """
     xp, ndim, runs, rows = gpu.xp, len(given.shape), given.runs, given.runs.count
     add_small, add = ADD.load(gpu)
@@ -86,9 +85,9 @@ def weighted_moments(
 ) -> Any:
     """Return moments weighted by values, about the first coordinates of boxes.
 
-    Sums are of float64, and their last digits may differ from one call to the next. Values are one
-    of `VALUE_TYPES`, contiguous, as many as labels; moments `about` whose centroids to return these
-    are optional, and shapes those of `element_moments`.
+    Sums are of float64, whose last digits may differ from call to call. Values are one of
+    `VALUE_TYPES`, contiguous, as many as labels. If moments `about` are given, the result is about
+    the centroids that follow from them. Shapes are those of `element_moments`.
     """
     xp, ndim, runs, rows = gpu.xp, len(given.shape), given.runs, given.runs.count
     add, _ = OF_VALUES.load(gpu, values.dtype, POWERS if ndim > 1 else 1)
@@ -109,7 +108,7 @@ def weighted_moments(
 
 
 def normalized_moments(gpu: Gpu, given: LabelledComponents, central: Any) -> Any:
-    """Return central moments over powers of the size, in elements; NaN those of order below 2."""
+    """Return central moments over powers of the size, in elements; NaN below order 2."""
     runs, out = given.runs, gpu.xp.empty_like(central)
     _, normalize = OF_AXES.load(gpu, len(given.shape))
 
@@ -122,10 +121,7 @@ def normalized_moments(gpu: Gpu, given: LabelledComponents, central: Any) -> Any
 
 
 def squared_deviations(gpu: Gpu, given: LabelledComponents, values: Any, means: Any) -> Any:
-    """Return the sums of the squares of values less the mean of each component.
-
-    As for `weighted_moments`, with an array of float64 of means.
-    """
+    """Return the sums of squares of values less their component's mean; see `weighted_moments`."""
     runs = given.runs
     _, add = OF_VALUES.load(gpu, values.dtype, POWERS if len(given.shape) > 1 else 1)
     sums = gpu.xp.zeros(runs.count)
@@ -139,15 +135,15 @@ def squared_deviations(gpu: Gpu, given: LabelledComponents, values: Any, means: 
 
 
 def _lengths(gpu: Gpu, shape: tuple[int, ...]) -> Any:
-    """Return the lengths of four axes, those ahead of an item's 1."""
+    """Return the lengths of four axes; those ahead of an item's are 1."""
     return lengths_on(gpu, *(1,) * (MOST_AXES - len(shape)), *shape)
 
 
 def principal_variances(gpu: Gpu, runs: ComponentRuns, covariances: Any) -> tuple[Any, Any]:
     """Return the eigenvalues of covariances and of inertia tensors, the largest first.
 
-    Covariances, contiguous float64 of shape (n, ndim, ndim), are of one component at least, and as
-    many axes as there are in `FEW_AXES`.
+    Covariances, contiguous float64, (n, ndim, ndim), are of at least one component, and of
+    `FEW_AXES`.
     """
     (write,) = VARIANCES.load(gpu, covariances.shape[1])
     columns = [gpu.xp.empty(covariances.shape[:2]) for _ in range(2)]

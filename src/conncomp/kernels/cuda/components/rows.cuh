@@ -1,14 +1,13 @@
-// Which labels have a row in a table, and how long the axes of their array are.
-//
-// Labels are checked once, and then read again by each kernel. They may be memory that its owner changes
-// meanwhile: so a kernel reads each of them once, and looks it up in nothing unless it has a row there.
+// Which labels have a row in a table, and the lengths of axes. Labels are checked once and then read by each
+// kernel, while their owner may change them: a kernel reads each label once, and looks it up only if it has a
+// row.
 #pragma once
 
 #include "core/atomics.h"
 
 namespace conncomp {
 
-// The quotient of two numbers that are not negative: divisions of 64 bits take several times as long.
+// The quotient of two non-negative numbers: 64-bit divisions take several times as long.
 __device__ inline int64_t quotient(int64_t a, int64_t b) {
   return (a | b) >> 32 == 0 ? int64_t(uint32_t(a) / uint32_t(b)) : a / b;
 }
@@ -19,7 +18,7 @@ __device__ inline bool has_row(Label label, Label background, int64_t rows) {
   return label != background && uint64_t(label) < uint64_t(rows);
 }
 
-// The labels of an array, of which those below `rows` have one. Laid out as in rows.py.
+// The labels of an array; those below `rows` have a row. Laid out as in rows.py.
 template <class Label>
 struct LabelRows {
   const Label* entries;

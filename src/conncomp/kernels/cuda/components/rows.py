@@ -1,4 +1,4 @@
-"""What kernels are told of labels, arrays and hash tables: ``rows.cuh`` and ``key_table.cuh``."""
+"""Labels, arrays and hash tables as kernels take them: ``rows.cuh`` and ``key_table.cuh``."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ EXTENT = Struct("Extent", lengths=POINTER, ndim=COUNT)
 
 
 def label_rows(gpu: Gpu, labels: Any, background: int, rows: int) -> np.void:
-    """Return ``LabelRows`` of a contiguous array; to be kept as long as kernels use it.
+    """Return ``LabelRows`` of a contiguous array, which the caller keeps.
 
-    `background` is another negative number than labels, if there is none; labels from `rows` on
-    have no row.
+    A `background` that does not occur is another negative number; labels from `rows` on have no
+    row.
     """
     described = {"count": labels.size, "rows": rows, "background": background}
     return LABELS[labels.dtype].of(gpu, entries=labels, **described)
@@ -39,10 +39,7 @@ def label_rows(gpu: Gpu, labels: Any, background: int, rows: int) -> np.void:
 
 @lru_cache(maxsize=64)
 def lengths_on(gpu: Gpu, *lengths: int) -> Any:
-    """Return lengths as an array of int64 on the GPU, which nobody changes.
-
-    It is there when this returns, for all streams; the next call with the same ones copies nothing.
-    """
+    """Return lengths as int64 on the GPU, ready for all streams; nobody changes the array."""
     array = gpu.xp.asarray(np.array(lengths, COUNT))
     if lengths:
         first_entry(array)
@@ -50,5 +47,5 @@ def lengths_on(gpu: Gpu, *lengths: int) -> Any:
 
 
 def extent_of(gpu: Gpu, lengths: Any) -> np.void:
-    """Return ``Extent`` of an array of int64 on the GPU, to be kept as long as kernels use it."""
+    """Return ``Extent`` of an array of int64 on the GPU, which the caller keeps."""
     return EXTENT.of(gpu, lengths=lengths, ndim=len(lengths))

@@ -1,18 +1,15 @@
-// Runs of each component, on the GPU: what sums about components are made of. A run is a stretch of equal
-// labels along a line, within 32 consecutive labels.
-//
-// list_runs lists the runs of each component together, in any order, by a counting sort: count_runs counts
-// those of each label, and count_present and list_present say where those of each label begin. A block counts
-// the first labels that it meets in shared memory, so that frequent ones cause few increments in memory. A
-// thread of walk_runs takes eight runs one after another, adds them up in registers, and sends the sums of a
-// component when it comes to the next one, or once for 32 threads that meet one component only.
+// Runs of components, of which sums about components are made. A run is a stretch of equal labels along a
+// line, within 32 consecutive labels. list_runs lists the runs of each component together, by a counting
+// sort: count_runs counts those of each label, count_present and list_present say where they begin. A block
+// counts the first labels that it meets in shared memory. A thread of walk_runs adds up eight runs in
+// registers, and sends a sum when the component changes, or once for 32 threads of one component:
 //
 //    labels   1 1 0 2 2 2    runs of 1: (0, 2) (6, 1)    entries   | (0, 2) (6, 1) | (3, 3) (7, 2) |
 //             1 2 2 0 0 0            2: (3, 3) (7, 2)    ends                      2               4
 //
-// Labels are read twice, and their owner may change them meanwhile: then runs are of other labels, but none
-// lies outside the labels or outside the entries (rows.cuh). Cost: labels read twice; a run written once, and
-// read once by each sum. Memory: 8 bytes a run, 8 a row, and 16 for each row that may occur.
+// The owner may change labels between the two readings: then runs are of other labels, but none lies outside
+// the labels or entries (rows.cuh). Cost: labels read twice; runs written once and read once by each sum.
+// Memory: 8 bytes per run, 8 per row, 16 per row that may occur.
 #pragma once
 
 #include "cuda/components/slots.cuh"
@@ -25,7 +22,6 @@ constexpr int kRunsOfThread = 8;
 constexpr int kListedWords = 16;  // whose runs a warp lists at once
 constexpr int kLengthBits = 5;    // of a run, less one
 
-// What the kernels tell each other of the rows that occur.
 struct RunState {
   int64_t components;  // or -1, if labels are wrong
   int64_t runs;
@@ -45,15 +41,14 @@ struct RunTable {
   __device__ int64_t rows() const { return state->item_rows * items; }
 };
 
-// Whether a line of so many elements begins at an element. Where words are parts of lines, none begins
-// within.
+// Whether a line begins at an element. Words that are parts of lines have no beginning within.
 struct LineBegins {
   int64_t length;
   bool within_words;
 
   __device__ explicit LineBegins(int64_t length) : length(length), within_words(length % kWarp != 0) {}
   __device__ bool operator()(int64_t i) const { return within_words && i == quotient(i, length) * length; }
-  // Those among so many elements from one on, as bits.
+  // The beginnings among `count` elements from one on, as bits.
   __device__ unsigned int among(int64_t i, int count) const {
     if (!within_words) return 0;
     unsigned int bits = 0;
@@ -66,7 +61,7 @@ struct LineBegins {
   }
 };
 
-// Makes room for the runs of so many rows; `item_rows` of them, as far as is known, are those of an item.
+// Makes room for the runs of some rows; `item_rows` of them belong to an item, as far as is known.
 template <int = 0>
 __global__ void __launch_bounds__(kTableThreads) begin_runs(int64_t rows, int64_t item_rows, RunTable table) {
   follow_launch();
@@ -82,7 +77,7 @@ struct FourLabels {
   Label labels[kCount];
   unsigned int begins;  // of runs among the 32 labels of these lanes
 
-  // Those from i on, a multiple of four.
+  // From i on, a multiple of four.
   __device__ void read(const LabelRows<Label>& rows, int64_t i) {
     const bool is_aligned = reinterpret_cast<uint64_t>(rows.entries) % (kCount * sizeof(Label)) == 0;
     if (is_aligned && i + kCount <= rows.count)
@@ -103,14 +98,13 @@ struct FourLabels {
   }
   __device__ static int shift() { return lane() % kLanes * kCount; }
   __device__ bool begins_at(int k) const { return begins >> (shift() + k) & 1; }
-  // The labels where runs of others than the background begin, which are few, as bits.
+  // The labels where runs begin that are not background, as bits.
   __device__ unsigned int open(Label background) const {
     unsigned int bits = 0;
 #pragma unroll
     for (int k = 0; k < kCount; ++k) bits |= unsigned(begins_at(k) && labels[k] != background) << k;
     return bits;
   }
-  // One of the labels, whose number is not known to the compiler.
   __device__ Label label(int k) const {
     const Label low = k & 1 ? labels[1] : labels[0], high = k & 1 ? labels[3] : labels[2];
     return k & 2 ? high : low;
@@ -122,15 +116,12 @@ struct FourLabels {
   }
 };
 
-// Adds the runs of each label to its count, of labels from `lowest` on; returns one more than the largest
-// label that this thread has met, and lets `is_wrong` be whether one is not allowed. All threads of the grid
-// call it.
+// Counts the runs of labels from `lowest` on; returns one more than the largest label that this thread met,
+// and sets `is_wrong` if one is not allowed. All threads of the grid call it.
 template <class Label>
 __device__ inline int64_t count_runs_of(const LabelRows<Label>& labels, int64_t lowest, int64_t length,
                                         int64_t* counts, bool& is_wrong) {
-  __shared__ Label owners[kSlots];
-  __shared__ unsigned int in_slots[kSlots];
-  const CountSlots<Label> slots{owners, in_slots};
+  __shared__ CountSlots<Label> slots;
   const LineBegins lines(length);
   slots.clear();
   __syncthreads();
@@ -154,19 +145,14 @@ __device__ inline int64_t count_runs_of(const LabelRows<Label>& labels, int64_t 
         continue;
       }
       rows = rows > label ? rows : int64_t(label) + 1;
-      const int slot = find_slot(owners, label);
-      if (slot < 0)
-        Shared::fetch_add(counts + label, int64_t(1));
-      else
-        InBlock::fetch_add(in_slots + slot, 1u);
+      slots.add(label, 1, counts);
     }
   }
   __syncthreads();
-  slots.for_each([=](int, Label label, int64_t sum) { Shared::fetch_add(counts + label, sum); });
+  slots.send(counts);
   return rows;
 }
 
-// Lines have so many elements.
 template <class Label>
 __global__ void __launch_bounds__(kTableThreads)
     count_runs(LabelRows<Label> labels, int64_t length, RunTable table) {
@@ -202,7 +188,7 @@ __global__ void __launch_bounds__(kTableThreads) count_present(RunTable table) {
   table.in_block[gridDim.x + blockIdx.x] = runs;
 }
 
-// Lists the rows that occur, and where the runs of each begin and end; the grid is that of count_present.
+// Lists the rows that occur, and where their runs begin and end, on the grid of count_present.
 template <int = 0>
 __global__ void __launch_bounds__(kTableThreads) list_present(RunTable table) {
   follow_launch();
@@ -231,10 +217,8 @@ template <class Label>
 __global__ void __launch_bounds__(kTableThreads)
     list_runs(LabelRows<Label> labels, int64_t length, RunTable table) {
   follow_launch();
-  __shared__ Label owners[kSlots];
-  __shared__ unsigned int in_slots[kSlots];
+  __shared__ CountSlots<Label> slots;
   __shared__ int64_t places[kSlots];
-  const CountSlots<Label> slots{owners, in_slots};
   constexpr int kNumberShift = kLengthBits + 1, kSlotShift = kNumberShift + 2,
                 kPlaceShift = kSlotShift + kSlotBits;
   const LineBegins lines(length);
@@ -263,14 +247,14 @@ __global__ void __launch_bounds__(kTableThreads)
         unsigned int& waits = waiting[k * Four::kCount + l];
         waits = 0;
         if (!open) continue;
-        const int number = __ffs(int(open)) - 1;
+        const int number = lowest(open);
         const Label label = four.label(number);
         if (!labels.has_row(label)) continue;
-        const int run_length = four.length(number), slot = find_slot(owners, label);
+        const int run_length = four.length(number), slot = slots.find(label);
         if (slot < 0) {
           list(Shared::fetch_add(table.counts + label, int64_t(1)), at(k, number), run_length);
         } else {
-          const unsigned int place = InBlock::fetch_add(in_slots + slot, 1u);
+          const unsigned int place = InBlock::fetch_add(slots.counts + slot, 1u);
           waits = place << kPlaceShift | unsigned(slot) << kSlotShift | unsigned(number) << kNumberShift |
                   unsigned(run_length);
         }
@@ -301,7 +285,7 @@ struct Runs {
   const RunState* state;
   int64_t elements;
 
-  // The component that a run is of: the first one that ends beyond it.
+  // The component of a run: the first that ends beyond it.
   __device__ int64_t component_of(int64_t run) const {
     int64_t low = 0, high = state->components - 1;
     while (low < high) {
@@ -315,7 +299,7 @@ struct Runs {
   }
 };
 
-// What a thread does where a grid does several things at once, each of its blocks one of them.
+// A thread's part where each block of a grid does one of several things.
 struct Turn {
   int number;
   int64_t thread, threads;
@@ -332,7 +316,15 @@ __device__ inline Value over_lanes(Value value, Combine&& combine) {
     value = combine(value, __shfl_xor_sync(kAllLanes, value, step));
   return value;
 }
-// The sum of the values of all threads, of 128 bits.
+template <class Value>
+__device__ inline Value smaller(Value a, Value b) {
+  return a < b ? a : b;
+}
+template <class Value>
+__device__ inline Value larger(Value a, Value b) {
+  return a < b ? b : a;
+}
+// The sum over a warp, of 128 bits.
 __device__ inline Wide warp_sum(Wide value) {
   for (int step = kWarp / 2; step > 0; step /= 2) {
     const uint64_t high = __shfl_xor_sync(kAllLanes, uint64_t(value >> 64), step);
@@ -341,7 +333,7 @@ __device__ inline Wide warp_sum(Wide value) {
   return value;
 }
 
-// Adds to a number of 128 bits in two words, of which nobody reads one before all have added.
+// Adds to two words, which nobody reads before all have added.
 __device__ inline void add_wide(int64_t* low, int64_t* high, Wide value) {
   const uint64_t before = Shared::fetch_add(reinterpret_cast<uint64_t*>(low), uint64_t(value));
   const bool carry = before + uint64_t(value) < before;
@@ -354,11 +346,8 @@ __device__ inline Wide wide_of(int64_t low, int64_t high) {
 }
 
 // Adds up what the runs of each component have. All threads of a warp call it, with a sum that has
-//
-//    begin(component)      what it adds up from here on is of this component, and nothing is added yet
-//    add(index, length)    a run
-//    combine_lanes()       all lanes have added to the same component: let the sum be that of all
-//    send()                to the component, where others add to it, too
+// begin(component), which starts an empty sum of it, add(index, length) for a run, combine_lanes(), which
+// makes it the sum of all lanes, of one component, and send(), which adds it to the component, as others do.
 template <class Sum>
 __device__ inline void walk_runs(const Runs& runs, const Turn& turn, Sum& sum) {
   const int64_t count = runs.state->runs;
@@ -390,7 +379,7 @@ __device__ inline void walk_runs(const Runs& runs, const Turn& turn, Sum& sum) {
   }
 }
 
-// The coordinates along an axis of an item, of elements and of lines, whose numbers go on from item to item.
+// The coordinate along an axis of an item, of elements and of lines, which are numbered from item to item.
 struct Coordinate {
   int64_t line_length, length, lines;  // of the last axis, of this axis, and from one coordinate to the next
   bool along;                          // whether runs lie along this axis
@@ -411,7 +400,6 @@ struct Coordinate {
   }
 };
 
-// The lengths of all axes of an item, and where an element lies.
 template <int axes>
 struct ItemAxes {
   static constexpr int kLast = axes - 1;

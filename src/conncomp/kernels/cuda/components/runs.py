@@ -12,14 +12,13 @@ from conncomp.kernels.cuda.components.rows import label_rows
 from conncomp.kernels.cuda.launcher import (
     COUNT,
     THREADS,
-    Again,
     Gpu,
     Templates,
     every,
-    kept_launches,
     launch,
 )
 from conncomp.kernels.cuda.structs import Struct
+from conncomp.kernels.cuda.workspace import Recordings
 
 FILE = "cuda/components/runs.cuh"
 ROWS = Templates(FILE, "begin_runs<>", "count_present<>", "list_present<>")
@@ -40,7 +39,7 @@ class KeptCalls:
     """What calls of one kind leave to the next one: launches, by what they are for, and memory."""
 
     def __init__(self, xp: Any) -> None:
-        self.launches: dict[Hashable, Again] = {}
+        self.recordings = Recordings()
         self._xp = xp
         self._asked: list[tuple[Any, Any]] = []
         self._ahead: dict[tuple[Any, Any], list[Any]] = {}
@@ -144,23 +143,17 @@ class ComponentRuns:
     def launch(
         self, purpose: Hashable, launches: Callable[..., None], *arrays: Any, memory: Any = ()
     ) -> None:
-        """Call ``launches(*arrays)``, or make again what it launched in a call of the same kind.
+        """Call ``launches(*arrays)``, or replay what it launched in a call of the same kind.
 
-        On the hashable `purpose`, and on the kind, alone it depends what is launched. Kernels begin
-        by ``follow_launch()``; arrays lie at different places, and launches need `memory`, too.
+        What is launched depends on `purpose` and kind alone. Kernels begin by ``follow_launch()``;
+        arrays lie at different places, and launches need `memory`, too.
         """
         if self._kept is None:
             launches(*arrays)
             return
-        gpu, arrays = self._gpu, (self._entries, *arrays)
-        again = self._kept.launches.get(purpose)
-        if again is not None:
-            again.run(self._stream, tuple(map(gpu.address, arrays)))
-            return
-        with kept_launches() as made:
-            launches(*arrays[1:])
-        again = gpu.repeat(made, tuple(array if array.size else None for array in arrays))
-        self._kept.launches[purpose] = again._replace(memory=(again.memory, memory))
+        variable, call = (self._entries, *arrays), partial(launches, *arrays)
+        recordings = self._kept.recordings
+        recordings.launch(self._gpu, self._stream, purpose, variable, call, memory)
 
     def _list(self, described: tuple[int, int, int], labels: Any) -> None:
         *rows, length = described

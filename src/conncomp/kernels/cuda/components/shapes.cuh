@@ -1,12 +1,11 @@
-// Sizes, bounding boxes, centroids and second moments of components, on the GPU.
-//
-// measure_runs fills words about each component, and write_columns makes columns of them. All sums are of
-// integers, so they do not depend on the order. A product has two words, for each pair of axes.
+// Sizes, bounding boxes, centroids and second moments of components. measure_runs fills words about each
+// component, and write_columns makes columns of them; all sums are integers, so their order does not matter,
+// and products have two words:
 //
 //    words in a plane   first y, x | last y, x | sums of y, x | yy, yx, xx | their upper halves | size
 //
-// walk_runs takes an axis, or a pair of axes, a turn; or, in two and three dimensions where sums of squares
-// have 64 bits, all at once. Cost: runs read once a turn.
+// walk_runs takes an axis or a pair of axes a turn; or all at once in two and three dimensions, where sums of
+// squares have 64 bits. Cost: runs read once a turn.
 #pragma once
 
 #include "core/fixed_point.h"
@@ -46,7 +45,7 @@ struct ShapeWords {
   }
 };
 
-// Behind the words of all components there are `further` ones for each, which begin with zeros.
+// `further` words per component follow those of all, zeros at first.
 template <int = 0>
 __global__ void __launch_bounds__(kTableThreads)
     begin_shapes(int64_t ndim, int64_t further, const RunState* state, int64_t* table) {
@@ -56,7 +55,7 @@ __global__ void __launch_bounds__(kTableThreads)
     table[k] = k < words && k - quotient(k, count) * count < ndim ? kLargest : 0;
 }
 
-// What runs have of a coordinate. Of n elements from x on along the runs, x is added n times, and 1 to n - 1.
+// A run's sums of a coordinate: of n elements from x on, x is added n times, and 1 to n - 1.
 struct RunOfCoordinate {
   int64_t first, last, sum;
   Wide square;
@@ -71,7 +70,6 @@ struct RunOfCoordinate {
   }
 };
 
-// The sums of one axis; that of the first one counts elements, too.
 struct AxisSum {
   int64_t* table;
   int64_t ndim, axis;
@@ -94,8 +92,8 @@ struct AxisSum {
     size += n;
   }
   __device__ void combine_lanes() {
-    first = over_lanes(first, [](int64_t a, int64_t b) { return a < b ? a : b; });
-    last = over_lanes(last, [](int64_t a, int64_t b) { return a < b ? b : a; });
+    first = over_lanes(first, smaller<int64_t>);
+    last = over_lanes(last, larger<int64_t>);
     sum = warp_sum(sum);
     size = warp_sum(size);
     square = warp_sum(square);
@@ -110,7 +108,7 @@ struct AxisSum {
   }
 };
 
-// The sum of products of the coordinates along two axes, of which runs lie along the second, if any.
+// The sum of products of coordinates along two axes; if runs lie along one, it is the second.
 struct PairSum {
   int64_t* table;
   int64_t ndim, k, l;
@@ -129,7 +127,7 @@ struct PairSum {
   __device__ void send() const { ShapeWords(table, component, ndim).add_product(k, l, sum); }
 };
 
-// There are turns for each axis and for each pair of two; the extent is that of an item.
+// A turn for each axis and each pair; the extent is that of an item.
 template <int = 0>
 __global__ void __launch_bounds__(kTableThreads) measure_runs(Runs runs, Extent extent, int64_t* table) {
   follow_launch();
@@ -147,7 +145,6 @@ __global__ void __launch_bounds__(kTableThreads) measure_runs(Runs runs, Extent 
   walk_runs(runs, turn, sum);
 }
 
-// All sums, of 64 bits each.
 template <int axes>
 struct SumsOfAxes {
   static constexpr int kLast = axes - 1;
@@ -173,28 +170,26 @@ struct SumsOfAxes {
     item.locate(index, at);
     const int64_t x = at[kLast], pairs = n * (n - 1) / 2, line = x * n + pairs;
     size += n;
-    last[kLast] = max(last[kLast], x + n - 1);
+    last[kLast] = larger(last[kLast], x + n - 1);
     sum[kLast] += line;
     products[kLast][kLast] += x * (line + pairs) + pairs * (2 * n - 1) / 3;
 #pragma unroll
     for (int k = 0; k < axes; ++k) {
-      first[k] = min(first[k], at[k]);
+      first[k] = smaller(first[k], at[k]);
       if (k == kLast) continue;
-      last[k] = max(last[k], at[k]);
+      last[k] = larger(last[k], at[k]);
       sum[k] += at[k] * n;
       products[k][kLast] += at[k] * line;
 #pragma unroll
       for (int l = k; l < kLast; ++l) products[k][l] += at[k] * at[l] * n;
     }
   }
-  __device__ static int64_t min(int64_t a, int64_t b) { return a < b ? a : b; }
-  __device__ static int64_t max(int64_t a, int64_t b) { return a < b ? b : a; }
   __device__ void combine_lanes() {
     size = warp_sum(size);
 #pragma unroll
     for (int k = 0; k < axes; ++k) {
-      first[k] = over_lanes(first[k], min);
-      last[k] = over_lanes(last[k], max);
+      first[k] = over_lanes(first[k], smaller<int64_t>);
+      last[k] = over_lanes(last[k], larger<int64_t>);
       sum[k] = warp_sum(sum[k]);
 #pragma unroll
       for (int l = k; l < axes; ++l) products[k][l] = warp_sum(products[k][l]);
@@ -214,7 +209,7 @@ struct SumsOfAxes {
   }
 };
 
-// As measure_runs, of items in which the square of the longest axis, times the elements, has 63 bits.
+// As measure_runs, where the square of the longest axis times the elements has 63 bits.
 template <int axes>
 __global__ void __launch_bounds__(kTableThreads)
     measure_runs_at_once(Runs runs, Extent extent, int64_t* table) {

@@ -45,7 +45,7 @@ class Shapes(NamedTuple):
     def empty(
         cls, new: Callable[[Any, Any], Any], rows: int, ndim: int, batch_axes: int, moments: bool
     ) -> Shapes:
-        """Return columns that ``new(shape, dtype)`` makes; moments, if wanted."""
+        """Return columns that ``new(shape, dtype)`` makes, with moments if wanted."""
         return cls(
             new(rows, COUNT),
             new(rows, COUNT),
@@ -61,7 +61,7 @@ class Shapes(NamedTuple):
 
 
 def words_of(ndim: int) -> int:
-    """Return how many words there are about a component, as ``ShapeWords``."""
+    """Return the number of words about a component, as ``ShapeWords``."""
     return 3 * ndim + ndim * (ndim + 1) + 1
 
 
@@ -80,10 +80,9 @@ def measure_shapes(
 ) -> tuple[Shapes, Any]:
     """Measure components; return their `Shapes`, and the table that columns are made of.
 
-    The table, int64, has a row for each component; of an image, too, whose words follow those that
-    `words_of` counts. An image has values that `are_small`, in items of shapes that `are_few`.
-    Coordinates are counted within an item of `shape`, of one length or more; `batch` has the
-    lengths of the axes for items.
+    The table, int64, has a row for each component, followed by words of an image, if there is one:
+    its values `are_small`, in items of shapes that `are_few`. Coordinates count within an item of
+    `shape`, of at least one length; `batch` has the lengths of the axes for items.
     """
     ndim, rows = len(shape), runs.count
     columns = Shapes.empty(runs.new, rows, ndim, len(batch), moments)
@@ -113,12 +112,12 @@ def measure_shapes(
 
 
 def purpose_of(moments: bool, image: np.dtype[Any] | None = None) -> Hashable:
-    """Return what launches of `measure_shapes` are for, of an image of a dtype or none."""
+    """Return the purpose of launches of `measure_shapes`, for an image of a dtype or none."""
     return "shapes", moments, image
 
 
 def are_few(shape: tuple[int, ...]) -> bool:
-    """Whether there is a kernel that measures all axes of an item at once."""
+    """Whether a kernel measures all axes of an item at once."""
     return len(shape) in FEW_AXES and prod(shape) * max(shape) ** 2 < 2**63
 
 

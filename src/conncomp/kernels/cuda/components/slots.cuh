@@ -1,5 +1,5 @@
-// Counts of labels, of which few increments reach memory: a block lets the first labels that it meets use a
-// slot of shared memory each.
+// Counts of labels with few increments in memory: the first labels that a block meets use a slot of shared
+// memory each.
 #pragma once
 
 #include "cuda/components/rows.cuh"
@@ -11,28 +11,38 @@ constexpr int kTableThreads = 256;
 constexpr int kWordsOfThread = 4;  // of labels that a warp reads at once, to hide latency
 constexpr int kSlotBits = 10, kSlots = 1 << kSlotBits;
 
-// The slot of a label, or -1 if another has it.
-template <class Label>
-__device__ inline int find_slot(Label* owners, Label label) {
-  const int slot = int(uint32_t(label) * 2654435761u >> (32 - kSlotBits));
-  Label owner = InBlock::load(owners + slot);
-  if (owner < 0) owner = InBlock::compare_exchange(owners + slot, Label(-1), label);
-  return owner < 0 || owner == label ? slot : -1;
-}
-
-// Slots of labels and their counts, of a block, whose share of any memory has fewer labels.
+// Counts of the labels that a block meets, in shared memory as far as they have slots. All threads clear
+// them, and call for_each and send after a barrier.
 template <class Label>
 struct CountSlots {
-  Label* owners;
-  unsigned int* counts;
+  Label owners[kSlots];
+  unsigned int counts[kSlots];
 
-  __device__ void clear() const {
+  __device__ void clear() {
     for (int slot = threadIdx.x; slot < kSlots; slot += kTableThreads) {
       owners[slot] = -1;
       counts[slot] = 0;
     }
   }
-  // Calls visit(slot, label, count) for each slot that is used.
+  // The slot of a label, or -1 if another has it.
+  __device__ int find(Label label) {
+    const int slot = int(uint32_t(label) * 2654435761u >> (32 - kSlotBits));
+    Label owner = InBlock::load(owners + slot);
+    if (owner < 0) owner = InBlock::compare_exchange(owners + slot, Label(-1), label);
+    return owner < 0 || owner == label ? slot : -1;
+  }
+  // Adds to the count of a label in its slot, or in memory.
+  __device__ void add(Label label, int amount, int64_t* counts_of_all) {
+    const int slot = find(label);
+    if (slot < 0)
+      Shared::fetch_add(counts_of_all + label, int64_t(amount));
+    else
+      InBlock::fetch_add(counts + slot, unsigned(amount));
+  }
+  __device__ void send(int64_t* counts_of_all) const {
+    for_each([=](int, Label label, int64_t sum) { Shared::fetch_add(counts_of_all + label, sum); });
+  }
+  // Calls visit(slot, label, count) for each used slot.
   template <class Visit>
   __device__ void for_each(Visit&& visit) const {
     for (int slot = threadIdx.x; slot < kSlots; slot += kTableThreads)
@@ -47,16 +57,14 @@ struct TakenAsRead {
   }
 };
 
-// Adds amount(length) to the count of each label below `rows`, for each stretch of it, where taken(i,
-// read(i)) is the label of an element and begins(i) says whether something new begins there; several are read
-// before one is taken. All threads of the grid call it.
+// Adds amount(length) to the count of each label below `rows` for each stretch of it. taken(i, read(i)) is
+// the label of an element; begins(i) says whether something new begins there; several are read before one is
+// taken. All threads of the grid call it.
 template <class Label, class Read, class Begins, class Amount, class Taken = TakenAsRead>
 __device__ inline void count_stretches(int64_t count, Label background, int64_t rows, int64_t* counts,
                                        Read&& read, Begins&& begins, Amount&& amount,
                                        Taken&& taken = Taken()) {
-  __shared__ Label owners[kSlots];
-  __shared__ unsigned int in_slots[kSlots];
-  const CountSlots<Label> slots{owners, in_slots};
+  __shared__ CountSlots<Label> slots;
   slots.clear();
   __syncthreads();
   const int64_t step = grid_threads() * kWordsOfThread;
@@ -72,16 +80,11 @@ __device__ inline void count_stretches(int64_t count, Label background, int64_t 
       const int64_t i = begin + k * kWarp + lane();
       const Label label = i < count ? Label(taken(i, words[k])) : background;
       const auto [first, length] = stretch_of(label, begins(begin + k * kWarp + lane()));
-      if (!first || !has_row(label, background, rows)) continue;
-      const int slot = find_slot(owners, label);
-      if (slot < 0)
-        Shared::fetch_add(counts + label, int64_t(amount(length)));
-      else
-        InBlock::fetch_add(in_slots + slot, unsigned(amount(length)));
+      if (first && has_row(label, background, rows)) slots.add(label, amount(length), counts);
     }
   }
   __syncthreads();
-  slots.for_each([=](int, Label label, int64_t sum) { Shared::fetch_add(counts + label, sum); });
+  slots.send(counts);
 }
 
 }  // namespace conncomp

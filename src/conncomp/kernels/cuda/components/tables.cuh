@@ -1,10 +1,7 @@
-// What one does with labels, on the GPU: a table with a row for each label, filled in one pass.
-//
-// What: count_labels adds up the elements of each label. replace_labels looks labels up. combine_labels
-// numbers the components of items, arrays that lie one after another, so that no two items share a number:
-// one table has the rows of all, those of each item together. How: a warp reads 32 labels and adds up
-// stretches of equal ones, not elements (slots.cuh). A label without a row, which none had when they were
-// checked, is taken for background (rows.cuh). Cost: the labels read once. Memory: the table.
+// Tables with a row for each label. count_labels counts elements, replace_labels looks labels up, and
+// combine_labels numbers the components of items apart, so that one table has the rows of all. A warp reads
+// 32 labels and adds up stretches of equal ones (slots.cuh). A label that has lost its row is background
+// (rows.cuh). Cost: labels read once.
 #pragma once
 
 #include "cuda/components/slots.cuh"
@@ -20,8 +17,7 @@ __global__ void __launch_bounds__(kTableThreads)
       [](int64_t) { return false; }, [](int length) { return length; });
 }
 
-// Label k of item n, which has `length` labels, becomes n * rows + k, and what has no row the background.
-// Both arrays may be one.
+// Label k of item n becomes n * rows + k, one without a row the background. Both arrays may be one.
 template <class Label, class Combined>
 __global__ void __launch_bounds__(kTableThreads)
     combine_labels(int64_t count, const Label* labels, int64_t length, Label background, int64_t rows,
@@ -33,7 +29,6 @@ __global__ void __launch_bounds__(kTableThreads)
   }
 }
 
-// Replaces every label but the background by its row of `table`.
 template <class Label>
 __global__ void __launch_bounds__(kTableThreads)
     replace_labels(int64_t count, const Label* __restrict__ labels, Label background, int64_t rows,
@@ -45,13 +40,12 @@ __global__ void __launch_bounds__(kTableThreads)
 }
 
 // The elements of each label, in order, by a counting sort by parts: indices[next[k]] on become those of
-// label k, counted within items of `length` elements. `sorted` holds (label << kMemberBits) + index for each
-// element of a part, counted from `begin` (pack_labels, and a sort); negative ones are background. Where a
-// label begins in `sorted`, its entry of `next` is lowered by that place, so that each of its elements finds
-// its place among `indices`; where it ends, the entry moves behind them, for the next part. Each step is a
-// kernel, and no two threads touch an entry. Labels may have changed since their sizes were counted: one
-// without a row is background (rows.cuh), and an element whose place is not among `indices` gets none. Cost:
-// labels read once; a part, which fits into the caches, is sorted and read three times. Memory: twice a part.
+// label k, counted within items of `length`. `sorted` has (label << kMemberBits) + index of each element of a
+// part, from `begin` on (pack_labels, and a sort); negative ones are background. Where a label begins in
+// `sorted`, its `next` is lowered by that place, so each element finds its place; where it ends, `next` moves
+// behind them. Each step is a kernel in which no two threads touch an entry. Labels may have changed since
+// they were counted: one without a row is background, and an element whose place is not among `indices` gets
+// none. Cost: labels read once; a part, which fits into caches, is sorted and read three times.
 
 constexpr int kMemberThreads = 256;
 constexpr int kMemberBits = 22;

@@ -28,7 +28,7 @@ ROWS = 4
 def combine_labels(
     gpu: Gpu, labels: Any, length: int, background: int, rows: int, out: Any
 ) -> None:
-    """Give the components of all items numbers of which no two items share one.
+    """Give the components of all items numbers, of which no two items share one.
 
     Items have `length` labels. `out`, which may be `labels`, becomes item * rows + label, or
     background; see `count_labels`.
@@ -42,8 +42,8 @@ def combine_labels(
 def count_labels(gpu: Gpu, labels: Any, background: int, rows: int) -> Any:
     """Return how many elements have each label below `rows`, but the background, as int64.
 
-    Labels are a contiguous array of int32 or int64, and the background another negative number than
-    labels, if there is none.
+    Labels are contiguous, int32 or int64; a background that does not occur is another negative
+    number.
     """
     count, *_ = KERNELS.load(gpu, labels.dtype)
     sizes = gpu.xp.zeros(rows, COUNT)
@@ -61,10 +61,10 @@ def places_of(gpu: Gpu, components: Any, rows: int) -> Any:
 
 
 def replace_labels(gpu: Gpu, labels: Any, background: int, table: Any) -> Any:
-    """Return labels of which each but the background is replaced by its row of `table`.
+    """Return labels with each but the background replaced by its row of `table`.
 
-    What has no row, which the caller has checked, becomes background. The table has the dtype of
-    `labels`; see `count_labels`.
+    Labels without a row, which the caller has excluded, become background. The table has the dtype
+    of `labels`; see `count_labels`.
     """
     *_, replace = KERNELS.load(gpu, labels.dtype)
     out = gpu.xp.empty(labels.shape, labels.dtype)
@@ -85,9 +85,9 @@ def list_members(
 ) -> tuple[Any, Any]:
     """Return where the elements of each label begin, and the elements, ascending for each label.
 
-    Elements, of the dtype `index`, are counted within items of `length`. `labels` are
-    one-dimensional, `sizes` those of `count_labels`; labels are sorted part by part. It waits for
-    the GPU, to learn how many elements are not background.
+    Elements, of the dtype `index`, count within items of `length`. `labels` are one-dimensional,
+    `sizes` those of `count_labels`; labels are sorted part by part. It waits for the GPU, to learn
+    how many elements are not background.
     """
     xp, empty = gpu.xp, labels.dtype.type(background)
     indptr = xp.zeros(len(sizes) + 1, COUNT)

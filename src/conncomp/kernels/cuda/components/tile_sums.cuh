@@ -1,23 +1,17 @@
-// Sizes, boxes, centroids, second moments and values of components, on the GPU, in one pass over labels and
-// image.
+// Sizes, boxes, centroids, second moments and values of components in one pass over labels and image, for two
+// and three dimensions and sums of 64 bits. Values are integers of 16 bits, or float32 that are multiples of
+// 2^(exponent - 50) below 2^exponent: so all sums are exact. measure_tiles adds to a row of words for each
+// label; count_rows and list_rows list labels; write_tile_columns makes columns of rows, and clears these. A
+// tile has 256 words of 32 labels: of a plane 64 lines of 4 words, of a volume 16 planes of 16 lines. A warp
+// queues the runs among 128 labels in shared memory; once 32 wait, each lane adds one to its label's slot.
+// Slots count from the corner of the tile in 32 bits, with several words for larger sums; at the end of a
+// tile each is sent to its row, a sum a lane. A run that finds no slot is sent alone.
 //
-// measure_tiles adds to a row of words for each label, of labels in two and three dimensions whose sums have
-// 64 bits; count_rows and list_rows list the labels that occur, and write_tile_columns makes columns of their
-// rows, which it clears for the next call. Values are integers of 16 bits, or float32 of which all are
-// multiples of 2^(exponent - 50) and below 2^exponent, for one exponent: so all sums are exact.
-// The array is cut into tiles of 256 words of 32 labels. A warp finds where runs begin among 128 labels
-// (FourLabels) and queues them in shared memory; once 32 wait, each lane takes one, adds up its values, and
-// adds to its label's slot in shared memory. Slots count from the corner of the tile in 32 bits; larger sums
-// take several words. When a tile ends, each slot is sent to the row of its label, a sum a lane. A run whose
-// label finds no slot is sent alone.
+//     sums     size | y, x | products yy, yx, xx | how far before the far corner the first is, and where the
+//              last ends, for each axis | values | products of values with y, x | squares of values | the
+//              complement of the key of the smallest value, and the key of the largest
 //
-//    tiles    of a plane 64 lines of 4 words, of a volume 16 planes of 16 lines of a word
-//    sums     size | y, x | products yy, yx, xx | how far before the far corner the first is, and where the
-//             last ends, for each axis | values | products of values with y, x | squares of values | the
-//             complement of the key of the smallest value, and the key of the largest
-//
-// Cost: labels and image read once. What their owner makes of labels meanwhile is one label or another
-// (contract 5). Memory: the words of as many rows as there may be.
+// Cost: labels and image read once; changing labels are one label or another (contract 5).
 #pragma once
 
 #include "cuda/components/intensities.cuh"
@@ -32,14 +26,13 @@ constexpr int kQueuedRuns = 5 * kWarp;  // fewer than 32 that wait, and 128 that
 constexpr int64_t kFarCorner = int64_t(1) << 40;
 constexpr int kFixedBits = 50;  // of a floating-point value
 
-// Where there is no image.
 struct NoValue {};
 
 struct alignas(16) TwoWords {
   int64_t words[2] = {};
 };
 
-// How long a tile is along each axis, the last in labels.
+// The length of a tile along each axis, the last in labels.
 template <int axes>
 struct TileSides {
   static constexpr int kAlong = axes == 2 ? 4 : 1;  // words of a line
@@ -57,8 +50,8 @@ struct TileSides {
   }
 };
 
-// A sum of a slot in words of 32 bits, each of which counts so many bits, but for the last, which has a sign.
-// A label has 4,096 runs in a tile at most, which 20 bits leave room for.
+// A slot's sum in 32-bit words, each of which counts kLimbBits, and the last has a sign: a label has at most
+// 4,096 runs in a tile, for which 20 bits leave room.
 constexpr int kLimbBits = 20;
 template <int limbs, class Sum, class Emit>
 __device__ inline void emit_limbs(int word, Sum sum, Emit&& emit) {
@@ -67,7 +60,6 @@ __device__ inline void emit_limbs(int word, Sum sum, Emit&& emit) {
     emit(word + k, uint32_t(sum) & ((1u << kLimbBits) - 1));
   emit(word + limbs - 1, uint32_t(sum));
 }
-// One of the coordinates, whose axis is not known to the compiler.
 template <int axes>
 __device__ inline int64_t along(const int64_t (&place)[axes], int axis) {
   int64_t coordinate = place[0];
@@ -76,8 +68,7 @@ __device__ inline int64_t along(const int64_t (&place)[axes], int axis) {
   return coordinate;
 }
 
-// How a sum of a row, or an extreme, follows from words of a slot: a lane is told once for all slots of a
-// tile.
+// How a sum or extreme of a row follows from words of a slot.
 struct SumOfSlot {
   int low = 0, high = 0, row_word = -1;
   int wide = 0;  // how many limbs it has if it is one of 128 bits
@@ -131,7 +122,7 @@ struct SumOfSlot {
     }
     return sum;
   }
-  // The words beside are those of a sum of 64 bits.
+  // `words` begin limbs of a sum of 64 bits.
   __device__ void send_wide(const uint32_t* slot, int64_t* to) const {
     constexpr int kLimbs = 3;
     __int128 sum = sum_of_limbs(slot + low, wide);
@@ -140,23 +131,25 @@ struct SumOfSlot {
   }
 };
 
-// How values are added up: in how many words of a slot and of a row, and as how many sums.
+// How values are added up, in how many words of a slot and of a row, and as how many sums:
 //
 //    add(value, i)                 the one i elements on; false if it cannot be added up exactly
-//    emit(word, at, emit)          the sums of a run that begins there, by emit(word, value), from a word on
+//    emit(word, at, emit)          calls emit(word, value) for the sums of a run that begins there
 //    describe(sum, word, corner)   how a sum of a row follows from the words of a slot, from a word on
-//    is_extreme(word)              whether a word of a slot is not added up, but the largest is kept
+//    is_extreme(word)              whether the largest of a word is kept, instead of the sum
 template <class Value, int axes>
 struct TileValues;
 
 template <int axes>
 struct TileValues<NoValue, axes> {
+  using Columns = IntensityColumns<uint8_t>;  // any
   static constexpr int kSlot = 0, kRow = 0, kSums = 0;
 };
 
-// What both kinds of values have: the extremes, by keys, and products with coordinates.
+// Common to both kinds of values: extremes, by keys, and products with coordinates.
 template <class Value, int axes, class Sum>
 struct TileExtremes {
+  using Columns = IntensityColumns<Value>;
   using Key = typename Order<Value>::Key;
   Key low = Key(~Key(0)), high = 0;
   Sum of_run = 0, products = 0;
@@ -176,7 +169,7 @@ struct TileExtremes {
   }
 };
 
-// Integers of 16 bits and fewer: a row has a word for each sum.
+// Integers of up to 16 bits: a word of a row for each sum.
 template <class Value, int axes>
 struct TileValues : TileExtremes<Value, axes, int> {
   static constexpr int kWeighted = 1, kSquares = kWeighted + 2 * axes, kLow = kSquares + 2, kSlot = kLow + 2;
@@ -209,7 +202,7 @@ struct TileValues : TileExtremes<Value, axes, int> {
   __device__ static constexpr bool is_extreme(int word) { return word >= kLow; }
 };
 
-// Floating-point numbers as whole numbers of `kFixedBits`: a row has two words for each sum.
+// Floating-point numbers as whole numbers of `kFixedBits`: two words of a row for each sum.
 template <int axes>
 struct TileValues<float, axes> : TileExtremes<float, axes, int64_t> {
   static constexpr int kValueLimbs = 3, kWeightedLimbs = 4, kSquareLimbs = 6;
@@ -249,7 +242,7 @@ struct TileValues<float, axes> : TileExtremes<float, axes, int64_t> {
         emit);
     this->emit_extremes(word + kLow, emit);
   }
-  // Sums but for extremes have two words of a row, and are added up by themselves.
+  // Sums, unlike extremes, have two words of a row, and are added up by themselves.
   __device__ static SumOfSlot describe(int sum, int word, const int64_t (&corner)[axes]) {
     SumOfSlot described;
     if (sum > axes + 1) {
@@ -265,7 +258,7 @@ struct TileValues<float, axes> : TileExtremes<float, axes, int64_t> {
   __device__ static constexpr bool is_extreme(int word) { return word >= kLow; }
 };
 
-// The words of a component: in a slot, of 32 bits, and in a row of the table. Those of values come last.
+// The words of a component, in a slot (32 bits) and in a row; those of values come last.
 template <class Value, int axes>
 struct TileWords {
   using Values = TileValues<Value, axes>;
@@ -318,8 +311,7 @@ struct TileWords {
   }
 };
 
-// What measure_tiles and list_rows tell each other. It begins with zeros, and the rows behind it, too. Laid
-// out as in tile_sums.py.
+// What measure_tiles and list_rows keep, zeros at first, as the rows behind it. Laid out as in tile_sums.py.
 struct SumTable {
   int64_t* rows_met;  // one more than the largest label
   int64_t* is_wrong;  // whether a label is not allowed, or has no row, or a value no sum
@@ -333,14 +325,13 @@ struct SumTable {
   double scale;      // which makes floating-point values whole numbers
 };
 
-// How many components and rows there are, in one number, which the host may find without a call of the
-// driver. Whole of both, as there are fewer than 2^26 components and 2^20 rows.
+// Numbers of components, below 2^26, and rows, below 2^20, in one, which the host finds by itself.
 __device__ inline int64_t answer_of(int64_t call, int64_t rows, int64_t components) {
   constexpr int kRowBits = 20, kComponentBits = 26;
   return (call << kRowBits | rows) << kComponentBits | (components + 1);
 }
 
-// A label as 32 bits; one that has no row, negative ones too, as a number beyond all rows.
+// A label as 32 bits; one without a row as a number beyond all rows.
 template <class Label>
 __device__ inline uint32_t row_of(Label label) {
   return sizeof(Label) > 4 && uint64_t(label) >> 32 != 0 ? ~0u : uint32_t(label);
@@ -351,7 +342,6 @@ struct QueuedRun {
   uint32_t place;  // in the tile, << 6 | length
 };
 
-// A tile of an array, with the slots of its labels.
 template <class Label, class Value, int axes>
 struct Tile {
   using Sides = TileSides<axes>;
@@ -414,7 +404,7 @@ struct Tile {
     return index;
   }
 
-  // Reads the four labels of a lane; returns how many of them lie in the array, or more.
+  // Reads the four labels of a lane; returns how many, or more, lie in the array.
   __device__ int read(int word, FourLabels<Label>& four) const {
     constexpr int kFour = FourLabels<Label>::kCount;
     int place[axes];
@@ -449,7 +439,7 @@ struct Tile {
     return -1;
   }
 
-  // Calls emit(word, value) for what a run adds to a slot; returns whether all values can be added up.
+  // Calls emit(word, value) for what a run adds to a slot; false if values cannot be added up.
   template <class Emit>
   __device__ bool measure(uint32_t place, Emit&& emit) const {
     const int n = int(place & ((1u << kLengthBits) - 1)), number = int(place >> kLengthBits);
@@ -479,7 +469,7 @@ struct Tile {
     return are_exact;
   }
 
-  // Adds a run to the slot of its label, or else to its row; returns whether it can be added.
+  // Adds a run to the slot of its label, or to its row; returns whether it can be added.
   __device__ bool add(const QueuedRun& run) const {
     if (run.label >= uint32_t(table.capacity)) return false;
     const int slot = slot_of(int(run.label));
@@ -504,7 +494,7 @@ struct Tile {
     return are_exact;
   }
 
-  // Sends all slots, each by as many lanes as there are sums; returns one more than the largest label.
+  // Sends all slots, a sum a lane; returns one more than the largest label.
   __device__ int send() const {
     constexpr int kLanes = Words::kSums <= kWarp / 2 ? kWarp / 2 : kWarp;
     static_assert(Words::kSums <= kWarp, "a lane has a sum");
@@ -522,7 +512,7 @@ struct Tile {
   }
 };
 
-// Labels are allowed from `lowest` on. The extent is that of the array, which has fewer than 2^31 elements.
+// Labels are allowed from `lowest` on. The extent is that of the array, of fewer than 2^31 elements.
 template <class Label, class Value, int axes>
 __global__ void __launch_bounds__(kTileThreads, TileWords<Value, axes>::kBlocks)
     measure_tiles(LabelRows<Label> labels, int64_t lowest, Extent extent, const Value* __restrict__ values,
@@ -546,8 +536,8 @@ __global__ void __launch_bounds__(kTileThreads, TileWords<Value, axes>::kBlocks)
   for (int number = blockIdx.x; number < tiles; number += gridDim.x) {
     tile.begin(number);
     __syncthreads();
-    // Labels are read some steps ahead. Nothing is unrolled, so that what adds a run is there once: code that
-    // does not fit into the cache of instructions is waited for.
+    // Labels are read some steps ahead. Nothing is unrolled, so that the code that adds a run fits into the
+    // instruction cache.
     const auto word_at = [&](int step) {
       return (step * kTileWarps + int(threadIdx.x) / kWarp) * (kWarp / Four::kLanes) + lane() / Four::kLanes;
     };
@@ -597,7 +587,7 @@ __global__ void __launch_bounds__(kTileThreads, TileWords<Value, axes>::kBlocks)
   if (threadIdx.x == 0) Shared::fetch_max(table.rows_met, int64_t(rows_of_block));
 }
 
-// As count_present and list_present (runs.cuh), of rows that have a size; their number is that of runs.
+// As count_present and list_present (runs.cuh), for rows that have a size.
 template <int = 0>
 __global__ void __launch_bounds__(kTableThreads) count_rows(SumTable table, RunTable runs) {
   follow_launch();
@@ -623,23 +613,12 @@ __global__ void __launch_bounds__(kTableThreads) list_rows(SumTable table, RunTa
     if (occurs) runs.present[number] = row;
   }
   if (blockIdx.x != gridDim.x - 1 || threadIdx.x != 0) return;
-  // That there are components is for write_tile_columns to say.
+  // write_tile_columns says whether there are components.
   const int64_t components = *table.is_wrong ? -1 : place, rows = *table.rows_met;
   *runs.state = {0, components, rows};
   *static_cast<volatile int64_t*>(table.answer) = answer_of(table.call, rows, components);
 }
 
-// Of values there are columns of any type where there is no image.
-template <class Value>
-struct ColumnsOfTiles {
-  using Type = IntensityColumns<Value>;
-};
-template <>
-struct ColumnsOfTiles<NoValue> {
-  using Type = IntensityColumns<uint8_t>;
-};
-
-// Writes the columns of the values of a component, whose words these are.
 template <class Value, int axes>
 __device__ inline void write_values(const int64_t* words, const IntensityColumns<Value>& columns,
                                     const SumTable& table, int64_t row, int64_t components, int64_t size,
@@ -662,7 +641,7 @@ __device__ inline void write_values(const int64_t* words, const IntensityColumns
   };
   if constexpr (kIsReal<Value>) {
     written(Units<Value>(int(table.exponent), kFixedBits));
-    // About a whole number near the mean squares are small; these of all are exact, as is what is taken off.
+    // About a whole number near the mean, squares are small; those of all, and what is taken off, are exact.
     const int64_t near = int64_t(as_real(sum) / double(size));
     const Wide about = Wide(squares) - 2 * Wide(__int128(near)) * Wide(sum) +
                        Wide(__int128(near)) * Wide(__int128(near)) * uint64_t(size);
@@ -677,9 +656,8 @@ __device__ inline void write_values(const int64_t* words, const IntensityColumns
   }
 }
 
-// Writes the columns of a component, of which these words are the row: places of its box take the place of
-// extremes. Loops are not unrolled, as to fetch so much code, which each warp goes through once, takes longer
-// than to run it.
+// Writes a component's columns from its row: places of the box replace extremes. Not unrolled: each warp runs
+// the code once, and fetching more takes longer.
 template <class Value, int axes, class ValueColumns>
 __device__ inline void write_component(int64_t* words, const SumTable& table, int64_t number,
                                        int64_t components, const ShapeColumns& shapes,
@@ -713,13 +691,12 @@ __device__ inline void write_component(int64_t* words, const SumTable& table, in
     write_values<Value, axes>(words + Words::kShapes, values, table, number, components, size, box, reals);
 }
 
-// Writes columns of all components, and clears their rows and what they were listed by. If there are others
-// than the columns are made for it writes nothing, and nor does what follows: then there are no components.
-// A warp reads the rows of 32 components side by side, into shared memory, before each lane has one.
+// Writes all columns, and clears rows and lists. If there are other components than columns are made for, it
+// and what follows write nothing. A warp reads 32 rows side by side into shared memory.
 template <class Value, int axes>
 __global__ void __launch_bounds__(kColumnThreads)
     write_tile_columns(SumTable table, RunTable runs, ShapeColumns shapes,
-                       typename ColumnsOfTiles<Value>::Type values, double* reals) {
+                       typename TileValues<Value, axes>::Columns values, double* reals) {
   follow_launch();
   using Words = TileWords<Value, axes>;
   constexpr int kPairs = (Words::kRow + 1) / 2, kStride = 2 * kPairs + 1;

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from itertools import count
 from math import frexp, isfinite, prod
 from typing import TYPE_CHECKING, Any
@@ -23,7 +22,6 @@ from conncomp.kernels.cuda.launcher import (
     Gpu,
     Templates,
     ctype,
-    kept_launches,
     launch,
 )
 from conncomp.kernels.cuda.structs import Struct
@@ -97,6 +95,7 @@ class TileSums:
         image: Any,
     ) -> None:
         self._gpu, self._shape, self._runs = gpu, labels.shape, runs
+        self._stream = gpu.current_stream()
         self._background, self._lowest = described
         self.rows, is_real = 1 << rows.bit_length(), image is not None
         words = ROW_WORDS[labels.ndim][is_real]
@@ -114,8 +113,6 @@ class TileSums:
             "scale": 2.0 ** (FIXED_BITS - exponent),
         }
         self._is_clear = True
-        self._again: dict[Hashable, Again] = {}
-        self._write_again: dict[Hashable, Again] = {}
         self.kept = KeptCalls(gpu.xp)
         self._value: Any = None  # the type of the values that are added up, if there are any
         self.counted, self.is_steady = (0, 0), False
@@ -130,16 +127,10 @@ class TileSums:
             self._memory.fill(0)
         self._is_clear, self._value = False, None if image is None else image.dtype
         self._call = next(_calls) % (1 << CALL_BITS)
-        again = self._again.get(self._value)
-        if again is not None:
-            places = gpu.address(labels), 0 if image is None else gpu.address(image)
-            again.run(gpu.current_stream(), (*places, self._call))
-            return again
-        with kept_launches() as launches:
-            self._add(labels, image)
-        called = Field("call", self._call)
-        again = self._again[self._value] = gpu.repeat(launches, (labels, image, called))
-        return again
+        variable = labels, image, Field("call", self._call)
+        return self.kept.recordings.launch(
+            gpu, self._stream, ("add", self._value), variable, lambda: self._add(labels, image)
+        )
 
     def _add(self, labels: Any, image: Any) -> None:
         gpu, shape = self._gpu, self._shape
@@ -169,8 +160,7 @@ class TileSums:
                 rows = told >> COMPONENT_BITS & (1 << ROW_BITS) - 1
                 break
         else:
-            stream = self._gpu.current_stream()
-            _, components, rows = launched.read_all(stream, state, STATE_WORDS)
+            _, components, rows = launched.read_all(self._stream, state, STATE_WORDS)
         self.is_steady = components > 0 and components == self.counted[0]
         self.counted = components, rows
 
@@ -196,17 +186,15 @@ class TileSums:
         `Shapes`; a list of sums, means, minima, maxima and centroids of an image; and of it, if
         there is one, standard deviations, minima and maxima as float64 of shape (3, n).
         """
-        gpu, value = self._gpu, self._value
+        value = self._value
         columns = self._new_columns(runs.count, moments, value)
-        again = self._write_again.get((moments, value))
-        if again is None:
-            with kept_launches() as launches:
-                self._launch_columns(runs, label, value, columns)
-            arrays = [array if array.size else None for array in columns]
-            again = gpu.repeat(launches, (Field("made_for", runs.count), *arrays))
-            self._write_again[moments, value] = again
-        else:
-            again.run(gpu.current_stream(), (runs.count, *map(gpu.address, columns)))
+        self.kept.recordings.launch(
+            self._gpu,
+            self._stream,
+            ("write", moments, value),
+            (Field("made_for", runs.count), *columns),
+            lambda: self._launch_columns(runs, label, value, columns),
+        )
         places = len(Shapes._fields)
         reals = columns.pop() if value is not None else None
         return Shapes(*columns[:places]), columns[places:], reals

@@ -1,11 +1,7 @@
-// Where blocks wait for each other within a launch.
-//
-// What: `wait` returns once all `parts` blocks that share a barrier have called it, and what they wrote
-// before is seen by all after. `any` also tells each of them whether one of them has raised its flag. How: a
-// counter in global memory, which the first thread of a block raises and then watches. Flags have three
-// places, taken in turns, so that one can be cleared while another is read and a third is raised.
-// Cost: about a microsecond. All blocks have to run at the same time: the driver launches no more than do,
-// and by a cooperative launch where other streams could keep some of them out.
+// Barriers between the blocks of a launch: `wait` returns once all `parts` blocks have called it, and each
+// block then sees what the others wrote before. The first thread of a block raises a counter in global memory
+// and polls it. Cost: about a microsecond. All blocks must run at the same time: the driver launches no more
+// than fit, and launches cooperatively where other streams could keep some out.
 #pragma once
 
 #include "core/atomics.h"
@@ -32,7 +28,7 @@ struct Barrier {
   }
 };
 
-// The barriers of blocks that share one. Those in one cluster wait by hardware, in a third of a microsecond.
+// Uses the hardware barrier where the blocks form a cluster, which takes a third of a microsecond.
 template <bool in_cluster>
 struct PartsBarrier : Barrier {
   __device__ PartsBarrier(uint32_t* arrived, uint32_t parts) : Barrier{arrived, parts, 0} {}
@@ -44,7 +40,7 @@ struct PartsBarrier : Barrier {
   }
 };
 
-// The barriers of all blocks of a grid, at which they tell each other something.
+// A barrier of the whole grid, at which blocks can also combine a flag.
 class GridBarrier {
  public:
   static constexpr int kWords = 4;  // of memory, 0 at first
@@ -53,17 +49,17 @@ class GridBarrier {
       : barrier_{memory, gridDim.x, 0}, raised_(memory + 1), turn_(0) {}
 
   __device__ void wait() { barrier_.wait(); }
-  // From here on, for this block alone: the others are to have returned or to return.
+  // From here on for this block alone: the other blocks have returned or will return.
   __device__ void go_on_alone() { barrier_.parts = 1; }
 
-  // Whether `flag` is set for a thread of any block.
+  // Whether any thread of the grid sets `flag`. Flags have three places, used in turn: one is cleared while
+  // another is read and a third is raised.
   __device__ bool any(bool flag) {
     const bool is_raised = __syncthreads_or(flag);
     if (gridDim.x == 1) return is_raised;
     const int next = turn_ == 2 ? 0 : turn_ + 1;
     if (threadIdx.x == 0) {
       if (is_raised) Current::store(raised_ + turn_, uint32_t(1));
-      // It was read last after the barrier before the previous one, which all blocks have left.
       if (blockIdx.x == 0) Current::store(raised_ + next, uint32_t(0));
     }
     barrier_.wait();

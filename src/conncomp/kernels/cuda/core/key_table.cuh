@@ -1,11 +1,6 @@
-// A hash table of keys in global memory, with open addressing.
-//
-// A key hashes to a slot and takes the first one from there on that is empty, at most kMostProbes further:
-//
-//   slots     0    1    2    3    4    5   ...       `empty` is a key that nobody looks for
-//   keys      .    7    .   12    3    .             3 and 12 both hash to slot 3, and 12 came first
-//
-// A slot keeps its key, so any number of threads add keys at once; no two slots have the same key.
+// A hash table of keys in global memory, with open addressing: a key takes the first empty slot from its own
+// on, at most kMostProbes further. A slot keeps its key, so any number of threads add keys at once; no two
+// slots have one key. `empty` is a key that nobody looks for.
 #pragma once
 
 #include "core/atomics.h"
@@ -15,7 +10,7 @@ namespace conncomp {
 
 constexpr int kMostProbes = 128;
 
-// Where a slot has its key: it is one, or has more beside it.
+// The key of a slot, which may hold more.
 template <class Key>
 __device__ Key* key_of(Key* slot) {
   return slot;
@@ -28,7 +23,7 @@ struct KeyTable {
   Key empty;
   Slot* slots;
 
-  // The slot of a key, which it takes if it has none; -1 if there is no empty one within reach.
+  // The slot of a key, which the key takes if it has none; -1 if no slot within reach is empty.
   __device__ int64_t take(Key key) const {
     return probe(key, [this, key](Key* at) {
       const Key seen = Shared::load(at);
@@ -36,7 +31,7 @@ struct KeyTable {
     });
   }
 
-  // The slot of a key, if nobody adds any meanwhile; -1 if it has none.
+  // The slot of a key, or -1; nobody may add keys meanwhile.
   __device__ int64_t find(Key key) const {
     if (key == empty) return -1;
     const int64_t slot = probe(key, [](const Key* at) { return __ldg(at); });

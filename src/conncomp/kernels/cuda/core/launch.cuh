@@ -1,8 +1,6 @@
-// The few words that every CUDA kernel here uses: where a thread is.
-//
-// Kernels that depend on no type are templates, too (`template <int = 0>`, by the name `kernel<>`): what is
-// no template is compiled into each module that includes its file, and that is most of the time of a first
-// call.
+// What every CUDA kernel here uses. Kernels that depend on no type are templates too (`template <int = 0>`,
+// named `kernel<>`): a plain function is compiled into each module that includes its file, which is most of
+// the time of a first call.
 #pragma once
 
 #include "core/platform.h"
@@ -12,8 +10,7 @@ namespace conncomp {
 constexpr int kWarp = 32;
 constexpr unsigned int kAllLanes = 0xffffffffu;
 
-// How many blocks of `threads` fill a multiprocessor, to be given to __launch_bounds__ where hiding latency
-// is worth more than registers.
+// Blocks of `threads` that fill a multiprocessor, for __launch_bounds__ where latency is to be hidden.
 #if __CUDA_ARCH__ == 750
 constexpr int kResidentThreads = 1024;
 #elif (__CUDA_ARCH__ > 800 && __CUDA_ARCH__ < 900) || __CUDA_ARCH__ >= 1200
@@ -23,21 +20,25 @@ constexpr int kResidentThreads = 2048;
 #endif
 CONNCOMP_ANYWHERE constexpr int resident_blocks(int threads) { return kResidentThreads / threads; }
 
-// The blocks of a kernel that are a cluster, which runs at once on neighbouring multiprocessors.
+template <bool first, class A, class B>
+struct Either {
+  using Type = A;
+};
+template <class A, class B>
+struct Either<false, A, B> {
+  using Type = B;
+};
+
+// Blocks that form a cluster, which runs at once on neighbouring multiprocessors.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
 #define CONNCOMP_CLUSTER(blocks) __cluster_dims__(blocks, 1, 1)
 #else
 #define CONNCOMP_CLUSTER(blocks)
 #endif
 
-// Waits until the launch before this one has ended, and lets the blocks of the next one begin, which wait
-// here themselves; kernels whose launches are made again (Gpu.repeat) begin with it. Such launches overlap:
-//
-//    one after the other    | launch | a a a a a |  | launch | b b b b b |
-//    overlapped             | launch | a a a a a |
-//                                      | launch |... | b b b b b |
-//
-// As each block of b waits here until all of a has ended, b sees all that a and what came before a wrote.
+// Waits until the launch before this one has ended, and lets the blocks of the next one start early and wait
+// here. Recorded kernels (Gpu.repeat) begin with it, so launches overlap, and each sees what all before it
+// wrote.
 __device__ inline void follow_launch() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.launch_dependents;");
@@ -45,7 +46,7 @@ __device__ inline void follow_launch() {
 #endif
 }
 
-// Waits for the threads of all blocks of a cluster; false where the GPU has no clusters.
+// Waits for all threads of a cluster; false where the GPU has no clusters.
 __device__ inline bool wait_for_cluster() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   __syncwarp();
@@ -57,9 +58,8 @@ __device__ inline bool wait_for_cluster() {
 #endif
 }
 
-// Calls body(0), body(1), ..., body(count - 1), for up to six. Not a loop: NVRTC unrolls loops late, when it
-// has spent most of its time, and until then what is indexed in one is memory, and what a constant would make
-// simple is not.
+// Calls body(0), ..., body(count - 1). Not a loop: NVRTC unrolls loops late, and until then it treats what
+// they index as memory, and does not simplify by constants.
 template <int count, class Body>
 CONNCOMP_ANYWHERE constexpr void unrolled(Body&& body) {
   static_assert(count <= 6, "");
@@ -101,7 +101,14 @@ __device__ inline uint32_t lanes_up_to_this() {
 #endif
 }
 
-// The place of the highest bit, of which there is one.
+// How many of some lanes come before this one.
+__device__ inline int rank_in(uint32_t lanes) { return __popc(lanes & ((1u << lane()) - 1)); }
+
+__device__ inline int lowest(uint64_t bits) { return __ffsll((long long)(bits)) - 1; }
+__device__ inline int lowest(uint32_t bits) { return __ffs(int(bits)) - 1; }
+__device__ inline uint64_t lowest_bit(uint64_t bits) { return bits & (0 - bits); }
+__device__ inline uint32_t lowest_bit(uint32_t bits) { return bits & (0 - bits); }
+// The place of the highest set bit, of which there is one.
 __device__ inline int highest_bit(uint32_t bits) {
 #ifdef __CUDA_ARCH__
   int place;
@@ -112,13 +119,11 @@ __device__ inline int highest_bit(uint32_t bits) {
 #endif
 }
 
-// The number of this thread among all of a one-dimensional grid, and how many there are: kernels go
-// through their work in steps of the latter, so that every grid does all of it.
+// A thread among all of a one-dimensional grid; kernels stride by the grid, so any grid does all work.
 __device__ inline int64_t grid_thread() { return int64_t(blockIdx.x) * blockDim.x + threadIdx.x; }
 __device__ inline int64_t grid_threads() { return int64_t(gridDim.x) * blockDim.x; }
 
-// A number that the host is told by the last of several launches: written to pinned memory, at which the host
-// looks (bindings/cuda/launches.cpp). Cost: a launch in a graph, a microsecond.
+// Writes a number to pinned memory, which the host polls. Cost in a graph: a microsecond.
 template <int = 0>
 __global__ void tell_number(const int64_t* __restrict__ number, int64_t* answer) {
   follow_launch();

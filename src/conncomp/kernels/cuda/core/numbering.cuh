@@ -1,14 +1,10 @@
-// From roots to labels on the GPU, in place.
-//
-// labels[i] holds the root of i, the smallest index of its component, or -1 for background. It becomes
-// `first` plus the number of roots below that root, or 0 for background (number_labels). The array may hold
-// several items of one size, each numbered on its own and counted; or roots become indices within their item
-// (roots_within_items). A bit for each index says whether it is a root, and roots are counted in chunks of
-// words of these bits (mark_roots), from which the label of any root follows (root_bits.cuh). The owner of
-// the labels may change them meanwhile: an entry is read once by each kernel, and is looked up only if it is
-// in the array. Cost: labels read twice and written once, bits and numbers of words written and read once,
-// and two random accesses to these, a sixteenth of the labels, for each label. Memory: 2 bits an index, or 3
-// where an index has 64 bits.
+// Turns roots into labels, in place. labels[i] holds the smallest index of the component of i, or -1 for
+// background; number_labels replaces it by `first` plus the number of roots before it, or 0. An array may
+// hold several items of one size, each numbered and counted by itself; roots_within_items makes roots indices
+// within their item. mark_roots writes a bit for each index and counts roots by chunks (root_bits.cuh). The
+// owner of the labels may change them meanwhile: a kernel reads each entry once and checks that it lies in
+// the array. Cost: labels read twice and written once, and two random accesses to bits and numbers, a
+// sixteenth of their size, per label. Memory: 2 bits per index, or 3 for 64-bit indices.
 #pragma once
 
 #include "cuda/core/root_bits.cuh"
@@ -46,7 +42,6 @@ __global__ void __launch_bounds__(kWordThreads)
   }
 }
 
-// The roots of an array of `count` labels, as bits.
 template <class Index>
 struct RootBits {
   int64_t count, items;
@@ -56,14 +51,14 @@ struct RootBits {
   __device__ Index label_of(Index root) const {
     return label_of_bit(roots_of_word, number_of_word, root / kRootWord, int(root % kRootWord));
   }
-  // How many roots there are below an index, or below the end of the array.
+  // The number of roots below an index, which may be `count`.
   __device__ int64_t below(int64_t index) const {
     if (index == 0) return 0;
     const int64_t word = (index - 1) / kRootWord;
     const int bits = int(index - word * kRootWord);  // of that word are below: from 1 to 32
     return number_of_word[word] - 1 + __popc(roots_of_word[word] & (kAllLanes >> (kRootWord - bits)));
   }
-  // Lets components[n] be the number of roots in item n. All threads of the grid call it.
+  // Sets components[n] to the number of roots of item n. All threads of the grid call it.
   __device__ void count_in_items(int64_t* components) const {
     const int64_t length = count / items;
     for (int64_t item = grid_thread(); item < items; item += grid_threads())
@@ -79,7 +74,7 @@ __global__ void __launch_bounds__(kWordThreads)
   RootBits<Index>{count, items, roots_of_word, number_of_word}.count_in_items(components);
 }
 
-// Replaces each root in `labels` by what label_of(its index, the root) returns, and what is none by 0.
+// Replaces each root by label_of(index, root), and anything else by 0.
 template <class Index, class LabelOf>
 __device__ inline void replace_roots(int64_t count, Index* labels, LabelOf&& label_of) {
   const int64_t step = grid_threads();
@@ -98,8 +93,7 @@ __device__ inline void replace_roots(int64_t count, Index* labels, LabelOf&& lab
   }
 }
 
-// Of `several` items or of one, for which there is nothing to divide: two thirds of what this takes to
-// compile.
+// For one item nothing is divided, which takes two thirds of the time to compile.
 template <class Index, bool several>
 __global__ void __launch_bounds__(kWordThreads, resident_blocks(kWordThreads))
     number_labels(int64_t count, int64_t items, Index first, Index* labels,
@@ -120,7 +114,7 @@ __global__ void __launch_bounds__(kWordThreads, resident_blocks(kWordThreads))
   }
 }
 
-// The same of one item with so few words that each block numbers them for itself.
+// The same for one item of so few words that each block numbers them itself.
 template <class Index>
 __global__ void __launch_bounds__(kWordThreads)
     number_few_labels(int64_t count, Index first, Index* labels, const uint32_t* __restrict__ roots_of_word,

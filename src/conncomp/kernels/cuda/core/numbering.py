@@ -37,9 +37,9 @@ ROUND = THREADS // WORD * LABELS_AT_ONCE
 def number_roots(gpu: Gpu, labels: Any, first: int, workspace: Workspace, items: int = 1) -> Any:
     """Replace the roots in `labels` by consecutive numbers from `first`, and -1 by 0.
 
-    `labels` is one-dimensional and may hold several items of one size: a root is an index in all of
-    it, and numbers begin anew for each. Return the number of components of each item, an array of
-    int64 in `workspace`.
+    `labels` is one-dimensional and may hold `items` of one size: roots are indices in all of it,
+    and numbers restart for each. Return the number of components of each item, int64 in
+    `workspace`.
     """
     count, kernels = len(labels), _ONE if items == 1 else _SEVERAL
     if _are_few(count, items):
@@ -66,7 +66,7 @@ def _are_few(count: int, items: int) -> bool:
 
 
 def _number_few(gpu: Gpu, labels: Any, first: int, workspace: Workspace) -> Any:
-    """Do what `number_roots` does for one item, whose words of roots each block numbers itself."""
+    """Do what `number_roots` does where each block numbers all words of roots."""
     count = len(labels)
     words = -(-count // WORD)
     roots, in_chunk, components = workspace.take(
@@ -80,7 +80,7 @@ def _number_few(gpu: Gpu, labels: Any, first: int, workspace: Workspace) -> Any:
 
 
 def count_roots(gpu: Gpu, labels: Any, workspace: Workspace, items: int = 1) -> Any:
-    """Return the number of components of each item, as `number_roots` does; `labels` stay."""
+    """Return the number of components of each item, as `number_roots`; `labels` stay."""
     roots, numbers, components = _find_root_bits(gpu, labels, workspace, items, _COUNTS)
     if len(labels):
         *_, count = _COUNTS.load(gpu, labels.dtype)
@@ -99,9 +99,9 @@ def place_roots_within_items(gpu: Gpu, labels: Any, items: int) -> None:
 def _find_root_bits(
     gpu: Gpu, labels: Any, workspace: Workspace, items: int, kernels: Templates
 ) -> tuple[Any, Any, Any]:
-    """Return bits of roots, the label of the first root of each word, and memory for counts.
+    """Return bits of roots, the label of each word's first root, and memory for counts.
 
-    `kernels` are compiled with what is launched after these.
+    `kernels` are compiled with the one launched after these.
     """
     count = len(labels)
     words = -(-count // WORD)

@@ -1,11 +1,7 @@
-// Consecutive labels from bits of roots: the label of a component is 1 plus the number of roots before its
-// own.
-//
-// How: a word has the bits of 32 indices, and roots are counted in chunks of words by the kernels that find
-// them. Each chunk adds up the counts of those before it and numbers its words (number_words); then the label
-// of any root is the number of its word plus the bits below its own (LabelOfRoot). Indices may lie in rows,
-// each of which begins with a word. Cost: words are read once and a number is written for each; each chunk
-// reads the counts of those before it.
+// Consecutive labels from bits of roots. A word has the bits of 32 indices; rows of indices may each begin
+// with a word. Kernels that find roots count them by chunks of words; number_words adds up the counts before
+// each chunk and numbers its words. The label of a root is the number of its word plus the bits below its own
+// (LabelOfRoot). Cost: words are read once and a number is written for each.
 #pragma once
 
 #include "core/atomics.h"
@@ -16,7 +12,7 @@ namespace conncomp {
 constexpr int kRootWord = 32;  // bits of a word of roots
 constexpr int kWordThreads = 256;
 
-// Points an entry of a forest to its root, complemented, which is returned. Others may be settled already.
+// Points an entry to its root, complemented, which is returned; other entries may be settled already.
 template <class Index>
 __device__ inline Index settle_entry(Index* parent, Index entry) {
   Index root = entry;
@@ -54,11 +50,10 @@ __device__ inline Index label_of_bit(const uint32_t* roots_of_word, const Index*
   return number_of_word[word] + Index(__popc(roots_of_word[word] & ((1u << bit) - 1)));
 }
 
-// What labels are: roots, or consecutive; then words are numbered by a launch of its own, or in each block.
+// Labels are roots, or numbers; words are then numbered by a launch, or by each block.
 enum class LabelKind { kRoots, kNumbers, kNumbersOfBlock };
 
-// The numbers of all words of an item, in the memory of each block that needs them: for items so small that a
-// launch less is worth it. Threads load words in turn, and number words beside each other.
+// Numbers all words of a small item in each block that needs them, which saves a launch.
 template <int threads>
 struct NumberedWords {
   static constexpr int kMost = 2048, kOfThread = kMost / threads;
@@ -69,10 +64,9 @@ struct NumberedWords {
   uint32_t roots[kMost + threads];
   int32_t number[kMost + threads];
 
-  // Where a word lies, such that threads do not meet in the banks of the memory.
+  // The place of a word, chosen to avoid bank conflicts.
   __device__ static int place(int word) { return word + int(uint32_t(word) / kOfThread); }
 
-  // The words of a thread, on their way until `count` needs them.
   __device__ static Loaded load(const uint32_t* roots_of_word, int words) {
     Loaded loaded;
 #pragma unroll

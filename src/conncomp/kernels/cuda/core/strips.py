@@ -1,8 +1,8 @@
 """Arrays between main memory and a GPU, in strips through pinned buffers.
 
-A GPU reads and writes main memory by itself where that is pinned: such arrays are copied as they
-are. Others go through buffers that are pinned, strip by strip: while one strip is on its way,
-threads copy the next ones (``bindings/cuda/transfers.cpp``). Source: Maddix 2014, "Streams".
+Pinned arrays are copied as they are. Others go through pinned buffers strip by strip, which threads
+fill while earlier ones are on their way (``bindings/cuda/transfers.cpp``). Source: Maddix 2014,
+"Streams".
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ def is_pinned(xp: Any, array: NDArray[Any]) -> bool:
 
 
 def upload(xp: Any, array: NDArray[Any], target: Any, wait: bool = True) -> None:
-    """Copy an array of main memory to one of a GPU; both are contiguous, and of one size.
+    """Copy a contiguous array of main memory to one of a GPU.
 
-    Without `wait` the last piece of a pinned array may still be on its way at the end: the array
-    must not change before the GPU has been waited for.
+    Without `wait` the last piece of a pinned array may still be on its way: it must not change
+    before the GPU has been waited for.
     """
     if is_pinned(xp, array):
         _copy_pinned(xp, int(target.data.ptr), array.ctypes.data, array.nbytes, TO_GPU, wait)
@@ -47,10 +47,7 @@ def upload(xp: Any, array: NDArray[Any], target: Any, wait: bool = True) -> None
 
 
 def download(xp: Any, array: Any, out: NDArray[Any]) -> None:
-    """Copy an array of a GPU to one of main memory; both are contiguous, and of one size.
-
-    It waits for the GPU.
-    """
+    """Copy an array of a GPU to a contiguous one of main memory; wait for the GPU."""
     if is_pinned(xp, out):
         _copy_pinned(xp, out.ctypes.data, int(array.data.ptr), out.nbytes, FROM_GPU, wait=True)
     elif out.nbytes <= FEW_BYTES:

@@ -1,4 +1,4 @@
-// Sums, scans and stretches of equal values over the threads of a warp, and sums over those of a block.
+// Sums, scans and stretches of equal values over the threads of a warp, and sums over a block.
 #pragma once
 
 #include "cuda/core/launch.cuh"
@@ -26,14 +26,13 @@ __device__ inline Value warp_scan(Value value) {
   return value;
 }
 
-// Of a lane: whether its stretch begins there, and how many lanes from it on belong to the stretch.
+// Whether a lane begins its stretch, and how many lanes of the stretch there are from it on.
 struct Stretch {
   bool first;
   int length;
 };
 
-// The stretch of equal values that each lane is in; where something else begins, such as a line of an array,
-// a stretch does, too.
+// The stretch of equal values of each lane; one also begins where `begins` is set, as at a line of an array.
 template <class T>
 __device__ inline Stretch stretch_of(T value, bool begins = false) {
   const T left = __shfl_up_sync(kAllLanes, value, 1);
@@ -42,7 +41,7 @@ __device__ inline Stretch stretch_of(T value, bool begins = false) {
   return {first, later ? __ffs(int(later)) : kWarp - lane()};
 }
 
-// Combines what the lanes of a stretch have; its first lane gets that of all.
+// Combines the values of a stretch; its first lane gets the result.
 template <class T, class Combine>
 __device__ inline T over_stretch(T value, int length, Combine&& combine) {
   for (int step = 1; step < kWarp; step *= 2) {
@@ -52,25 +51,24 @@ __device__ inline T over_stretch(T value, int length, Combine&& combine) {
   return value;
 }
 
-// What lanes of a warp come upon, few at a time, until there is something for each of them to do. All lanes
-// call together, and keep how many items there are; up to `most` times 32 have room.
+// Collects items until each lane has one; `most` times 32 have room. All lanes call, and keep the count.
 template <class Item, int most = 2>
 struct TasksOfWarp {
   Item item[most * kWarp];
 
-  // Adds one of each lane that has one; returns how many there are then.
+  // Adds one item of each lane that `has` one; returns the new count.
   __device__ int push(int count, bool has, const Item& added) {
     const unsigned int lanes = __ballot_sync(kAllLanes, has);
-    if (has) item[count + __popc(lanes & ((1u << lane()) - 1))] = added;
+    if (has) item[count + rank_in(lanes)] = added;
     return count + __popc(lanes);
   }
-  // Calls body(item, true) while there is one for each lane; returns how many are left.
+  // Calls body(item, true) while each lane has one; returns how many are left.
   template <class Body>
   __device__ int take(int count, Body&& body) {
     while (count >= kWarp) count = take_some(count, kWarp, body);
     return count;
   }
-  // Calls body(item, whether there is one) for those that are left.
+  // Calls body(item, whether there is one) for those left.
   template <class Body>
   __device__ void finish(int count, Body&& body) {
     if (count > 0) take_some(count, count, body);
@@ -94,8 +92,7 @@ struct TasksOfWarp {
 
 constexpr int kFewWarps = 8;  // whose sums each thread adds up as fast as a warp scans them
 
-// Returns the sum of `value` over the threads of the block before this one, and lets `total` be that of
-// all. All threads of the block call it.
+// Returns the sum over earlier threads of the block, all of which call; `total` is the sum of all.
 template <int threads, class Sum, class Value>
 __device__ inline Sum block_scan(Value value, Sum& total) {
   constexpr int kWarps = threads / kWarp;
@@ -118,7 +115,7 @@ __device__ inline Sum block_scan(Value value, Sum& total) {
   return before + sum - Sum(value);
 }
 
-// Returns the sum of `value` over the threads of the block, at most `threads`, all of which call.
+// Returns the sum of `value` over the block, at most `threads` threads, all of which call it.
 template <int threads, class Value>
 __device__ inline Value block_sum(Value value) {
   constexpr int kWarps = threads / kWarp;
@@ -130,7 +127,7 @@ __device__ inline Value block_sum(Value value) {
   return warp_sum(lane() < int(blockDim.x) / kWarp ? sums[lane()] : Value(0));
 }
 
-// Returns the sum of the first values of an array. All threads of the block, as many as said, call it.
+// Returns the sum of the first `count` values. All threads of the block call it.
 template <int threads, class Sum = int64_t>
 __device__ inline Sum sum_of_first(int64_t count, const int64_t* values) {
   Sum sum = 0;

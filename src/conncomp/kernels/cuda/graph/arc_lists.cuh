@@ -1,13 +1,13 @@
-// Lists of arcs, and what all blocks of a grid do with them: keep some, or sort their ends by vertices.
-//
-// How: arcs stay in their order, so that those that a block takes, a share of consecutive ones, stay as local
-// as they were. To keep some, blocks count them, a bit an arc, and write them behind what the blocks before
-// them keep (keep_arcs). To sort ends, rows are counted, their lengths added up, and filled in any order
-// (sort_ends); a list in the order of its sources has its rows already (rows_in_order). Cost: arcs read twice
-// and written once, and a bit for each; for each end two atomic additions.
+// The memory of kernels of strong components, and what all blocks do with lists of arcs. keep_arcs keeps
+// some, in their order: blocks count theirs, a bit an arc, and write them behind those of the blocks before.
+// sort_ends sorts ends by vertices: rows are counted, summed, and filled in any order; a list ordered by
+// sources has its rows (rows_in_order). Cost: arcs read twice and written once, and a bit each; two atomic
+// additions an end.
 #pragma once
 
 #include "cuda/core/barrier.cuh"
+#include "cuda/graph/extremes.cuh"
+#include "cuda/graph/roots.cuh"
 #include "cuda/graph/signatures.cuh"
 
 namespace conncomp {
@@ -26,7 +26,7 @@ struct Share {
   int64_t begin, end;
 
   __device__ explicit Share(int64_t count, int64_t smallest = kWarp) {
-    // In words, of which there are fewer than 2^32 wherever arcs have room: a division of 64 bits is long.
+    // In words, fewer than 2^32 wherever arcs have room: a division of 64 bits is long.
     const uint32_t words = uint32_t((count + kWarp - 1) / kWarp);
     const int64_t fair = int64_t((words + gridDim.x - 1) / gridDim.x) * kWarp;
     const int64_t size = fair < smallest ? smallest : fair;
@@ -35,9 +35,8 @@ struct Share {
   }
 };
 
-// Calls visit(index) for the indices below `count` that are a thread's. Unrolled, the loops of
-// strong_components took half of the time of its compiler; what waits for atomic functions, or for nothing,
-// is no faster so.
+// Calls visit(index) for this thread's indices below `count`. Unrolling did not pay, and took half of the
+// time of compiling strong_components.
 template <class Visit>
 __device__ inline void visit_of_grid(int64_t count, Visit&& visit) {
 #pragma unroll 1
@@ -51,9 +50,25 @@ __device__ inline void visit_rows(const Share& share, Visit&& visit) {
   for (int64_t row = share.begin; row < share.end; row += kStrongThreads) visit(row);
 }
 
-// Where all blocks meet, and the sum of the threads of a block: called, not inlined, by steps that do so a
-// few times, as copies of both were a twentieth of what strong_components takes to compile, and a sixth of
-// cut_arcs.
+// Calls visit(u, v) by all threads of warps for the ends of several arcs of a share each; behind its end
+// these are of the last arc.
+template <int count, class Vertex, class Visit>
+__device__ inline void visit_ends(const ArcList<const Vertex>& arcs, const Share& share, Visit&& visit) {
+  for (int64_t row = share.begin + int(threadIdx.x) - lane(); row < share.end;
+       row += count * kStrongThreads) {
+    Vertex u[count], v[count];
+#pragma unroll
+    for (int k = 0; k < count; ++k) {
+      const int64_t place = row + k * kStrongThreads + lane(),
+                    arc = place < share.end ? place : share.end - 1;
+      u[k] = arcs.sources[arc], v[k] = arcs.targets[arc];
+    }
+    visit(u, v);
+  }
+}
+
+// Where all blocks meet, and sums over a block. Functions that are called, not inlined, as copies are a sixth
+// of what cut_arcs takes to compile.
 template <int = 0>
 CONNCOMP_PHASE void meet(GridBarrier& barrier) {
   barrier.wait();
@@ -67,8 +82,8 @@ CONNCOMP_PHASE int scan_of_block(int value, int& total) {
   return block_scan<kStrongThreads>(value, total);
 }
 
-// Returns the sum of `value` over all threads of the blocks before this one, and lets `total` be that of all
-// blocks. All blocks meet. A call, as copies of it were a fifth of what strong_components takes to compile.
+// Returns the sum of `value` over all threads of the blocks before, and that over all blocks in `total`. All
+// blocks meet. Copies of it were a fifth of what strong_components takes to compile.
 template <int = 0>
 CONNCOMP_PHASE int64_t grid_scan(int64_t value, int64_t& total, int64_t* sums_of_blocks,
                                  GridBarrier& barrier) {
@@ -84,8 +99,8 @@ CONNCOMP_PHASE int64_t grid_scan(int64_t value, int64_t& total, int64_t* sums_of
   return before;
 }
 
-// Copies the arcs u -> v for which keeping.keeps(u, v) to another list, in their order, as keeping.write(u,
-// v, source, target) says; returns how many there are. All blocks meet.
+// Copies the arcs u -> v for which keeping.keeps(u, v) to another list, in order, as keeping.write(u, v,
+// source, target) says; returns their number. All blocks meet.
 template <class Vertex, class Keeping>
 CONNCOMP_PHASE int64_t keep_arcs(ArcList<const Vertex> arcs, ArcList<Vertex> kept_arcs,
                                  uint32_t* bits_of_arcs, int64_t* sums_of_blocks, GridBarrier& barrier,
@@ -143,8 +158,8 @@ __device__ inline void add_up(int64_t vertices, int64_t* lengths, int64_t* sums_
   meet(barrier);
 }
 
-// Sorts the ends of arcs by where they start. A row begins where that of the vertex before ends: there is an
-// entry more than vertices. All blocks meet.
+// Sorts the ends of arcs by where they start. A row begins where the one before ends: `begins` has an entry
+// more than vertices. All blocks meet.
 template <class Vertex>
 CONNCOMP_PHASE EndsOfVertices<Vertex> sort_ends(int64_t arcs, const Vertex* starts, const Vertex* ends,
                                                 int64_t vertices, int64_t* begins, Vertex* sorted,
@@ -176,5 +191,111 @@ CONNCOMP_PHASE EndsOfVertices<Vertex> rows_in_order(ArcList<const Vertex> arcs, 
   meet(barrier);
   return {begins, row_ends, arcs.targets};
 }
+
+constexpr int kVerticesOfWord = 16;
+
+constexpr int64_t kFewArcs = 16;  // for so many vertices one, so that trimming does not pay
+constexpr int64_t kManyArcs = 4;  // a vertex, so that jumps by vertices cost less
+
+// Where trimming pays, as far as numbers of arcs tell.
+__device__ inline bool are_few(int64_t arcs, int64_t vertices) {
+  return arcs > vertices / kFewArcs && arcs < kManyArcs * vertices;
+}
+
+// As many of a multiprocessor, on every kind of GPU, as leave a thread the registers that it needs.
+constexpr int kStrongBlocks = resident_blocks(kStrongThreads) < 3 ? resident_blocks(kStrongThreads) : 3;
+
+// Kernels that the host leaves out where they have nothing to do, rather than compile them.
+constexpr int64_t kCutArcs = 1, kContractChains = 2;
+constexpr int64_t kUniteMutual = 4;  // and chains are contracted
+
+// Two bits for each vertex.
+template <class Vertex>
+struct BitPairs {
+  uint32_t* words;
+
+  __device__ uint32_t* word(Vertex v) const { return words + v / kVerticesOfWord; }
+  __device__ static uint32_t pick(uint32_t word, Vertex v) {
+    return word >> 2 * int(v % kVerticesOfWord) & 3;
+  }
+  __device__ uint32_t of(Vertex v) const { return pick(Shared::load(word(v)), v); }
+  __device__ void add(Vertex v, uint32_t bits) const {
+    Shared::fetch_or(word(v), bits << 2 * int(v % kVerticesOfWord));
+  }
+};
+
+// What the blocks share beside arcs; 0 at first, but for the pivot and the member.
+template <class Vertex>
+struct StrongState {
+  int64_t first_steps;  // the sum of those that have anything to do; the host reads it
+  uint32_t barrier[GridBarrier::kWords];
+  uint32_t barrier_of_first[GridBarrier::kWords];  // of the first step
+  int64_t reaches[2];     // how often the even and the odd sweeps of searches have reached a vertex
+  int64_t queued[3];      // how many vertices are trimmed in each of three levels in turns
+  Vertex pivot;           // or -1
+  Vertex member;          // the smallest of the giant as far as it is known, at first the pivot
+  int32_t may_be_cut;     // whether few arcs of a sample are long ones that rise, or that fall
+  int32_t are_scattered;  // whether most are long, so that neighbours are scattered in memory
+  int32_t are_near;       // whether few are, so that neighbours lie side by side
+  int32_t has_first;      // whether some vertices of a sample have no arcs in
+  int32_t is_settled;     // whether extremes are final
+  int32_t are_in_spare;   // whether arcs that are left are in the spare list, not in the next one
+  int64_t kept;           // arcs
+};
+
+// Whether an arc leads from v to u, where v has at most so many. Arcs lie in the order of rows.
+template <class Pointer, class Vertex>
+__device__ inline bool leads_back(const ArcList<const Vertex>& arcs, const Pointer* indptr, Vertex u,
+                                  Vertex v, int64_t most_arcs) {
+  const int64_t begin = indptr[v], end = indptr[v + 1];
+  if (end - begin > most_arcs) return false;
+  bool does = false;
+  for (int64_t arc = begin; arc < end; ++arc) does |= arcs.targets[arc] == u;
+  return does;
+}
+
+// The memory of strong_components. Laid out as in strong_components.py.
+template <class Vertex>
+struct StrongMemory {
+  Vertex *spare_sources, *spare_targets;  // a list of as many arcs as are given, which these may be in
+  Vertex *next_sources, *next_targets;    // another one, to which arcs that are kept are copied first
+  int64_t* row_ends;                      // two of each vertex, and two more
+  uint32_t* bits;                         // one of each arc, or of each vertex
+  uint32_t* words_of_searches;            // two bits of each vertex
+  Vertex* signatures;                     // four entries of each vertex
+  int64_t* sums_of_blocks;                // three of each block
+  StrongState<Vertex>* state;
+};
+
+// Extremes are where rows will end.
+template <class Vertex>
+__device__ inline Extremes<Vertex> extremes_in(const StrongMemory<Vertex>& memory) {
+  return {reinterpret_cast<Vertex*>(memory.row_ends)};
+}
+
+// Arcs that are left, and two lists that they are copied to by turns.
+template <class Vertex>
+struct KeptArcs {
+  ArcList<const Vertex> arcs;
+  ArcList<Vertex> next, spare;
+
+  __device__ KeptArcs(const ArcList<const Vertex>& arcs, const StrongMemory<Vertex>& memory)
+      : arcs(arcs),
+        next{memory.next_sources, memory.next_targets, 0},
+        spare{memory.spare_sources, memory.spare_targets, 0} {}
+  // All blocks meet.
+  template <class Keeping>
+  __device__ void keep(const StrongMemory<Vertex>& memory, GridBarrier& barrier, const Keeping& keeping) {
+    const int64_t kept = keep_arcs(arcs, next, memory.bits, memory.sums_of_blocks, barrier, keeping);
+    arcs = {next.sources, next.targets, kept};
+    swap_values(next, spare);
+  }
+  // Tells strong_components which arcs are left, whose extremes are final.
+  __device__ void tell(const StrongMemory<Vertex>& memory) const {
+    memory.state->kept = arcs.count;
+    memory.state->are_in_spare = arcs.sources == memory.spare_sources;
+    memory.state->is_settled = 1;
+  }
+};
 
 }  // namespace conncomp

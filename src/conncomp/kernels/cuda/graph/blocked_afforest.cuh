@@ -1,28 +1,18 @@
-// Connected components of a graph on the GPU: blocks of vertices in shared memory, then a sample of what is
-// left, then the rest of the arcs outside the giant component. The default. What: as ecl.cuh, for compressed
-// sparse rows.
+// Connected components of a graph in compressed sparse rows, as ecl.cuh fills them in. The default.
 //
-// 1. A block takes as many consecutive vertices as fit into shared memory and unites what lies inside
-// (unite_blocks), with one coalesced read of the arcs; vertices joined within a warp become trees by pointer
-// jumping. A vertex that is its own root then is put under a smaller neighbour elsewhere. A bit for each
-// vertex says whether arcs to smaller vertices are left over (open). No row is taken beyond kTaken, so that
-// no hub holds up its block, or beyond kChunk where few arcs stay in the block.
-// 2. Every open vertex is united with its last neighbour (sample_arcs), and the component of most vertices,
-// the giant, is guessed (guess_giant). Where rows are short, all that is left of them is united at once; but
-// in large graphs of some arcs a vertex whose order is not local, one neighbour of half of the vertices makes
-// a giant: the others are postponed, and meanwhile all are pointed to their roots.
-// 3. The last arcs (unite_remainder, and unite_long for listed rows that all blocks share) are gone through
-// in the cheaper of two ways: those of open vertices; or those of vertices outside the giant, up to the first
-// that leads into it, which needs every arc to be listed from both ends.
-// Cost: one read of indptr and of the first arcs of each row, two of the parents; further arcs where order is
-// not local and there is no giant. One bit a vertex, and at most 4 or 8 bytes for every kMidRow arcs. Source:
-// the sampling is of Sutton, Ben-Nun and Barak 2018 (Afforest), union–find and the start under a smaller
-// neighbour of Jaiganesh and Burtscher 2018 (ECL-CC); the blocks are ours.
+// 1. unite_blocks: a block unites consecutive vertices in shared memory, within a warp by pointer jumping;
+//    roots then go under smaller neighbours elsewhere. Of rows it takes kTaken arcs, or kChunk where few stay
+// 2. sample_arcs unites each vertex that is `open`, with arcs to smaller ones left, with its last neighbour,
+//    and short rows at once; guess_giant guesses the largest component. In large graphs of some arcs a vertex
+//    without local order half of the vertices suffice: others are postponed, all pointed to their roots
+// 3. unite_remainder, and unite_long for listed rows, go through the arcs left of open vertices; or of those
+//    outside the giant up to the first that leads there, if that is less and arcs are listed from both ends
+// Cost: one read of indptr and the first arcs of rows, two of parents; more without local order or giant.
+// Memory: a bit a vertex, 4 or 8 bytes for kMidRow arcs. Source: Sutton, Ben-Nun and Barak 2018 (Afforest)
+// for sampling, Jaiganesh and Burtscher 2018 (ECL-CC) for union–find and starts; the blocks are ours.
 #pragma once
 
-#include "cuda/core/warp.cuh"
 #include "cuda/graph/ecl.cuh"
-#include "cuda/graph/roots.cuh"
 
 namespace conncomp {
 
@@ -57,14 +47,13 @@ __device__ bool within(T value, T bound) {
   return sizeof(T) == 4 ? uint32_t(value) < uint32_t(bound) : uint64_t(value) < uint64_t(bound);
 }
 
-// How two vertices are united: by a search for their roots; or so that the first one is then put under the
-// root of both, too, which takes a store and spares its next search; or that, but without a search, from
-// their parents. Where trees are flat most of these are roots, and an atomic function tells as much as a
-// search; where they are deep, or many vertices have one root, it would be in vain for many.
+// How two vertices are united: at their roots; or so that the first is then put under the common root, too, a
+// store that spares its next search; or that, from their parents without a search, which pays where trees are
+// flat and most parents are roots.
 enum class Uniting { kRoots, kRootsThenVertex, kParentsThenVertex };
 
-// Threads of a warp whose `active` is set unite v and u, but not if one is the parent of the other, nor if
-// these have the same parents as those of the thread before, as they mostly have in meshes.
+// Threads whose `active` is set unite v and u, unless one is the parent of the other, or the thread before
+// has the same two parents, as it mostly has in meshes. All lanes call.
 template <class Access, Uniting uniting, class Index>
 __device__ void unite_once(bool active, Index* parent, Index v, Index u) {
   Index a = -1, b = -1;
@@ -96,16 +85,15 @@ __device__ void remove(Index (&target)[count], Index removed) {
     if (target[k] == removed) target[k] = -1;
 }
 
-// Unites v with the targets, where -1 is none. Threads take their next one together, for there are few.
+// Unites v with the few targets that are not -1. Threads take their next one together.
 template <class Access, Uniting uniting, int count, class Index>
 __device__ void unite_all(Index* parent, Index v, Index (&target)[count]) {
   for (Index next; __any_sync(kAllLanes, (next = last_of(target)) >= 0); remove(target, next))
     unite_once<Access, uniting>(next >= 0, parent, v, next);
 }
 
-// Unites v and u: of their paths the one that has come to the larger entry goes on, until they meet, or that
-// entry is a root. Few threads so come to the roots of large trees, and wait for each other there.
-// Source: Rem's algorithm, in Dijkstra 1976, without its splicing.
+// Unites v and u: the path that has come to the larger entry goes on, until they meet or that entry is a
+// root. So few threads come to the roots of large trees and wait there. Source: Rem, in Dijkstra 1976.
 template <class Index>
 __device__ void unite_paths(Index* parent, Index v, Index u) {
   const auto above = [parent](Index of) {
@@ -144,9 +132,9 @@ struct Crossings {
   uint32_t unfinished;  // has more of them than one, or arcs that were not taken
 };
 
-// Dynamic shared memory: Crossings for every 32 vertices of `span`, and a local parent for each. A vertex
-// starts under the first of its smaller neighbours outside the block, or under the lowest, which makes flat
-// trees and, where there are many arcs, more vertices that wait for one root.
+// Dynamic shared memory: Crossings for every 32 vertices of `span`, and a local parent each. A vertex starts
+// under its first smaller neighbour outside the block, or under its lowest: then trees are flat but, where
+// arcs are many, more vertices wait for one root.
 template <bool symmetric, bool lowest, class Pointer, class Vertex, class Index>
 __global__ void __launch_bounds__(kLocalThreads, resident_blocks(kLocalThreads))
     unite_blocks(int64_t vertices, int64_t span, const Pointer* __restrict__ indptr,
@@ -191,7 +179,7 @@ __global__ void __launch_bounds__(kLocalThreads, resident_blocks(kLocalThreads))
         if (lowest && neighbour < outer_neighbour) outer_neighbour = neighbour;
         if (row < kLocalThreads) arcs_outside += !within(neighbour, Vertex(size));
       }
-      // One smaller neighbour in the row of the warp each: the threads find the first vertex of their tree.
+      // With one smaller neighbour each in the row of the warp, threads find the first vertex of their tree.
       int predecessor = -1;
 #pragma unroll
       for (int k = 0; k < kChunk; ++k)
@@ -234,21 +222,21 @@ __global__ void __launch_bounds__(kLocalThreads, resident_blocks(kLocalThreads))
   }
 }
 
-// Which words of 32 vertices sample_arcs goes through: all; or every kStride-th one, and later the others; or
-// few of those that a block has united, and half of those whose vertices are scattered, which are postponed.
+// Which words of 32 vertices sample_arcs takes: all; every kStride-th, and later the others; or few of those
+// that a block has united, and half of those whose vertices are scattered; the others are postponed.
 enum Stage { kAllWords, kFewWords, kOtherWords, kHalfOfScattered };
 constexpr int kStride = 8;
 constexpr int64_t kOnePostponed = int64_t(1) << 40, kMostPostponed = 8;
 
-// One of `share` words, a power of two: spread, so that each warp comes upon some, whatever its step.
+// One of `share` words, a power of two, spread so that each warp comes upon some.
 template <unsigned share>
 __device__ bool is_one_of(int64_t word) {
   return uint32_t(word) * 0x9e3779b1u < uint32_t(-1) / share;
 }
 
-// Unites every open vertex with the last of its neighbours; or with all of them, and closes it, where a warp
-// has short rows only. The first neighbours were seen by unite_blocks and are often near to each other, so
-// the last one joins most.
+// Unites every open vertex with its last neighbour, which joins most, as the first ones were seen by
+// unite_blocks and are often near each other; or with all of them, and closes it, where a warp has short rows
+// only.
 template <bool symmetric, class Pointer, class Vertex, class Index>
 __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
     sample_arcs(int64_t vertices, int64_t span, int64_t stage, const Pointer* __restrict__ indptr,
@@ -310,7 +298,7 @@ __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
     unite_all<Shared, Uniting::kParentsThenVertex>(parent, Index(v), target);
     if (lane() == 0) open[word] = 0;
   }
-  // A hub alone may have more than 2^31, and all warps at once would wait for each other at the counters.
+  // A hub alone may have more than 2^31; and all warps would queue at the counters.
   const int64_t left_of_warp = warp_sum(arcs_left);
   if (lane() == 0) InBlock::fetch_add(&left_of_block, left_of_warp);
   __syncthreads();
@@ -319,10 +307,9 @@ __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
   Shared::fetch_add(&remainder->postponed, left_of_block / kOnePostponed);
 }
 
-// Lets `giant` be the root that most of a spread sample of vertices have, and chooses the way to go through
-// the arcs that are left: outside the giant if that is expected to be less work. The first block does so.
-// What ecl_finish has counted between the stages is taken back. Where many vertices are postponed, all blocks
-// meanwhile point every vertex to its root.
+// The first block guesses `giant`, the root of most of a sample of vertices, takes back what ecl_finish has
+// counted between the stages, and chooses how to go through the arcs left, by the expected work. Where many
+// vertices are postponed, all blocks meanwhile point vertices to their roots.
 template <bool symmetric, class Index>
 __global__ void __launch_bounds__(kGuessers, resident_blocks(kGuessers))
     guess_giant(int64_t vertices, int64_t arcs, Index* parent, Remainder<Index>* remainder,
@@ -342,9 +329,8 @@ __global__ void __launch_bounds__(kGuessers, resident_blocks(kGuessers))
   if (remainder->postponed > vertices / kMostPostponed) point_to_roots<3>(vertices, parent);
 }
 
-// Unites v, whose root is given, with the neighbours first, first + step, ... of its row, or the smaller ones
-// of them. Stops where v is found to be in the giant, if that is skipped (else it is -1): an arc that is not
-// gone through from either end then has both in the giant.
+// Unites v, below `root`, with the neighbours first, first + step, ... of its row, or the smaller of them.
+// Stops once v is in `giant`, or -1: an arc that neither end goes through has both ends there.
 template <class Pointer, class Vertex, class Index>
 __device__ void unite_row(Index v, Index root, Index giant, bool only_smaller, Pointer begin, Pointer end,
                           int first, int step, const Vertex* __restrict__ indices, Index* parent) {
@@ -414,8 +400,8 @@ __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
   }
 }
 
-// The rows that are listed, and the parts of rows: a block each. In many graphs the vertices of most arcs
-// come first, and one warp would go through the rows of all of them.
+// A block each for the listed rows and parts of rows. Often vertices of most arcs come first, which one warp
+// would have to go through.
 template <bool symmetric, class Pointer, class Vertex, class Index>
 __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
     unite_long(const Pointer* __restrict__ indptr, const Vertex* __restrict__ indices, Index* parent,

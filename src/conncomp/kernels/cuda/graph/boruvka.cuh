@@ -1,27 +1,17 @@
-// Spanning forests of a graph on the GPU, by rounds of Borůvka over a list of edges.
+// Spanning forests by rounds of Borůvka: sets a bit for each arc of the forest of least keys, whatever the
+// directions of arcs. Keys differ: numbers of arcs, ranks in an order, or weights of 32 bits above numbers.
 //
-// Sets a bit for each arc of the forest of the least keys, whatever the directions of arcs. No two arcs share
-// a key, so the forest is unique: the number of the arc (ArcNumbers), its rank in an order of all
-// (RankedArcs), or its weight of 32 bits above its number (PackedWeights).
-// 1. (forest_first.cuh) Where each row is sorted (count_descents) and every arc has an opposite one of the
-// same weight, which a hash tells (weigh_both_ways), a vertex has its least edge in its own row
-// (choose_first), with which all vertices are united, without a list (unite_first). Arcs from the larger end
-// are left out from there on, as their numbers are the larger ones.
-// 2. (forest_trees.cuh, forest_edges.cuh) Trees are numbered (number_trees, find_trees), so that what is kept
-// for each lies close together. The arcs between trees are listed with the key, and lower the least key of
-// each tree (list_edges_of_forest). In a round (settle_edges), edges of the least key of either tree are
-// chosen and put that one under the other; edges that still lead between trees are listed anew. Where many
-// lead to few trees, some lower keys first, so that most others need not. Where keys are the numbers of few
-// arcs a vertex, one pass over the arcs takes the place of lists and rounds (forest_links.cuh), but for edges
-// that take it long.
-// 3. (forest_outside.cuh) Where there are many arcs a vertex, those of keys up to a limit from a sample
-// (guess_limit) go through step 2 first. Of the others, most have both ends in a giant tree by then: what is
-// left is in the rows of the vertices outside (list_edges_outside, list_edges_of_hubs).
-// Cost: each arc read two or three times; each round at least halves the trees that have edges. Memory: two
-// lists of edges, two keys and three numbers a vertex, a bit an arc; where trees are linked, two links and
-// two numbers a vertex besides. Source: Borůvka 1926; lists of edges, lowered keys and searches for
-// contraction: Fallin, Gonzalez, Seo and Burtscher 2023 (ECL-MST); lighter edges first: Osipov, Sanders and
-// Singler 2009; union–find and the start under the smallest neighbour: Jaiganesh and Burtscher 2018.
+// 1. forest_first.cuh: where rows are sorted and arcs weigh the same both ways, each vertex is united over
+//    the least edge of its own row, and arcs from larger ends are left out
+// 2. forest_trees.cuh, forest_edges.cuh: trees are numbered, and edges between them listed, which lower the
+//    least key of both; rounds (settle_edges) choose these. Where keys are the numbers of few arcs a vertex,
+//    forest_links.cuh takes one pass over the arcs instead
+// 3. forest_outside.cuh: where arcs are many, those below a sampled limit go through 2 first and make a giant
+//    tree; the others are in the rows of vertices outside
+// Cost: arcs read two or three times; a round halves the trees with edges. Memory: two lists of edges, two
+// keys and three numbers a vertex (four, five with links), a bit an arc. Source: Borůvka 1926; Fallin,
+// Gonzalez, Seo and Burtscher 2023 (ECL-MST); Osipov, Sanders and Singler 2009 for lighter edges first;
+// Jaiganesh and Burtscher 2018.
 #pragma once
 
 #include "cuda/graph/forest_first.cuh"
@@ -40,14 +30,12 @@ constexpr int64_t kTreesOfEdge = 8;     // from here on keys are cleared edge by
 template <class Number>
 constexpr int kStaged = (8 << 10) / int(sizeof(Number));  // numbers of chosen arcs in shared memory
 
-// A thread, among those that share the work of a round.
 struct Worker {
   int64_t thread, threads;
 };
 
-// The edges of the least keys are chosen, and each tree that has such a key is put under the one that its
-// edge leads to; of two that choose the same edge, the smaller one stays a root. Keys differ, so there are no
-// circles.
+// Chooses the edges of least keys, and puts each tree with such a key under the one that its edge leads to;
+// of two that choose the same edge, the smaller stays a root. Keys differ, so there are no circles.
 template <class Keys, class Index, class Key>
 __device__ inline void choose_edges(const Keys& keys, const ForestEdge<Index, Key>* list, int64_t count,
                                     const Key* least, const Worker& worker, Index* parent, uint32_t* chosen) {
@@ -73,9 +61,9 @@ __device__ inline void choose_edges(const Keys& keys, const ForestEdge<Index, Ke
   }
 }
 
-// The tree that many of a sample of edges lead to, or -1, while no trees are united: so that all blocks find
-// the same one. All edges of a giant tree would lower the same key, one after the other; the other trees
-// choose theirs, and that is enough.
+// The tree that many of a sample of edges lead to, or -1; all blocks find the same, as no trees are being
+// united. It need not choose an edge: all edges of a giant would queue to lower its key, and other trees
+// choose theirs.
 template <class Index, class Key>
 __device__ inline Index busiest_tree(const ForestEdge<Index, Key>* list, int64_t count, Index* parent) {
   __shared__ Index busiest;
@@ -100,12 +88,11 @@ __device__ inline Index busiest_tree(const ForestEdge<Index, Key>* list, int64_t
   return tree;
 }
 
-// Goes round by round until no edge leads from one tree to another: then both lists are empty, and no tree
-// has a key. Where there are many edges, some lower keys first: the keys of most others are no lower then,
-// which they see without atomic functions. In the lists of late rounds there are few of the trees, whose keys
-// alone are cleared then, and the last rounds are those of one block, which waits for no other. All blocks
-// run at the same time. A key that other_least has before is of an edge of this tree that is listed. Where
-// trees are linked, there mostly are no edges, and it is done with the links.
+// Goes through rounds until no edge leads between trees: then lists are empty, and no tree has a key. Of many
+// edges some lower keys first, so that most others see that theirs is no lower. In late rounds only the keys
+// of trees in the list are cleared, and at last one block goes on alone. All blocks run at the same time. A
+// key in other_least before is of a listed edge of this tree. Where trees are linked, mostly no edges are
+// left.
 template <class Keys, class Index>
 __global__ void __launch_bounds__(kSettlingThreads, 1)
     settle_edges(int64_t arcs, Keys keys, ForestMemory<Index, typename Keys::Key> memory) {
@@ -168,10 +155,8 @@ __global__ void __launch_bounds__(kSettlingThreads, 1)
     barrier.wait();
     // Nobody adds to it before the next barrier but one.
     if (worker.thread == 0) Current::store(&counters->edges[now].count, int64_t(0));
-    ForestEdge<Index, Key>* const full = other_list;
-    other_list = list, list = full;
-    Key* const lowered = other_least;
-    other_least = least, least = lowered;
+    swap_values(list, other_list);
+    swap_values(least, other_least);
     other_is_clear = are_few;
   }
   if (!other_is_clear) clear_other();
@@ -194,8 +179,8 @@ __global__ void __launch_bounds__(kForestThreads)
   }
 }
 
-// Writes the numbers of the chosen arcs, in ascending order, as far as there is room: if rows change
-// meanwhile, more may be chosen than a forest has. They are put side by side in shared memory first.
+// Writes the numbers of the chosen arcs in order, as far as there is room: if rows change meanwhile, more may
+// be chosen than a forest has. They are put side by side in shared memory first.
 template <class Number>
 __global__ void __launch_bounds__(kForestThreads)
     list_chosen(int64_t words, int64_t chunk, const uint32_t* __restrict__ chosen,

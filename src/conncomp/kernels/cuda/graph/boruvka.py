@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, MutableMapping
 from functools import cache
 from itertools import product
 from typing import Any, NamedTuple
-from weakref import WeakSet
 
 import numpy as np
 
@@ -17,13 +16,14 @@ from conncomp.kernels.cuda.launcher import (
     INDEX_TYPES,
     THREADS,
     Gpu,
+    Module,
     Templates,
     ctype,
     first_entry,
     launch,
 )
 from conncomp.kernels.cuda.structs import POINTER, Struct
-from conncomp.kernels.cuda.workspace import PlacedStruct, Workspace
+from conncomp.kernels.cuda.workspace import Workspace
 
 FILE = "cuda/graph/boruvka.cuh"
 SPAN, SAMPLES, GUESSERS, ARCS_OF_WORD = 4096, 1024, 256, 32
@@ -33,7 +33,6 @@ KEY_TYPES = np.dtype(np.uint32), np.dtype(np.uint64)
 # For fewer than how many edges a vertex all are gone through at once: where keys are the numbers of
 # arcs, and elsewhere.
 ALL_IN_ORDER, ALL_LIGHT = 3, 1.75
-CHECK_OF_ROWS = "count_descents"
 NUMBERED_AT_ONCE, SEEN_AT_ONCE, ROWS_OF_THREAD = 4, 8, 2
 ALL_KEYS, KEYS_TO_LIMIT, KEYS_ABOVE_LIMIT = range(3)
 SETTLING_THREADS = 1024  # of one block on each multiprocessor
@@ -63,11 +62,7 @@ PACKED_WEIGHTS = Struct("PackedWeights", weights=POINTER, order=ORDERS[BITS].dty
 
 
 class WeightBits(NamedTuple):
-    """Weights as kernels order them: uint32 or uint64 of each arc, and the masks of their order.
-
-    The masks, of ``core/fixed_point.h``, are the bits of minus zero, what is turned in negative
-    numbers, and the sign.
-    """
+    """The bits of weights, uint32 or uint64, and the masks of ``WeightOrder``: see `struct`."""
 
     bits: Any
     order: tuple[int, int, int]
@@ -79,21 +74,24 @@ class WeightBits(NamedTuple):
         return ORDERS[self.bits.dtype].pack(masks)
 
 
-class _KeyKind(NamedTuple):
-    """A struct of ``boruvka.cuh`` that makes the keys of arcs, and their type."""
+class _Kind(NamedTuple):
+    """What makes the keys of arcs in ``boruvka.cuh``, as C++ calls it, and their type."""
 
-    struct: str
+    name: str
     dtype: np.dtype[Any]
 
-    def ctype(self) -> str:
-        types = "" if self.struct == "PackedWeights" else f"<{ctype(self.dtype)}>"
-        return f"conncomp::{self.struct}{types}"
+
+NUMBERS, RANKS = (
+    {key: _Kind(f"conncomp::{name}<{ctype(key)}>", key) for key in KEY_TYPES}
+    for name in ("ArcNumbers", "RankedArcs")
+)
+PACKED = _Kind("conncomp::PackedWeights", KEY_TYPES[1])
 
 
 class _Keys(NamedTuple):
     """What makes the keys of arcs, and the arrays that it reads."""
 
-    kind: _KeyKind
+    kind: _Kind
     struct: np.void
     arrays: tuple[Any, ...]
 
@@ -103,27 +101,36 @@ def forest_arcs(
     graph: Any,
     weights: WeightBits | None,
     workspace: Workspace,
-    sorted_graphs: WeakSet[Any] | None = None,
+    are_sorted: MutableMapping[Any, bool] | None = None,
 ) -> Any:
     """Return the arcs of the spanning forest of least weight, and of least numbers, ascending.
 
-    It waits for the GPU. Without weights all arcs weigh the same. `sorted_graphs` are those whose
-    rows are known to be sorted, so that it is not looked up again.
+    It waits for the GPU. `are_sorted` says by graph whether its rows are sorted, once looked up.
     """
-    is_known = sorted_graphs is not None and graph in sorted_graphs
-    task = ForestTask(gpu, graph, weights, workspace, is_known)
-    arcs = task.find()
-    found = task.as_many(arcs, first_entry(task.total))
-    if sorted_graphs is not None and weights is None and not is_known and task.has_sorted_rows():
-        sorted_graphs.add(graph)
+    known = {} if are_sorted is None else are_sorted
+    task = ForestTask(gpu, graph, weights, workspace, known.get(graph, False))
+    arcs = room_for_forest(gpu, graph)
+    task.find(arcs)
+    found = as_many(arcs, first_entry(task.total))
+    if weights is None and task.is_symmetric and graph not in known:
+        known[graph] = task.has_sorted_rows()
     return found
 
 
-class ForestTask:
-    """The steps of ``boruvka.cuh`` for one graph, and their memory.
+def room_for_forest(gpu: Gpu, graph: Any) -> Any:
+    """Return an array for as many arcs as a forest may have."""
+    most = min(graph.num_vertices, graph.num_arcs)
+    return gpu.xp.empty(most, INDEX_TYPES[graph.num_arcs > INT32_MAX])
 
-    `memory` is of `workspace`; another one's `take_memory` may take its place.
-    """
+
+def as_many(arcs: Any, number: int) -> Any:
+    """Return the first arcs of an array, and little memory that is not used."""
+    number = min(number, len(arcs))
+    return arcs[:number] if 2 * number >= len(arcs) else arcs[:number].copy()
+
+
+class ForestTask:
+    """The steps of ``boruvka.cuh`` for one graph, and their memory, of a workspace."""
 
     def __init__(
         self,
@@ -149,16 +156,15 @@ class ForestTask:
         self.words = -(-arcs // ARCS_OF_WORD)
         self.is_linked = _are_linked(self.keys.kind, self.index) and not self._are_many()
         self.far = FAR if self.is_linked else NOWHERE
-        self.parts = self._parts()
-        self.memory: Any = self.take_memory(workspace)
+        self.memory = workspace.take_struct(gpu, MEMORY, *self._parts())
         self.by_vertex = gpu.grid(max(self.count, self.words))
         self.by_span = gpu.grid(arcs, each=SPAN // THREADS)
         kind = self.keys.kind
-        names = _names(is_list, first.dtype, second.dtype, self.index, kind, self.number)
-        of_rows = _names_of_rows(first.dtype, second.dtype, self.index, kind)
-        gpu.load_at_once([(FILE, names), *([(FILE, of_rows)] if self.is_symmetric else [])])
-        self.kernels = gpu.load(FILE, names)
-        self.kernels_of_rows = gpu.load(FILE, of_rows) if self.is_symmetric else ()
+        modules = [_module(is_list, first.dtype, second.dtype, self.index, kind, self.number)]
+        if self.is_symmetric:
+            modules.append(_module_of_rows(first.dtype, second.dtype, self.index, kind))
+        gpu.load_at_once(modules)
+        self.kernels = {made.name: made for module in modules for made in gpu.load(*module)}
 
     def _edges(self) -> int:
         return self.arcs // 2 if self.is_symmetric else self.arcs
@@ -195,150 +201,112 @@ class ForestTask:
         }
         return fields, {"of_chunk": (MOST_CHUNKS, COUNT), "total": (1, COUNT)}
 
-    def take_memory(self, workspace: Workspace) -> PlacedStruct:
-        """Return the memory, in a workspace."""
-        return workspace.take_struct(self.gpu, MEMORY, *self.parts)
-
     @property
     def total(self) -> Any:
         """How many arcs are chosen."""
         return self.memory["total"]
 
-    def room(self) -> Any:
-        """Return an array for as many arcs as a forest may have."""
-        return self.gpu.xp.empty(min(self.count, self.arcs), self.number)
-
-    def find(self) -> Any:
-        """Return an array that begins with the arcs of the forest, and count them."""
+    def find(self, arcs: Any) -> None:
+        """Let an array begin with the arcs of the forest, and count them."""
         self.choose()
-        arcs = self.room()
-        bits = self.words, self._chunk(), self.memory["chosen"], self.memory["of_chunk"]
-        launch(self.kernels[-2], self._by_chunk(), *bits, self.total)
-        launch(self.kernels[-1], self._by_chunk(), *bits, len(arcs), arcs)
-        return arcs
-
-    def as_many(self, arcs: Any, number: int) -> Any:
-        """Return the first arcs of an array, and little memory that is not used."""
-        number = min(number, len(arcs))
-        return arcs[:number] if 2 * number >= len(arcs) else arcs[:number].copy()
+        chunk = max(1, -(-self.words // MOST_CHUNKS))
+        bits = self.words, chunk, self.memory["chosen"], self.memory["of_chunk"]
+        by_chunk = max(1, -(-self.words // chunk)), THREADS
+        self._launch("count_chosen", by_chunk, *bits, self.total)
+        self._launch("list_chosen", by_chunk, *bits, len(arcs), arcs)
 
     def choose(self) -> None:
         """Set the bits of the arcs of the forest."""
-        self.start()
-        if self.is_symmetric:
-            self.unite_by_rows()
-        self.number_trees()
-        if self._are_many():
-            self.guess_limit()
-            self.settle(KEYS_TO_LIMIT)
-            self.settle(KEYS_ABOVE_LIMIT)
-        else:
-            self.settle(ALL_KEYS)
-
-    def start(self) -> None:
-        """Let each vertex be a tree."""
-        imbalance = 0 if self.is_symmetric else 1
+        memory, trees = self.memory.struct, self.gpu.grid(self.count, each=NUMBERED_AT_ONCE)
         # By rows in order each vertex is put somewhere at once.
         alone = 0 if self.is_symmetric and self.weights is None else self.count
-        numbers = alone, self.words, imbalance
-        launch(self.kernels[0], self.by_vertex, *numbers, self.memory.struct, self.total)
+        numbers = alone, self.words, int(not self.is_symmetric)
+        self._launch("start_forest", self.by_vertex, *numbers, memory, self.total)
+        if self.is_symmetric:
+            self._unite_by_rows()
+        self._launch("number_trees", trees, self.count, memory)
+        self._launch("find_trees", trees, self.count, memory)
+        if not self._are_many():
+            self._settle(ALL_KEYS)
+            return
+        numbers, limit = (self.count, self.arcs, self._edges()), self.memory["limit"]
+        of_trees = self.memory["trees"], self.keys.struct
+        self._launch("guess_limit", (1, SAMPLES), *numbers, *of_trees, limit)
+        self._settle(KEYS_TO_LIMIT)
+        self._settle(KEYS_ABOVE_LIMIT)
 
-    def unite_by_rows(self) -> None:
+    def _launch(self, name: str, grid: tuple[int, int], *arguments: Any) -> None:
+        launch(self.kernels[name], grid, *arguments)
+
+    def _unite_by_rows(self) -> None:
         """Unite vertices with the ends of their least edges, if rows are known to show these."""
         memory, ends = self.memory, self.memory["parent"]
         known = memory["imbalance"], memory["disorder"]
         rows = self.count, *self.ends, self.keys.struct
-        united = memory["first_parent"], memory["chosen"]
         if self.weights is None:
-            descents, unite_in_order, *_ = self.kernels_of_rows
             if not self.is_sorted:
-                launch(descents, self.by_vertex, self.count, self.arcs, *self.ends, known[1])
-            launch(unite_in_order, self.by_vertex, *rows, self.far, memory.struct)
+                checked = self.count, self.arcs, *self.ends, known[1]
+                self._launch("count_descents", self.by_vertex, *checked)
+            self._launch("unite_in_order", self.by_vertex, *rows, self.far, memory.struct)
             return
-        choose_first, unite_first, *_ = self.kernels_of_rows
-        self._weigh_both_ways(self.weights, known)
+        # The imbalance is 0 if arcs weigh the same both ways, and else by a rare chance.
+        weights, key = self.weights, np.uint64(secrets.randbits(64))
+        (weigh,) = WEIGHTS.load(self.gpu, weights.bits.dtype, *(end.dtype for end in self.ends))
+        weighed = self.graph, self.arcs, weights.bits, weights.struct(), key
+        launch(weigh, self.by_span, *weighed, *known)
         one_each = max(1, -(-self.count // THREADS)), THREADS
-        launch(choose_first, one_each, *rows, *known, ends, memory["chosen"])
-        launch(unite_first, one_each, *rows, ends, *united)
+        self._launch("choose_first", one_each, *rows, *known, ends, memory["chosen"])
+        self._launch("unite_first", one_each, *rows, ends, memory["first_parent"], memory["chosen"])
 
-    def number_trees(self) -> None:
-        """Give each vertex the number of its tree."""
-        _, _, _, _, number, find, *_ = self.kernels
-        grid = self.gpu.grid(self.count, each=NUMBERED_AT_ONCE)
-        for kernel in (number, find):
-            launch(kernel, grid, self.count, self.memory.struct)
-
-    def guess_limit(self) -> None:
-        """Choose a key below which there are few edges, but enough to join most vertices."""
-        guess, trees, limit = self.kernels[1], self.memory["trees"], self.memory["limit"]
-        numbers = self.count, self.arcs, self._edges()
-        launch(guess, (1, SAMPLES), *numbers, trees, self.keys.struct, limit)
-
-    def settle(self, key_range: int) -> None:
+    def _settle(self, key_range: int) -> None:
         """Go round by round through the edges of these keys."""
-        _, _, list_edges, settle, _, _, find_roots, find_again, *_ = self.kernels
         graph, memory = (self.graph, self.arcs, self.keys.struct), self.memory.struct
         if key_range == KEYS_ABOVE_LIMIT:
-            launch(find_roots, self.by_vertex, memory)
-            launch(find_again, self.by_vertex, self.count, memory)
+            self._launch("find_roots", self.by_vertex, memory)
+            self._launch("find_trees_again", self.by_vertex, self.count, memory)
         if self.is_linked:
-            self.link_trees()
+            self._link_trees()
         else:
-            launch(list_edges, self.by_span, *graph, key_range, memory)
+            self._launch("list_edges_of_forest", self.by_span, *graph, key_range, memory)
         if key_range == KEYS_ABOVE_LIMIT and self.is_symmetric:
-            _, _, guess_giant, list_outside, list_of_hubs, *_ = self.kernels_of_rows
-            numbers = self.count, self.arcs
-            launch(guess_giant, (1, GUESSERS), *numbers, self.ends[1], memory)
+            given = self.count, self.arcs, self.ends[1], memory
+            self._launch("guess_giant_of_forest", (1, GUESSERS), *given)
             by_stretch = self.gpu.grid(self.count, OUTSIDE_THREADS, SEEN_AT_ONCE)
-            launch(list_outside, by_stretch, *graph, memory)
-            launch(list_of_hubs, self.by_span, *graph, memory)
+            self._launch("list_edges_outside", by_stretch, *graph, memory)
+            self._launch("list_edges_of_hubs", self.by_span, *graph, memory)
         most = self.gpu.blocks_together(SETTLING_THREADS, 1)
         grid = max(1, min(-(-self.arcs // SETTLING_THREADS), most)), SETTLING_THREADS
-        launch(self.gpu.together(settle), grid, self.arcs, self.keys.struct, memory)
+        settle = self.gpu.together(self.kernels["settle_edges"])
+        launch(settle, grid, self.arcs, self.keys.struct, memory)
 
-    def link_trees(self) -> None:
+    def _link_trees(self) -> None:
         """Link trees by all edges; those that take long are listed."""
-        memory, ways = self.memory.struct, (self.far, MOST_STEPS)
+        keys, ways = self.keys.struct, (self.far, MOST_STEPS, self.memory.struct)
         if self.is_symmetric:
-            blocks = max(1, -(-self.count // (ROWS_OF_THREAD * THREADS)))
-            rows = self.graph, self.keys.struct, *ways
-            launch(self.kernels_of_rows[-1], (blocks, THREADS), *rows, memory)
-        arcs = self.graph, self.arcs, self.keys.struct, int(self.is_symmetric), *ways
-        launch(self.kernels[-3], self.by_span, *arcs, memory)
+            grid = max(1, -(-self.count // (ROWS_OF_THREAD * THREADS))), THREADS
+            self._launch("link_short_rows", grid, self.graph, keys, *ways)
+        arcs = self.graph, self.arcs, keys, int(self.is_symmetric)
+        self._launch("link_edges", self.by_span, *arcs, *ways)
 
     def has_sorted_rows(self) -> bool:
-        """Whether the last call has found each row to be sorted, once it has ended."""
-        return self.is_symmetric and first_entry(self.memory["disorder"]) == 0
-
-    def _chunk(self) -> int:
-        return max(1, -(-self.words // MOST_CHUNKS))
-
-    def _by_chunk(self) -> tuple[int, int]:
-        return max(1, -(-self.words // self._chunk())), THREADS
-
-    def _weigh_both_ways(self, weights: WeightBits, known: tuple[Any, Any]) -> None:
-        """Add to the imbalance what is 0 if arcs weigh the same both ways, but by a rare chance."""
-        dtype = weights.bits.dtype
-        (weigh,) = WEIGHTS.load(self.gpu, dtype, *(end.dtype for end in self.ends))
-        key = np.uint64(secrets.randbits(64))
-        arcs = self.graph, self.arcs, weights.bits
-        launch(weigh, self.by_span, *arcs, weights.struct(), key, *known)
+        """Whether each row of a symmetric graph has been found to be sorted."""
+        return bool(first_entry(self.memory["disorder"]) == 0)
 
 
 def _keys_of(gpu: Gpu, weights: WeightBits | None, arcs: int) -> _Keys:
     """Return the keys of the arcs; to rank them takes memory and a sort."""
     xp, number = gpu.xp, KEY_TYPES[arcs > INT32_MAX]
     if weights is None:
-        return _Keys(_KeyKind("ArcNumbers", number), ARC_NUMBERS.pack({}), ())
+        return _Keys(NUMBERS[number], ARC_NUMBERS.pack({}), ())
     if weights.bits.dtype == KEY_TYPES[0] and arcs <= INT32_MAX:
         packed = PACKED_WEIGHTS.of(gpu, weights=weights.bits, order=weights.struct())
-        return _Keys(_KeyKind("PackedWeights", KEY_TYPES[1]), packed, (weights.bits,))
+        return _Keys(PACKED, packed, (weights.bits,))
     order = _order_of(xp, weights)
     rank = xp.empty(arcs, number)
     rank[order] = xp.arange(arcs, dtype=number)
-    arrays = rank, order.astype(number)
-    ranked = RANKED_ARCS.of(gpu, rank=arrays[0], order=arrays[1])
-    return _Keys(_KeyKind("RankedArcs", number), ranked, arrays)
+    order = order.astype(number)
+    ranked = RANKED_ARCS.of(gpu, rank=rank, order=order)
+    return _Keys(RANKS[number], ranked, (rank, order))
 
 
 def _order_of(xp: Any, weights: WeightBits) -> Any:
@@ -351,64 +319,62 @@ def _order_of(xp: Any, weights: WeightBits) -> Any:
     return xp.argsort(ordered, kind="stable")
 
 
-def _are_linked(keys: _KeyKind, index: np.dtype[Any]) -> bool:
+def _are_linked(keys: _Kind, index: np.dtype[Any]) -> bool:
     """Whether a link of a tree, a key and a number, has 64 bits."""
-    return keys.struct == "ArcNumbers" and (keys.dtype, index) == (KEY_TYPES[0], INDEX_TYPES[0])
+    return (keys, index) == (NUMBERS[KEY_TYPES[0]], INDEX_TYPES[0])
 
 
 @cache
-def _names(
+def _module(
     is_list: bool,
     first: np.dtype[Any],
     second: np.dtype[Any],
     index: np.dtype[Any],
-    keys: _KeyKind,
+    keys: _Kind,
     number: np.dtype[Any],
-) -> tuple[str, ...]:
-    kind = keys.ctype()
-    ends, tree = f"{ctype(first)}, {ctype(second)}", f"{ctype(index)}, {ctype(keys.dtype)}"
-    arcs = f"conncomp::ForestList<{ctype(first)}>" if is_list else f"conncomp::ForestRows<{ends}>"
-    links = (f"link_edges<{arcs}, {kind}>",)
-    return (
+) -> Module:
+    tree = f"{ctype(index)}, {ctype(keys.dtype)}"
+    ends = ctype(first) if is_list else f"{ctype(first)}, {ctype(second)}"
+    arcs = f"conncomp::{'ForestList' if is_list else 'ForestRows'}<{ends}>"
+    return FILE, (
         f"start_forest<{tree}>",
-        f"guess_limit<{kind}>",
-        f"list_edges_of_forest<{arcs}, {kind}, {ctype(index)}>",
-        f"settle_edges<{kind}, {ctype(index)}>",
+        f"guess_limit<{keys.name}>",
+        f"list_edges_of_forest<{arcs}, {keys.name}, {ctype(index)}>",
+        f"settle_edges<{keys.name}, {ctype(index)}>",
         f"number_trees<{tree}>",
-        f"find_trees<{kind}, {ctype(index)}>",
+        f"find_trees<{keys.name}, {ctype(index)}>",
         f"find_roots<{tree}>",
         f"find_trees_again<{tree}>",
-        *(links if _are_linked(keys, index) else ()),
+        *((f"link_edges<{arcs}, {keys.name}>",) if _are_linked(keys, index) else ()),
         f"count_chosen<{ctype(number)}>",
         f"list_chosen<{ctype(number)}>",
     )
 
 
 @cache
-def _names_of_rows(
-    pointer: np.dtype[Any], vertex: np.dtype[Any], index: np.dtype[Any], keys: _KeyKind
-) -> tuple[str, ...]:
+def _module_of_rows(
+    pointer: np.dtype[Any], vertex: np.dtype[Any], index: np.dtype[Any], keys: _Kind
+) -> Module:
     types = f"{ctype(pointer)}, {ctype(vertex)}"
-    all_types = f"{keys.ctype()}, {types}, {ctype(index)}"
-    in_order = f"{CHECK_OF_ROWS}<{types}>", f"unite_in_order<{all_types}>"
+    all_types = f"{keys.name}, {types}, {ctype(index)}"
+    in_order = f"count_descents<{types}>", f"unite_in_order<{all_types}>"
     by_weight = f"choose_first<{all_types}>", f"unite_first<{all_types}>"
-    return (
-        *(in_order if keys.struct == "ArcNumbers" else by_weight),
+    return FILE, (
+        *(in_order if keys in NUMBERS.values() else by_weight),
         f"guess_giant_of_forest<{ctype(vertex)}, {ctype(index)}, {ctype(keys.dtype)}>",
         f"list_edges_outside<{all_types}>",
         f"list_edges_of_hubs<{all_types}>",
-        *([f"link_short_rows<{keys.ctype()}, {types}>"] if _are_linked(keys, index) else []),
+        *((f"link_short_rows<{keys.name}, {types}>",) if _are_linked(keys, index) else ()),
     )
 
 
-def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield every (file, names) that `forest_arcs` can load."""
-    kinds = [_KeyKind(name, key) for name in ("ArcNumbers", "RankedArcs") for key in KEY_TYPES]
-    kinds.append(_KeyKind("PackedWeights", KEY_TYPES[1]))
-    for types in product(INDEX_TYPES, INDEX_TYPES, INDEX_TYPES, kinds, INDEX_TYPES):
-        first, second, index, keys, number = types
-        yield FILE, _names(False, first, second, index, keys, number)
-        yield FILE, _names_of_rows(first, second, index, keys)
-        if first == second:
-            yield FILE, _names(True, first, second, index, keys, number)
+def specialisations() -> Iterator[Module]:
+    """Yield every module that `forest_arcs` can load."""
+    kinds = *NUMBERS.values(), *RANKS.values(), PACKED
+    for first, second, *types in product(INDEX_TYPES, INDEX_TYPES, INDEX_TYPES, kinds):
+        yield _module_of_rows(first, second, *types)
+        for number in INDEX_TYPES:
+            yield _module(False, first, second, *types, number)
+            if first == second:
+                yield _module(True, first, second, *types, number)
     yield from WEIGHTS.modules()

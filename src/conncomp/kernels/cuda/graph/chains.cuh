@@ -1,47 +1,23 @@
-// Paths and cycles whose vertices have one way on, contracted or dropped in logarithmic time, whatever the
-// numbers of the vertices.
-//
-// A vertex from which arcs lead to one other only is in the strong component of that one, or alone. Such
-// vertices form trees, each with a root at which it ends, or a cycle:
+// Paths and cycles whose vertices have one way on, contracted or dropped in logarithmic time. Vertices whose
+// arcs lead to one other only form trees, each with a root at which it ends, or a cycle, found by unions
+// (find_roots):
 //
 //      0 -> 1 -> 2 <-> 3 -> 4        0, 1, 2 lead to 3, which has two ways on; 4 has none
 //
-// Trees are found by unions (find_roots). Where a root has no way on, or there is a cycle, all of the tree is
-// told: those on the cycle are a component, the others are alone. Where an arc leads from the root back into
-// its tree, what is between is one component (2 and 3) and becomes one vertex; marks are passed on to it by
-// pointer jumping (jump_to_roots), which also tells a cycle from what leads to it. The next round goes
-// against the arcs, and so on by turns: 0, 1, 23 and 4 are a path then. It ends where little is dropped;
-// signatures go on with what is left. Where a sample tells of many mutual arcs, their ends are united first
-// (unite_mutual), by a look through the row of the larger end.
-// Cost: a round reads the arcs about five times, with a random access each, and has some for each vertex;
-// where arcs lead back, one for each doubling of the longest path. Memory: four words and two bits a vertex.
-// Source: pointer jumping of Wyllie 1979, union-find of Jaiganesh and Burtscher 2018. Hong, Rodia and
-// Olukotun 2013 look for components of two vertices (Trim2); paths, trees and cycles of any length are ours.
+// Where a root has no way on, or there is a cycle, all is told: the cycle is a component, others are alone.
+// Where an arc leads back from the root, what is between (2 and 3) becomes one vertex, by marks that jump
+// (jump_to_roots). Rounds along and against the arcs end where little is dropped. Many mutual arcs are united
+// first (unite_mutual). Cost: a round reads arcs about five times, with a random access each. Memory: four
+// words and two bits a vertex. Source: pointer jumping of Wyllie 1979, union-find of Jaiganesh and Burtscher
+// 2018; Hong, Rodia and Olukotun 2013 find pairs (Trim2); the rest is ours.
 #pragma once
 
-#include "core/union_find.h"
-#include "cuda/graph/strong_memory.cuh"
+#include "cuda/graph/arc_lists.cuh"
 
 namespace conncomp {
 
-constexpr int kJumpsAtOnce = 4;         // of a thread
 constexpr int64_t kLongestMutual = 64;  // row that is looked through for arcs back
 constexpr int64_t kLeastDropped = 16;   // of so many arcs one, in two rounds; or else, they are given up
-
-// Calls use(index, load(index)) for the indices below `count` that are a thread's, after several loads each.
-template <class Load, class Use>
-__device__ inline void visit_loaded(int64_t count, Load&& load, Use&& use) {
-#pragma unroll 1
-  for (int64_t begin = grid_thread(); begin < count; begin += kJumpsAtOnce * grid_threads()) {
-    decltype(load(begin)) loaded[kJumpsAtOnce];
-#pragma unroll
-    for (int k = 0; k < kJumpsAtOnce; ++k)
-      if (const int64_t index = begin + k * grid_threads(); index < count) loaded[k] = load(index);
-#pragma unroll
-    for (int k = 0; k < kJumpsAtOnce; ++k)
-      if (const int64_t index = begin + k * grid_threads(); index < count) use(index, loaded[k]);
-  }
-}
 
 template <class Vertex>
 class Chains {
@@ -80,8 +56,8 @@ class Chains {
     visit_of_grid(vertices_, [&](int64_t v) { jumps_[turn_][v] = tell_vertex(Vertex(v)); });
     label(barrier);
   }
-  // Unites the ends of arcs that lead both ways, if rows are short; afterwards labels() are those of
-  // vertices. Arcs lie in the order of rows. All blocks meet.
+  // Unites the ends of mutual arcs, of short rows; labels() are those of vertices then. Arcs lie in the order
+  // of rows. All blocks meet.
   template <class Pointer>
   __device__ void unite_mutual(const ArcList<const Vertex>& arcs, const Pointer* indptr,
                                GridBarrier& barrier) const {
@@ -134,9 +110,9 @@ class Chains {
         });
     barrier.wait();
   }
-  // Lets jumps_[turn_] be ~root of those that have one, and marks those that are on a cycle, each of which
-  // then is in one component with the vertex onward. Trees are sets of vertices first: each has one root, or
-  // one cycle, which is all of it if there is a vertex before each. All blocks meet.
+  // Lets jumps_[turn_] be ~root of vertices that have one, and marks those on cycles, which are in one
+  // component with the vertex onward. Trees are sets first: each has a root or a cycle, which is all of it if
+  // no vertex leads there from outside. All blocks meet.
   __device__ void find_roots(GridBarrier& barrier) {
     turn_ = 0;
     Vertex *const trees = jumps_[0], *const roots = jumps_[1];
@@ -184,9 +160,9 @@ class Chains {
       if (v % kVerticesOfWord == 0) *marks_.word(Vertex(v)) = 0;
     });
   }
-  // Lets jumps_[turn_] be ~root of those that have one, and a vertex of the cycle of the others: for each
-  // vertex of a cycle one that no other one has, so that these are all of it. If it passes marks, those of
-  // vertices go on to all between them and the root. All blocks meet.
+  // Lets jumps_[turn_] be ~root of vertices that have one, and of others a vertex of the cycle, so that those
+  // on it have all of them. If it passes marks, all between a marked vertex and the root get its mark. All
+  // blocks meet.
   CONNCOMP_PHASE void jump_to_roots(bool passes_marks, GridBarrier& barrier) {
     turn_ = 0;
     visit_of_grid(vertices_, [&](int64_t v) {
@@ -213,7 +189,7 @@ class Chains {
       if (!barrier.any(is_open)) return;
     }
   }
-  // Unites v with what is known to be in one component with it; returns kTold if there is nothing else, or v.
+  // Unites v with what is known to be in its component; returns kTold if that is all, or else v.
   __device__ Vertex tell_vertex(Vertex v) const {
     const Vertex onward = onward_[v], jump = jumps_[turn_][v];
     if (onward < 0) return onward == kNowhere ? kTold : v;
@@ -257,36 +233,26 @@ __global__ void __launch_bounds__(kStrongThreads, kStrongBlocks)
   StrongState<Vertex>* const state = memory.state;
   if (!(state->first_steps & kContractChains)) return;
   GridBarrier barrier(state->barrier_of_first);
-  ArcList<Vertex> free{memory.next_sources, memory.next_targets, 0},
-      other{memory.spare_sources, memory.spare_targets, 0};
+  KeptArcs<Vertex> left(arcs, memory);
   Chains<Vertex> chains(vertices, memory.signatures, memory.words_of_searches);
   chains.start();
-  const auto keep = [&] {
-    const Vertex* const labels = chains.labels();
-    const int64_t kept =
-        keep_arcs(arcs, free, memory.bits, memory.sums_of_blocks, barrier, KeepingChains<Vertex>{labels});
-    arcs = {free.sources, free.targets, kept};
-    const ArcList<Vertex> full = free;
-    free = other, other = full;
-  };
+  const auto keep = [&] { left.keep(memory, barrier, KeepingChains<Vertex>{chains.labels()}); };
   if (state->first_steps & kUniteMutual) {
-    chains.unite_mutual(arcs, indptr, barrier);
+    chains.unite_mutual(left.arcs, indptr, barrier);
     keep();
   }
   int64_t before = arcs.count;  // two rounds
-  for (int direction = kAlong; arcs.count > 0; direction = 1 - direction) {
-    chains.tell(arcs, direction, barrier);
+  for (int direction = kAlong; left.arcs.count > 0; direction = 1 - direction) {
+    chains.tell(left.arcs, direction, barrier);
     keep();
     if (direction == kAlong) continue;
-    if (arcs.count >= before - before / kLeastDropped) break;
-    before = arcs.count;
+    if (left.arcs.count >= before - before / kLeastDropped) break;
+    before = left.arcs.count;
   }
   const Extremes<Vertex> extremes = extremes_in(memory);
   visit_of_grid(vertices, [&](int64_t v) { extremes.put_into(Vertex(v), chains.component(Vertex(v))); });
   if (grid_thread() != 0) return;
-  state->kept = arcs.count;
-  state->are_in_spare = arcs.sources == memory.spare_sources;
-  state->is_settled = 1;
+  left.tell(memory);
 }
 
 }  // namespace conncomp

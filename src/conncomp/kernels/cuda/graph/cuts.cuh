@@ -1,15 +1,12 @@
-// Cuts of the order of vertices over which arcs lead one way only: no strong component lies on both sides of
-// one, so that the arcs over it can be dropped.
-//
-// For each vertex, the largest that an arc joins it with is noted, for rising arcs and for falling ones. What
-// the vertices before a cut reach so, of both, tells whether it is crossed both ways. From one cut that is
-// not to the next, vertices are a piece:
+// Cuts of the order of vertices that arcs cross one way only: strong components lie on one side, so that arcs
+// over cuts are dropped. For each vertex the largest is noted that a rising arc, and that a falling one,
+// joins it with; how far the vertices before a cut reach tells whether it is crossed both ways. Vertices
+// between two cuts are a piece:
 //
 //      0 -> 1 -> 2 <-> 3 -> 4      falling arcs reach from 2 to 3 only: pieces are 0 | 1 | 2 3 | 4
 //
-// An acyclic graph in topological order falls apart into its vertices; a few arcs from end to end leave all
-// in one piece, which a sample of arcs tells (choose_pivot). Cost: arcs read once, with an atomic function
-// for those that reach further than seen so far; three words a vertex. Source: ours.
+// A few arcs from end to end leave all in one piece, which choose_pivot tells from a sample. Cost: arcs read
+// once, with an atomic function for those that reach further; three words a vertex. Source: ours.
 #pragma once
 
 #include "cuda/graph/arc_lists.cuh"
@@ -18,23 +15,8 @@ namespace conncomp {
 
 constexpr int kNotedAtOnce = 4;  // arcs that a thread has under way
 
-template <class Value>
-__device__ inline Value larger(Value a, Value b) {
-  return a < b ? b : a;
-}
-
-// The largest of the values of the threads of a warp up to this one.
-template <class Value>
-__device__ inline Value scan_largest_of_warp(Value value) {
-  for (int step = 1; step < kWarp; step *= 2) {
-    const Value before = __shfl_up_sync(kAllLanes, value, step);
-    if (lane() >= step) value = larger(value, before);
-  }
-  return value;
-}
-
-// The largest of the values of the threads of a block up to this one; `all` becomes that of all. None is
-// below 0. Called, not inlined, as nine copies of it were a sixth of what cut_arcs takes to compile.
+// The largest value, none below 0, of a block's threads up to this one; `all` becomes that of all. Called,
+// not inlined, as nine copies were a sixth of what cut_arcs takes to compile.
 template <class Value>
 CONNCOMP_PHASE Value scan_largest(Value value, Value& all) {
   constexpr int kWarps = kStrongThreads / kWarp;
@@ -84,18 +66,9 @@ class Pieces {
  private:
   enum { kRising, kFalling, kFirst };  // what blocks tell each other
 
-  // Lanes side by side that leave the same vertex have one that notes what all know of rising arcs.
+  // Of lanes beside each other that leave the same vertex, one notes what all know of rising arcs.
   __device__ void note_farthest(const ArcList<const Vertex>& arcs) const {
-    const Share share(arcs.count, kSmallestShare);
-    for (int64_t row = share.begin + int(threadIdx.x) - lane(); row < share.end;
-         row += kNotedAtOnce * kStrongThreads) {
-      Vertex u[kNotedAtOnce], v[kNotedAtOnce];
-#pragma unroll
-      for (int k = 0; k < kNotedAtOnce; ++k) {
-        const int64_t place = row + k * kStrongThreads + lane(),
-                      arc = place < share.end ? place : share.end - 1;
-        u[k] = arcs.sources[arc], v[k] = arcs.targets[arc];
-      }
+    visit_ends<kNotedAtOnce>(arcs, Share(arcs.count, kSmallestShare), [&](const auto& u, const auto& v) {
 #pragma unroll
       for (int k = 0; k < kNotedAtOnce; ++k) {
         const auto [is_first, length] = stretch_of(u[k]);
@@ -103,7 +76,7 @@ class Pieces {
         if (is_first && high > u[k]) note(kRising, u[k], high);
         if (u[k] > v[k]) note(kFalling, v[k], u[k]);
       }
-    }
+    });
   }
   __device__ void note(int way, Vertex v, Vertex far) const {
     if (Shared::load(farthest_[way] + v) < far) Current::fetch_max(farthest_[way] + v, far);

@@ -1,36 +1,32 @@
-// Connected components of a graph by union–find with intermediate pointer jumping: ECL-CC on the GPU.
+// Connected components by union–find with intermediate pointer jumping: ECL-CC. Fills parent[v] with the
+// smallest vertex of v's component, for compressed sparse rows or a list of arcs, whatever their directions.
+// With `symmetric` every arc is listed from both ends, and only its larger end looks at it.
 //
-// Fills parent[v] with the smallest vertex of v's component, for compressed sparse rows or a list of arcs,
-// whatever their directions. With `symmetric` every arc is listed from both ends, and only its larger end
-// looks at it. Every vertex starts under a smaller neighbour, if it has one (ecl_init). Then each arc unites
-// its ends: a vertex of at most 16 arcs is a thread's work (ecl_low), one of at most 352 a warp's (ecl_mid),
-// any other a block's (ecl_high). ecl_low puts the vertices of the other two on a worklist with two sides, so
-// that one array of `vertices` entries holds both. At last every vertex is pointed to its root (ecl_finish).
-// Variants: how to start (init = 1: alone, 2: under the smallest neighbour, 3: under the first smaller one),
-// which pointers to jump in the middle (jump, see union_find.h) and at the end (finish, see finish_path).
-// Cost: about one read of the arcs, and a few random accesses for each. One thread searches all arcs of a
-// vertex for its start, so a hub without a smaller neighbour takes long. Source: Jaiganesh and Burtscher
+// ecl_init starts vertices alone (init = 1), under the smallest neighbour (2) or the first smaller one (3).
+// Arcs unite their ends: vertices of at most 16 arcs by a thread each (ecl_low), of at most 352 by a warp
+// (ecl_mid), others by a block (ecl_high); ecl_low lists the latter two from both sides of one worklist.
+// ecl_finish points vertices to their roots. `jump` (union_find.h) and `finish` (finish_path) say which
+// pointers jump. Cost: about one read of the arcs, and a few random accesses each; a thread searches all arcs
+// of a vertex for its start, so a hub without a smaller neighbour takes long. Source: Jaiganesh and Burtscher
 // 2018, sections 3 and 5.1.
 #pragma once
 
-#include "core/union_find.h"
-#include "cuda/core/launch.cuh"
+#include "cuda/graph/roots.cuh"
 
 namespace conncomp {
 
 constexpr int kEclThreads = 256;
 constexpr int kLowDegree = 16, kMidDegree = 352;
-constexpr int kSeenAtStart = 4, kFinishedAtOnce = 4, kUnitedAtOnce = 8;
+constexpr int kSeenAtStart = 4, kUnitedAtOnce = 8;
 
-// A counter that many threads advance, with a cache line to itself: whoever reads its neighbours would have
-// to queue with them.
+// A counter with a cache line to itself, as whoever reads beside it would queue with those who advance it.
 template <class Index>
 struct alignas(128) EclCounter {
   Index count;
 };
 
-// Worklist of the vertices of middle degree, from the left, and of high degree, from the right: how many
-// were put on each side, and how many have been taken.
+// Vertices of middle degree, from the left of the worklist, and of high degree, from the right: how many were
+// put in, and how many taken.
 template <class Index>
 struct EclWorklist {
   EclCounter<Index> mid, mid_taken, high, high_taken;
@@ -96,9 +92,9 @@ __device__ Index take_first(Index (&vertex)[count]) {
   return first;
 }
 
-// Unites v, whose parent is `ancestor`, with the neighbours first, first + step, ... of its row. Threads of a
-// warp take their next one together, wherever it stands in its row, so that none waits for others' paths in
-// vain. With its parent v is united already; where paths are counted, it is looked for as in the paper.
+// Unites v, whose parent is `ancestor`, with the neighbours first, first + step, ... of its row. A warp's
+// threads take their next one together, wherever it stands, so that none waits in vain. The parent is
+// skipped, unless paths are counted, as in the paper.
 template <int jump, bool symmetric, class Pointer, class Vertex, class Index, class Path>
 __device__ void ecl_unite(Index v, Index ancestor, Pointer begin, Pointer end, int first, int step,
                           const Vertex* __restrict__ indices, Index* parent, Path& path) {
@@ -181,8 +177,7 @@ __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
   report(path, tally);
 }
 
-// For a list of arcs, the start after ecl_init<1>: init = 2 under the smallest neighbour, 3 under the
-// first smaller one that a thread comes upon.
+// For a list of arcs, after ecl_init<1>: start under the smallest neighbour, or the first smaller one met.
 template <int init, class Vertex, class Index>
 __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
     ecl_init_arcs(int64_t arcs, const Vertex* __restrict__ src, const Vertex* __restrict__ dst,
@@ -215,39 +210,24 @@ __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
   report(path, tally);
 }
 
-// Points every vertex to its root, and returns how many roots are among those of this thread. A thread loads
-// the parents of several vertices at once: they come from afar, while the rest of a path mostly lies in the
-// caches.
+// Points every vertex to its root; returns how many of this thread's are roots. Parents of several vertices
+// are loaded at once: they come from afar, the rest of a path mostly from caches.
 template <int finish, class Index>
 __device__ inline int point_to_roots(int64_t vertices, Index* parent) {
   int roots = 0;
-  const int64_t step = grid_threads();
-  for (int64_t first = grid_thread(); first < vertices; first += kFinishedAtOnce * step) {
-    Index ancestor[kFinishedAtOnce];
-#pragma unroll
-    for (int k = 0; k < kFinishedAtOnce; ++k)
-      if (first + k * step < vertices) ancestor[k] = Shared::load(parent + first + k * step);
-#pragma unroll
-    for (int k = 0; k < kFinishedAtOnce; ++k) {
-      const int64_t v = first + k * step;
-      if (v >= vertices) break;
-      roots += finish_path<Shared, finish>(parent, Index(v), ancestor[k]) == Index(v);
-    }
-  }
+  visit_loaded(
+      vertices, [=](int64_t v) { return Shared::load(parent + v); },
+      [&](int64_t v, Index ancestor) {
+        roots += finish_path<Shared, finish>(parent, Index(v), ancestor) == Index(v);
+      });
   return roots;
 }
 
-// The same, and counts the roots.
 template <int finish, class Index>
 __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
     ecl_finish(int64_t vertices, Index* parent, int64_t* components) {
   follow_launch();
-  __shared__ int roots_of_block;
-  if (threadIdx.x == 0) roots_of_block = 0;
-  __syncthreads();
-  InBlock::fetch_add(&roots_of_block, point_to_roots<finish>(vertices, parent));
-  __syncthreads();
-  if (threadIdx.x == 0) Shared::fetch_add(components, int64_t(roots_of_block));
+  add_for_block(point_to_roots<finish>(vertices, parent), components);
 }
 
 }  // namespace conncomp

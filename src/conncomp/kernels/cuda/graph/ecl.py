@@ -96,20 +96,10 @@ def fill_roots(
         launch(start, vertices, count, indptr, indices, roots, counters, components)
         is_flat = FLAT_ARCS[0] * count < len(indices) <= FLAT_ARCS[1] * count
         one_each = max(1, -(-count // THREADS)), THREADS
-        low_grid = vertices if is_flat else one_each
-        launch(low, low_grid, count, indptr, indices, roots, worklist, counters, tally)
-        launch(mid, gpu.grid(count * WARP), indptr, indices, roots, worklist, counters, tally)
-        launch(
-            high,
-            gpu.grid(count * THREADS),
-            count,
-            indptr,
-            indices,
-            roots,
-            worklist,
-            counters,
-            tally,
-        )
+        united = indptr, indices, roots, worklist, counters, tally
+        launch(low, vertices if is_flat else one_each, count, *united)
+        launch(mid, gpu.grid(count * WARP), *united)
+        launch(high, gpu.grid(count * THREADS), count, *united)
     launch(flatten, vertices, count, roots, components)
     return components
 

@@ -1,7 +1,5 @@
-// Compressed sparse rows: whether they are a graph, and lists of their arcs and edges.
-//
-// A block takes a span of arcs at a time, and finds their sources by searching indptr (spans.cuh). Indices
-// and indptr are read once by each kernel.
+// Compressed sparse rows: whether they are a graph, and lists of their arcs and edges. A block takes spans of
+// arcs (spans.cuh). Indices and indptr are read once by each kernel.
 #pragma once
 
 #include "core/atomics.h"
@@ -12,15 +10,21 @@ namespace conncomp {
 
 constexpr int kCheckThreads = 256;
 
-// Whether rows are a graph, and whether it is symmetric. The sum over all arcs adds hash(u, v) for every arc
-// u -> v with u < v and subtracts it for every arc v -> u: it is 0 if every arc is listed from both ends. The
-// key of the hash is drawn anew for each call, so no graph can be made to look symmetric; one that is not
-// does so with a probability of about 2^-64.
+// Whether rows are a graph, and symmetric: hashes of arcs u -> v, u < v, are added and those of v -> u
+// subtracted, which leaves 0 if every arc is listed from both ends. The key is drawn for each call, so nobody
+// can make a graph look symmetric; one that is not does with a probability of 2^-64.
 struct GraphCheck {
   int64_t smallest, largest;
   int64_t wrong;  // 1 if indptr is
   uint64_t imbalance;
 };
+
+// Calls visit(exists, source, arc) as visit_span does, for all arcs.
+template <class Vertex, class Pointer, class Visit>
+__device__ inline void visit_arcs(const Pointer* indptr, int64_t vertices, int64_t arcs, Visit&& visit) {
+  for (int64_t begin = blockIdx.x * kSpan; begin < arcs; begin += gridDim.x * kSpan)
+    visit_span<Vertex>(indptr, Span(indptr, vertices, arcs, begin), AnyRow(), visit);
+}
 
 template <class Pointer>
 __global__ void __launch_bounds__(kCheckThreads)
@@ -36,16 +40,14 @@ __global__ void __launch_bounds__(kCheckThreads)
                   const Vertex* __restrict__ indices, uint64_t key, GraphCheck* check) {
   int64_t smallest = 0, largest = -1;
   uint64_t imbalance = 0;
-  for (int64_t begin = blockIdx.x * kSpan; begin < arcs; begin += gridDim.x * kSpan)
-    visit_span<Vertex>(indptr, Span(indptr, vertices, arcs, begin), AnyRow(),
-                       [&](bool exists, int64_t u, int64_t arc) {
-                         if (!exists) return;
-                         const int64_t v = indices[arc];
-                         if (v < smallest) smallest = v;
-                         if (v > largest) largest = v;
-                         if (u < v) imbalance += mix(mix(uint64_t(u) ^ key) + uint64_t(v));
-                         if (u > v) imbalance -= mix(mix(uint64_t(v) ^ key) + uint64_t(u));
-                       });
+  visit_arcs<Vertex>(indptr, vertices, arcs, [&](bool exists, int64_t u, int64_t arc) {
+    if (!exists) return;
+    const int64_t v = indices[arc];
+    if (v < smallest) smallest = v;
+    if (v > largest) largest = v;
+    if (u < v) imbalance += mix(mix(uint64_t(u) ^ key) + uint64_t(v));
+    if (u > v) imbalance -= mix(mix(uint64_t(v) ^ key) + uint64_t(u));
+  });
   for (int step = kWarp / 2; step > 0; step /= 2) {
     const int64_t s = __shfl_xor_sync(kAllLanes, smallest, step);
     const int64_t l = __shfl_xor_sync(kAllLanes, largest, step);
@@ -65,17 +67,14 @@ __global__ void __launch_bounds__(kCheckThreads)
     list_sources(int64_t vertices, int64_t arcs, const Pointer* __restrict__ indptr,
                  Vertex* __restrict__ sources) {
   follow_launch();
-  for (int64_t begin = blockIdx.x * kSpan; begin < arcs; begin += gridDim.x * kSpan)
-    visit_span<Vertex>(indptr, Span(indptr, vertices, arcs, begin), AnyRow(),
-                       [=](bool exists, int64_t source, int64_t arc) {
-                         if (exists) sources[arc] = Vertex(source);
-                       });
+  visit_arcs<Vertex>(indptr, vertices, arcs, [=](bool exists, int64_t source, int64_t arc) {
+    if (exists) sources[arc] = Vertex(source);
+  });
 }
 
-// Lists of edges are for algorithms that give an edge a thread: src and dst become the ends of all arcs but
-// loops, in about their order; if `symmetric` says that every arc is listed from both ends, of those that
-// lead to a smaller vertex. *edges, 0 before, becomes their number. A block gets room for those that it
-// keeps, kEdgesThreads at a time, by an atomic access.
+// list_edges writes the ends of all arcs but loops; if `symmetric`, only of those to a smaller vertex.
+// *edges, 0 before, becomes their number; a block gets room for kEdgesThreads at a time by an atomic
+// addition.
 constexpr int kEdgesThreads = 256;
 
 template <bool symmetric, class Pointer, class Vertex>
@@ -84,20 +83,17 @@ __global__ void __launch_bounds__(kEdgesThreads)
                const Vertex* __restrict__ indices, Vertex* __restrict__ src, Vertex* __restrict__ dst,
                int64_t* edges) {
   __shared__ int64_t room;
-  for (int64_t begin = blockIdx.x * kSpan; begin < arcs; begin += gridDim.x * kSpan) {
-    visit_span<Vertex>(indptr, Span(indptr, vertices, arcs, begin), AnyRow(),
-                       [&](bool exists, int64_t u, int64_t arc) {
-                         const int64_t v = exists ? int64_t(indices[arc]) : 0;
-                         const bool keep = exists && (symmetric ? v < u : v != u);
-                         int kept;
-                         const int before = block_scan<kEdgesThreads>(keep, kept);
-                         if (threadIdx.x == 0) room = Shared::fetch_add(edges, int64_t(kept));
-                         __syncthreads();
-                         if (!keep) return;
-                         src[room + before] = Vertex(u);
-                         dst[room + before] = Vertex(v);
-                       });
-  }
+  visit_arcs<Vertex>(indptr, vertices, arcs, [&](bool exists, int64_t u, int64_t arc) {
+    const int64_t v = exists ? int64_t(indices[arc]) : 0;
+    const bool keep = exists && (symmetric ? v < u : v != u);
+    int kept;
+    const int before = block_scan<kEdgesThreads>(keep, kept);
+    if (threadIdx.x == 0) room = Shared::fetch_add(edges, int64_t(kept));
+    __syncthreads();
+    if (!keep) return;
+    src[room + before] = Vertex(u);
+    dst[room + before] = Vertex(v);
+  });
 }
 
 }  // namespace conncomp

@@ -49,11 +49,10 @@ def memory_for_edges(graph: Any) -> tuple[tuple[int, np.dtype[Any]], ...]:
 
 
 def list_edges(gpu: Gpu, graph: Any, src: Any, dst: Any, edges: Any) -> tuple[Any, Any]:
-    """Return the ends of the edges of a graph: its list of arcs, or else one made of its rows.
+    """Return the ends of the edges of a graph, and put their number in `edges`.
 
-    The latter lies in `src` and `dst`, the memory of `memory_for_edges`; it has no loops, and an
-    edge that is known to be listed from both ends once. The number of edges is put in `edges`: the
-    arrays may be longer.
+    They are its list of arcs, or else made of its rows in the memory of `memory_for_edges`, which
+    may be longer: without loops, and once if edges are known to be listed from both ends.
     """
     if graph._arcs is not None:
         edges.fill(len(graph._arcs[0]))
@@ -70,8 +69,8 @@ def list_edges(gpu: Gpu, graph: Any, src: Any, dst: Any, edges: Any) -> tuple[An
 def rows_from_both_ends(gpu: Gpu, graph: Any) -> tuple[Any, Any]:
     """Return `indptr` and `indices` that list every arc from both ends.
 
-    Those of the graph if it is symmetric. Whether it is, is looked up for rows; a list of arcs is
-    taken not to be unless that is known. Others are made, which allocates and waits.
+    Where the graph has none, they are made, which allocates and waits. A list of arcs is taken not
+    to be symmetric unless that is known.
     """
     if graph._symmetric if graph._csr is None else graph.is_symmetric():
         return graph._rows()  # type: ignore[no-any-return]
@@ -104,10 +103,7 @@ def memory_for_sources(graph: Any) -> tuple[int, np.dtype[Any]]:
 
 
 def list_arcs(gpu: Gpu, graph: Any, sources: Any) -> tuple[Any, Any]:
-    """Return the sources and the targets of all arcs of a graph on this GPU, in its order.
-
-    Those of rows are listed in `sources`, the memory of `memory_for_sources`.
-    """
+    """Return the sources of all arcs, in `sources` if these are rows, and the targets, in order."""
     if graph._csr is None:
         return graph._arcs  # type: ignore[no-any-return]
     indptr, targets = graph._csr
@@ -126,11 +122,7 @@ def modules_of_lists(graph: Any) -> list[Module]:
 
 
 class GraphCheck(NamedTuple):
-    """Whether compressed sparse rows are no graph, and whether each arc is listed from both ends.
-
-    They are `wrong` if `indptr` does not begin with 0, decreases, or does not end with the number
-    of arcs, or an index is no vertex; `symmetric` if every arc has its reverse, equally often.
-    """
+    """Whether rows are no graph, by `indptr` or an index, and whether each arc has its reverse."""
 
     wrong: bool
     symmetric: bool

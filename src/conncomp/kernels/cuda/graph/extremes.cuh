@@ -1,12 +1,9 @@
 // The smallest vertex known to reach each vertex of a directed graph, and the smallest that it is known to
-// reach: one side of signatures (signatures.cuh), in half of the bytes.
-//
-// Along every arc, what is known is passed on, and what is known of these two vertices, as in pointer
-// jumping. Once no arc changes anything, a vertex with two equal entries is in the strong component of that
-// vertex, and an arc whose ends differ joins two components. Cost: two random accesses an arc and sweep, or
-// more where there is something to pass on. Source: Alabandi, Sands, Biros and Burtscher 2023 (ECL-SCC), who
-// keep the largest vertices by stores that may be lost until they are made again; here the smallest ones, by
-// atomic minima.
+// reach: one side of signatures (signatures.cuh), in half of the bytes. Arcs pass on what is known of their
+// ends, and of these two, as in pointer jumping. Once nothing changes, a vertex with two equal entries is in
+// that one's strong component, and an arc whose ends differ joins two components. Cost: two random accesses
+// an arc and sweep, more where something changes. Source: Alabandi, Sands, Biros and Burtscher 2023
+// (ECL-SCC), with the largest vertices and stores that may be lost; here atomic minima.
 #pragma once
 
 #include "core/atomics.h"
@@ -60,8 +57,8 @@ struct Extremes {
     if (u < v) Shared::fetch_min(ancestor(v), u);
     if (v < u) Shared::fetch_min(descendant(u), v);
   }
-  // Passes what is known along the arc u -> v, and on to the ancestors and descendants of both; returns
-  // whether that may have changed anything.
+  // Passes what is known along u -> v, and to the ancestors and descendants of both; returns whether that may
+  // have changed anything.
   __device__ bool pass_along(Vertex u, Vertex v) const {
     const Pair u_pair = of(u), v_pair = of(v);
     const Vertex above = u_pair.ancestor == u ? u : Shared::load(ancestor(u_pair.ancestor));

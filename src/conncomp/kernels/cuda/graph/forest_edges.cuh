@@ -1,9 +1,6 @@
-// Lists of the edges between the trees of a spanning forest, each of which lowers the least keys of both
-// trees.
-//
-// How: a block goes through a span of arcs, notes in shared memory which of them are wanted, and lists these,
-// so that all its threads have edges to look at. Cost: each arc is read once, each edge that exists written
-// once. Source: boruvka.cuh, step 2.
+// Lists of the edges between trees of a spanning forest, which lower the least keys of both. A block notes
+// the wanted arcs of a span in shared memory, and lists these, so that all threads have some. Cost: each arc
+// read once, each edge written once. Source: boruvka.cuh, step 2.
 #pragma once
 
 #include "cuda/graph/forest_memory.cuh"
@@ -23,8 +20,8 @@ __device__ inline void append(const bool (&wanted)[count], const Edge (&edges)[c
     if (wanted[k]) list[place++] = edges[k];
 }
 
-// Edges that a warp puts at the end of a list, 32 at a time, as far as there is room: if rows change
-// meanwhile, an arc may come twice.
+// Edges that a warp appends to a list, 32 at a time, as far as there is room: if rows change meanwhile, an
+// arc may come twice.
 template <class Edge>
 class WarpOfEdges {
  public:
@@ -39,7 +36,6 @@ class WarpOfEdges {
     __syncwarp();
     if (number_ >= kWarp) write(kWarp);
   }
-  // The last of them.
   __device__ void finish() { write(number_); }
 
  private:
@@ -90,8 +86,8 @@ __device__ inline Index root_above(Index* parent, Index entry, Index above) {
   return above;
 }
 
-// Lets edges lead from root to root, and tells which of them lead to another tree. The parents of all are
-// under way at the same time.
+// Lets edges lead from root to root; `exists` becomes whether these differ. Parents of all are loaded at
+// once.
 template <int count, class Index, class Key>
 __device__ inline void look_for_roots(bool (&exists)[count], ForestEdge<Index, Key> (&edges)[count],
                                       Index* parent) {
@@ -109,8 +105,7 @@ __device__ inline void look_for_roots(bool (&exists)[count], ForestEdge<Index, K
   }
 }
 
-// Lists edges, and lowers the least keys of their trees, but for that of one, which need not choose an edge.
-// All threads of the block call it.
+// Lists edges, and lowers the least keys of their trees except `skipped`. All threads of the block call.
 template <int threads, int count, class Index, class Key>
 __device__ inline void list_and_lower(const bool (&exists)[count],
                                       const ForestEdge<Index, Key> (&edges)[count], Key* least,
@@ -149,8 +144,8 @@ __device__ inline void gather_wanted(int64_t begin, int64_t end, uint16_t* wante
 
 enum KeyRange { kAllKeys, kKeysToLimit, kKeysAboveLimit };
 
-// Lists the edges between trees, from their smaller ends; if arcs from larger ends are not known to be the
-// same, from both. Where rows are known, list_edges_outside lists those above the limit.
+// Lists the edges between trees, from smaller ends only if larger ends list the same ones. Where rows are
+// known, list_edges_outside lists those above the limit.
 template <class Arcs, class Keys, class Index>
 __global__ void __launch_bounds__(kForestThreads, kListingBlocks)
     list_edges_of_forest(Arcs graph, int64_t arcs, Keys keys, int64_t key_range,

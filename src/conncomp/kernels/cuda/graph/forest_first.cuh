@@ -1,11 +1,8 @@
-// The first edges of a spanning forest: the least edge of each vertex, found in its own row, without a list
-// of edges.
-//
-// What: says whether rows are sorted and every arc has an opposite one of the same weight (count_descents,
-// weigh_both_ways). If so, unites each vertex with the end of the least edge of its row: with its smallest
-// neighbour where keys are in order (unite_in_order), or, by weight, once all vertices have chosen
-// (choose_first, unite_first). How: a thread a vertex, a warp a long row. Cost: each arc is read once for the
-// checks, and up to once by choose_first. Source: boruvka.cuh, step 1.
+// The first edges of a spanning forest, found in each vertex's own row. count_descents and weigh_both_ways
+// tell whether rows are sorted and arcs weigh the same both ways. If so, each vertex is united over the least
+// edge of its row: with its smallest neighbour where keys are in order (unite_in_order), or, by weight, once
+// all have chosen (choose_first, unite_first). A thread a vertex, a warp a long row. Cost: arcs read once for
+// the checks, and up to once by choose_first. Source: boruvka.cuh, step 1.
 #pragma once
 
 #include "cuda/graph/forest_memory.cuh"
@@ -14,8 +11,7 @@ namespace conncomp {
 
 constexpr int kLongForestRow = 32;  // from here on a row is the work of a warp
 constexpr int kHubInFirst = 256;    // up to here, where the vertices of a warp may all have long ones
-// As many blocks that choose first edges as leave a thread the registers that it needs: with vertices of 64
-// bits more.
+// Blocks of choose_first that leave a thread the registers it needs: more with vertices of 64 bits.
 template <class Vertex>
 constexpr int kChoosingBlocks = resident_blocks(kForestThreads) * (sizeof(Vertex) == 4 ? 4 : 3) / 4;
 
@@ -36,8 +32,8 @@ __global__ void __launch_bounds__(kForestThreads)
   }
 }
 
-// Adds to *disorder how often an arc leads to a smaller vertex than the arc before does, but where rows
-// begin: it stays 0 if each row is sorted.
+// Adds to *disorder how many arcs lead to a smaller vertex than the arc before in their row: 0 if rows are
+// sorted.
 template <class Pointer, class Vertex>
 __global__ void __launch_bounds__(kForestThreads)
     count_descents(int64_t vertices, int64_t arcs, const Pointer* __restrict__ indptr,
@@ -53,8 +49,8 @@ __global__ void __launch_bounds__(kForestThreads)
   if (threadIdx.x == 0 && descents != 0) Shared::fetch_add(disorder, uint64_t(descents));
 }
 
-// Adds to *imbalance a hash of each arc to a larger vertex, and subtracts that of each other one; and to
-// *disorder, how many arcs lead to a smaller vertex than the arc before in their row.
+// Adds to *imbalance a hash of each arc to a larger vertex, less those of the others; and to *disorder as
+// count_descents does.
 template <class Bits, class Pointer, class Vertex>
 __global__ void __launch_bounds__(kForestThreads, kListingBlocks)
     weigh_both_ways(ForestRows<Pointer, Vertex> rows, int64_t arcs, const Bits* __restrict__ weights,
@@ -95,11 +91,10 @@ __global__ void __launch_bounds__(kForestThreads, kListingBlocks)
   }
 }
 
-// Where keys are the numbers of arcs, and rows are known: puts each vertex under its smallest neighbour, and
-// chooses the edge between them, by its number in the row of the smaller one. A vertex that is smaller than
-// all its neighbours is put where the smallest of them is, and the smaller one of two that choose each other
-// stays a root. So no two edges lead a vertex to different parents, and what is written need not be read.
-// Into rows of vertices that are so `far` it does not look: link_edges and link_short_rows come by.
+// Where keys are numbers of arcs, and rows are known: puts each vertex under its smallest neighbour, and
+// chooses the edge between by its number in the row of the smaller one. A vertex below all its neighbours
+// goes where the smallest of them is, and the smaller of two that choose each other stays a root; so nothing
+// written is read. Choosing edges of vertices that are `far` apart is left to link_edges and link_short_rows.
 template <class Keys, class Pointer, class Vertex, class Index>
 __global__ void __launch_bounds__(kForestThreads)
     unite_in_order(int64_t vertices, const Pointer* __restrict__ indptr, const Vertex* __restrict__ indices,
@@ -139,9 +134,8 @@ struct LeastEdge {
   }
 };
 
-// By weight: lets ends[v] be the other end of the least edge of v, which is chosen if it goes by the number
-// that it has in the row of v; or v where it has none, its row is too long for a warp to look for it, or
-// nothing is known of rows.
+// By weight: lets ends[v] be the other end of v's least edge, which is chosen if v is the smaller end; or v,
+// if it has none, its row is too long for a warp, or nothing is known of rows.
 template <class Keys, class Pointer, class Vertex, class Index>
 __global__ void __launch_bounds__(kForestThreads, kChoosingBlocks<Vertex>)
     choose_first(int64_t vertices, const Pointer* __restrict__ indptr, const Vertex* __restrict__ indices,
@@ -181,8 +175,7 @@ __global__ void __launch_bounds__(kForestThreads, kChoosingBlocks<Vertex>)
   }
 }
 
-// Unites all vertices with the given ends of their least edges, and chooses those that are not known to be
-// chosen by a smaller end.
+// Unites vertices with the given ends of their least edges, and chooses edges that no smaller end has chosen.
 template <class Keys, class Pointer, class Vertex, class Index>
 __global__ void __launch_bounds__(kForestThreads)
     unite_first(int64_t vertices, const Pointer* __restrict__ indptr, const Vertex* __restrict__ indices,

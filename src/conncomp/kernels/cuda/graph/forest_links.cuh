@@ -1,21 +1,16 @@
-// Spanning forests whose keys are the numbers of arcs, by one pass over the arcs, without lists of edges.
-//
-// Each tree of the first round keeps one link: the least key by which it is connected with a tree of a
-// smaller number, and one of these. The keys of the links are the forest: trees that links up to some key
-// connect are those that all edges up to it connect. An edge goes up from its larger end along links of
-// lesser keys until both its ends meet, and is left out, or until there is none. There it becomes the link,
-// and the one of a larger key that it finds is an edge again, between the ends that both led to:
+// Spanning forests whose keys are the numbers of arcs, by one pass over the arcs. Each tree of the first
+// round keeps a link: the least key that connects it with a tree of a smaller number, and one of these; keys
+// of links are the forest. An edge climbs from its larger end along links of lesser keys until its ends meet,
+// or becomes the link where there is none, and the link of a larger key that was there is an edge again,
+// between the ends reached:
 //
 //    links 9-7 of key 5, 7-2 of key 8; edge 9-4 of key 6:   9 leads on to 7, as 5 < 6; 7-4 of key 6 takes the
 //    place of 7-2, and 4-2 of key 8 goes on
 //
-// That some key connects two trees holds for ever, wherever links go meanwhile. So a thread may go by links
-// that are none any more, and tells later ones of the tree but one on its way (a shortcut), by a store. Rows
-// are gone through nearly in the order of keys, so that few links give way (link_short_rows, link_edges).
-// Edges that take too many steps are listed; if there are such, so are the links, and rounds of Borůvka go on
-// with both (choose_links, settle_edges). Cost: each arc read once, and a few trees for each edge between two
-// of them. Source: ours. A link gives way as a parent does in hook_lowest (core/union_find.h), and larger
-// ends go first as in the union-find of Rem (Dijkstra 1976).
+// Keys connect trees for ever, so threads may follow old links, and leave shortcuts behind. Edges of too many
+// steps are listed with the links for settle_edges. Cost: each arc read once, a few trees for each edge
+// between two. Source: ours; links give way as in hook_lowest, larger ends first as in Rem's union-find
+// (Dijkstra 1976).
 #pragma once
 
 #include "cuda/graph/forest_edges.cuh"
@@ -72,7 +67,7 @@ class ClimbingEdge {
   }
 
  private:
-  // Lets the larger end go on to where a link of its tree leads, and the tree before have a shortcut.
+  // Moves the larger end to where a link leads, and leaves a shortcut at the tree before.
   __device__ void climb(uint64_t link, TreeLinks* links) {
     const uint32_t key = key_of(link);
     if (before_larger_ >= 0 && steps_ >= kStepsToShorten)
@@ -83,12 +78,9 @@ class ClimbingEdge {
   }
   __device__ void put_larger_first() {
     if (larger_ >= smaller_) return;
-    swap(larger_, smaller_), swap(before_larger_, before_smaller_), swap(key_to_larger_, key_to_smaller_);
-  }
-  template <class Number>
-  __device__ static void swap(Number& a, Number& b) {
-    const Number other = a;
-    a = b, b = other;
+    swap_values(larger_, smaller_);
+    swap_values(before_larger_, before_smaller_);
+    swap_values(key_to_larger_, key_to_smaller_);
   }
 
   // The trees at both ends, and those that led to them, by which keys.
@@ -98,9 +90,8 @@ class ClimbingEdge {
   bool is_at_end_;
 };
 
-// Links trees by a thread's edges, so that none waits for edges of other threads: edge k leads from tree
-// source(k) to that of its target, -1 if there is no such edge, and has key(k). Those that take too many
-// steps are listed.
+// Links trees by this thread's edges: edge k leads from tree source(k) to its target's, -1 if there is none,
+// and has key(k). Edges that take too many steps are listed.
 template <class Source, class Key>
 __device__ inline void link_trees(const ForestMemory<int32_t, uint32_t>& memory, int most_steps,
                                   FirstParent (&of_target)[kLinkedAtOnce], Source&& source, Key&& key) {
@@ -128,8 +119,8 @@ __device__ inline void link_trees(const ForestMemory<int32_t, uint32_t>& memory,
   }
 }
 
-// Links trees by the edges of short rows to larger vertices, a thread a row. Chooses the edges that vertices
-// were put under their smallest neighbours by, where unite_in_order left that to this kernel.
+// Links trees by edges of short rows to larger vertices, a thread a row; chooses the edges that
+// unite_in_order left to this kernel.
 template <class Keys, class Pointer, class Vertex>
 __global__ void __launch_bounds__(kForestThreads, kLinkingBlocks)
     link_short_rows(ForestRows<Pointer, Vertex> rows, Keys keys, int64_t far, int64_t most_steps,
@@ -221,8 +212,8 @@ __global__ void __launch_bounds__(kForestThreads, kListingBlocks)
   });
 }
 
-// Chooses the edges of the links; or lists the links, if edges are left, and returns true. By all threads of
-// blocks of so many.
+// Chooses the edges of links; or lists the links, if edges are left, and returns true. All threads of all
+// blocks call.
 template <int threads, class Keys>
 __device__ inline bool choose_links(const Keys& keys, const ForestMemory<int32_t, uint32_t>& memory) {
   const int64_t trees = *memory.trees == 1 ? 0 : *memory.trees;  // one has no link

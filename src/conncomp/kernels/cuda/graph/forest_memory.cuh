@@ -1,5 +1,5 @@
-// What the kernels of spanning forests share: a graph, as rows or as a list of arcs; the keys of arcs; the
-// edges between trees; and the memory (boruvka.cuh).
+// What the kernels of spanning forests (boruvka.cuh) share: graphs, keys of arcs, edges between trees,
+// memory.
 #pragma once
 
 #include "core/fixed_point.h"
@@ -23,8 +23,8 @@ struct ForestRows {
   const Vertex* indices;
   int64_t vertices;
 
-  // Calls visit(begin, end, sources) for the spans of a block, which all its threads do: sources.source(arc)
-  // is that of one of their arcs.
+  // Calls visit(begin, end, sources) for the spans of a block; sources.source(arc) is that of one of their
+  // arcs. All threads of the block call.
   template <class Visit>
   __device__ void visit_spans(int64_t arcs, Visit&& visit) const {
     SpansOfBlock<Pointer>(indptr, vertices, arcs).visit([&](const Span& span) {
@@ -129,8 +129,8 @@ struct alignas(16) TreeLinks {
 };
 constexpr uint64_t kNoLink = ~uint64_t(0);
 
-// What the blocks share: how many edges are in each of two lists, each number with a cache line to itself,
-// where they meet, what is outside the giant tree, and what link_edges leaves or is left.
+// What blocks share: the lengths of two lists, with a cache line each; where they meet; what is outside the
+// giant tree; and what link_edges leaves.
 struct ForestCounters {
   EclCounter<int64_t> edges[2];
   uint32_t barrier[GridBarrier::kWords];
@@ -172,8 +172,7 @@ __device__ inline void set_flag(uint32_t* flag) {
   if (Shared::load(flag) == 0) Shared::store(flag, uint32_t(1));
 }
 
-// Adds to a number of entries, and returns the first of those of this thread. All threads of the block call
-// it.
+// Adds to a number of entries; returns the first one of this thread. All threads of the block call.
 template <int threads>
 __device__ inline int64_t place_for(int of_thread, int64_t* entries) {
   __shared__ int64_t room;

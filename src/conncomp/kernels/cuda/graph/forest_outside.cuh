@@ -1,12 +1,8 @@
-// Edges of a spanning forest that come second: up to which key the others go first, and the edges above it,
-// which lie outside of the giant tree.
-//
-// A block sorts a sample of keys for the limit (guess_limit). Once lighter edges have made a giant tree, only
-// the rows of vertices outside are read: by warps, 32 rows as if they were one (list_edges_outside), and long
-// ones by blocks, as all are where they are long and many (list_edges_of_hubs). Of the edges of a tree into
-// the giant one only the least is of use: the keys of those that are no lower than one before are not even
-// looked for. Cost: each arc of a vertex outside read once. Source: boruvka.cuh, step 3; the sort: Batcher
-// 1968.
+// Edges of a spanning forest above a limit of keys. guess_limit sorts a sample of keys in a block. Once
+// lighter edges have made a giant tree, only rows of vertices outside are read: by warps, 32 rows as if they
+// were one (list_edges_outside), and long ones by blocks (list_edges_of_hubs). Of a tree's edges into the
+// giant only the least counts; keys of others are not even looked for. Cost: each arc of a vertex outside
+// read once. Source: boruvka.cuh, step 3; the sort: Batcher 1968.
 #pragma once
 
 #include "cuda/graph/forest_edges.cuh"
@@ -21,13 +17,12 @@ constexpr int kHubBlocks = resident_blocks(kForestThreads) < 6 ? resident_blocks
 constexpr int64_t kHubOfForest = 4096;  // arcs of a row, up to which a warp reads it
 constexpr int64_t kLongRows = 32;       // from so many arcs a vertex on rows are long
 constexpr int64_t kLightEdges = 8;      // that are gone through first, for each tree; many are within one
-// And for each kLightVertices vertices, where the order of keys has nothing to do with that of vertices: so
-// many edges, and the least of each vertex, join all but some hundredths of the vertices.
+// Or, where keys have nothing to do with the order of vertices, so many for kLightVertices vertices: with the
+// least edge of each, these join all but some hundredths.
 constexpr int64_t kLightOfVertices = 5;
 constexpr int64_t kLightVertices = 4;
 
-// Lets *limit be the key below which the light edges are, as a sorted sample has it, or kNoKey where all are.
-// One block. Source of the sort: Batcher 1968.
+// Lets *limit be the key above the light edges, by a sorted sample, or kNoKey where all are light. One block.
 template <class Keys>
 __global__ void __launch_bounds__(kLimitSamples)
     guess_limit(int64_t vertices, int64_t arcs, int64_t edges, const int64_t* trees, Keys keys,
@@ -52,9 +47,8 @@ __global__ void __launch_bounds__(kLimitSamples)
   if (thread == 0) *limit = wanted < kLimitSamples ? sample[wanted] : kNoKey<Key>;
 }
 
-// The edges of keys above the limit where rows are known: all have an end outside the giant tree, so only
-// rows of such vertices are read. An edge into the giant may be listed by its larger end then, by the number
-// that its smaller end has for it.
+// The edges above the limit where rows are known: all have an end outside the giant tree. An edge into the
+// giant may be listed by its larger end, under the number that its smaller end has for it.
 template <class Keys, class Pointer, class Vertex, class Index>
 struct OutsideEdges {
   using Edge = ForestEdge<Index, typename Keys::Key>;
@@ -83,7 +77,7 @@ struct OutsideEdges {
     if (exists) lower_both(memory.least, edge, *memory.giant);
     warp.put(exists, edge);
   }
-  // Finds the key of an edge, and returns whether it is to be listed. The least keys into the giant are kept
+  // Finds the key of an edge; returns whether it is to be listed. The least keys into the giant are kept
   // where those of the next round will be.
   __device__ bool find_key(int64_t u, int64_t v, int64_t arc, Edge& edge) const {
     const bool is_to_giant = edge.b == *memory.giant;
@@ -103,9 +97,8 @@ struct OutsideEdges {
   }
 };
 
-// Lists the edges outside, but for those of hubs, which have more arcs than a warp is to read. A block
-// gathers the vertices of its stretches that are outside, and a warp goes through the rows of 32 of them as
-// if they were one.
+// Lists the edges outside, except those of hubs. A block gathers the vertices of its stretches that are
+// outside; a warp goes through 32 of their rows as if they were one.
 template <class Keys, class Pointer, class Vertex, class Index>
 __global__ void __launch_bounds__(kOutsideThreads, kOutsideBlocks)
     list_edges_outside(ForestRows<Pointer, Vertex> rows, int64_t arcs, Keys keys,

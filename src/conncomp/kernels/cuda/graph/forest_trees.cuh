@@ -1,20 +1,17 @@
-// The trees of a spanning forest: numbers of those of the first round, the tree of each vertex, and the one
-// that most arcs lead to.
-//
-// How: a thread has some vertices under way at a time. Cost: each vertex is read twice after the first round,
-// and once more where some edges went first. Source: boruvka.cuh, step 2.
+// The trees of a spanning forest: their numbers after the first round, the tree of each vertex, and the one
+// that most arcs lead to. Cost: each vertex read twice, and once more where some edges went first. Source:
+// boruvka.cuh, step 2.
 #pragma once
 
 #include "cuda/graph/forest_memory.cuh"
-#include "cuda/graph/roots.cuh"
 
 namespace conncomp {
 
 constexpr int kNumberedAtOnce = 4;  // vertices that a thread has under way
 constexpr int kNearlyAllGuesses = kGuessers - kGuessers / 64;
 
-// Numbers the trees of the first round, so that what is kept for each lies close together; each of them is
-// one of its own, without a key. In the entries of other vertices than roots nothing is written yet.
+// Numbers the trees of the first round, so that their entries lie close together; each is a root without a
+// key. Writes to the entries of roots only.
 template <class Index, class Key>
 __global__ void __launch_bounds__(kForestThreads)
     number_trees(int64_t vertices, ForestMemory<Index, Key> memory) {
@@ -41,10 +38,9 @@ __global__ void __launch_bounds__(kForestThreads)
   }
 }
 
-// Gives each vertex the number of its root. Where keys are in order, paths may be as long as the graph: all
-// that walk them at the same time take twice as large steps each time, so that all blocks are to run at once.
-// Elsewhere they are halved on the way. Where trees are linked, it is kept with the parent of the first
-// round.
+// Gives each vertex the number of its root. Where keys are in order, paths may be as long as the graph:
+// threads that walk them take steps that double, so all blocks run at once. Elsewhere paths are halved. Where
+// trees are linked, numbers are kept with the parents of the first round.
 template <class Keys, class Index>
 __global__ void __launch_bounds__(kForestThreads, resident_blocks(kForestThreads))
     find_trees(int64_t vertices, ForestMemory<Index, typename Keys::Key> memory) {
@@ -82,8 +78,8 @@ __global__ void __launch_bounds__(kForestThreads, resident_blocks(kForestThreads
   }
 }
 
-// Finds the root of each tree, unless all edges have been gone through: where parents of the first round
-// were. Nobody writes parents, so that those that most paths lead to stay in the first-level caches.
+// Writes the root of each tree where parents of the first round were, unless all edges are done. Parents are
+// only read, so that caches keep them.
 template <class Index, class Key>
 __global__ void __launch_bounds__(kForestThreads) find_roots(ForestMemory<Index, Key> memory) {
   follow_launch();
@@ -107,8 +103,7 @@ __global__ void __launch_bounds__(kForestThreads)
   for (int64_t v = grid_thread(); v < vertices; v += grid_threads()) memory.tree[v] = root[memory.tree[v]];
 }
 
-// The tree that most of a sample of arcs lead to, which have the numbers of roots; and whether those that
-// lead elsewhere are many. One block.
+// The tree that most of a sample of arcs lead to, and whether many lead elsewhere. One block.
 template <class Vertex, class Index, class Key>
 __global__ void __launch_bounds__(kGuessers)
     guess_giant_of_forest(int64_t vertices, int64_t arcs, const Vertex* __restrict__ indices,

@@ -1,13 +1,11 @@
-// Which vertices a pivot reaches, and which reach it: those with both are in its strong component.
-//
-// How: each vertex has a bit for either search, and each arc one that says whether it may still pass on
-// anything. A sweep goes through these arcs; what it has set, later threads of it see. Where the frontier
-// creeps, the search is given up; what it has reached is true all the same. Cost: a sweep reads the bits of
-// arcs, the arcs that have work left, and two random words of two bits a vertex for each. Source: Fleischer,
-// Hendrickson and Pinar 2000; the bits are ours.
+// Which vertices a pivot reaches, and which reach it: those with both bits are in its strong component. A
+// sweep goes through the arcs whose bit says that they may pass on something; later threads see what it has
+// set. Where the frontier creeps, the search is given up, but what it has reached is true. Cost: a sweep
+// reads the bits of arcs, the open arcs, and two random words for each. Source: Fleischer, Hendrickson and
+// Pinar 2000; the bits are ours.
 #pragma once
 
-#include "cuda/graph/strong_memory.cuh"
+#include "cuda/graph/arc_lists.cuh"
 
 namespace conncomp {
 
@@ -22,7 +20,7 @@ struct Searches : BitPairs<Vertex> {
   using BitPairs<Vertex>::of;
   using BitPairs<Vertex>::add;
 
-  // Passes them along the arc u -> v, and adds to `reaches`; returns whether it may have to do so again.
+  // Passes bits along u -> v, and adds to `reaches`; returns whether it may have to do so again.
   __device__ bool pass_along(Vertex u, Vertex v, int& reaches) const {
     const uint32_t u_reach = of(u), v_reach = of(v);
     const uint32_t new_v_reach = u_reach & ~v_reach & kForward, new_u_reach = v_reach & ~u_reach & kBackward;
@@ -32,8 +30,8 @@ struct Searches : BitPairs<Vertex> {
   }
 };
 
-// Goes through the arcs whose bit is set, or all in the first sweep, and leaves the bits of those that the
-// searches have not passed both; returns how often they have reached a vertex.
+// Goes through the arcs whose bit is set, or all at first, and leaves the bits of those that have not passed
+// on both searches; returns how often a vertex was reached.
 template <class Vertex>
 __device__ inline int sweep_searches(const ArcList<const Vertex>& arcs, const Searches<Vertex>& searches,
                                      uint32_t* bits_of_arcs, bool is_first) {
@@ -56,7 +54,7 @@ __device__ inline int sweep_searches(const ArcList<const Vertex>& arcs, const Se
   return reaches;
 }
 
-// Searches from the pivot, which has both bits already; returns whether the searches have come to their end.
+// Searches from the pivot, which has both bits; returns whether the searches have come to their end.
 template <class Vertex>
 CONNCOMP_PHASE bool search(ArcList<const Vertex> arcs, int64_t vertices, Searches<Vertex> searches,
                            uint32_t* bits_of_arcs, StrongState<Vertex>* state, GridBarrier& barrier) {

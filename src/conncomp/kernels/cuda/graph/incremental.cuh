@@ -1,35 +1,24 @@
-// Components of a graph that grows, on the GPU: a forest as of core/union_find.h and the number of its trees,
-// which stay on the GPU between calls.
-//
-// A batch of edges is checked (check_vertices), unites trees (unite_batch), and what it has united is
-// shortened (shorten_united). compare_roots says whether pairs are connected, list_roots and copy_roots give
-// the roots of some and of all. Nobody waits: a vertex out of range is written down (Refusal) and its batch
-// left out as a whole, as unite_batch reads there; the host is told when it asks. Most edges lie in the giant
-// component, where two parents are mostly equal, and that is all. A union hooks one root, for good, so unions
-// are counted where roots are hooked, by blocks. All edges of a batch at once can hook trees to a long path,
-// which one thread would walk alone later. So a bit for each edge says whether it has united, and the ends of
-// a sample of those are pointed to their roots; where one is far away, those of all, by all threads at once,
-// which halves paths for each other. So a batch deepens trees little, and an edge pays for it once. The
-// caller may change edges meanwhile: each is loaded once to be united, and held against the number of
-// vertices there. Cost: edges read twice, the ends of some that unite a third time; two random reads of
-// parents an edge, and a compare-and-swap for one that unites. Memory: a bit an edge. Source: union-find of
-// Jaiganesh and Burtscher 2018; batches as in Hong, Dhulipala and Shun 2020, "Exploring the Design Space of
-// Static and Incremental Graph Connectivity Algorithms on GPUs".
+// Components of a graph that grows: a forest as of core/union_find.h and the number of its trees stay on the
+// GPU. Nobody waits: check_vertices writes down a vertex out of range (Refusal), unite_batch then leaves out
+// the batch, and the host asks later. A union hooks one root, for good, so unions are counted. A batch at
+// once can make a long path: so shorten_united points the ends of a sample of edges that have united (a bit
+// each) to their roots, and of all if a path is long. Edges may change meanwhile: each is loaded once, and
+// checked, to be united. Cost: edges read twice, some a third time; two random reads of parents an edge, a
+// compare-and-swap for one that unites. Source: union-find of Jaiganesh and Burtscher 2018; batches as in
+// Hong, Dhulipala and Shun 2020, "Exploring the Design Space of Static and Incremental Graph Connectivity
+// Algorithms on GPUs".
 #pragma once
 
-#include "core/union_find.h"
 #include "cuda/graph/edges.cuh"
 
 namespace conncomp {
 
 constexpr int kGrowingThreads = 256;
-constexpr int kVerticesAtOnce = 4;
 constexpr int kWordsOfSample = 16;  // one of so many words of edges is probed
 constexpr int kDeep = 64;           // steps of two paths, from which on all are shortened
 
-// Of calls, which are numbered from 1: the first that was given what is no vertex, and where; and of the
-// calls with one remainder, the last such one. So a call is told from others that are under way on other
-// streams.
+// The first call, numbered from 1, that was given what is no vertex, and where; and of the calls with each
+// remainder the last such one, as calls may be under way on several streams.
 struct Refusal {
   static constexpr int kRemainders = 64;
 
@@ -41,14 +30,17 @@ struct Refusal {
   }
 };
 
-// Writes down that a call was given `value`, which is no vertex, at a place of an argument.
-__device__ inline void refuse(Refusal* refusal, int64_t call, int64_t argument, int64_t place,
-                              int64_t value) {
+// Whether a value is a vertex; if not, writes down that a call was given it, at a place of an argument.
+template <class Vertex>
+__device__ inline bool check(Vertex value, int64_t vertices, Refusal* refusal, int64_t call, int64_t argument,
+                             int64_t place) {
+  if (is_vertex(value, vertices)) return true;
   Shared::store(refusal->last_call + call % Refusal::kRemainders, call);
-  if (Shared::compare_exchange(&refusal->call, int64_t(0), call) != 0) return;
+  if (Shared::compare_exchange(&refusal->call, int64_t(0), call) != 0) return false;
   refusal->argument = argument;
   refusal->place = place;
-  refusal->value = value;
+  refusal->value = int64_t(value);
+  return false;
 }
 
 // Checks two arguments of one length, the first of them being number `argument`.
@@ -56,20 +48,15 @@ template <class Vertex>
 __global__ void __launch_bounds__(kGrowingThreads, resident_blocks(kGrowingThreads))
     check_vertices(int64_t count, int64_t vertices, int64_t call, int64_t argument,
                    const Vertex* __restrict__ first, const Vertex* __restrict__ second, Refusal* refusal) {
-  const int64_t step = grid_threads();
-  for (int64_t begin = grid_thread(); begin < count; begin += kVerticesAtOnce * step) {
-    Vertex u[kVerticesAtOnce], v[kVerticesAtOnce];
-#pragma unroll
-    for (int k = 0; k < kVerticesAtOnce; ++k)
-      if (const int64_t i = begin + k * step; i < count) u[k] = first[i], v[k] = second[i];
-#pragma unroll
-    for (int k = 0; k < kVerticesAtOnce; ++k) {
-      const int64_t i = begin + k * step;
-      if (i >= count) break;
-      if (!is_vertex(u[k], vertices)) refuse(refusal, call, argument, i, int64_t(u[k]));
-      if (!is_vertex(v[k], vertices)) refuse(refusal, call, argument + 1, i, int64_t(v[k]));
-    }
-  }
+  struct Pair {
+    Vertex first, second;
+  };
+  visit_loaded(
+      count, [=](int64_t i) { return Pair{first[i], second[i]}; },
+      [=](int64_t i, const Pair& pair) {
+        check(pair.first, vertices, refusal, call, argument, i);
+        check(pair.second, vertices, refusal, call, argument + 1, i);
+      });
 }
 
 // Whether there was a union since it was made.
@@ -118,8 +105,8 @@ __device__ inline Index shorten(Index* parent, Index v, Index above, Path&& path
   return root;
 }
 
-// Points the ends of edges that have united to their roots. If it probes, it does so for a sample of words of
-// edges, and *deep becomes the call if a path is long; if not, for the others, if the call is deep.
+// Points the ends of edges that have united to their roots: of a sample of words if it `probes`, where *deep
+// becomes the call if a path is long; or else of the others, if the call is deep.
 template <bool probes, class Vertex, class Index>
 __global__ void __launch_bounds__(kGrowingThreads)
     shorten_united(int64_t edges, int64_t vertices, int64_t call, const Vertex* __restrict__ src,
@@ -148,9 +135,8 @@ __global__ void __launch_bounds__(kGrowingThreads)
                   bool* __restrict__ connected, Refusal* refusal) {
   for (int64_t i = grid_thread(); i < pairs; i += grid_threads()) {
     const Vertex a = Shared::load(u + i), b = Shared::load(v + i);
-    const bool first = is_vertex(a, vertices), second = is_vertex(b, vertices);
-    if (!first) refuse(refusal, call, argument, i, int64_t(a));
-    if (!second) refuse(refusal, call, argument + 1, i, int64_t(b));
+    const bool first = check(a, vertices, refusal, call, argument, i),
+               second = check(b, vertices, refusal, call, argument + 1, i);
     connected[i] = first && second && in_one_set<Shared>(parent, Index(a), Index(b));
   }
 }
@@ -163,27 +149,17 @@ __global__ void __launch_bounds__(kGrowingThreads)
                Refusal* refusal) {
   for (int64_t i = grid_thread(); i < count; i += grid_threads()) {
     const Vertex v = Shared::load(wanted + i);
-    const bool exists = is_vertex(v, vertices);
-    if (!exists) refuse(refusal, call, argument, i, int64_t(v));
+    const bool exists = check(v, vertices, refusal, call, argument, i);
     roots[i] = exists ? find<Shared>(parent, Index(v)) : Index(-1);
   }
 }
 
-// Points every vertex to its root, and copies that.
 template <class Index, class Label>
 __global__ void __launch_bounds__(kGrowingThreads, resident_blocks(kGrowingThreads))
     copy_roots(int64_t vertices, Index* parent, Label* __restrict__ labels) {
-  const int64_t step = grid_threads();
-  for (int64_t begin = grid_thread(); begin < vertices; begin += kVerticesAtOnce * step) {
-    Index above[kVerticesAtOnce];
-#pragma unroll
-    for (int k = 0; k < kVerticesAtOnce; ++k)
-      if (const int64_t v = begin + k * step; v < vertices) above[k] = Shared::load(parent + v);
-#pragma unroll
-    for (int k = 0; k < kVerticesAtOnce; ++k)
-      if (const int64_t v = begin + k * step; v < vertices)
-        labels[v] = Label(shorten(parent, Index(v), above[k]));
-  }
+  visit_loaded(
+      vertices, [=](int64_t v) { return Shared::load(parent + v); },
+      [=](int64_t v, Index above) { labels[v] = Label(shorten(parent, Index(v), above)); });
 }
 
 }  // namespace conncomp

@@ -40,10 +40,9 @@ REFUSAL, REMAINDERS = ("call", "argument", "place", "value"), 64
 class GrowingForest:
     """The forest, the number of its trees, and what was refused: all on the GPU.
 
-    No method waits for the GPU. Calls on several streams may unite at the same time; the caller
-    orders them where an answer is to know of a batch. `deep` has the number of the last call that
-    has made long paths: of calls on several streams one may be forgotten, whose paths stay long
-    until they are walked.
+    No method waits for the GPU. Calls on several streams may unite at once; the caller orders them
+    where an answer is to know of a batch. `deep` is the number of the last call that has made long
+    paths; one of several at once may be forgotten, whose paths stay long until they are walked.
     """
 
     def __init__(self, gpu: Gpu, vertices: int, index: np.dtype[Any]) -> None:
@@ -65,9 +64,9 @@ class GrowingForest:
     ) -> Any:
         """Unite the ends of edges, unless one is no vertex: then nothing is united.
 
-        No other call has the number `call`, from 1 on. In a refusal `src` is told by the number
-        `argument`, and `dst` by the next one. Return uint32 in `workspace`, a bit for each edge,
-        the lowest first: whether it has united two trees. Together these edges span the trees.
+        No other call has the number `call`, from 1 on; in a refusal `argument` is `src`, and the
+        next one `dst`. Return uint32 in `workspace`: a bit for each edge, the lowest first, of
+        whether it has united two trees.
         """
         edges, vertices = len(src), len(self.parent)
         (united,) = workspace.take(gpu, (-(-edges // WARP), WORDS))

@@ -1,12 +1,10 @@
-// Which vertex the searches for a giant start from, and which kernel is the first, by a sample of the arcs.
-//
-// How: one block looks at some thousand arcs. Cost: a few random accesses for each of them. It has a file of
-// its own, with what lists arcs before it: these are compiled and launched first, and tell whether there is
-// more to compile, while strong_components is being compiled. Source: ours.
+// Which vertex the searches for a giant start from, and which kernel comes first, by a sample of some
+// thousand arcs, in one block. A file of its own: it is compiled and launched while strong_components is
+// being compiled, and tells whether there is more to compile. Source: ours.
 #pragma once
 
+#include "cuda/graph/arc_lists.cuh"
 #include "cuda/graph/edges.cuh"
-#include "cuda/graph/strong_memory.cuh"
 
 namespace conncomp {
 
@@ -15,8 +13,8 @@ constexpr int kFewLong = 4;        // of these, so that cuts may be found
 constexpr int64_t kMutualRow = 8;  // that is looked through for an arc back
 constexpr int kFarSamples = 16;    // of so many one is long at most where neighbours are near
 
-// Which arc is the sample-th of kSampled that are spread over a list, with equal steps; and with unequal
-// ones, as arcs may repeat with a period that divides equal ones.
+// The sample-th of kSampled arcs spread over a list, with equal steps; and with unequal ones, as arcs may
+// repeat with a period that divides equal ones.
 constexpr int64_t kSampled = kSamples * kStrongThreads;
 __device__ inline int64_t sampled_arc(int64_t arcs, int64_t sample) {
   return arcs / kSampled * sample + arcs % kSampled * sample / kSampled;
@@ -36,10 +34,9 @@ struct SampleLimits {
   int64_t most_ends;  // of the sample, that lead to vertices without arcs out, where there are long chains
 };
 
-// Chooses the target of a sample of arcs that has the longest row; none, if there is no hub. Without rows, it
-// is the target of an arc in the middle. By the same sample it tells which step is the first: where few arcs
-// are long, cuts are looked for (cuts.cuh), or else, where chains are long, or many arcs mutual, these are
-// contracted (chains.cuh). One block of kStrongThreads.
+// Chooses the target of a sample of arcs with the longest row, or none without a hub; without rows, the
+// target of an arc in the middle. Also tells the first step: cuts where few arcs are long (cuts.cuh), or
+// chains where they are long or many arcs mutual (chains.cuh). One block of kStrongThreads.
 template <class Pointer, class Vertex>
 __global__ void __launch_bounds__(kStrongThreads)
     choose_pivot(int64_t vertices, ArcList<const Vertex> arcs, const Pointer* __restrict__ indptr,

@@ -1,13 +1,49 @@
-// The first and the last step of the algorithms that lower labels: every vertex is given itself, and the
-// vertices that have kept themselves are counted, which are the roots.
+// What kernels of graphs share: the first and last step of algorithms that lower labels, where every vertex
+// gets itself and roots are counted; the tree that most vertices are in; loads of a thread at once.
 #pragma once
 
 #include "core/union_find.h"
 #include "cuda/core/sweeps.cuh"
+#include "cuda/core/warp.cuh"
 
 namespace conncomp {
 
 constexpr int kRootsThreads = 256;
+constexpr int kLoadedAtOnce = 4;
+
+// Calls use(index, load(index)) for this thread's indices below `count`, after several loads at a time.
+template <class Load, class Use>
+__device__ inline void visit_loaded(int64_t count, Load&& load, Use&& use) {
+#pragma unroll 1
+  for (int64_t begin = grid_thread(); begin < count; begin += kLoadedAtOnce * grid_threads()) {
+    decltype(load(begin)) loaded[kLoadedAtOnce];
+#pragma unroll
+    for (int k = 0; k < kLoadedAtOnce; ++k)
+      if (const int64_t index = begin + k * grid_threads(); index < count) loaded[k] = load(index);
+#pragma unroll
+    for (int k = 0; k < kLoadedAtOnce; ++k)
+      if (const int64_t index = begin + k * grid_threads(); index < count) use(index, loaded[k]);
+  }
+}
+
+template <class Value>
+__device__ inline void swap_values(Value& a, Value& b) {
+  const Value other = a;
+  a = b, b = other;
+}
+template <class Value>
+__device__ inline Value larger(Value a, Value b) {
+  return a < b ? b : a;
+}
+// The largest of the values of the threads of a warp up to this one.
+template <class Value>
+__device__ inline Value scan_largest_of_warp(Value value) {
+  for (int step = 1; step < kWarp; step *= 2) {
+    const Value before = __shfl_up_sync(kAllLanes, value, step);
+    if (lane() >= step) value = larger(value, before);
+  }
+  return value;
+}
 
 template <class Index>
 __global__ void __launch_bounds__(kRootsThreads, resident_blocks(kRootsThreads))

@@ -1,17 +1,14 @@
-// The signature of a vertex in a directed graph: of the vertices known to reach it, its ancestors, the
-// smallest and the largest, and the same of those that it is known to reach, its descendants.
-//
-// Along an arc u -> v the ancestors of u become some of v, and the descendants of v some of u; what is known
-// of those in signatures counts as well, as in pointer jumping. Signatures only widen. Once no arc widens
-// any, a vertex whose smallest ancestor is its smallest descendant is in the strong component of that vertex,
-// which is its smallest; and an arc whose ends differ joins two components:
+// The signature of a vertex in a directed graph: the smallest and the largest of its ancestors, the vertices
+// known to reach it, and of its descendants, which it is known to reach. Along u -> v ancestors of u become
+// some of v, and descendants of v some of u; so do what signatures tell of those, as in pointer jumping. Once
+// no signature widens, a vertex whose smallest ancestor is its smallest descendant is in that one's strong
+// component, and an arc whose ends differ joins two components:
 //
 //      2 -> 0 -> 3 -> 2        every signature becomes (0..3, 0..3)
 //      3 -> 5                  that of 5 becomes (0..5, 5..5): the arc is between components
 //
-// The largest are there for speed: where numbers rise along a path, the smallest descendant of a vertex is
-// itself, and nothing could be jumped; the largest one jumps far. And they cut more arcs at once. Source:
-// Alabandi, Sands, Biros and Burtscher 2023 (ECL-SCC), whose signatures hold the largest only.
+// The largest are there for speed: where numbers rise along a path, only they jump; and they cut more arcs.
+// Source: Alabandi, Sands, Biros and Burtscher 2023 (ECL-SCC), whose signatures hold the largest only.
 #pragma once
 
 #include "core/atomics.h"
@@ -36,8 +33,7 @@ struct Signature {
   Range<Vertex> ancestors, descendants;
 };
 
-// The two halves of a signature, by the direction in which they are passed on: ancestors along arcs,
-// descendants against them.
+// The halves of a signature by how they are passed on: ancestors along arcs, descendants against them.
 enum Direction { kAlong, kAgainst };
 constexpr int kDirections = 2;
 
@@ -58,8 +54,7 @@ struct Signatures {
     Shared::load_all(half(v, kAlong), entry);
     return {{entry[0], entry[1]}, {entry[2], entry[3]}};
   }
-  // Lets half of the signature of v, which has been seen, include more; returns whether it has lacked
-  // anything.
+  // Lets half of the signature of v, which has been seen, include more; returns whether it lacked anything.
   __device__ bool widen(Vertex v, int direction, const Range<Vertex>& seen, const Range<Vertex>& more) const {
     const bool lowers = more.low<seen.low, raises = more.high> seen.high;
     if (lowers) Current::fetch_min(half(v, direction), more.low);
@@ -85,15 +80,14 @@ struct Signatures {
   }
 };
 
-// How what is known jumps. Together, what the largest ancestors and descendants know tells of the smallest
-// ones, too, and the other way round. It does so far along paths on which numbers rise, where the smallest do
-// not jump; but what has jumped so has left out others between, which then creep from vertex to vertex. On
-// paths in random order, each for itself jumps better (apart). With every arc that is a third of the time of
-// a sweep; where there are many arcs a vertex, it is done once for each vertex instead (by vertices).
+// How what is known jumps. Together, the largest ancestors and descendants also tell of the smallest, and the
+// other way round: far along paths of rising numbers, but leaving out vertices between, which creep then.
+// Apart is better on paths in random order. By vertices, once for each vertex instead of each arc, pays where
+// arcs are many.
 enum class Jumps { kTogether, kApart, kByVertices };
 
-// By all threads of a warp: passes what is known along arcs u -> v, no further; returns whether that may have
-// changed anything. Where lanes have the same u, side by side, one tells it what all know.
+// Passes what is known along arcs u -> v only; returns whether that may have changed anything. One of the
+// lanes beside each other with the same u tells it what all know. All lanes call.
 template <int count, class Vertex>
 __device__ inline bool pass_on(const Signatures<Vertex>& signatures, const Vertex (&u)[count],
                                const Vertex (&v)[count]) {
@@ -116,10 +110,9 @@ __device__ inline bool pass_on(const Signatures<Vertex>& signatures, const Verte
   return changed;
 }
 
-// Completes what is known of v by what its ancestors and descendants know of theirs; returns whether that may
-// have changed anything. A vertex that was put into the component of a smaller one keeps that: it is not in
-// its own range, has no arcs by which it would learn that its member has started anew, and would remember, in
-// the next round, what that has forgotten.
+// Completes what is known of v by what its ancestors and descendants know; returns whether that may have
+// changed anything. A vertex in the component of a smaller one, which is outside its own range, keeps that:
+// it has no arcs that would tell it that its member has started anew.
 template <class Vertex>
 __device__ inline bool jump(const Signatures<Vertex>& signatures, Vertex v) {
   const Signature<Vertex> v_signature = signatures.of(v);
@@ -132,8 +125,8 @@ __device__ inline bool jump(const Signatures<Vertex>& signatures, Vertex v) {
   return signatures.widen(v, kAgainst, v_signature.descendants, descendants) || changed;
 }
 
-// Passes what is known along the arc u -> v, and on to the ancestors of u and the descendants of v; returns
-// whether that may have changed anything.
+// Passes what is known along u -> v, and on to the ancestors of u and the descendants of v; returns whether
+// that may have changed anything.
 template <class Vertex>
 __device__ inline bool pass_along(const Signatures<Vertex>& signatures, Vertex u, Vertex v, Jumps jumps) {
   const bool together = jumps == Jumps::kTogether;

@@ -1,14 +1,10 @@
-// The arcs of compressed sparse rows, dealt out in spans of consecutive ones, each with the vertex that it
-// leaves.
-//
-// How: a block takes kSpan arcs at a time, whatever the lengths of rows, and searches indptr for the rows
-// that they are in, a warp for 32 places at once. Where a row begins, its number is put into shared memory,
-// and the largest number up to an arc is that of its row (SpanSources). So all threads have as much to do,
-// and neighbours read neighbours. Cost: indptr read once, two searches a span, three accesses to shared
-// memory an arc.
+// The arcs of compressed sparse rows in spans of kSpan consecutive ones, each with its source, so that all
+// threads have as much to do. A block searches indptr for the rows of a span, a warp 32 places at once, and
+// notes where they begin in shared memory; the largest number up to an arc is that of its row (SpanSources).
+// Cost: indptr read once, two searches a span, three accesses to shared memory an arc.
 #pragma once
 
-#include "cuda/core/warp.cuh"
+#include "cuda/graph/roots.cuh"
 
 namespace conncomp {
 
@@ -38,7 +34,6 @@ __device__ inline int64_t source_near(const Pointer* indptr, int64_t low, int64_
   return source_of(indptr, low, high, arc);
 }
 
-// Arcs, and the rows that they are in.
 struct Span {
   int64_t begin, end, low, high;
 
@@ -80,8 +75,7 @@ struct AnyRow {
   __device__ bool operator()(int64_t) const { return true; }
 };
 
-// The code of rows whose vertices have this type: a number, and a bit for whether they are wanted. 32 bits
-// are enough where vertices have 31.
+// A row's number in the span, and a bit for whether it is wanted: 32 bits where vertices have 31.
 template <class Vertex>
 struct CodeOf {
   using Code = uint64_t;
@@ -135,33 +129,27 @@ class SpanSources {
   }
   // Stretches of arcs begin in banks of their own.
   __device__ static int place(int arc) { return arc + arc / kArcsOfThread; }
-  __device__ static Code larger_code(Code a, Code b) { return a < b ? b : a; }
   // Each arc gets the largest code up to it: that of its row.
   __device__ static void spread(Code* codes) {
     __shared__ Code largest_of_warp[kWarps];
     const int thread = int(threadIdx.x), first = place(kArcsOfThread * thread);
     Code largest = 0;
-    for (int k = 0; k < kArcsOfThread; ++k) largest = larger_code(largest, codes[first + k]);
-    for (int step = 1; step < kWarp; step *= 2) {
-      const Code before = __shfl_up_sync(kAllLanes, largest, step);
-      if (lane() >= step) largest = larger_code(largest, before);
-    }
+    for (int k = 0; k < kArcsOfThread; ++k) largest = larger(largest, codes[first + k]);
+    largest = scan_largest_of_warp(largest);
     if (lane() == kWarp - 1) largest_of_warp[thread / kWarp] = largest;
     largest = __shfl_up_sync(kAllLanes, largest, 1);
     if (lane() == 0) largest = 0;
     __syncthreads();
-    for (int warp = 0; warp < thread / kWarp; ++warp) largest = larger_code(largest, largest_of_warp[warp]);
-    for (int k = 0; k < kArcsOfThread; ++k)
-      codes[first + k] = largest = larger_code(largest, codes[first + k]);
+    for (int warp = 0; warp < thread / kWarp; ++warp) largest = larger(largest, largest_of_warp[warp]);
+    for (int k = 0; k < kArcsOfThread; ++k) codes[first + k] = largest = larger(largest, codes[first + k]);
     __syncthreads();
   }
 
   int64_t span_low_ = 0, span_begin_ = 0;
 };
 
-// By all threads of a block: calls visit(exists, source, arc) for the arcs of a span, by all of them equally
-// often; `exists` is false for arcs whose source is not wanted, and behind the end. If no row is wanted, it
-// calls nothing.
+// Calls visit(exists, source, arc) for the arcs of a span, by all threads of a block equally often; `exists`
+// is false where no source is wanted, and behind the end. If no row is wanted, it calls nothing.
 template <class Vertex, class Pointer, class Wanted, class Visit>
 __device__ inline void visit_span(const Pointer* indptr, const Span& span, Wanted&& wanted, Visit&& visit) {
   SpanSources<Vertex> sources;

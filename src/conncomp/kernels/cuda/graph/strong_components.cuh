@@ -1,37 +1,19 @@
-// Strong components of a directed graph on the GPU: cuts, a search for the giant, trimming, then signatures.
-// The default. Fills roots[v] with the smallest vertex of v's strong component, and *components with their
-// number, for a list of arcs, in two launches in which all blocks meet after each step: contract_chains or
-// cut_arcs, left out where a sample of arcs tells that they have nothing to do, and strong_components.
+// Strong components of a directed graph: roots[v] becomes the smallest vertex of v's component. Takes a list
+// of arcs, in two launches whose blocks meet after each step. The default. A sample of arcs (pivot.cuh)
+// chooses:
 //
-// 0. Where most vertices have few arcs, but almost all have one out, paths and cycles are contracted
-// (chains.cuh).
-// 1. Or else, where few arcs lead far, upwards or downwards, the order of vertices is cut (cuts.cuh). A
-// sample tells whether there are vertices to trim. If not, and neighbours lie scattered in memory, extremes
-// are passed on first (extremes.cuh), a round of smaller signatures.
-// 2. Where a vertex has far more arcs than most (choose_pivot), two searches are run from there
-// (giant_search.cuh). The vertices that both reach become one, the smallest of them. Arcs among them are
-// dropped, and if the searches have come to their end, also arcs between vertices that differ in who reaches
-// them.
-// 3. Where a vertex has few arcs, those that none leads to are trimmed, and what they have released
-// (trimming.cuh); if that has dropped half of the arcs, also those that lead nowhere.
-// 4. Signatures of the ends of arcs start anew, and widen until they are final (signatures.cuh): by some
-// sweeps, each block over a share of the arcs until nothing changes there (settle_arcs). Where that does not
-// do, as in meshes with long paths, arcs are sorted by their ends, and only what has changed is passed on
-// (widening.cuh). Lists of about as many arcs as vertices are paths, with two ways to jump; where neighbours
-// lie scattered, the second one is the first, and sweeps go on until all is final; where there are many arcs
-// a vertex, a vertex jumps once a sweep rather than with each of them.
-// 5. Arcs between components, and those of components that are told, are dropped (arc_lists.cuh). Steps 4 and
-// 5 again until there are none.
-//
-// Cost: rounds of steps 4 and 5 are about the logarithm of the number of components on a path. Memory: 4
-// words an arc, 8 a vertex, and some bits. The host waits once a graph, to be told which launches it needs.
-// Source: Fleischer, Hendrickson and Pinar 2000 for step 2, Kahn 1962 for step 3, Alabandi, Sands, Biros and
-// Burtscher 2023 (ECL-SCC) for step 4; chains, cuts, bits, shares, marks, jumps by vertices and barriers are
-// ours.
+// 0. chains.cuh: where almost all vertices have few arcs, but one out, paths and cycles are contracted
+// 1. cuts.cuh: else, where few arcs lead far, the order is cut; a round of extremes.cuh may follow
+// 2. giant_search.cuh: from a vertex with far more arcs than most, two searches find its component
+// 3. trimming.cuh: where arcs are few, vertices that none leads to, or that lead nowhere, are dropped
+// 4. signatures.cuh: signatures widen, by sweeps over arcs or, on long paths, by vertices (widening.cuh)
+// 5. arc_lists.cuh: arcs between components, and within told ones, are dropped; 4 again until none is left
+// Cost: rounds of 4 and 5: the logarithm of the components on a path. Memory: 4 words an arc, 8 a vertex,
+// bits. The host waits once a graph. Source: Fleischer, Hendrickson and Pinar 2000 for step 2, Kahn 1962 for
+// 3, Alabandi, Sands, Biros and Burtscher 2023 (ECL-SCC) for 4; the rest is ours.
 #pragma once
 
 #include "cuda/graph/cuts.cuh"
-#include "cuda/graph/roots.cuh"
 #include "cuda/graph/trimming.cuh"
 #include "cuda/graph/widening.cuh"
 
@@ -48,7 +30,7 @@ constexpr int kNearExtremes = 96;      // barriers until extremes are given up t
 constexpr int kArcSweeps = 8;          // over the arcs, between two barriers
 constexpr int64_t kFewTrimmed = 256;   // of so many vertices one, so that arcs need not be listed anew
 
-// Calls visit(arc) for those of a share that are a thread's, forwards or backwards, row by row of the block.
+// Calls visit(arc) for this thread's arcs of a share, row by row of the block, forwards or backwards.
 template <class Visit>
 __device__ inline void visit_share(const Share& share, bool backwards, Visit&& visit) {
   const int64_t rows = (share.end - share.begin + kStrongThreads - 1) / kStrongThreads;
@@ -73,24 +55,15 @@ template <class Vertex>
 CONNCOMP_PHASE bool sweep_then_jump(ArcList<const Vertex> arcs, Share share, Share share_of_vertices,
                                     Signatures<Vertex> signatures) {
   bool changed = false;
-  for (int64_t row = share.begin + int(threadIdx.x) - lane(); row < share.end;
-       row += kArcsAtOnce * kStrongThreads) {
-    Vertex u[kArcsAtOnce], v[kArcsAtOnce];
-#pragma unroll
-    for (int k = 0; k < kArcsAtOnce; ++k) {
-      const int64_t place = row + k * kStrongThreads + lane(),
-                    arc = place < share.end ? place : share.end - 1;
-      u[k] = arcs.sources[arc], v[k] = arcs.targets[arc];
-    }
-    changed |= pass_on(signatures, u, v);
-  }
+  visit_ends<kArcsAtOnce>(arcs, share,
+                          [&](const auto& u, const auto& v) { changed |= pass_on(signatures, u, v); });
   for (int64_t v = share_of_vertices.begin + int(threadIdx.x); v < share_of_vertices.end; v += kStrongThreads)
     changed |= jump(signatures, Vertex(v));
   return changed;
 }
 
-// Widens signatures by sweeps over the arcs, each block over its share; returns whether they are final
-// after so many barriers, or more while all blocks settle what is known between two. All blocks meet.
+// Widens signatures by sweeps, each block over its share; returns whether they are final after so many
+// barriers, or more while all blocks settle what they know between two. All blocks meet.
 template <class Vertex>
 CONNCOMP_PHASE bool settle_arcs(ArcList<const Vertex> arcs, int64_t vertices, Signatures<Vertex> signatures,
                                 Jumps jumps, int64_t most_barriers, GridBarrier& barrier) {
@@ -113,13 +86,12 @@ CONNCOMP_PHASE bool settle_arcs(ArcList<const Vertex> arcs, int64_t vertices, Si
   return false;
 }
 
-// The ends of arcs know themselves only. All blocks meet.
-template <class Vertex>
-CONNCOMP_PHASE void reset_ends(ArcList<const Vertex> arcs, Signatures<Vertex> signatures,
-                               GridBarrier& barrier) {
+// The ends of arcs know themselves only, by signatures or extremes. All blocks meet.
+template <class Vertex, class Known>
+CONNCOMP_PHASE void reset_ends(ArcList<const Vertex> arcs, Known known, GridBarrier& barrier) {
   visit_of_grid(arcs.count, [=](int64_t arc) {
-    signatures.reset(arcs.sources[arc]);
-    signatures.reset(arcs.targets[arc]);
+    known.reset(arcs.sources[arc]);
+    known.reset(arcs.targets[arc]);
   });
   meet(barrier);
 }
@@ -136,19 +108,7 @@ struct KeepingUncut {
   __device__ static void write(Vertex u, Vertex v, Vertex& source, Vertex& target) { source = u, target = v; }
 };
 
-// The ends of arcs know themselves only. All blocks meet.
-template <class Vertex>
-__device__ inline void reset_extremes(const ArcList<const Vertex>& arcs, const Extremes<Vertex>& extremes,
-                                      GridBarrier& barrier) {
-  visit_of_grid(arcs.count, [&](int64_t arc) {
-    extremes.reset(arcs.sources[arc]);
-    extremes.reset(arcs.targets[arc]);
-  });
-  meet(barrier);
-}
-
-// Passes extremes along arcs, each block in its share; returns whether they are final after so many barriers.
-// All blocks meet.
+// Passes extremes along arcs, each block in its share; returns whether they become final. All blocks meet.
 template <class Vertex>
 __device__ inline bool settle_extremes(const ArcList<const Vertex>& arcs, const Extremes<Vertex>& extremes,
                                        bool are_near, GridBarrier& barrier) {
@@ -174,43 +134,30 @@ __device__ inline bool settle_extremes(const ArcList<const Vertex>& arcs, const 
   return false;
 }
 
-// Rounds of extremes in place of signatures, one where neighbours lie scattered; until no arcs are left, or
-// one is given up. All blocks meet.
+// Rounds of extremes, one where neighbours are scattered, until no arcs are left or a round is given up. All
+// blocks meet.
 template <class Vertex>
 __device__ inline void drop_by_extremes(int64_t vertices, ArcList<const Vertex> arcs, bool are_near,
                                         const StrongMemory<Vertex>& memory, GridBarrier& barrier) {
   const Extremes<Vertex> extremes = extremes_in(memory);
-  ArcList<Vertex> free{memory.next_sources, memory.next_targets, 0},
-      other{memory.spare_sources, memory.spare_targets, 0};
-  const auto swap_lists = [&] {
-    const ArcList<Vertex> full = free;
-    free = other, other = full;
-  };
-  if (arcs.sources == free.sources) swap_lists();
+  KeptArcs<Vertex> left(arcs, memory);
+  if (arcs.sources == left.next.sources) swap_values(left.next, left.spare);
   visit_of_grid(vertices, [=](int64_t v) { extremes.reset(Vertex(v)); });
   meet(barrier);
-  while (arcs.count > 0 && settle_extremes(arcs, extremes, are_near, barrier)) {
-    const int64_t kept = keep_arcs(arcs, free, memory.bits, memory.sums_of_blocks, barrier,
-                                   KeepingUncut<Vertex>{nullptr, extremes});
-    arcs = {free.sources, free.targets, kept};
-    if (grid_thread() == 0) {
-      memory.state->kept = kept;
-      memory.state->are_in_spare = free.sources == memory.spare_sources;
-      memory.state->is_settled = 1;
-    }
+  while (left.arcs.count > 0 && settle_extremes(left.arcs, extremes, are_near, barrier)) {
+    left.keep(memory, barrier, KeepingUncut<Vertex>{nullptr, extremes});
+    if (grid_thread() == 0) left.tell(memory);
     if (!are_near) return;
-    swap_lists();
-    reset_extremes(arcs, extremes, barrier);
+    reset_ends(left.arcs, extremes, barrier);
   }
   // What a round that is given up has told is not final.
-  reset_extremes(arcs, extremes, barrier);
+  reset_ends(left.arcs, extremes, barrier);
 }
 
-// Drops arcs over cuts, so that those that are left are in the next list, and tells whether to trim. Where
-// there is nothing to trim in a graph whose neighbours lie scattered, a round of extremes takes half of the
-// bytes of one of signatures; where they lie side by side, many are left and some are to trim, all rounds do.
-// A launch of its own, as what it needs would take registers from all that follows. All blocks run at the
-// same time.
+// Drops arcs over cuts, and tells whether to trim. With nothing to trim and scattered neighbours, a round of
+// extremes takes half of the bytes of one of signatures; with many near neighbours and some to trim, all
+// rounds are of extremes. A launch of its own, as it would take registers from the rest. All blocks run at
+// the same time.
 template <class Vertex>
 __global__ void __launch_bounds__(kStrongThreads, kStrongBlocks)
     cut_arcs(int64_t vertices, ArcList<const Vertex> arcs, StrongMemory<Vertex> memory) {
@@ -250,8 +197,8 @@ CONNCOMP_PHASE void start_signatures(int64_t vertices, Signatures<Vertex> signat
   });
 }
 
-// Which arcs strong_components keeps, and how, by what has just told of components. One type for all, as each
-// copy of keep_arcs takes time to compile.
+// Which arcs strong_components keeps, and how, by what has told of components: one type, as each copy of
+// keep_arcs takes time to compile.
 enum class ToldBy { kSearches, kTrimming, kSignatures };
 template <class Vertex>
 struct Keeping {
@@ -283,7 +230,7 @@ struct Keeping {
 // All blocks run at the same time.
 template <class Vertex, class Index>
 __global__ void __launch_bounds__(kStrongThreads, kStrongBlocks)
-    strong_components(int64_t vertices, ArcList<const Vertex> arcs, int64_t most_barriers, bool are_paths,
+    strong_components(int64_t vertices, ArcList<const Vertex> given, int64_t most_barriers, bool are_paths,
                       bool are_in_order, StrongMemory<Vertex> memory, Index* __restrict__ roots,
                       int64_t* components) {
   __shared__ Vertex queue_vertices[kStrongThreads / kWarp][kQueued];
@@ -297,25 +244,18 @@ __global__ void __launch_bounds__(kStrongThreads, kStrongBlocks)
   const Searches<Vertex> searches{{words_of_searches}};
   const Vertex pivot = state->pivot;
 
-  ArcList<Vertex> next{memory.next_sources, memory.next_targets, 0},
-      spare{memory.spare_sources, memory.spare_targets, 0};
-  const auto swap_lists = [&] {
-    const ArcList<Vertex> full = next;
-    next = spare, spare = full;
-  };
+  KeptArcs<Vertex> left(given, memory);
+  ArcList<const Vertex>& arcs = left.arcs;
+  ArcList<Vertex>& next = left.next;
   Keeping<Vertex> keeping{ToldBy::kSearches, searches, true, 0, memory.signatures, signatures};
   const auto keep = [&](ToldBy told_by) {
     keeping.told_by = told_by;
-    const int64_t kept = keep_arcs(arcs, next, bits, sums_of_blocks, barrier, keeping);
-    arcs = {next.sources, next.targets, kept};
-    swap_lists();
+    left.keep(memory, barrier, keeping);
   };
 
   if (state->kept < arcs.count) {
-    if (!state->are_in_spare)
-      arcs = {next.sources, next.targets, state->kept}, swap_lists();
-    else
-      arcs = {spare.sources, spare.targets, state->kept};
+    if (!state->are_in_spare) swap_values(next, left.spare);
+    arcs = {left.spare.sources, left.spare.targets, state->kept};
   }
 
   visit_of_grid((vertices + kVerticesOfWord - 1) / kVerticesOfWord, [=](int64_t word) {
@@ -334,8 +274,8 @@ __global__ void __launch_bounds__(kStrongThreads, kStrongBlocks)
     keep(ToldBy::kSearches);
   }
 
-  // Signatures are not there yet: their memory is that of two lists of vertices. Where the search was given
-  // up, arcs that left the giant leave its member now, wherever they are in the list.
+  // Two lists of vertices lie where signatures will. Where the search was given up, arcs that left the giant
+  // leave its member now, wherever they are in the list.
   const auto trim_rows = [&](const EndsOfVertices<Vertex>& rows, const Vertex* starts, const Vertex* ends) {
     Trimming<Vertex> trimming(rows, vertices, memory.signatures, memory.signatures + vertices, state->queued,
                               local_queue);
@@ -356,7 +296,7 @@ __global__ void __launch_bounds__(kStrongThreads, kStrongBlocks)
 
   start_signatures(vertices, signatures, searches, member, memory);
   barrier.wait();
-  // What chains leave are long paths of small knots: together, what jumps creeps from vertex to vertex there.
+  // Chains leave long paths of small knots, on which jumps together would creep.
   const bool are_apart = state->first_steps & kContractChains;
   if (are_apart) most_barriers = int64_t(1) << 62;
   Jumps jumps = are_apart ? Jumps::kApart : Jumps::kTogether;
@@ -378,7 +318,8 @@ __global__ void __launch_bounds__(kStrongThreads, kStrongBlocks)
       open_vertices(vertices, rows, bits, words_of_searches);
       barrier.wait();
       WorkQueue<Vertex> queue{queue_vertices[threadIdx.x / kWarp], queue_directions[threadIdx.x / kWarp], 0};
-      Widening<Vertex> widening(vertices, signatures, rows, bits, words_of_searches, queue);
+      const Widening<Vertex> widening{Share(vertices),     signatures, {rows[kAlong], rows[kAgainst]}, bits,
+                                      {words_of_searches}, queue};
       settle_vertices(widening, barrier);
     }
     keep(ToldBy::kSignatures);

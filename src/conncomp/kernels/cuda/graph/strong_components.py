@@ -32,18 +32,12 @@ STATE_BYTES, BYTE = 128, np.dtype(np.uint8)
 BITS = np.dtype(np.uint32)
 
 ARCS = Struct("ArcList<const int32_t>", "sources targets", count=COUNT)
-LIMITS = Struct(
-    "SampleLimits",
-    least_hub=COUNT,
-    long_arc=COUNT,
-    least_chained=COUNT,
-    most_of_chains=COUNT,
-    most_ends=COUNT,
-)
+_LIMITS = "least_hub", "long_arc", "least_chained", "most_of_chains", "most_ends"
+LIMITS = Struct("SampleLimits", **dict.fromkeys(_LIMITS, COUNT))
+_LISTS = "spare_sources", "spare_targets", "next_sources", "next_targets"
 MEMORY = Struct(
     "StrongMemory<int32_t>",
-    "spare_sources spare_targets next_sources next_targets row_ends bits words_of_searches "
-    "signatures sums_of_blocks state",
+    f"{' '.join(_LISTS)} row_ends bits words_of_searches signatures sums_of_blocks state",
 )
 # How often blocks that sweep over arcs meet before they turn to vertices; in graphs that are mostly
 # paths, as they have few arcs, much is done so.
@@ -59,7 +53,7 @@ LEAST_CHAINED, CHAIN_DEGREE = 1 << 15, 1.75
 # And of the 4,096 arcs of a sample, so many at most lead to a vertex without arcs out; more do in
 # random graphs, which are trimmed.
 MOST_ENDS = 64
-# First steps, as in strong_memory.cuh.
+# First steps, as in arc_lists.cuh.
 CUT_ARCS, CONTRACT_CHAINS = 1, 2
 
 
@@ -74,9 +68,7 @@ def fill_roots(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
         gpu,
         MEMORY,
         {
-            **dict.fromkeys(
-                ("spare_sources", "spare_targets", "next_sources", "next_targets"), ends
-            ),
+            **dict.fromkeys(_LISTS, ends),
             "row_ends": (2 * (vertices + 1), COUNT),
             "bits": (-(-max(arcs, vertices) // WARP), BITS),
             "words_of_searches": (-(-vertices // VERTICES_OF_WORD), BITS),
@@ -109,14 +101,9 @@ def _begin(gpu: Gpu, graph: Any, memory: PlacedStruct, grid: tuple[int, int]) ->
     (choose,) = PIVOT.load(gpu, pointer, vertex)
     sources, targets = list_arcs(gpu, graph, memory["spare_sources"])
     listed = ARCS.of(gpu, sources=sources, targets=targets, count=arcs)
-    limits = LIMITS.of(
-        gpu,
-        least_hub=_least_hub(vertices, arcs),
-        long_arc=_long_arc(vertices),
-        least_chained=LEAST_CHAINED,
-        most_of_chains=int(CHAIN_DEGREE * vertices),
-        most_ends=MOST_ENDS,
-    )
+    longest = _least_hub(vertices, arcs), _long_arc(vertices)
+    values = *longest, LEAST_CHAINED, int(CHAIN_DEGREE * vertices), MOST_ENDS
+    limits = LIMITS.pack(dict(zip(_LIMITS, values, strict=True)))
     state, components = memory["state"], memory["components"]
     launch(choose, (1, THREADS), vertices, listed, indptr, limits, state, components)
     steps = _first_steps(gpu, graph, state)
@@ -136,8 +123,8 @@ _steps_of_graphs: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
 def _first_steps(gpu: Gpu, graph: Any, state: Any) -> int:
     """Return which kernels are launched first: the sum of their numbers.
 
-    Each looks itself whether it has anything to do, which takes longer than to ask the GPU once for
-    each graph; and to compile one in vain takes longer by far. What is captured cannot ask.
+    They look themselves whether they have anything to do, but to ask the GPU once for each graph
+    saves compiling one in vain. What is captured cannot ask.
     """
     steps = _steps_of_graphs.get(graph)
     if steps is None:

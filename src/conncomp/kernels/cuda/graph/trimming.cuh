@@ -1,17 +1,14 @@
-// Vertices that no arc leads to, or from, once those before them are gone: each is a strong component of its
-// own. What is left of an acyclic graph is nothing.
-//
-// Each vertex awaits as many arcs as lead to it. Those that await none are queued; from each a thread takes
-// the arcs away, and what awaits none then goes on in the shared memory of its block, for some steps, before
-// all blocks meet and share out what they have queued (run). Levels of the queue lie one behind the other:
+// Vertices that no arc leads to, or from, once those before them are gone: strong components of their own.
+// Each vertex awaits as many arcs as lead to it; those that await none are queued. From each a thread takes
+// the arcs away, and what awaits none then goes on in its block's shared memory for some steps, before all
+// blocks meet and share out what they have queued. Levels of the queue lie one behind the other:
 //
 //      0 -> 1 -> 2 -> 4      awaited: 0 1 2 1 1      level 0 of the queue: 0
 //      0 -> 3 -> 2           steps of its block: 0, then 1 and 3, then 2, then 4
 //
-// Where levels are thin, there would be a barrier for every few vertices; so it is given up, and the rest is
-// left to signatures. Cost: an atomic addition an arc and a subtraction for each that is taken away; a
-// barrier for kLocalSteps vertices of the longest path. Source: Kahn 1962; McLendon, Hendrickson, Plimpton
-// and Rauchwerger 2005 trim before they search.
+// Thin levels, a barrier for few vertices, end it. Cost: an atomic addition an arc, and one to take it away;
+// a barrier for kLocalSteps vertices of the longest path. Source: Kahn 1962; McLendon, Hendrickson, Plimpton
+// and Rauchwerger 2005.
 #pragma once
 
 #include "cuda/graph/giant_search.cuh"
@@ -36,14 +33,12 @@ struct LocalQueue {
 template <class Vertex>
 class Trimming {
  public:
-  // Along the arcs of these rows, or against them. There is memory for a vertex each in `awaited` and
-  // `queue`.
+  // Along the arcs of these rows, or against them; `awaited` and `queue` have an entry a vertex.
   __device__ Trimming(const EndsOfVertices<Vertex>& rows, int64_t vertices, Vertex* awaited, Vertex* queue,
                       int64_t (&queued)[3], LocalQueue<Vertex>& local)
       : rows_(rows), vertices_(vertices), awaited_(awaited), queue_(queue), queued_(queued), local_(local) {}
 
-  // Trims what can be reached through wide levels. `ends` of all arcs are where the rows lead. All blocks
-  // meet.
+  // Trims what wide levels reach; the rows lead to the `ends` of arcs. All blocks meet.
   __device__ int64_t run(int64_t arcs, const Vertex* starts, const Vertex* ends, GridBarrier& barrier) {
     if (grid_thread() < 3) queued_[grid_thread()] = 0;
     visit_of_grid(vertices_, [&](int64_t v) { awaited_[v] = 0; });
@@ -62,8 +57,8 @@ class Trimming {
   }
 
  private:
-  // The level that was queued becomes the one to go through; whether that is worth it. Of three counters one
-  // is added to, one is read after the barrier, and one is cleared for the next level.
+  // Goes on to the level that was queued; returns whether that is worth it. Of three counters one is added
+  // to, one read after the barrier, and one cleared for the next level.
   __device__ bool end_of_level(int level, GridBarrier& barrier) {
     barrier.wait();
     begin_ = end_;
@@ -97,8 +92,8 @@ class Trimming {
     else
       queue_for_all(v);
   }
-  // By all threads of a block: goes through vertices of the queue from `first` on, and through those that
-  // they release.
+  // Goes through vertices of the queue from `first` on, and those that they release. All threads of a block
+  // call.
   __device__ void go_on_from(int64_t first, int64_t end) {
     int count = int(end - first < kStrongThreads ? end - first : kStrongThreads);
     Vertex v = int(threadIdx.x) < count ? queue_[first + threadIdx.x] : Vertex(-1);
@@ -167,8 +162,8 @@ CONNCOMP_PHASE int64_t trim(Trimming<Vertex> trimming, int64_t arcs, const Verte
   return trimming.run(arcs, starts, ends, barrier);
 }
 
-// Whether a sample of the vertices, one of each group of neighbours, has any that no arc leads to. There is
-// memory for it in `awaited`. Cost: targets read once. All blocks meet.
+// Whether any of a sample of vertices, one of each group of neighbours, has no arc in. `awaited` is memory.
+// Cost: targets read once. All blocks meet.
 template <class Vertex>
 __device__ inline bool has_first(ArcList<const Vertex> arcs, int64_t vertices, Vertex* awaited,
                                  GridBarrier& barrier) {

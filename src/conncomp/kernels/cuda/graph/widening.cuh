@@ -1,13 +1,9 @@
-// Signatures that widen from vertex to vertex, where sweeps over arcs would take too many: only what has
-// changed is passed on.
-//
-// A block has a share of consecutive vertices, each with two marks, for what it knows of its ancestors and of
-// its descendants. A sweep of the block takes the marks of its share; each vertex that had one passes on
-// along its arcs, or against them, and marks those that did not know, whosesoever they are. What a vertex
-// knows, it first completes by what its smallest and largest ancestors know, and it tells them of its
-// descendants: so knowledge jumps. Cost: each vertex between two that know is marked a few times, and its row
-// read each time; two bits a vertex of the share a sweep. Source: the marks are a frontier as in the
-// breadth-first search of Merrill, Garland and Grimshaw 2012, the signatures of Alabandi, Sands, Biros and
+// Signatures that widen from vertex to vertex, where sweeps over arcs would be too many. A block has a share
+// of consecutive vertices, each with a mark for its ancestors and one for its descendants. Its sweep takes
+// the marks of the share; a vertex that had one completes what it knows by what its smallest and largest
+// ancestors know, passes it on along its arcs, or against them, and marks whoever did not know. Cost: a
+// vertex between two that know is marked, and its row read, a few times; two bits a vertex and sweep. Source:
+// marks as the frontier of Merrill, Garland and Grimshaw 2012, signatures of Alabandi, Sands, Biros and
 // Burtscher 2023.
 #pragma once
 
@@ -40,85 +36,79 @@ struct WorkQueue {
   }
 };
 
-// What one block does to widen signatures.
 template <class Vertex>
-class Widening {
- public:
-  __device__ Widening(int64_t vertices, const Signatures<Vertex>& signatures,
-                      const EndsOfVertices<Vertex> (&rows)[kDirections], const uint32_t* open,
-                      uint32_t* marks, WorkQueue<Vertex> queue)
-      : share_(vertices),
-        signatures_(signatures),
-        rows_{rows[kAlong], rows[kAgainst]},
-        open_(open),
-        marks_{marks},
-        queue_(queue) {}
+struct Widening {
+  Share share;
+  Signatures<Vertex> signatures;
+  EndsOfVertices<Vertex> rows[kDirections];
+  const uint32_t* open_words;  // a bit a vertex: whether it has work
+  BitPairs<Vertex> all_marks;  // what it has to pass on
+  WorkQueue<Vertex> queue;
+  bool changed = false;
 
-  // By all threads: passes on what is known of the open vertices of the share, or of those that are marked,
-  // and then of those that are marked since. Returns whether it has widened any signature.
+  // Passes on what is known of the share's open vertices, or of marked ones, and then of those marked since.
+  // Returns whether any signature has widened. All threads call.
   __device__ bool pass_on(bool all) {
-    changed_ = false;
+    changed = false;
     for (int sweep = 0; sweep < kMarkedSweeps; ++sweep) {
       bool is_busy = false;
-      for (int64_t row = share_.begin + int(threadIdx.x) - lane(); row < share_.end; row += kStrongThreads) {
+      for (int64_t row = share.begin + int(threadIdx.x) - lane(); row < share.end; row += kStrongThreads) {
         const int64_t v = row + lane();
         const uint32_t marks = all && sweep == 0 ? kBoth : take_marks(v);
-        const bool has_work = marks && open_[row / kWarp] >> lane() & 1;
+        const bool has_work = marks && open_words[row / kWarp] >> lane() & 1;
         is_busy |= has_work;
         // Work is done in one place: three were a seventh of what strong_components takes to compile.
 #pragma unroll 1
         for (int direction = 0; direction < kDirections; ++direction) {
-          queue_.push(has_work && marks >> direction & 1, Vertex(v), direction);
-          const bool is_last = direction + 1 == kDirections && row + kStrongThreads >= share_.end;
-          while (queue_.count >= (is_last ? 1 : kWarp)) pop(queue_.count < kWarp ? queue_.count : kWarp);
+          queue.push(has_work && marks >> direction & 1, Vertex(v), direction);
+          const bool is_last = direction + 1 == kDirections && row + kStrongThreads >= share.end;
+          while (queue.count >= (is_last ? 1 : kWarp)) pop(queue.count < kWarp ? queue.count : kWarp);
         }
       }
       if (!__syncthreads_or(is_busy)) break;
     }
-    return changed_;
+    return changed;
   }
 
- private:
   static constexpr int kLongRow = 32;  // from here on a row is the work of a warp
 
   // The marks of v, which are taken away. A warp has two words of them.
   __device__ uint32_t take_marks(int64_t v) const {
-    uint32_t* const word = marks_.word(Vertex(v));
-    uint32_t marks = v < share_.end ? Current::load(word) : 0;
+    uint32_t* const word = all_marks.word(Vertex(v));
+    uint32_t marks = v < share.end ? Current::load(word) : 0;
     if (marks && v % kVerticesOfWord == 0) marks = Current::exchange(word, uint32_t(0));
     marks = __shfl_sync(kAllLanes, marks, lane() & ~(kVerticesOfWord - 1));
-    return marks_.pick(marks, Vertex(v));
+    return all_marks.pick(marks, Vertex(v));
   }
-  // Lets half of the signature of v include more. Whoever takes the mark may read it as it was before, as
-  // nothing orders the two: so it is a sweep over all open vertices that has to change nothing.
+  // Lets half of the signature of v include more. Nothing orders it and the mark, so whoever takes the mark
+  // may read the old one: a sweep over all open vertices has to end it.
   __device__ void tell(Vertex v, int direction, const Range<Vertex>& more) {
-    if (!signatures_.widen(v, direction, signatures_.range(v, direction), more)) return;
-    marks_.add(v, uint32_t(1) << direction);
-    changed_ = true;
+    if (!signatures.widen(v, direction, signatures.range(v, direction), more)) return;
+    all_marks.add(v, uint32_t(1) << direction);
+    changed = true;
   }
   // By all threads of a warp: takes the last pieces of work.
   __device__ void pop(int some) {
     __syncwarp();
-    queue_.count -= some;
+    queue.count -= some;
     const bool has_work = lane() < some;
-    const Vertex v = has_work ? queue_.vertices[queue_.count + lane()] : Vertex(0);
-    const int direction = has_work ? queue_.directions[queue_.count + lane()] : 0;
+    const Vertex v = has_work ? queue.vertices[queue.count + lane()] : Vertex(0);
+    const int direction = has_work ? queue.directions[queue.count + lane()] : 0;
     __syncwarp();
     Range<Vertex> known{0, 0};
     int64_t begin = 0, end = 0;
     if (has_work) {
-      begin = rows_[direction].begin(v), end = rows_[direction].end(v);
-      const Range<Vertex> own = signatures_.range(v, direction),
-                          opposite = signatures_.range(v, 1 - direction);
+      begin = rows[direction].begin(v), end = rows[direction].end(v);
+      const Range<Vertex> own = signatures.range(v, direction), opposite = signatures.range(v, 1 - direction);
       known = own;
-      if (own.low != v) known.include(signatures_.range(own.low, direction));
-      if (own.high != v) known.include(signatures_.range(own.high, direction));
-      changed_ |= signatures_.widen(v, direction, own, known);
+      if (own.low != v) known.include(signatures.range(own.low, direction));
+      if (own.high != v) known.include(signatures.range(own.high, direction));
+      changed |= signatures.widen(v, direction, own, known);
       // What reaches v reaches its descendants, and the other way round.
       if (opposite.low != v) tell(opposite.low, direction, known);
       if (opposite.high != v) tell(opposite.high, direction, known);
       if (end - begin < kLongRow)
-        for (int64_t k = begin; k < end; ++k) tell(rows_[direction].ends[k], direction, known);
+        for (int64_t k = begin; k < end; ++k) tell(rows[direction].ends[k], direction, known);
     }
     for (uint32_t open = __ballot_sync(kAllLanes, end - begin >= kLongRow); open; open &= open - 1) {
       const int worker = __ffs(int(open)) - 1, way = __shfl_sync(kAllLanes, direction, worker);
@@ -127,21 +117,13 @@ class Widening {
                                       __shfl_sync(kAllLanes, known.high, worker)};
 #pragma unroll 1
       for (int64_t k = __shfl_sync(kAllLanes, begin, worker) + lane(); k < row_end; k += kWarp)
-        tell(rows_[way].ends[k], way, known_there);
+        tell(rows[way].ends[k], way, known_there);
     }
   }
-
-  const Share share_;
-  const Signatures<Vertex> signatures_;
-  const EndsOfVertices<Vertex> rows_[kDirections];
-  const uint32_t* const open_;    // a bit a vertex: whether it has work
-  const BitPairs<Vertex> marks_;  // what it has to pass on
-  WorkQueue<Vertex> queue_;
-  bool changed_ = false;
 };
 
-// Widens signatures until they are final. All blocks meet. As the work of a sweep is inlined, it is called in
-// one place: copies of it were half of the time that this kernel takes to compile.
+// Widens signatures until they are final. All blocks meet. Called in one place: copies were half of what this
+// kernel takes to compile.
 template <class Vertex>
 CONNCOMP_PHASE void settle_vertices(Widening<Vertex> widening, GridBarrier& barrier) {
   int marked_barriers = 0;  // until all open vertices pass on
@@ -155,8 +137,8 @@ CONNCOMP_PHASE void settle_vertices(Widening<Vertex> widening, GridBarrier& barr
   }
 }
 
-// Opens the vertices that have arcs both along and against them; others are components of their own. A word
-// of bits for the vertices of a warp. Clears all marks.
+// Opens the vertices that have arcs both ways, a bit each; others are components of their own. Clears all
+// marks.
 template <class Vertex>
 __device__ inline void open_vertices(int64_t vertices, const EndsOfVertices<Vertex> (&rows)[kDirections],
                                      uint32_t* open, uint32_t* marks) {

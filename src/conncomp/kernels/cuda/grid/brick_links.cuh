@@ -1,20 +1,18 @@
-// Which elements of a brick are connected, and its components.
-//
-// A component of a brick is a set of its bits that are linked, directly or not, within the brick. It grows
-// from one element by shifts: `grown` adds what is linked to it until nothing is.
+// Which elements of a brick are connected. A component, a set of bits that are linked within the brick, grows
+// from one element by shifts until `grown` adds nothing.
 #pragma once
 
 #include "cuda/grid/brick.cuh"
 
 namespace conncomp {
 
-// Bits of the values of a brick's elements by which values can be told apart, a plane for each.
+// The number of planes: bits of values by which the values of a brick's elements can be told apart.
 constexpr int kPlanes = 2;
 
 struct ValuePlanes {
   Bits plane[kPlanes];
 
-  // The elements that have the value of some others, which all have one.
+  // The elements that have the value of some others, which have one value.
   __device__ Bits equal_to(Bits elements) const {
     Bits equal = ~Bits(0);
 #pragma unroll
@@ -23,10 +21,10 @@ struct ValuePlanes {
   }
 };
 
-// How the values of foreground elements are compared: not at all, if there is one; by planes; or one by one.
+// How foreground is compared: not at all if it has one value, by planes, or value by value.
 enum class Comparison : uint8_t { kNone, kPlanes, kValues };
 
-// Links of a brick whose foreground has one value: a step of growth needs nothing but the foreground.
+// Links of a brick whose foreground has one value: growth needs only the foreground.
 template <int axes>
 struct OneValueLinks {
   using B = Brick<axes>;
@@ -46,15 +44,14 @@ struct BrickLinks {
   using B = Brick<axes>;
   Bits foreground;
   int connectivity;
-  // Where values are compared one by one, links are given one by one. If not, neighbours in the foreground
-  // are linked where they are of one value, and neighbours are those of the connectivity.
+  // For kValues, `back` has the links; else neighbours of the connectivity are linked if they have one value.
   Comparison comparison;
   union {
     Bits back[B::kNoStep];  // the elements that are linked to the one at each step before, in this brick
     ValuePlanes planes;
   };
 
-  // Calls body(links) with these, or with links of one value if they are such.
+  // Calls body(links) with OneValueLinks if they do, else with these.
   template <class Body>
   __device__ void with_fewest(Body&& body) const {
     if (comparison == Comparison::kNone)
@@ -63,19 +60,17 @@ struct BrickLinks {
       body(*this);
   }
   __device__ bool one_by_one() const { return comparison == Comparison::kValues; }
-  // The foreground that has the value of some elements, which all have one.
+  // The foreground with the value of some elements, which have one value.
   __device__ Bits of_value(Bits elements) const {
     return comparison == Comparison::kNone ? foreground : foreground & planes.equal_to(elements);
   }
 
-  // What the component of the first of some elements grows from.
   __device__ static Bits start(Bits elements) { return lowest_bit(elements); }
-  // Whether the brick is full of one value, and so a component.
+  // Whether the brick is full of one value, and so one component.
   __device__ bool whole(Bits elements) const {
     return ~elements == 0 && !one_by_one() && ~of_value(lowest_bit(elements)) == 0;
   }
-  // Some elements, and those that they are linked to. Where that takes no longer than to ask whether a
-  // component has grown, it grows twice.
+  // Elements and those linked to them; twice where that takes no longer than to ask whether it has grown.
   __device__ Bits grown(Bits bits) const {
     if (one_by_one()) return with_linked(bits);
     const Bits equal = of_value(bits);
@@ -88,7 +83,7 @@ struct BrickLinks {
       bits |= (bits & back[step]) >> B::distance_back(step) | (bits << B::distance_back(step) & back[step]);
     return bits;
   }
-  // The elements that are linked to another one; or those near foreground of their value.
+  // The elements linked to another one, or near foreground of their value.
   __device__ Bits with_neighbour() const {
     if (comparison == Comparison::kNone) return B::surroundings(foreground, connectivity);
     Bits elements = 0;
@@ -125,21 +120,17 @@ __device__ inline Bits component_of(const Links& links, Bits bit) {
   }
 }
 
-// Which component each element of a brick is in: the number of the component's first element as six planes of
-// bits. Of a component {1, 2, 5} and one {3, 4}:
-//
-//   element    0 1 2 3 4 5
-//   first      0 1 1 3 3 1      digit[0]  0 1 1 1 1 1,  digit[1]  0 0 0 1 1 0,  the others 0
+// The number of the first element of each one's component, as planes: of components {1, 2, 5} and {3, 4}
+// digit[0] is 0 1 1 1 1 1, and digit[1] 0 0 0 1 1 0.
 constexpr int kFirstDigits = 6;
 
 struct FirstDigits {
   Bits digit[kFirstDigits];
 
-  // The elements whose number has a digit.
+  // The elements whose own number has the digit.
   CONNCOMP_ANYWHERE static constexpr Bits numbers_with(int k) {
     return ~Bits(0) / ((Bits(1) << (1 << k)) + 1) << (1 << k);
   }
-  // Elements that are components by themselves.
   __device__ static FirstDigits of_each(Bits elements) {
     FirstDigits digits;
 #pragma unroll
@@ -152,11 +143,11 @@ struct FirstDigits {
   }
   __device__ uint32_t low(int k) const { return uint32_t(digit[k]); }
   __device__ uint32_t high(int k) const { return uint32_t(digit[k] >> 32); }
-  // As of BrickLinks: components, which are known, do not grow.
+  // As BrickLinks, with components that are complete.
   __device__ static bool whole(Bits) { return false; }
   __device__ Bits start(Bits elements) const { return component(lowest(elements)) & elements; }
   __device__ static Bits grown(Bits component) { return component; }
-  // The elements of the component whose first one is given; if that is 0, background, too.
+  // The elements of the component of a first element; for 0 these include the background.
   __device__ Bits component(int first) const {
     Bits elements = ~Bits(0);
 #pragma unroll

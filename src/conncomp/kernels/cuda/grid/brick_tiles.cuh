@@ -1,10 +1,7 @@
-// An array in tiles of bricks: where bricks and elements of a tile are, and what tiles tell each other.
-//
-// A tile is a block's, a brick of it a thread's. In a tile
-//   a brick has a number, its thread;
-//   an element has a node, its place in the tile in C order, which fits into 16 bits; the node of the first
-//   element of a set is the smallest.
-// An element of the array has an index, from the beginning of its item.
+// An array as tiles of bricks: places of bricks and elements, and what kernels keep in global memory. A block
+// has a tile, a thread a brick. Within a tile, a brick has a number, its thread, and an element has a node,
+// its place in C order, which fits into 16 bits. An element of the array has an index, from the beginning of
+// its item.
 #pragma once
 
 #include "cuda/grid/brick_values.cuh"
@@ -19,7 +16,7 @@ struct BrickTiles : Tiling<rank, Brick<(rank < 3 ? rank : 3)>::kLog, Logs> {
   static constexpr int kThreads = rank < 3 ? 128 : 256;  // a thread for each brick; at most so many
   using B = Brick<kAxes>;
 
-  // The number of a cell's brick in its tile, and in the item.
+  // The number of a cell's brick in its tile; and in the item.
   template <class Index>
   __device__ int brick_of(const Cell<rank, Index>& cell) const {
     int brick = 0;
@@ -33,15 +30,14 @@ struct BrickTiles : Tiling<rank, Brick<(rank < 3 ? rank : 3)>::kLog, Logs> {
     return (int64_t(tile_of(cell)) << Base::log_parts()) + brick_of(cell);
   }
 
-  // Where the coordinate along an axis begins among the bits of a node.
+  // Where the coordinate along an axis begins in the bits of a node.
   __device__ int shift(int a) const { return log_before(a) + a * B::kLog; }
-  // How far the node of an element is from that of the first one of its brick.
+  // The distance of an element's node from that of its brick's first one; and from that at a step.
   __device__ int distance_in_tile(int bit) const {
     int distance = 0;
     unrolled<kAxes>([&](int a) { distance |= B::coordinate(bit, a) << shift(a); });
     return distance;
   }
-  // How far the node of an element is from that of one at a step in the tile.
   __device__ int distance_back_in_tile(int step) const {
     int distance = 0;
     unrolled<kAxes>([&](int a) { distance -= B::step(step, a) * (1 << shift(a)); });
@@ -64,7 +60,7 @@ struct BrickTiles : Tiling<rank, Brick<(rank < 3 ? rank : 3)>::kLog, Logs> {
     return bit;
   }
 
-  // How far an element is from the first one of its tile, or of its brick, in the array.
+  // The distance in the array of an element from the first one of its tile; of its brick.
   template <class Index>
   __device__ Index index_of_node(int node) const {
     Index index = 0;
@@ -80,8 +76,7 @@ struct BrickTiles : Tiling<rank, Brick<(rank < 3 ? rank : 3)>::kLog, Logs> {
     for (int a = 1; a < kAxes; ++a) index += Index(B::coordinate(bit, a)) * Index(axis(a).index_stride);
     return index;
   }
-  // How far an element is from the first one of a brick, in units of a stride, if it is along(a) elements
-  // from it along each axis; axes close on themselves.
+  // The same in units of a stride, for an element along(a) elements away; axes close on themselves.
   template <class Index, class Along, class Stride>
   __device__ auto distance_across(const Cell<rank, Index>& first, Along&& along, Stride&& stride) const {
     decltype(stride(axis(0))) sum = 0;
@@ -94,20 +89,18 @@ struct BrickTiles : Tiling<rank, Brick<(rank < 3 ? rank : 3)>::kLog, Logs> {
     });
     return sum;
   }
-  // How far the end of an axis is from where a brick begins: 0 or less for one that is beyond it.
+  // The distance of the end of an axis from the brick's beginning: at most 0 for a brick beyond it.
   template <class Index>
   __device__ Index to_end(const Cell<rank, Index>& first, int a) const {
     return Index(axis(a).length) - first.at[rank - 1 - a];
   }
-  // The length of a brick along an axis, which no one may compare with kSide: that is asked of `to_end`. The
-  // assembler of CUDA 12.8 to 13.3 makes one instruction of both for GPUs of 9.0, and it is wrong
-  // (tests/kernels/test_clamps.py).
+  // The length of a brick along an axis. Compare `to_end` with kSide, never this: the assembler of CUDA 12.8
+  // to 13.3 makes one wrong instruction of both on GPUs of 9.0 (tests/kernels/test_clamps.py).
   template <class Index>
   __device__ int length(const Cell<rank, Index>& first, int a) const {
     const Index end = to_end(first, a);
     return end < 0 ? 0 : end < B::kSide ? int(end) : B::kSide;
   }
-  // Which elements of a brick are in the array.
   template <class Index>
   __device__ Bits inside(const Cell<rank, Index>& first) const {
     Bits elements = ~Bits(0);
@@ -122,7 +115,7 @@ struct BrickTiles : Tiling<rank, Brick<(rank < 3 ? rank : 3)>::kLog, Logs> {
     return {first, [&](int a) { return axis(a).value_stride; }, inside};
   }
 
-  // The elements of a brick that a step takes out of the tile, or across the end of a periodic axis.
+  // The elements that a step takes out of the tile, or across the end of a periodic axis.
   template <class Index>
   __device__ Bits leaving(const Cell<rank, Index>& first, int brick, int step) const {
     Bits elements = 0;
@@ -135,7 +128,7 @@ struct BrickTiles : Tiling<rank, Brick<(rank < 3 ? rank : 3)>::kLog, Logs> {
     });
     return elements;
   }
-  // The elements of a brick whose neighbours at a step lie over the end of an axis.
+  // The elements whose neighbours at a step lie over the end of an axis.
   template <class Index>
   __device__ Bits over_ends(const Cell<rank, Index>& first, int step) const {
     Bits elements = 0;
@@ -158,31 +151,22 @@ __device__ inline int64_t next_turn(int32_t* next) {
   return number;
 }
 
-// What the kernels tell each other, in global memory: of each brick, numbered tile by tile, of each tile and
-// of each item. Laid out as in tiled_bricks.py.
+// What kernels keep of each brick, numbered tile by tile, tile and item. Laid out as in tiled_bricks.py.
 struct BrickTable {
-  Bits* foreground;  // of a brick
-  Bits* links;       // of a brick and a backward step to neighbours: which elements are linked to the one at
-                     // the step, in this brick or, unless other links make up for that, in another one; words
-                     // of one step follow each other. Null where neighbours are compared by value
-  Bits* settled;     // of a brick: the first elements of components that need no entry among the labels, as
-                     // they are in this brick alone and reach no border of the tile
-  Bits* roots;       // of a brick: the first elements of the other components of the tile, and at last of all
-                     // components of the array. Null where they are not numbered
-  Bits* planes;      // of a brick and a plane: bits of values, if they are compared by planes; those of one
-                     // plane follow each other. Null where neighbours are not compared by value
-  Comparison* comparison;  // of a tile: how its foreground is compared
-  void* frame;             // of a tile: the Frame of its values, unless they are compared one by one
-  Bits* first_digit;   // of a brick and a digit: which component each element is in (FirstDigits); those of
-                       // one digit follow each other. Null where neighbours are compared by value
-  bool* sparse;        // of a tile: whether it has been labelled by sparse_tiles.cuh. Null where none is
-  int32_t* elsewhere;  // whether the array is labelled by row_tiles.cuh or bundle_tiles.cuh instead, and what
-                       // these need for it. Null where it is not asked
-  int64_t* components;  // of an item: how many it has
+  Bits* foreground;        // of a brick
+  Bits* links;             // of a step and a brick: elements linked to the one there; null if by value
+  Bits* settled;           // of a brick: first elements of components that need no entry among the labels
+  Bits* roots;             // of a brick: first elements of the others, at last of all; null if not numbered
+  Bits* planes;            // of a plane and a brick: bits of values; null if links are given
+  Comparison* comparison;  // of a tile
+  void* frame;             // of a tile: the Frame of its values, unless it is kValues
+  Bits* first_digit;       // of a digit and a brick: see FirstDigits; null if by value
+  bool* sparse;            // of a tile: whether sparse_tiles.cuh labelled it; null if none may be
+  int32_t* elsewhere;      // whether row_tiles.cuh or bundle_tiles.cuh label the array; null if neither may
+  int64_t* components;     // of an item
   int64_t bricks;
 
-  // Where `elsewhere` of a volume says which tile is next to be labelled, joined and written: few blocks take
-  // them in turn, as returns of many would take time.
+  // From here on `elsewhere` of a volume has the next tiles to label, join and write, for few blocks.
   static constexpr int kTurns = 2;
 
   __device__ bool is_elsewhere() const { return elsewhere != nullptr && elsewhere[0]; }
@@ -207,8 +191,7 @@ struct BrickTable {
   }
 };
 
-// The links of a brick by a rule, of which bricks know three: Equal and Above, for the steps of a
-// connectivity, and GivenLinks, for what any rule and neighbourhood have been turned into (link_bricks.cuh).
+// A brick's links by Equal or Above, or GivenLinks, which link_bricks.cuh makes of any rule.
 template <class T, class Tiles, class Index>
 __device__ inline BrickLinks<Tiles::kAxes> links_of_brick(const Equal<T>&, const Tiles& tiles,
                                                           const BrickTable& table, const T* values,
@@ -230,7 +213,7 @@ __device__ inline BrickLinks<Tiles::kAxes> links_of_brick(const Above<T>&, const
   return {foreground, int(tiles.grid.connectivity), Comparison::kNone, {}};
 }
 
-// Links that are given as words, one by one, along steps that move along `most_moves` axes at most.
+// Links given as words, along steps that move along `most_moves` axes at most.
 template <int most_moves>
 struct GivenLinks {
   using Value = uint8_t;
@@ -257,7 +240,7 @@ __device__ inline GivenBrickLinks<Tiles::kAxes> links_of_brick(
   using B = typename Tiles::B;
   GivenBrickLinks<Tiles::kAxes> brick{{foreground, 0, Comparison::kValues, {}}};
   given.for_each_step(tiles, table, number, [&](int step, Bits linked) {
-    // Values may have changed since the masks were made of them: both ends are foreground of the masks.
+    // Values may have changed since the masks were made: both ends are foreground of the masks.
     brick.back[step] = linked & B::stays(step, inside) & foreground & foreground << B::distance_back(step);
   });
   return brick;

@@ -7,7 +7,7 @@
 
 namespace conncomp {
 
-// What values foreground has: none yet, one, or several.
+// The values that foreground has: none so far, one, or several.
 template <class Value>
 struct ValuesMet {
   Value value;  // the first one
@@ -21,30 +21,28 @@ struct ValuesMet {
   }
 };
 
-// What the threads of a block need to find out whether the foreground of all has one value.
+// Tells the threads of a block whether the foreground of all has one value.
 template <class Value, int warps>
 struct ValueOfBlock {
   Value value[warps];
   bool has_value[warps];
 
-  // Returns the value that the first warp met that met any; threads that know of another one have met
-  // several. All threads call together.
+  // Returns a value that was met; threads that know another have met several. All threads call.
   __device__ Value common(ValuesMet<Value>& met) {
     const int warp = int(threadIdx.x) / kWarp;
     const uint32_t with_value = __ballot_sync(kAllLanes, met.any);
     if (lane() == 0) has_value[warp] = with_value != 0;
-    if (with_value != 0 && lane() == __ffs(int(with_value)) - 1) value[warp] = met.value;
+    if (with_value != 0 && lane() == lowest(with_value)) value[warp] = met.value;
     __syncthreads();
-    // Lane k compares the value of warp k.
     const bool compares = lane() < int(blockDim.x) / kWarp && has_value[lane()];
     const uint32_t comparing = __ballot_sync(kAllLanes, compares);
-    const Value first = value[comparing == 0 ? 0 : __ffs(int(comparing)) - 1];
+    const Value first = value[comparing == 0 ? 0 : lowest(comparing)];
     met.several |= (compares && !(value[lane()] == first)) || (met.any && !(met.value == first));
     return first;
   }
 };
 
-// Values that planes can tell apart: integers, as numbers that differ in their bits may be equal.
+// Planes tell integers apart; floating-point numbers of different bits may be equal.
 template <class Value>
 constexpr bool kHasPlanes = false;
 template <>
@@ -56,9 +54,8 @@ constexpr bool kHasPlanes<uint32_t> = true;
 template <>
 constexpr bool kHasPlanes<uint64_t> = true;
 
-// What the foreground of a tile is made of: `base`, and numbers that differ from it by some of two bits, or
-// by all bits of `differing`. So the lowest and the highest of these tell them apart. If it is 0, all are
-// `base`.
+// The values of a tile's foreground: `base`, and numbers that differ from it by some of two bits or by all
+// bits of `differing`, so that the lowest and highest of these tell them apart. 0 if all are `base`.
 template <class Value>
 struct Frame {
   Value base, differing;
@@ -73,8 +70,7 @@ struct Frame {
   }
 };
 
-// The frame of values that differ from one of them in some bits. Those that differ in their last two bits
-// have one frame, whichever they are.
+// The frame of values that differ from one in some bits; one frame for all that differ in the last two.
 template <class Value>
 __device__ inline Frame<Value> frame_of(Value value, Value differing) {
   if ((differing & ~Value(3)) == 0) differing = 3;
@@ -86,7 +82,7 @@ __device__ inline Frame<Value> frame_of(Value value, Value differing) {
   return frame;
 }
 
-// The values of a brick, which begins at `first`; those that are not `inside` are not in the array.
+// The values of a brick, which begins at `first`, as far as it is `inside` the array.
 template <class Value, int axes>
 struct BrickValues {
   using B = Brick<axes>;
@@ -101,7 +97,6 @@ struct BrickValues {
   Bits inside;
   bool aligned;
 
-  // The stride along an axis is stride_of(axis).
   template <class StrideOf>
   __device__ BrickValues(const Value* first, StrideOf&& stride_of, Bits inside)
       : first(first), inside(inside) {
@@ -134,12 +129,12 @@ struct BrickValues {
     }
     return value;
   }
-  // Of bytes: the words of a row, wherever its values lie; what is not inside is `outside`.
+  // The words of a row of bytes; what is not inside is `outside`.
   __device__ Words bytes(int row, Value outside) const {
     if (aligned) return words(row);
     return gathered(at(row * kRow), stride[0], uint32_t(inside >> row * kRow), outside);
   }
-  // Called, not inlined, as several functions need it for bricks at the ends of arrays.
+  // Called, not inlined, as several functions need it at the ends of arrays.
   CONNCOMP_PHASE static Words gathered(const Value* first, int64_t stride, uint32_t inside, Value outside) {
     Words row{};
 #pragma unroll
@@ -211,7 +206,7 @@ struct BrickValues {
     bits |= bits >> 16;
     return uint8_t(bits | bits >> 8);
   }
-  // The planes of a frame; `strangers` gets the elements that it does not have.
+  // The planes of a frame; `strangers` gets the elements that it lacks.
   __device__ ValuePlanes planes(const Frame<Value>& frame, Bits& strangers) const {
     const int bit[kPlanes] = {frame.bit(0), frame.bit(1)};
     ValuePlanes planes{};
@@ -238,7 +233,7 @@ struct BrickValues {
     if (frame.has_two_bits()) strangers = 0;
     return planes;
   }
-  // The same of a row of bytes, four at a time; of each plane, and of strangers, the bits of the row.
+  // The same for a row of bytes, four at a time.
   __device__ static void planes_of_bytes(const Words& bytes, const int (&bit)[kPlanes],
                                          const Frame<Value>& frame, uint32_t (&in_row)[kPlanes + 1]) {
 #pragma unroll
@@ -298,7 +293,7 @@ struct BrickValues {
     }
   }
 
-  // Of some rows of bytes, four at a time: it is where the difference to the background is not 0.
+  // For some rows of bytes, four at a time: foreground is where the difference to the background is not 0.
   template <int rows>
   __device__ Bits foreground_bytes(int first_row, uint8_t background, ValuesMet<uint8_t>& met) const {
     uint32_t differences[rows * kWords], value = 0, odd = 0;
@@ -310,7 +305,7 @@ struct BrickValues {
     }
 #pragma unroll
     for (uint32_t& word : differences) value |= word ^= in_all(background);
-    // If all bytes that are not 0 are the same, that is what they are joined by "or".
+    // If all bytes that are not 0 are the same, their "or" is that byte.
     value |= value >> 16;
     value = (value | value >> 8) & 0xffu;
     uint32_t half[2] = {0, 0};
@@ -327,11 +322,11 @@ struct BrickValues {
     return foreground;
   }
   __device__ static uint32_t in_all(uint8_t byte) { return byte * kEachByte; }
-  // Four bits, the highest ones of bytes, come to the top of a word whose others move down.
+  // Moves the highest bits of four bytes to the top of a word, whose others move down.
   __device__ static uint32_t appended(uint32_t word, uint32_t tops) {
     return word >> 4 | (tops * 0x00204081u & 0xf0000000u);
   }
-  // Of bytes: which have some of the bits of a mask.
+  // The bytes that have some of the bits of a mask.
   __device__ Bits with_bits(uint8_t mask) const {
     uint32_t half[2] = {0, 0};
 #pragma unroll
@@ -353,14 +348,14 @@ struct BrickValues {
     return half[0] | Bits(half[1]) << 32;
   }
 
-  // The links between equal elements at some backward steps in this brick, a bit for each code.
+  // The links between equal elements at some backward steps (a bit per code) in this brick.
   __device__ BrickLinks<axes> equal_links(Bits foreground, uint32_t steps) const {
     if constexpr (sizeof(Value) == 1)
       return links_of_bytes(foreground, steps);
     else
       return links(Equal<Value>{}, foreground, steps);
   }
-  // Of bytes, a row at once, as one number.
+  // For bytes, a row at once as one number.
   __device__ BrickLinks<axes> links_of_bytes(Bits foreground, uint32_t steps) const {
     constexpr int kLayer = axes < 3 ? 1 : kRows / B::kSide;  // rows before that may be compared
     BrickLinks<axes> brick{foreground, 0, Comparison::kValues, {}};
@@ -406,8 +401,7 @@ struct BrickValues {
     return kRow == 4 ? low : low | uint32_t(bits_of_bytes(bytes_set(uint32_t(row >> 32)))) << 4;
   }
 
-  // Asks a rule for the link of each element to those at some backward steps in this brick, a bit for each
-  // code.
+  // The same for any rule, element by element.
   template <class Rule>
   __device__ BrickLinks<axes> links(const Rule& rule, Bits foreground, uint32_t steps) const {
     constexpr int kLayer = axes < 2 ? kRow : kBits / B::kSide;  // elements before that may be compared

@@ -1,29 +1,18 @@
-// Connected components of large volumes of bytes of one value whose elements touch at corners, on the GPU, by
-// runs of bundles of 2 x 2 rows. The default for them, if a sample sees no other value. What: as
-// tiled_bricks.cuh.
+// Labels large volumes of bytes of one foreground value that touch at corners, by runs of bundles of 2 x 2
+// rows: the default for them, if a sample sees no other value. All that the rows of a bundle hold in
+// neighbouring columns touches, so a run of the "or" of its rows is connected and is a node. A tile of 64 x
+// 16 x 16 elements has 128 words of bundles, a thread each. sample_bundles chooses; label_bundle_tiles takes
+// that back where it finds another value, and bricks label the array; the rest is as in run_tiles.cuh. Of
+// each of the four bundles that come before one, one or two rows lie beside it, its edge:
 //
-// Whatever rows of a bundle hold in neighbouring columns touches. So a run of the "or" of four rows is
-// connected, and is a node; there are few, as runs of noise grow together. A tile of 64 x 16 x 16 elements
-// has 128 words of bundles, one for each thread of a block:
+//     z    before   . .  2 2  . .      0  (y - 1)         rows 0 and 2 touch rows 1 and 3 of that
+//          before   . 1  2 2  3 .      1  (y - 1, z - 1)  row 0 touches row 3
+//          own      0 0  # #    y      2  (z - 1)         rows 0 and 1 touch rows 2 and 3
+//          own      0 0  # #           3  (y + 1, z - 1)  row 1 touches row 2
 //
-//    sample_bundles       whether foreground has one value, as far as a sample tells; a tile with another one
-//                         takes that back, and bricks label the array
-//    label_bundle_tiles   runs become nodes of a forest in shared memory (run_forest.cuh), linked to those of
-//                         bundles before, by the rows that lie beside each other, within the tile; the first
-//                         element of a component is the least of all its runs'. The rest as in run_tiles.cuh
-//    join_bundle_tiles    likewise, across the borders of tiles
-//    write_bundle_labels  likewise
-//
-// Along two axes four bundles come before one; of each a row or two lie beside it, which are its edge:
-//
-//    z    before   . .  2 2  . .      0  (y - 1)         rows 0 and 2 touch rows 1 and 3 of that
-//         before   . 1  2 2  3 .      1  (y - 1, z - 1)  row 0 touches row 3
-//         own      0 0  # #           2  (z - 1)         rows 0 and 1 touch rows 2 and 3
-//         own      0 0  # #    y      3  (y + 1, z - 1)  row 1 touches row 2
-//
-// Cost: 1 byte read and 4 written for each element, and beside a quarter of a byte for each written and twice
-// read, and 2 for each run. Memory: 0.43 bytes an element. Source: ours, from runs (He, Chao and Suzuki 2008)
-// and union–find; to treat rows as one is Grana, Borghesani and Cucchiara 2010.
+// Cost: 1 byte read and 4 written per element, a quarter of a byte written and read twice, and 2 bytes per
+// run. Memory: 0.43 bytes per element. Source: ours, from runs (He, Chao and Suzuki 2008) and union–find;
+// rows as one: Grana, Borghesani and Cucchiara 2010.
 #pragma once
 
 #include "cuda/grid/brick_tiles.cuh"
@@ -36,7 +25,7 @@ struct alignas(16) BundleWord {
   uint32_t row[4];
 
   __device__ uint32_t all() const { return row[0] | row[1] | row[2] | row[3]; }
-  // The rows that lie beside the bundle before in a direction, and those of a bundle before that do.
+  // The rows that lie beside the bundle before in a direction; and those of that bundle.
   __device__ uint32_t edge(int direction) const {
     return direction == 0   ? row[0] | row[2]
            : direction == 1 ? row[0]
@@ -51,7 +40,7 @@ struct alignas(16) BundleWord {
   }
 };
 
-// How words of bundles lie in a tile, where each thread has one, and which come before.
+// How words of bundles lie in a tile, and which come before one.
 struct BundlesBefore {
   static constexpr int kRow = RunTile::kRow, kPlane = RunTile::kPlane / 2, kWords = RunTile::kWords / 4;
   static constexpr int kOfRow = RunTile::side(1) / 2, kMostRuns = kWords * kRunWord / 2;
@@ -68,7 +57,6 @@ struct BundlesBefore {
     const int row_before = row(word) + down(direction);
     return row_before >= 0 && row_before < kOfRow && plane(word) + behind(direction) >= 0;
   }
-  // The word of the tile that is a row of a bundle, and the bundle that has a word.
   __device__ static int word_of_row(int word, int row_of) {
     const int plane_of = 2 * plane(word) + row_of / 2;
     return plane_of * RunTile::kPlane + (2 * row(word) + row_of % 2) * kRow + RunTile::column(word);
@@ -78,7 +66,7 @@ struct BundlesBefore {
   }
 };
 
-// What is kept of a tile. Its size stands in bundle_tiles.py.
+// Kept of a tile. Its size stands in bundle_tiles.py.
 struct KeptBundles {
   static constexpr int kWords = BundlesBefore::kWords;
   BundleWord rows[kWords];
@@ -89,8 +77,7 @@ struct KeptBundles {
 };
 static_assert(sizeof(KeptBundles) == 6928, "");
 
-// The rows of a word of bundles that lie beside others, whether the element to the left of the word is set in
-// them, and where runs begin.
+// The "or" of the rows that lie beside others, whether the element to its left is set, and where runs begin.
 struct BundleEdge {
   uint32_t edge;
   bool has_left;
@@ -100,15 +87,9 @@ struct BundleEdge {
   __device__ uint32_t reached() const { return edge | edge << 1 | uint32_t(has_left); }
 };
 
-// The contacts of an edge with one of a bundle before: one for each pair of runs, or few. The runs of a
-// column are the last ones that begin up to it. So two elements in one column, or in columns beside each
-// other, are a contact in the right one of these:
-//
-//    own     # #    #      . #        In the first column of a word the left one may be in the word before;
-//    before  # #    . #    #          the runs are those of that word then
-//    contact x        x      x
-//
-// Of contacts between which no run of both begins, the first one is enough.
+// The contacts of an edge with one of a bundle before: one for each pair of runs, or few. The run of a column
+// is the last that begins up to it, so two elements in one column, or in neighbouring ones, are a contact in
+// the right one of these. Of contacts between which no run begins, the first is enough.
 __device__ inline uint32_t contacts_of_edges(const BundleEdge& own, const BundleEdge& other) {
   const uint32_t contacts = own.reached() & other.reached(), going_on = ~(own.starts | other.starts);
   uint32_t after = contacts, path = going_on;
@@ -140,8 +121,7 @@ struct BundleLabelling {
   BundleMemory& memory;
   const int word = int(threadIdx.x), column = RunTile::column(word);
 
-  // Finds the value of foreground, where the sample has seen none: of all that has been seen so far, or a
-  // value of the tile. What has another one will differ. Without background, the sample has seen one.
+  // Finds the value of foreground, seen elsewhere or in the tile, where the sample has seen none.
   __device__ void find_value(const Background<uint8_t>& background, const uint8_t* values, int32_t* of_all) {
     uint32_t unlike = 0;
 #pragma unroll 1
@@ -175,16 +155,15 @@ struct BundleLabelling {
       memory.uniting.contacts[direction * Rows::kWords + word] = contacts;
     });
   }
-  // The first element of the thread's word that is in some columns, of which it has one.
+  // The place of the first element of the thread's word in some columns, of which it has one.
   __device__ int first_place(uint32_t columns) const {
     int place = 0;
 #pragma unroll
     for (int k = Rows::kRowsOfBundle - 1; k >= 0; --k)
       if (const uint32_t of_row = memory.rows[word].row[k] & columns)
-        place = Rows::word_of_row(word, k) * kRunWord + __ffs(int(of_row)) - 1;
+        place = Rows::word_of_row(word, k) * kRunWord + lowest(of_row);
     return place;
   }
-  // Lowers the first place of a root to one of a run of its.
   __device__ void lower_first(int root, int place) {
     uint16_t* const first = memory.uniting.first + root;
     for (uint16_t seen = InBlock::load(first); place < seen;) {
@@ -193,12 +172,11 @@ struct BundleLabelling {
       seen = stored;
     }
   }
-  // Lets the nodes of roots be their places, which are the first ones of all their runs.
+  // Sets the nodes of roots to the first places of all their runs.
   __device__ void place_roots(Forest& forest) {
     const int thread = int(threadIdx.x), threads = Rows::kWords;
     const uint32_t all = memory.rows[word].all(), starts = memory.starts[word];
-    // What goes on from the word before.
-    if (const uint32_t columns = all & ((starts & (0 - starts)) - 1))
+    if (const uint32_t columns = all & (lowest_bit(starts) - 1))
       lower_first(forest.parent[memory.before[word] - 1], first_place(columns));
     for (int run = thread; run < forest.runs; run += threads)
       if (const int root = forest.parent[run]; root != run) lower_first(root, memory.uniting.first[run]);
@@ -209,13 +187,12 @@ struct BundleLabelling {
   }
 };
 
-// In `by_bundles`: whether the volume is labelled so, and the value of all foreground, or kSeveral if none
-// has been seen.
+// Where `by_bundles` has the value of all foreground, or kSeveral; at 0, whether it is labelled so.
 constexpr int kValueOfBundles = 1;
 
 constexpr int kSampleBundleThreads = 1024, kSampledOfThread = 4;
 
-// A block. Says that the volume is labelled by bundles, if a sample has one value.
+// One block. Chooses bundles if a sample has one value.
 template <int = 0>
 __global__ void __launch_bounds__(kSampleBundleThreads)
     sample_bundles(Equal<uint8_t> rule, const uint8_t* __restrict__ values, RunShape shape,
@@ -228,7 +205,7 @@ __global__ void __launch_bounds__(kSampleBundleThreads)
   BitsOfValues bits;
 #pragma unroll
   for (int k = 0; k < kSampledOfThread; ++k) {
-    // Elements all over the volume, by steps that its lengths do not divide.
+    // Elements all over the volume, by steps that do not divide its lengths.
     const uint32_t number = uint32_t(thread + k * kSampleBundleThreads);
     int64_t at = 0;
     unrolled<3>([&](int a) {
@@ -248,7 +225,7 @@ __global__ void __launch_bounds__(kSampleBundleThreads)
   components[0] = 0;
 }
 
-// A block a tile, and a thread a word of bundles, as in the kernel below.
+// A block a tile, a thread a word of bundles.
 template <bool consecutive>
 __global__ void __launch_bounds__(BundlesBefore::kWords)
     label_bundle_tiles(Equal<uint8_t> rule, const uint8_t* __restrict__ values, int32_t* __restrict__ label,
@@ -260,7 +237,7 @@ __global__ void __launch_bounds__(BundlesBefore::kWords)
   const RunTile tile(shape, blockIdx.x);
   BundleLabelling labelling{tile, memory};
   const int word = int(threadIdx.x);
-  // Other blocks may take it back meanwhile, or be the first ones to see foreground: one thread asks.
+  // Other blocks may take it back, or be the first to see foreground, meanwhile: one thread asks.
   if (word == 0) memory.value = Shared::load(by_bundles + kValueOfBundles);
   if (__syncthreads_or(word == 0 && Shared::load(by_bundles) == 0)) return;
   if (memory.value == kSeveral) labelling.find_value(rule.background, values, by_bundles + kValueOfBundles);
@@ -312,7 +289,6 @@ __global__ void __launch_bounds__(BundlesBefore::kWords)
   if (word == 0) of_tile.runs = runs, of_tile.settled = settled;
 }
 
-// A word of bundles, by where it lies in the array, in words and bundles.
 struct BundlePlace {
   int x, y, z;
 
@@ -335,7 +311,7 @@ struct BundlesOfArray {
     return (at.z & ((1 << kLog[2]) - 1)) * Rows::kPlane + (at.y & ((1 << kLog[1]) - 1)) * Rows::kRow +
            (at.x & ((1 << kLog[0]) - 1));
   }
-  // None lie after the array along the first axis that are asked for.
+  // Nobody asks for any beyond the end of the first axis.
   __device__ bool has(const BundlePlace& at) const {
     return at.x >= 0 && at.y >= 0 && at.z >= 0 && at.x < shape.tiles[0] << kLog[0] &&
            at.y < shape.tiles[1] << kLog[1];
@@ -352,10 +328,10 @@ struct BundlesOfArray {
   }
 };
 
-// The contacts of a tile across its borders, which are listed first; then a thread each unites them. A
-// contact is a word, a column and a kind: in which direction it goes, with both elements in the column; or,
-// where the word is the first one of its row, with one of them in the last column of the word to the left, of
-// the bundle before or of its own. kAside is the contact with the word to the left in its bundle.
+// The contacts of a tile across its borders are listed first; then a thread each unites them. A contact is a
+// word, a column and a kind: a direction, with both elements in the column or, for the first word of a row,
+// one of them in the last column of the word to the left, of the bundle before or its own; kAside is the
+// contact with the left word of its own bundle.
 struct ListedContacts {
   using Rows = BundlesBefore;
   enum Kind {
@@ -363,7 +339,7 @@ struct ListedContacts {
     kOwnLeft = 2 * Rows::kDirections,
     kAside = 3 * Rows::kDirections
   };
-  // By direction 16, 30, 16 and 30 words have others across a border; and 64 are first ones in their rows.
+  // By direction 16, 30, 16 and 30 words have others across a border; 64 are the first of their rows.
   static constexpr int kMost = (16 + 30 + 16 + 30) * kRunWord + 64 * (Rows::kDirections + 1);
   BundlesOfArray bundles;
   BundlePlace corner;  // of the tile
@@ -377,7 +353,7 @@ struct ListedContacts {
   __device__ static BundlePlace before(const BundlePlace& place, int direction) {
     return place.moved(0, Rows::down(direction), Rows::behind(direction));
   }
-  // Lists those of a word: of each direction, all that are asked for is loaded at once.
+  // Lists those of a word; loads all that a direction needs at once.
   __device__ void list(const KeptBundles& own_tile, int word) const {
     const BundlePlace place = place_of(word);
     const bool is_first = RunTile::column(word) == 0;
@@ -399,7 +375,7 @@ struct ListedContacts {
       BundleEdge other = edges[direction],
                  own_edge{own.edge(direction), own_left.edge(direction) >> 31 != 0, starts};
       if (is_first) {
-        // Across the border between the columns; an element beside one of the two is united with both.
+        // Across the border between columns, an element beside one of the two is united with both.
         if (own_edge.edge & uint32_t(other.has_left && !own_edge.has_left) & ~other.edge)
           kinds |= 1 << (kLeftBefore + direction);
         if (other.edge & uint32_t(own_edge.has_left && !other.has_left) & ~own_edge.edge)
@@ -414,9 +390,9 @@ struct ListedContacts {
     int at = InBlock::fetch_add(count, contacts);
     unrolled<Rows::kDirections>([&](int direction) {
       for (uint32_t columns = in_column[direction]; columns != 0; columns &= columns - 1)
-        listed[at++] = contact(word, direction, __ffs(int(columns)) - 1);
+        listed[at++] = contact(word, direction, lowest(columns));
     });
-    for (; kinds != 0; kinds &= kinds - 1) listed[at++] = contact(word, __ffs(int(kinds)) - 1, 0);
+    for (; kinds != 0; kinds &= kinds - 1) listed[at++] = contact(word, lowest(kinds), 0);
   }
   __device__ static uint16_t contact(int word, int kind, int column) {
     return uint16_t(word | kind << 7 | column << 11);
@@ -457,7 +433,6 @@ constexpr int kWriteBundleThreads = 256, kRunsAtOnce = 4;
 constexpr int kWriteBundleBlocks =
     resident_blocks(kWriteBundleThreads) < 6 ? resident_blocks(kWriteBundleThreads) : 6;
 
-// What a block knows of a tile when it writes its labels.
 struct BundleLabels {
   using Rows = BundlesBefore;
   BundleWord rows[Rows::kWords];
@@ -465,7 +440,7 @@ struct BundleLabels {
   uint16_t before[Rows::kWords];
   int32_t of_run[1 + Rows::kMostRuns];  // that of background first, which columns ahead of all runs ask for
 
-  // Writes the labels of a tile, four columns of a bundle a thread: its rows share their runs.
+  // Writes the labels of a tile, four columns of a bundle a thread, whose rows share their runs.
   __device__ void write(const RunTile& tile, int32_t* label) const {
     constexpr int kTogether = 4, kGroups = kRunWord / kTogether;
     const RunShape& shape = tile.shape;
@@ -501,7 +476,6 @@ struct BundleLabels {
   }
 };
 
-// A block a tile.
 template <bool consecutive>
 __global__ void __launch_bounds__(kWriteBundleThreads, kWriteBundleBlocks)
     write_bundle_labels(int32_t* label, RunShape shape, const int32_t* by_bundles,
@@ -515,7 +489,7 @@ __global__ void __launch_bounds__(kWriteBundleThreads, kWriteBundleBlocks)
   const KeptBundles& kept_of_tile = kept[blockIdx.x];
   const Labels labels{tile, label, {shape.length[0], shape.columns, roots_of_word, number_of_word}};
   const int thread = int(threadIdx.x), word = thread % BundlesBefore::kWords;
-  // Asked for ahead of the labels, and put down behind them.
+  // Loaded ahead of the labels, and stored after them.
   const BundleWord rows = kept_of_tile.rows[word];
   const uint32_t starts = kept_of_tile.starts[word];
   const uint16_t before = kept_of_tile.before[word];

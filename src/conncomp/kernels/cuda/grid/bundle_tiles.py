@@ -32,14 +32,15 @@ WORDS_OF_CHOICE, BLOCKS, JOINING = 5, 3, 8
 class BundlePlan(NamedTuple):
     """What depends on the kind of a volume only.
 
-    Kernels, each with blocks and threads, sample, label, join, write, and, for consecutive labels,
-    settle; they take `shape`, a ``RunShape``, and `parts` of a workspace.
+    Kernels, each with a grid, sample, label, join, write, and, for consecutive labels, settle; they
+    take `shape`, a ``RunShape``, and `parts` of a workspace, of which `choice` has whether they do.
     """
 
-    names: tuple[str, ...]
+    module: Module
     shape: Any
     grids: tuple[tuple[int, int], ...]
     parts: dict[str, Part]
+    choice: Part = (WORDS_OF_CHOICE, np.dtype(np.int32))
 
 
 def plan_of(
@@ -55,21 +56,20 @@ def plan_of(
     if consecutive:
         parts[ENTRIES] = words, WORDS
     return BundlePlan(
-        _names(consecutive),
+        _module(consecutive),
         run_tiles.shape_of(geometry),
         ((1, SAMPLING), (tiles, LABELLING), (tiles, LABELLING), (tiles, WRITING)),
         parts,
     )
 
 
-def _names(consecutive: bool) -> tuple[str, ...]:
+def _module(consecutive: bool) -> Module:
     kind = str(consecutive).lower()
     settle = ("settle_run_roots<true>",) if consecutive else ()
     label, write = f"label_bundle_tiles<{kind}>", f"write_bundle_labels<{kind}>"
-    return "sample_bundles<>", label, "join_bundle_tiles<>", write, *settle
+    return FILE, ("sample_bundles<>", label, "join_bundle_tiles<>", write, *settle)
 
 
 def specialisations() -> Iterator[Module]:
-    """Yield every (file, names) that are loaded."""
-    for consecutive in (False, True):
-        yield FILE, _names(consecutive)
+    """Yield every module that is loaded."""
+    yield from map(_module, (False, True))

@@ -1,10 +1,7 @@
-// The cells of an array, for kernels that give each cell to a thread: where a cell is, who its neighbours
-// are, and which cells a block of threads has.
-//
-// Neighbours are one step of a neighbourhood apart (core/neighbourhood.h); a periodic axis closes on itself.
-// Arrays of any number of dimensions come as ones of 2, 3 or 6, with axes of length 1 ahead, so that loops
-// over axes are unrolled. A batch is several arrays of one shape, its items, one after the other; nobody has
-// neighbours in another item.
+// The cells of an array, for kernels that give each cell to a thread. Neighbours are one step of a
+// neighbourhood apart (core/neighbourhood.h), and a periodic axis closes on itself. Arrays come with 2, 3 or
+// 6 axes, those ahead of length 1, so that loops over axes are unrolled. A batch has several items of one
+// shape, one after the other, without links between them.
 #pragma once
 
 #include "core/links.h"
@@ -53,8 +50,7 @@ struct Cell {
   }
 };
 
-// Moves a cell from the first one of an item to the first one of a row of cells along an axis; rows are
-// numbered as they lie in the array. Returns the row's item, to which the cell is not moved.
+// Moves a cell to the first of a row along an axis, rows counted in the array; returns the row's item.
 template <class Index, int rank>
 __device__ inline Index move_to_row(const Grid<rank>& grid, int along, int64_t row, Cell<rank, Index>& cell) {
   Index quotient = Index(row);  // there are no more rows than cells
@@ -82,7 +78,7 @@ struct Neighbour {
   bool forward;    // along it
 };
 
-// Visits the neighbours of a cell whose steps begin with those of `neighbour` along the axes before `axis`.
+// Visits the neighbours whose steps begin with those of `neighbour` along the axes before `axis`.
 template <int axis, int rank, class Index, class Body>
 __device__ inline void visit_neighbours(const Grid<rank>& grid, const Cell<rank, Index>& cell, int along,
                                         int direction, int moves, int code, Neighbour<Index> neighbour,
@@ -125,21 +121,20 @@ __device__ inline void for_each_neighbour_along(const Grid<rank>& grid, const Ce
                       body);
 }
 
-// Whether a cell, of which `site` has been read, is linked to a neighbour. Both are foreground.
+// Whether a cell whose `site` has been read is linked to a neighbour; both are foreground.
 template <class Rule, class Index>
 __device__ inline bool linked_to(const Rule& rule, const typename Rule::Value* values,
                                  const typename Rule::Site& site, const Neighbour<Index>& neighbour) {
   return rule.linked(values, site, rule.site(values, neighbour.offset), neighbour.axis, neighbour.forward);
 }
 
-// A block of width x height cells along the last two axes. It may end early at the border of the array.
+// A block of cells along the last two axes, which may end early at the border of the array.
 template <int rank, class Index>
 struct BlockOfCells {
   Cell<rank, Index> first;
   int columns, rows;
 
-  // Calls body(cell, x, y) for the cells of this thread: one column of the threads of a block for one of
-  // cells, so that a thread has several cells if there are fewer rows of threads.
+  // Calls body(cell, x, y) for the cells of this thread: one, or several below each other.
   template <class Body>
   __device__ void for_each_of_thread(const Grid<rank>& grid, int width, Body&& body) const {
     const int x = int(threadIdx.x) % width;
@@ -153,31 +148,40 @@ struct BlockOfCells {
   }
 };
 
-// Calls body(block of cells) for those of this block of threads; all its threads call together.
-template <class Index, int rank, class Body>
-__device__ inline void for_each_block(const Grid<rank>& grid, int width, int height, Body&& body) {
-  int64_t lengths[rank], blocks = grid.items;  // of the array, counted in blocks
+// Calls body(first cell) for this block's parts of an array, side(k) cells long along each axis. All threads
+// of a block call it, and the next one.
+template <class Index, int rank, class Side, class Body>
+__device__ inline void for_each_part(const Grid<rank>& grid, Side&& side, Body&& body) {
+  int64_t lengths[rank], parts = grid.items;
   for (int k = 0; k < rank; ++k) {
-    const int side = k == rank - 1 ? width : k == rank - 2 ? height : 1;
-    lengths[k] = (grid.axes[k].length + side - 1) / side;
-    blocks *= lengths[k];
+    lengths[k] = (grid.axes[k].length + side(k) - 1) / side(k);
+    parts *= lengths[k];
   }
-  for (int64_t number = blockIdx.x; number < blocks; number += gridDim.x) {
-    BlockOfCells<rank, Index> block{};
+  for (int64_t number = blockIdx.x; number < parts; number += gridDim.x) {
+    Cell<rank, Index> first{};
     int64_t quotient = number;
 #pragma unroll
     for (int k = rank - 1; k >= 0; --k) {
-      const int side = k == rank - 1 ? width : k == rank - 2 ? height : 1;
-      block.first.move(grid, k, Index(quotient % lengths[k] * side));
+      first.move(grid, k, Index(quotient % lengths[k] * side(k)));
       quotient /= lengths[k];
     }
-    block.first.move_to_item(grid, quotient);
+    first.move_to_item(grid, quotient);
+    body(first);
+  }
+}
+
+// Calls body(block of cells) for those of this block of threads.
+template <class Index, int rank, class Body>
+__device__ inline void for_each_block(const Grid<rank>& grid, int width, int height, Body&& body) {
+  const auto side = [=](int k) { return k == rank - 1 ? width : k == rank - 2 ? height : 1; };
+  for_each_part<Index>(grid, side, [&](const Cell<rank, Index>& first) {
+    BlockOfCells<rank, Index> block{first, 0, 0};
     const int64_t columns = grid.axes[rank - 1].length - block.first.at[rank - 1];
     const int64_t rows = grid.axes[rank - 2].length - block.first.at[rank - 2];
     block.columns = int(columns < width ? columns : width);
     block.rows = int(rows < height ? rows : height);
     body(block);
-  }
+  });
 }
 
 template <class Index, int rank, class Body>
@@ -187,7 +191,7 @@ __device__ inline void for_each_cell(const Grid<rank>& grid, int width, int heig
   });
 }
 
-// Gives every cell its index as a label, or -1 where there is background; sweeps may follow.
+// Gives every cell its index as a label, or -1 for background; sweeps may follow.
 template <class Rule, int rank, class Index>
 __global__ void __launch_bounds__(1024)
     start_labels(Grid<rank> grid, Rule rule, int32_t width, int32_t height,
@@ -199,11 +203,24 @@ __global__ void __launch_bounds__(1024)
   if (grid_thread() == 0) start_sweeps(last_change);
 }
 
-// The lower of two labels. Background, -1, which may be met where values change meanwhile, is the highest.
+// The lower of two labels; background, -1, which changing values may bring, is the highest.
 template <class Index>
 __device__ inline Index lower_label(Index a, Index b) {
   const bool first = sizeof(Index) == 4 ? uint32_t(a) < uint32_t(b) : uint64_t(a) < uint64_t(b);
   return first ? a : b;
+}
+
+// The lowest of a cell's label, which is no background, and those of the neighbours that it is linked to.
+template <class Rule, int rank, class Index>
+__device__ inline Index lowest_around(const Grid<rank>& grid, const Rule& rule,
+                                      const typename Rule::Value* values, const Index* labels,
+                                      const Cell<rank, Index>& cell, Index label) {
+  const auto site = rule.site(values, cell.offset);
+  for_each_neighbour(grid, cell, [&](const Neighbour<Index>& neighbour) {
+    if (linked_to(rule, values, site, neighbour))
+      label = lower_label(label, Shared::load(labels + neighbour.index));
+  });
+  return label;
 }
 
 }  // namespace conncomp

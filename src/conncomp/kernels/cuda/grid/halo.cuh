@@ -1,29 +1,16 @@
-// The halo of a brick: the elements around it that come before it, as bits of few words.
+// The halo of a brick: the elements before it in other bricks, as bits of few words. Of two neighbours in
+// different bricks exactly one has the other in its halo. It has a part for each axis: the layer one step
+// before along that axis; parts of later axes reach one element further along the earlier ones, on both
+// sides. Neighbours in a part are one bit or one row apart, and gaps keep the parts apart. In two dimensions,
+// bits of a 32-bit word:
 //
-// These are, for axes 2, 1 and 0 in turn: those one step before the brick along axis 2, at any place along
-// the others and one more on both sides; those one step before it along axis 1, at its places along axis 2,
-// at any along axis 0 and one more on both sides; and those one step before it along axis 0. So of two
-// elements in different bricks, one step apart, exactly one has the other one in its brick's halo. In two
-// dimensions, with the numbers of bits of a word of 32:
+//          0 |  1  2 ...  8 |  9      part of axis 1: the last row of the brick above, and corners
+//         ---+--------------+---
+//      12..19|   the brick  |         part of axis 0: the last column of the brick to the left
 //
-//          0 |  1  2  3  4  5  6  7  8 |  9      part of axis 1: the last row of the brick above, and a
-//         ---+-------------------------+---      corner of those beside that
-//         12 |                         |
-//         13 |                         |         part of axis 0: the last column of the brick to the left
-//          . |        the brick        |
-//         19 |                         |         bits 10 and 11 are a gap
-//
-// In three dimensions, of 4 x 4 x 4 elements, word 0 has the part of axis 2, in rows of 8 bits, and word 1
-// the others, a row of 16 bits for each plane z of the brick:
-//
-//   word 0, at z = -1:     x -1  0  1  2  3  4      word 1:  z   part of axis 1   gap   part of axis 0
-//                   y -1      0  1  2  3  4  5               0    0  1 ...  5            8  9 10 11
-//                      0      8  9 10 11 12 13               1   16 17 ... 21           24 25 26 27
-//                      .                                     2   32 33 ... 37           40 41 42 43
-//                      4     40 41 42 43 44 45               3   48 49 ... 53           56 57 58 59
-//                                                                 x = -1 ... 4, y = -1   y = 0 ... 3, x = -1
-//
-// Neighbours in a part are one bit or one row apart, and the gaps keep the parts from touching.
+// In three dimensions word 0 has the part of axis 2 (z = -1, y and x from -1 to 4) in rows of 8 bits; word 1
+// has for each plane z of the brick a row of 16 bits: the part of axis 1 (x from -1 to 4) in bits 0 to 5,
+// that of axis 0 (y from 0 to 3) in bits 8 to 11.
 #pragma once
 
 #include "cuda/core/warp.cuh"
@@ -31,15 +18,14 @@
 
 namespace conncomp {
 
-// In which layers bricks meet along each axis: up to the last one of the brick before, and of this one, which
-// may be cut off by the end of the array.
+// The last layers of the brick before, and of this one, which the end of the array may cut off.
 struct WholeLayers {
   int side;
   __device__ int last_before(int) const { return side - 1; }
   __device__ int last(int) const { return side - 1; }
 };
 
-template <int axes, class Word = Bits>
+template <int axes, class Word>
 struct HaloOfWords {
   using B = Brick<axes>;
   static constexpr int kWords = axes == 3 ? 2 : 1;
@@ -48,8 +34,7 @@ struct HaloOfWords {
 
   CONNCOMP_ANYWHERE static constexpr int row(int k) { return k < kWords - 1 ? 8 : 16; }
 
-  // Calls body(a, steps) for the bricks that have some of these: the steps along all axes, the one along the
-  // last of them, a, being back.
+  // Calls body(a, steps) for the bricks that have part of the halo; `a` is the last axis of the step.
   template <class Body>
   __device__ static void for_each_brick(Body&& body) {
 #pragma unroll
@@ -63,7 +48,7 @@ struct HaloOfWords {
         }
   }
 
-  // The first layer of a brick along axis `a`, as bits of a word for which that begins at bit 0.
+  // The first layer of a brick along axis `a`, as bits from bit 0; and back.
   __device__ static Word layer(int a, Bits brick) {
     if constexpr (axes == 1) return brick & 1;
     if constexpr (axes == 2) {
@@ -84,7 +69,6 @@ struct HaloOfWords {
       return (brick | brick >> 6) & 0x000f000f000f000fu;
     }
   }
-  // The other way round.
   __device__ static Bits from_layer(int a, Word bits) {
     if constexpr (axes == 1) return bits & 1;
     if constexpr (axes == 2) {
@@ -104,11 +88,10 @@ struct HaloOfWords {
       return (gathered | gathered << 3) & 0x1111111111111111u;
     }
   }
-  // Where the elements of a brick begin in the part of an axis, and which word that is in.
+  // Where the brick's own elements begin in the part of an axis, and in which word.
   CONNCOMP_ANYWHERE static constexpr int begin(int a) { return a == 0 ? kPart0 : a == 1 ? 1 : 9; }
   CONNCOMP_ANYWHERE static constexpr int word_of(int a) { return a > 1 ? 0 : kWords - 1; }
 
-  // Adds a brick at such steps.
   template <class Layers>
   __device__ void add(int a, const int (&steps)[3], Bits brick, const Layers& layers) {
     Word part = layer(a, brick >> B::stride(a) * layers.last_before(a));
@@ -126,7 +109,7 @@ struct HaloOfWords {
     word[word_of(a)] |= part;
   }
 
-  // Its elements whose bits of a plane, given as its halo, are all set or all not.
+  // The elements whose bits of a plane, given as its halo, are all set or all not.
   __device__ HaloOfWords with(const HaloOfWords& plane, bool set) const {
     HaloOfWords elements;
 #pragma unroll
@@ -135,16 +118,15 @@ struct HaloOfWords {
   }
 
   __device__ static Word beside(Word bits, int by) { return bits << by | bits >> by; }
-  // Some elements and their neighbours in a word, those that are straight ahead of something if
-  // `most_moves` coordinates may differ.
+  // Elements and their neighbours in a word, for elements straight ahead.
   __device__ static Word dilated(int k, Word bits, int most_moves) {
     if (axes == 1 || most_moves < 2) return bits;
     const Word along_row = bits | beside(bits, 1);
     if (axes == 2) return along_row;
     return along_row | beside(most_moves == 2 ? bits : along_row, row(k));
   }
-  // What a component touches, but for what is beside an element that it touches of a part before, as that is
-  // linked to it: equality is transitive. same(k, touched) leaves what has the component's value in a word.
+  // What a component touches, without what is beside an element that it touches of an earlier part, as
+  // equality is transitive. same(k, touched) keeps what has the component's value in a word.
   template <class Same>
   __device__ HaloOfWords touched_by(Bits component, int most_moves, Same&& same) const {
     HaloOfWords touched{};
@@ -164,7 +146,6 @@ struct HaloOfWords {
     }
     return touched;
   }
-  // The elements of the brick that touch some of these.
   __device__ Bits touching(int most_moves) const {
     Bits elements = 0;
     unrolled<axes>([&](int a) {
@@ -172,21 +153,21 @@ struct HaloOfWords {
     });
     return elements;
   }
-  // One of each group of neighbours in a word, at least: those that have none before them.
+  // At least one of each group of neighbours in a word: those without one before them.
   __device__ static Word without_next(int k, Word bits, int connectivity) {
     if constexpr (axes == 1) return bits;
     Word next = bits << 1;
     if (axes == 3) next |= (connectivity > 1 ? bits | beside(bits, 1) : bits) << row(k);
     return bits & ~next;
   }
-  // In two dimensions: the first element of the run in the last layer of another brick that an element is in.
+  // In two dimensions: the start of the run in the last layer of another brick that an element is in.
   __device__ int start_of_run(int bit) const {
     if (bit == 0 || bit == 1 + B::kSide) return bit;  // in the bricks beside the one straight ahead
     const int first = bit < kPart0 ? 1 : kPart0;
     const uint32_t gaps = ~uint32_t(word[0]) & ((1u << bit) - (1u << first));
     return gaps == 0 ? first : kWarp - __clz(int(gaps));
   }
-  // How far an element of a word is from the first one of the brick along an axis.
+  // The distance along an axis of an element of a word from the first one of the brick.
   __device__ static int distance(int k, int bit, int axis) {
     if (axes == 1) return -1;
     const int in_row = axes == 2 ? bit : bit % row(k), at_row = axes == 2 ? 0 : bit / row(k);
@@ -198,14 +179,6 @@ struct HaloOfWords {
 };
 
 template <int axes>
-struct HaloOf {
-  using Type = HaloOfWords<axes>;
-};
-template <>
-struct HaloOf<2> {
-  using Type = HaloOfWords<2, uint32_t>;
-};
-template <int axes>
-using Halo = typename HaloOf<axes>::Type;
+using Halo = HaloOfWords<axes, typename Either<axes == 2, uint32_t, Bits>::Type>;
 
 }  // namespace conncomp

@@ -50,8 +50,8 @@ _BONDS = np.dtype([("plane", "i8", (MOST_AXES,)), ("mask", "u1", (MOST_AXES,))],
 class Geometry(NamedTuple):
     """What kernels need to know of an array but its values.
 
-    `shape` is that of `Image`; strides are in elements, and `steps` along these axes; `items` and
-    `item_stride` are those of ``Grid`` of ``cells.cuh``.
+    `shape` is that of `Image`, strides are in elements, and `steps` along these axes; items are as
+    in ``Grid`` of ``cells.cuh``.
     """
 
     shape: tuple[int, ...]
@@ -67,7 +67,7 @@ class Geometry(NamedTuple):
 
     @property
     def connectivity(self) -> int | None:
-        """The connectivity that has these steps; any, 1, where there is one element."""
+        """The connectivity of these steps, or None; 1 where there is one element."""
         return 1 if self.item_size == 1 else self.steps.connectivity
 
 
@@ -96,7 +96,7 @@ def geometry_of(
     neighbourhood: Neighbourhood,
     batch_axes: int,
 ) -> Geometry:
-    """Describe an array with strides in bytes, whose batch axes are one behind the other."""
+    """Describe an array with strides in bytes, whose batch axes lie evenly."""
     item = shape[batch_axes:]
     axes = tuple(k for k in range(len(item)) if item[k] != 1)
     if any(stride % itemsize for stride in strides):
@@ -122,13 +122,13 @@ def geometry_of(
 
 @lru_cache(maxsize=1024)
 def steps_evenly(shape: tuple[int, ...], strides: tuple[int, ...]) -> bool:
-    """Whether the elements of an array lie at equal distances in memory, in C order."""
+    """Whether elements lie at equal distances in memory, in C order."""
     axes = [k for k in range(len(shape)) if shape[k] != 1]
     return all(strides[outer] == strides[inner] * shape[inner] for outer, inner in pairwise(axes))
 
 
 class _Rule(NamedTuple):
-    """A link rule of ``core/links.h``: the name of the C++ struct, and what kernels take."""
+    """A link rule of ``core/links.h``: the name of its struct, and the struct."""
 
     name: str
     struct: Any
@@ -194,14 +194,11 @@ def rule_of(links: Links) -> _Rule:
 class Image:
     """An array on a GPU, and which of its elements are connected.
 
-    Strides are multiples of the item size. For bonds, which have their own array, `values` are
-    bytes of the shape of the lattice, the first of them that of the first axis. The `batch_axes`
-    ahead hold separate arrays, the items, along which the neighbourhood has no axes: for bonds
-    their elements must lie at equal distances in memory; other arrays are copied where they do not.
-
-    `shape` is that of an item without axes of length 1, which connect nothing, but for those that
-    are put ahead to make it as long as one of `RANKS`. Raise ValueError if there are more axes than
-    kernels are compiled for, or strides that do not fit.
+    Strides are multiples of the item size. For bonds, `values` are bytes of the lattice's shape,
+    the first of them that of the first axis. The `batch_axes` ahead hold the items; elements of
+    bonds must lie evenly along them, other arrays are copied if they do not. `shape` is that of an
+    item without axes of length 1, but for those put ahead to reach one of `RANKS`. Raise ValueError
+    if there are too many axes, or strides do not fit.
     """
 
     def __init__(
@@ -239,7 +236,7 @@ class Image:
         return grid_of(self.geometry)
 
     def blocks(self, gpu: Gpu, width: int, height: int, threads: int) -> tuple[int, int]:
-        """Return the grid for `for_each_block`, whose blocks have so many cells and threads."""
+        """Return the grid for `for_each_block`, whose blocks have width x height cells."""
         *planes, rows, columns = self.shape
         blocks = self.items * prod(planes) * -(-rows // height) * -(-columns // width)
         return gpu.grid(blocks * threads, threads)

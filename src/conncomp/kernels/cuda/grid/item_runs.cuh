@@ -1,25 +1,12 @@
-// Connected components of small images of bytes on the GPU by runs, a block an item. The default for
-// consecutive labels of batches of them, such as the masks of a network. What: as tiled_quads.cuh, with
-// connectivity 1, too; labels are consecutive in each item. All in one launch, in shared memory; bits of 32
-// elements of a row are a word.
-//
-//    words     foreground of each word, and where runs begin: at elements without a link to the one on
-//              their left
-//    runs      are numbered as they lie, by counting beginnings: the run of an element is the last one
-//              that begins up to it, however many words it covers. A run is a node, its parent a lower one
-//    contacts  of a run with those of the row above: the first one is its parent, by a store; then paths are
-//              halved by all at once, and then the others are united. A contact is left out if two others
-//              make up for it (see needed_contacts)
-//    labels    a bit for each run says whether it is a root; the label of a root is the number of bits
-//              up to that, as components are numbered by their first elements
-//
-// Where all foreground of an item is of one value, which it finds out, links follow from bits alone; else
-// both values are read again for each link. Values that change meanwhile decide links only: runs follow from
-// words that are kept.
-//
-// Cost: 1 byte read and 4 or 8 written for each element. A block is alone on a multiprocessor if its item is
-// large, so that few items leave others idle. Shared memory: 24 bytes a word, and 2 an element for parents.
-// Source: ours, from runs (He, Chao and Suzuki 2008) and union–find.
+// Labels small images of bytes by runs, a block an item, in one launch and in shared memory: the default for
+// consecutive labels of batches, such as masks of a network. A word has the bits of 32 elements of a row.
+// Runs are numbered as they lie, by counting beginnings; a run is a node whose parent is a lower one: the
+// first contact with the row above, by a store; then all paths are halved at once, and the other needed
+// contacts are united. A label is the number of roots up to its own. Where an item's foreground has one
+// value, links follow from bits alone; else both values are read again for each link, and values that change
+// meanwhile decide links only. Cost: 1 byte read and 4 or 8 written per element. A large item has a
+// multiprocessor to itself, so few items leave others idle. Shared memory: 24 bytes per word and 2 per
+// element. Source: ours, from runs (He, Chao and Suzuki 2008) and union–find.
 #pragma once
 
 #include "cuda/core/root_bits.cuh"
@@ -40,7 +27,6 @@ struct ItemTable {
   int32_t most_runs;               // that are numbered by 32 bits
 };
 
-// A word of an item, and the bits of it and of those around.
 struct WordOfItem {
   int row, column, number;
 
@@ -55,7 +41,7 @@ struct alignas(16) LabelsOfGroup {
   Label label[4];
 };
 
-// Which contacts with the row above there are, or are needed: with the element above, and those beside it.
+// Contacts with the row above: with the element above, and those beside it.
 struct ContactsAbove {
   uint32_t up, up_left, up_right;
 
@@ -71,14 +57,14 @@ struct Item {
   const uint32_t *foreground, *starts;  // by word
   bool is_mixed;                        // whether foreground has several values
 
-  // Bits of a word and of the one to its left or right, such that each lies where its neighbour does.
+  // Bits of a word shifted such that each lies where its right, or left, neighbour does.
   __device__ uint32_t from_left(const uint32_t* words, const WordOfItem& word) const {
     return words[word.number] << 1 | (word.column > 0 ? words[word.number - 1] >> 31 : 0);
   }
   __device__ uint32_t from_right(const uint32_t* words, const WordOfItem& word) const {
     return words[word.number] >> 1 | (word.column + 1 < table.columns ? words[word.number + 1] << 31 : 0);
   }
-  // Those of a word's elements that have the value of the element so far from them, which is in the item.
+  // The elements that have the value of the element so far from them, which is in the item.
   __device__ uint32_t alike(uint32_t elements, const WordOfItem& word, int down, int right) const {
     if (!is_mixed) return elements;
     const uint8_t* const own =
@@ -87,7 +73,7 @@ struct Item {
     uint32_t like = 0;
 #pragma unroll 1
     for (uint32_t unvisited = elements; unvisited != 0; unvisited &= unvisited - 1) {
-      const int element = __ffs(int(unvisited)) - 1;
+      const int element = lowest(unvisited);
       const uint8_t* const value = own + int64_t(element) * table.stride;
       if (value[0] == value[ahead]) like |= 1u << element;
     }
@@ -97,12 +83,9 @@ struct Item {
     return alike(foreground[word.number] & from_left(foreground, word), word, 0, -1);
   }
 
-  // The contacts of a word with the row above that connect all that touch, together with those of elements in
-  // rows. Left out are those that a contact beside them makes up for:
-  //
-  //    up_left  up  up_right     up if left is linked to own, and up_left to up, as they touch, too;
-  //       left  own  right       up_left if left or up is linked to own, as that touches it;
-  //                              up_right likewise
+  // The contacts with the row above that connect all that touch, given those along rows. A contact that one
+  // beside it makes up for is left out: up if left is linked to own and up_left to up, as these touch too;
+  // up_left (and up_right likewise) if left or up is linked to own.
   __device__ ContactsAbove needed_contacts(const WordOfItem& word) const {
     if (word.row == 0) return {0, 0, 0};
     const WordOfItem above(word.number - table.columns, table);
@@ -119,7 +102,7 @@ struct Item {
     return needed;
   }
 
-  // The foreground of a word, by what is read of its values, whose bits `of_values` gets.
+  // The foreground of a word; `of_values` gets the bits of its values.
   __device__ uint32_t read(const WordOfItem& word, const Background<uint8_t>& background,
                            BitsOfValues& of_values) const {
     const int first = word.column * kRootWord;
@@ -128,8 +111,7 @@ struct Item {
   }
 };
 
-// The parents of the runs of an item, and what is asked of it. Runs are numbered by 32 bits where there is
-// memory for that.
+// The forest of the runs of an item, numbered by 32 bits where shared memory has room.
 struct ItemWords {
   const uint32_t *starts, *before;
   uint32_t* contacts[3];  // left ones, those above, right ones
@@ -145,14 +127,13 @@ struct ItemForest : ItemWords {
   __device__ Run run_of(int word, int bit) const {
     return Run(before[word] + __popc(starts[word] & ((2u << bit) - 1)) - 1);
   }
-  // The run of the element above, or of the one so far to the right of that.
+  // The run of the element above, or of the one `right` of that.
   __device__ Run run_above(int word, int bit, int right) const {
     const int place = bit + right;
     return run_of(word - columns + (place < 0 ? -1 : place / kRootWord), place & (kRootWord - 1));
   }
 
-  // Puts each run under the first one that it touches above, among the elements of the word where it begins;
-  // returns whether there are other contacts, which are kept.
+  // Puts each run under the first one above, in the word where it begins; returns whether others are left.
   __device__ bool take_parents(const Item& item) {
     bool has_more = false;
     for (int word = int(threadIdx.x); word < words; word += threads) {
@@ -160,9 +141,9 @@ struct ItemForest : ItemWords {
       for_each_run(starts[word], Run(before[word]), [&](Run run, uint32_t columns) {
         Run above = run;
         if (const uint32_t touching = of_word.any() & columns) {
-          const uint32_t bit = touching & (0 - touching);
+          const uint32_t bit = lowest_bit(touching);
           const int right = of_word.up & bit ? 0 : of_word.up_left & bit ? -1 : 1;
-          above = run_above(word, __ffs(int(bit)) - 1, right);
+          above = run_above(word, lowest(bit), right);
           (right == 0 ? of_word.up : right < 0 ? of_word.up_left : of_word.up_right) -= bit;
         }
         parent[run] = above;
@@ -185,7 +166,7 @@ struct ItemForest : ItemWords {
 #pragma unroll 1
       while (left | up | right) {
         const uint32_t bits = up ? up : left ? left : right;
-        const int bit = __ffs(int(bits)) - 1, aside = up ? 0 : left ? -1 : 1;
+        const int bit = lowest(bits), aside = up ? 0 : left ? -1 : 1;
         (up ? up : left ? left : right) &= bits - 1;
         const Run own = run_of(word, bit), above = run_above(word, bit, aside);
         if constexpr (sizeof(Run) >= kLeastMinimum)  // most parents are roots still
@@ -197,7 +178,7 @@ struct ItemForest : ItemWords {
     __syncthreads();
   }
 
-  // Lets the parent of each run be its label, less 1, and returns how many components there are.
+  // Sets the parent of each run to its label less 1; returns the number of components.
   __device__ int label_runs(const Item& item) {
     const bool has_more = __syncthreads_or(take_parents(item));
     uint32_t *const roots = contacts[0], *const number = contacts[1];  // once contacts have been read
@@ -260,8 +241,7 @@ struct ItemForest : ItemWords {
   }
 };
 
-// A block an item, or several, each of which labels all of it and writes a part: where items are few. Its
-// threads go through words, runs, and words of runs, in turn.
+// A block an item; or several, each of which labels all of it and writes a part, where items are few.
 template <int threads, class Label>
 __global__ void __launch_bounds__(threads, 1)
     label_items(Equal<uint8_t> rule, const uint8_t* __restrict__ values, Label* __restrict__ labels,

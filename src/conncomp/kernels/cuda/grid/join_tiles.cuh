@@ -1,11 +1,9 @@
-// Stage 2: components of tiles are united across the borders of tiles, in their entries among the labels.
-//
-// Where foreground is compared by value (join_tiles), a thread takes a brick at the border of a tile and
-// looks at the part of its halo in other tiles. Of each component it knows the entry, at its first element;
-// the entries of what it touches are found later, when the pairs of a block are known (entry_of). Where links
-// are given (join_links), each one that leaves a tile is a pair of two elements, whose entries are both
-// looked for. The axes that bricks do not have, in arrays of more than three, always lead to other tiles;
-// bricks beside each other along them are compared layer by layer (join_outside).
+// Stage 2: unites components across the borders of tiles, in their entries among the labels. Where foreground
+// is compared by value (join_tiles), a thread takes a brick at the border of a tile and the part of its halo
+// in other tiles; entries of what a component touches are found once the pairs of the block are known
+// (entry_of). Where links are given (join_links), each link that leaves a tile is a pair of elements, and
+// both entries are looked for. The outer axes of arrays of more than three always lead to other tiles; bricks
+// beside each other along them are compared layer by layer (join_outside).
 #pragma once
 
 #include "core/union_find.h"
@@ -18,7 +16,7 @@ namespace conncomp {
 constexpr int kJoinThreads = 128;  // a thread for each brick at the border of a tile
 constexpr int kPairsOfJoin = 4;    // that there is room for, on average
 
-// In which layers bricks meet if they may be cut off by the end of the array.
+// WholeLayers for bricks that the end of the array may cut off.
 template <int axes>
 struct CutLayers {
   int of_brick_before[axes], of_brick[axes];
@@ -36,7 +34,6 @@ struct CutLayers {
   __device__ int last(int a) const { return of_brick[a]; }
 };
 
-// A tile beside another one, or the same one where an axis closes on itself.
 struct TileBeside {
   int64_t first;  // the number of its first brick; -1 if there is no such tile, or none of its elements
                   // equals any of the tile
@@ -48,7 +45,7 @@ struct ElementPair {
   Index entry, neighbour;  // the entry of a component, or one of its elements, and any element of another one
 };
 
-// Finds the entries of elements, and unites them. Cells here count from the first item.
+// Finds and unites the entries of elements. Cells count from the first item.
 template <class Rule, class Tiles, class Index>
 struct Entries {
   static constexpr int kRank = Tiles::kRank, kAxes = Tiles::kAxes;
@@ -65,8 +62,7 @@ struct Entries {
     return tiles.values_at(values + first.offset, tiles.inside(first));
   }
 
-  // An element in its brick: the brick's first cell, its tile and number, and the element's bit there; and
-  // the index of its item's first element.
+  // An element: its brick's first cell, tile, number and bit, and the index of its item's first element.
   struct Place {
     Cell cell;
     int64_t tile, number;
@@ -101,7 +97,6 @@ struct Entries {
     return at.cell.index +
            tiles.template distance<Index>(first_of_component(at.cell, at.tile, at.number, at.bit));
   }
-  // The entry of an element; `first_of_item` is the index of its item's first element.
   __device__ Index entry_of(Index element, Index& first_of_item) const {
     const Place place = place_of(element);
     first_of_item = place.first_of_item;
@@ -117,7 +112,7 @@ struct Entries {
         const Comparison comparison = table.comparison[tile];
         if (comparison == Comparison::kPlanes) foreground &= table.planes_of(number).equal_to(Bits(1) << bit);
         if (comparison == Comparison::kValues) {
-          // What has the value of the element, and that itself, whatever the second reading gives.
+          // The elements of its value, and itself, whatever a second reading gives.
           const auto brick = values_of(cell);
           foreground = brick.equal_to(*brick.at(bit), foreground) | Bits(1) << bit;
         }
@@ -145,7 +140,7 @@ struct TileJoin : Entries<Rule, Tiles, Index> {
   static constexpr int kSides = B::kSteps;  // of tiles, with itself
   using Halo = conncomp::Halo<kAxes>;
   using Pair = ElementPair<Index>;
-  // A block has bricks of so many tiles at most, as a tile has 1, 14 or 28 of them at its borders at least.
+  // The most tiles that a block has bricks of: a tile has at least 1, 14 or 28 bricks at its borders.
   static constexpr int kTiles = kAxes == 1 ? kJoinThreads : kJoinThreads / (kAxes == 2 ? 14 : 28) + 2;
 
   PairList<Pair, kJoinThreads, kPairsOfJoin>& pairs;
@@ -154,7 +149,7 @@ struct TileJoin : Entries<Rule, Tiles, Index> {
   __device__ const Frame<Value>& frame_of(uint32_t tile) const {
     return static_cast<const Frame<Value>*>(table.frame)[tile];
   }
-  // Moves a cell so many steps of `width` elements along an axis; false if there is nothing.
+  // Moves a cell by steps of `width` elements along an axis; false if nothing is there.
   __device__ bool move(Cell& cell, int k, int steps, int width) const {
     if (steps == 0) return true;
     const GridAxis& axis = tiles.grid.axes[k];
@@ -166,7 +161,7 @@ struct TileJoin : Entries<Rule, Tiles, Index> {
     cell.move(tiles.grid, k, Index(to - cell.at[k]));
     return true;
   }
-  // How the elements of two tiles are compared: by planes if these have the same meaning.
+  // How elements of two tiles are compared: by planes if both have the same ones.
   __device__ Comparison comparison(uint32_t tile, uint32_t neighbour) const {
     if constexpr (Rule::kOneValue) return Comparison::kNone;
     const Comparison a = table.comparison[tile], b = table.comparison[neighbour];
@@ -174,13 +169,11 @@ struct TileJoin : Entries<Rule, Tiles, Index> {
       if (a == Comparison::kPlanes && b == a && frame_of(tile) == frame_of(neighbour)) return a;
     return a == Comparison::kNone && b == a ? a : Comparison::kValues;
   }
-  // Whether elements of two tiles may be of one value.
   __device__ bool may_equal(uint32_t tile, uint32_t neighbour) const {
     return Rule::kOneValue || comparison(tile, neighbour) != Comparison::kNone ||
            frame_of(tile).base == frame_of(neighbour).base;
   }
 
-  // The tile one step from another one, as in `Steps`.
   __device__ TileBeside beside(uint32_t tile, int step) const {
     uint32_t quotient = tile, neighbour = 0, stride = 1;
     bool exists = true;
@@ -202,13 +195,12 @@ struct TileJoin : Entries<Rule, Tiles, Index> {
     if (!exists || !may_equal(tile, neighbour)) return {-1, Comparison::kNone};
     return {int64_t(neighbour) << tiles.log_parts(), comparison(tile, neighbour)};
   }
-  // The halo of a brick in what bricks have, as far as it is in other tiles, and how it is compared: one by
-  // one if any of it is. `beside` has the tiles at all steps.
+  // The halo of a brick in `of_brick`, as far as it is in other tiles, and how it is compared: value by value
+  // if any of it is. `beside` has the tiles at all steps.
   __device__ Halo halo(const Cell& first, int brick, const TileBeside* beside, const Bits* of_brick,
                        Comparison& comparison) const {
     const CutLayers<kAxes> layers(tiles, first);
-    // Along each axis: where the brick before, this one and the one after are in their tile, and how far
-    // the code of the step to that tile is from that of none.
+    // By axis: places in their tiles of the bricks before, here and after, and codes of steps to these.
     int place[kAxes][3], code[kAxes][3];
     unrolled<kAxes>([&](int a) {
       const int last = (1 << tiles.log[a]) - 1, at = tiles.place(brick, a);
@@ -252,10 +244,9 @@ struct TileJoin : Entries<Rule, Tiles, Index> {
       bricks.plane[source % kPlanes][thread] = of_brick[number];
     }
   }
-  // A component of a thread's brick with what it touches in the halo: pairs are put off, or united where
-  // there is no room for them. The lanes of a warp call together, with 0 where there is no component, and
-  // each warp for once with its `last` ones: then all pairs of the block are united. So there is one copy of
-  // what unites.
+  // Joins a component of a thread's brick with what it touches in the halo: pairs are listed, or united where
+  // there is no room. All lanes call, with 0 where there is no component; each warp calls once with its
+  // `last` ones, when all pairs of the block are united, so that the code that unites is there once.
   template <class Bricks>
   __device__ void join(const Bricks& bricks, int thread, Bits component, bool last) const {
     const Cell& first = bricks.first[thread];
@@ -272,7 +263,7 @@ struct TileJoin : Entries<Rule, Tiles, Index> {
     };
     Halo contacts = halo.touched_by(component, connectivity(), [&](int word, auto elements) {
       if (Rule::kOneValue || comparison != Comparison::kValues) return elements;
-      // One value is asked for: equality is transitive.
+      // Comparing with one value is enough: equality is transitive.
       const Value of_component = *values_of(first).at(lowest(component));
       for (auto untested = elements; untested != 0; untested &= untested - 1)
         if (!(values[first.offset + distance_to(word, lowest(untested), [](auto& axis) {
@@ -318,17 +309,11 @@ struct TileJoin : Entries<Rule, Tiles, Index> {
   __device__ void unite_or_put_off(Index entry, Index neighbour) const {
     if (!pairs.add({entry, neighbour})) this->unite_with(entry, neighbour);
   }
-  // The same with bricks beside it along the axes that bricks do not have, the outer ones, and those around
-  // these. Of two outer axes, four of the nine steps lead back, and are numbered as digits of base 3:
-  //
-  //   outer          0        1        2        3        4        5 to 8
-  //   along them  (-1,-1)  (-1, 0)  (-1,+1)  ( 0,-1)  the brick   ahead: looked at from there
-  //
-  // At each one, the brick in the same place and the 26 around it are compared with the component. Elements
-  // touch if they differ along `connectivity` axes at most: of these, a brick has used up as many as the
-  // steps to it, outer ones and others, and by the remaining ones the component is dilated. An example with
-  // four axes and connectivity 2: the step -1 along the outer axis, drawn along the last axis, x, and the one
-  // before it, which goes down. What is dilated along the third axis is in the planes beside this one.
+  // The same for bricks beside it along the outer axes, and those around these. Steps along two outer axes
+  // are numbered as digits of base 3: the first four of the nine lead back, the last four are looked at from
+  // there. Each brick at a step, and the 26 around it, is compared with the component: elements touch if they
+  // differ along `connectivity` axes at most, of which the steps have used some, and the component is dilated
+  // by the others. An example with four axes and connectivity 2, a step of -1 along the outer axis:
   //
   //   component    touches in the brick in the      touches in the next brick along x: two steps,
   //                same place: one step, one left   none left, from its last layer to the first one
@@ -336,7 +321,6 @@ struct TileJoin : Entries<Rule, Tiles, Index> {
   //    . # . #         # # # #                          # . . .
   //    . . . .         . # . #                          . . . .
   //    . . . #         . . # #                          # . . .
-  //                dilated(component, along, 1)     (component & layer(x, 3)) >> 3 * stride(x)
   __device__ void join_outside(const Cell& first, Bits component, Index entry) const {
     const CutLayers<kAxes> layers(tiles, first);
     const uint32_t tiles_before =
@@ -384,8 +368,7 @@ struct TileJoin : Entries<Rule, Tiles, Index> {
   }
 };
 
-// What a block keeps of the bricks of its threads: where they are, and halos of their foreground and of their
-// planes, if values are compared by planes.
+// What a block keeps of the bricks of its threads: where they are, and halos of their foreground and planes.
 template <class Join>
 struct BricksToJoin {
   static constexpr int kSources = kHasPlanes<typename Join::Value> && !Join::kOneValue ? 1 + kPlanes : 1;
@@ -395,10 +378,9 @@ struct BricksToJoin {
   Comparison comparison[kJoinThreads];  // with the halo
 };
 
-// The k-th of the bricks of a tile that may have one of another tile before them, at a step: with two axes
-// those of the first row, and the first and the last one of the others; with three those of the first plane,
-// and of the others the first row, the last one, and the first and the last one of those between. With more
-// axes all have.
+// The k-th brick of a tile that may have another tile's brick before it. With two axes: the first row, and
+// the first and last brick of the other rows; with three: the first plane, and of other planes the first and
+// last row, and the first and last brick of those between; with more: all.
 template <class Tiles, class Index>
 __device__ inline int brick_to_join(const Tiles& tiles, const Cell<Tiles::kRank, Index>& corner, int k) {
   constexpr int rank = Tiles::kRank;
@@ -423,7 +405,7 @@ __device__ inline int brick_to_join(const Tiles& tiles, const Cell<Tiles::kRank,
   return before + (k / beside + 1) * width + (k % beside == 0 ? 0 : last(0));
 }
 
-// What a block does: a thread for each of the `each` bricks of a tile at borders; `count` tiles.
+// A thread for each of the `each` bricks of a tile at borders, of `count` tiles.
 template <class Rule, class Tiles, class Index>
 __device__ inline void join_bricks(const Tiles& tiles, int64_t count, int64_t each,
                                    const typename Rule::Value* values, Index* label, const BrickTable& table,
@@ -438,7 +420,7 @@ __device__ inline void join_bricks(const Tiles& tiles, int64_t count, int64_t ea
   const int thread = int(threadIdx.x), first_of_warp = thread - lane();
   if (thread == 0) pairs.count = 0;
 
-  // block * kJoinThreads bricks are of blocks before: whole tiles, and some over, in 32 bits.
+  // In 32 bits: block * kJoinThreads bricks, whole tiles and some over, belong to blocks before.
   const uint32_t of_tile = uint32_t(each), bricks_over = block % of_tile * kJoinThreads;
   const uint32_t first_tile = block / of_tile * kJoinThreads + bricks_over / of_tile;
   const uint32_t first_in_tile = bricks_over % of_tile;
@@ -479,7 +461,7 @@ __device__ inline void join_bricks(const Tiles& tiles, int64_t count, int64_t ea
       });
 }
 
-// Blocks of a volume that may be labelled elsewhere take their turns, as in label_tiles.
+// Blocks take turns where a volume may be labelled elsewhere, as in label_tiles.
 template <class Rule, class Tiles, class Index, bool in_turns = false>
 __global__ void __launch_bounds__(kJoinThreads, Tiles::kRank < 3 && resident_blocks(kJoinThreads) > 8 ? 9 : 8)
     join_tiles(Tiles tiles, int64_t count, int64_t each, const typename Rule::Value* __restrict__ values,
@@ -495,10 +477,10 @@ __global__ void __launch_bounds__(kJoinThreads, Tiles::kRank < 3 && resident_blo
   }
 }
 
-// Which links leave a tile: all, or but those over the ends of axes.
+// Links that leave a tile: all, or only those that do not cross the end of an axis.
 enum class Leaving { kAll, kWithinArray };
 
-// The same grid: a thread takes the given links of a brick that leave its tile.
+// On the same grid, unites the given links of a brick that leave its tile.
 template <class Rule, class Tiles, class Index, Leaving which = Leaving::kAll>
 __global__ void __launch_bounds__(kJoinThreads)
     join_links(Tiles tiles, int64_t count, int64_t each, const typename Rule::Value* __restrict__ values,

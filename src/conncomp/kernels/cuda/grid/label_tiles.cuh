@@ -1,20 +1,13 @@
-// Stage 1: the components of each tile.
-//
-// A block takes a tile, and each thread a brick of it.
-//   read_foreground    bits of the foreground; is it of one value in the whole tile? If not,
-//                      read_planes tries to tell its values apart by two bits
-//   find_isolated      elements without neighbours, which are components and need no more than a bit
-//   unite_components   the components of bricks are listed, and each is put under one that it touches and
-//                      that begins before it by a plain store; the others that it touches are put off as
-//                      pairs. unite_links: the same where links are given one by one, as unions at once
-//   flatten            all are pointed to their roots, and of each pair one root under the other, in turn,
-//                      until no pair has two roots
-//   mark_reaching      which roots have elements at the border of the tile?
-//   write_entries      those get entries among the labels, where stage 2 goes on; others are settled
-//
-// A component stands where its first element is: `parent` has an entry for each node of the tile, and of a
-// component only that of its first element counts. Other bricks know of a component by its elements in their
-// halo, whose entries lead to it.
+// Stage 1: the components of each tile. A block takes a tile, each thread a brick of it.
+//   read_foreground    finds foreground, and its value if it has one; else read_planes tries two bits
+//   find_isolated      finds elements without neighbours, which need no more than a bit
+//   unite_components   puts each component of a brick under one that it touches and that begins before it, by
+//                      a store; other contacts become pairs. unite_links: for given links, unions at once
+//   flatten            points all to their roots, and unites pairs, until no pair has two roots
+//   mark_reaching      finds the roots whose components reach the border of the tile
+//   write_entries      gives those entries among the labels, for stage 2; the others are settled
+// A component stands where its first element is: only that node's entry in `parent` counts. Other bricks know
+// a component by its elements in their halo, whose entries lead to it.
 #pragma once
 
 #include "cuda/core/root_bits.cuh"
@@ -25,13 +18,11 @@
 namespace conncomp {
 
 constexpr int kPairsOfBrick = 8;  // that there is room for, on average
-// What a warp lists where links are given: components of its bricks, and links to others in one direction.
-// There is room for what bonds make at the threshold of percolation.
+// What a warp lists of given links; enough at the threshold of percolation.
 constexpr int kNodesOfWarp = 576, kLinksOfWarp = 192;
 constexpr int kLanesWithIsolated = 16;  // of a warp: with fewer, it does not pay to look for them
 
-// At which places of a brick there is foreground, or near it, and at which there is more than one element of
-// it.
+// The places of a brick with foreground there or near it, and those with more than one element of it.
 template <int axes>
 struct Neighbours {
   using B = Brick<axes>;
@@ -41,7 +32,7 @@ struct Neighbours {
     several |= several_elements | (some & elements);
     some |= elements;
   }
-  // The same with what is one step before and after along an axis, up to the next bricks.
+  // The same with what is one step before and after along an axis, in neighbouring bricks too.
   __device__ Neighbours spread(int axis, const Neighbours& before, const Neighbours& after) const {
     Neighbours sum = *this;
     sum.add(B::ahead_across(some, axis, before.some), B::ahead_across(several, axis, before.several));
@@ -58,46 +49,34 @@ struct NodePair {
   uint16_t node, neighbour;  // the first element of a component, and any element of another one
 };
 
-// What the lanes of a warp share out: components of their bricks, and later the nodes of these; or nodes and
-// links.
+// What the lanes of a warp share out: nodes and given links.
 struct NodesAndLinks {
   NumberList<kNodesOfWarp> nodes;
   NumberList<kLinksOfWarp> links;
 
   __device__ auto& numbers() { return nodes; }
 };
-template <bool transitive>
-struct ListOfWarp {
-  using Type = WarpList;
-};
-template <>
-struct ListOfWarp<false> {
-  using Type = NodesAndLinks;
-};
 
-// What a tile has in dynamic shared memory, for each brick: of each element a node, or before there are nodes
-// what is around the elements, with a word for each axis that was looked along.
+// Of a brick, in dynamic shared memory: at first what is around elements, by axis; then a node of each.
 template <int axes>
 union BrickNodes {
   Neighbours<axes> neighbours[axes];
   uint16_t parent[kBits];
 };
 
-// What the threads of a tile tell each other.
 template <class Rule, class Tiles>
 struct TileMemory {
   static constexpr int kThreads = Tiles::kThreads, kWarps = kThreads / kWarp;
   using Value = typename Rule::Value;
   Bits foreground[kThreads];
-  // Of each brick, planes of its values until components are united; then, in two words, first elements of
-  // components that reach the border of the tile, and of such as are settled.
+  // Planes, until components are united; then first elements that reach the border, or are settled.
   union {
     Bits plane[kPlanes][kThreads];
     struct {
       uint32_t reaching[2 * kThreads], settled[2 * kThreads];
     };
   };
-  typename ListOfWarp<Rule::kTransitive>::Type list[kWarps];
+  typename Either<Rule::kTransitive, WarpList, NodesAndLinks>::Type list[kWarps];
   Halo<Tiles::kAxes> halo[Rule::kTransitive ? kThreads : 1];
   Halo<Tiles::kAxes> halo_of_plane[kPlanes][kHasPlanes<Value> && Rule::kTransitive ? kThreads : 1];
   Bits differing;  // bits of values, of which foreground has both
@@ -106,7 +85,6 @@ struct TileMemory {
   HalfWords first_digit[Rule::kTransitive ? 1 : kFirstDigits][Rule::kTransitive ? 1 : kThreads];
 };
 
-// One thread's part in a tile, and the brick that it has.
 template <class Rule, class Tiles, class Index>
 struct TileLabelling {
   static constexpr int kRank = Tiles::kRank, kAxes = Tiles::kAxes;
@@ -146,7 +124,7 @@ struct TileLabelling {
     }
   }
 
-  // Finds out how values are compared. All threads call together, in this function and the next one.
+  // Finds how values are compared. All threads call it, and the next one.
   __device__ void compare() {
     memory.foreground[brick] = foreground;
     if constexpr (!Rule::kTransitive) {
@@ -159,7 +137,7 @@ struct TileLabelling {
     }
   }
 
-  // Tells the values of a tile apart by planes, if two bits are enough for that.
+  // Tells the values of a tile apart by two bits, if these are enough.
   __device__ void read_planes() {
     comparison = Comparison::kValues;
     if constexpr (kHasPlanes<Value>) {
@@ -179,7 +157,7 @@ struct TileLabelling {
     }
   }
 
-  // The elements of the brick that touch others outside of the tile, or could.
+  // The elements of the brick that may touch others outside of the tile.
   __device__ Bits border_of_tile() const {
     Bits border = 0;
     unrolled<kRank>([&](int k) {
@@ -198,8 +176,7 @@ struct TileLabelling {
     return border;
   }
 
-  // The elements of each brick that have no foreground around them in the tile, or along axes alone. All
-  // threads call together; `neighbours` has room for as many as axes for each of them.
+  // The elements with no foreground around them, or along axes alone. All threads call.
   __device__ Bits without_foreground_around(Neighbours<kAxes>* neighbours) const {
     Bits several = 0;
     Neighbours<kAxes> sum{foreground, 0};
@@ -217,8 +194,7 @@ struct TileLabelling {
     return foreground & ~several;
   }
 
-  // It pays to find them first if there are many; in a tile of several values, only those that this takes no
-  // more values for.
+  // Pays only if there are many; in a tile of several values, only those are found that need no more values.
   template <class Links>
   __device__ Bits find_isolated(const Links& links, Bits border) const {
     const Bits single = foreground & ~links.with_neighbour();
@@ -230,7 +206,6 @@ struct TileLabelling {
     return ~border & without_foreground_around(dynamic_memory->neighbours);
   }
 
-  // The halo of the brick in what bricks have, as far as it is in the tile.
   __device__ Halo<kAxes> halo_in_tile(const Bits* of_brick) const {
     const WholeLayers layers{B::kSide};
     Halo<kAxes> halo{};
@@ -254,7 +229,7 @@ struct TileLabelling {
         for (int k = 0; k < kPlanes; ++k) memory.halo_of_plane[k][brick] = halo_in_tile(memory.plane[k]);
       }
   }
-  // The halo of a brick, as far as it may have the value of a component there.
+  // The halo of a brick where it may have the value of a component.
   __device__ Halo<kAxes> halo_of(int brick_of_component, Bits component) const {
     Halo<kAxes> halo = memory.halo[brick_of_component];
     if constexpr (kHasPlanes<Value>)
@@ -267,8 +242,7 @@ struct TileLabelling {
     return halo;
   }
 
-  // Those elements of a word of a halo that have the value of a component. The brick's values begin at
-  // `of_brick`. One value is asked for: equality is transitive.
+  // The elements of a halo's word that have a component's value; the brick's values begin at `of_brick`.
   template <class Word>
   __device__ Word equal_in_halo(const Value* of_brick, Bits component, int word, Word touched) const {
     const Value of_component = *tiles.values_at(of_brick, 0).at(lowest(component));
@@ -284,9 +258,8 @@ struct TileLabelling {
     return equal;
   }
 
-  // Calls body(distance in the tile) for the elements of a component by which other bricks know of it: those
-  // in the last layers, or in two dimensions, unless values are compared one by one, where its runs along
-  // these layers start.
+  // Calls body(distance in the tile) for the elements by which other bricks know a component: those in the
+  // last layers, or in two dimensions, unless compared value by value, the starts of its runs there.
   template <class Body>
   __device__ void for_each_in_halos(Bits component, Body&& body) const {
     constexpr int kLast = B::kSide - 1;
@@ -308,7 +281,7 @@ struct TileLabelling {
     }
   }
 
-  // First elements of the components of the brick, and those of them that reach the border of the tile.
+  // First elements of the brick's components, and of those that reach the border of the tile.
   struct FirstElements {
     Bits all, at_border;
 
@@ -320,8 +293,7 @@ struct TileLabelling {
 
   static constexpr int kAtBorder = 1 << 15;  // a node is less
 
-  // The first elements of the bricks of a warp, listed as nodes, with kAtBorder for those that reach the
-  // border of the tile.
+  // The first elements of a warp's bricks as nodes, with kAtBorder for those at the tile's border.
   struct ListedNodes {
     const TileLabelling& tile;
     FirstElements firsts;
@@ -330,7 +302,7 @@ struct TileLabelling {
     __device__ int code(int bit) const {
       return tile.tiles.node_of(tile.brick, bit) | (firsts.at_border >> bit & 1 ? kAtBorder : 0);
     }
-    // Calls body(node, whether it reaches the border) for those of the warp, in any lane.
+    // Calls body(node, whether it reaches the border), in any lane.
     template <class Body>
     __device__ void for_each(Body&& body) const {
       tile.list().numbers().for_each(
@@ -338,8 +310,8 @@ struct TileLabelling {
           [&](int node) { body(node & ~kAtBorder, (node & kAtBorder) != 0); });
     }
   };
-  // Puts a component of any lane's brick under one that it touches and that begins before it; what else it
-  // touches is put off, or united `at_once`, now that all components are known.
+  // Puts a component of any lane's brick under one that it touches and that begins before it; other contacts
+  // are listed, or united `at_once`, now that all components are known.
   __device__ void unite_component(Bits component, int lane_of_brick, bool at_once) const {
     const int brick_of_component = brick - lane() + lane_of_brick;
     const int origin = tiles.node_of(brick_of_component, 0);
@@ -376,7 +348,7 @@ struct TileLabelling {
     if (component != 0) parent[node] = under;
   }
 
-  // Returns whether there was no room for all pairs: then all are united at once, and no pair is left to do.
+  // Returns true if pairs had no room: then all are united at once, and none is left.
   template <class Links>
   __device__ bool unite_components(const Links& links, Bits elements, Bits border, FirstElements& firsts) {
     for (bool at_once = false;; at_once = true) {
@@ -390,8 +362,7 @@ struct TileLabelling {
     }
   }
 
-  // The elements of the brick that are linked to another brick of the tile at a step, as far as the masks
-  // know of both: values may have changed since they were made, and what is background has no entry.
+  // The elements linked to another brick of the tile, where the masks, which may be older, have both.
   __device__ Bits linked_in_tile(int step, Bits linked, Bits inside) const {
     linked &= foreground & ~B::stays(step, inside) & ~tiles.leaving(first, brick, step);
     if (B::moves(step) == 1) {
@@ -411,7 +382,7 @@ struct TileLabelling {
     return linked;
   }
 
-  // The node of the component that an element is in, where links are given.
+  // The node of an element's component, where links are given.
   __device__ int node_of_component(int brick_of_element, int bit) const {
     const int half = bit / 32;
     int first_bit = 0;
@@ -421,10 +392,9 @@ struct TileLabelling {
     return tiles.node_of(brick_of_element, first_bit);
   }
 
-  // What unite_components does, where links are given. Each thread finds the components of its brick, and
-  // lets others know which one an element is in by the number of its first element, bit by bit; the lanes of
-  // a warp then share out its links to other bricks of the tile, each of which is a union. Returns those
-  // bits.
+  // unite_components for given links. Each thread finds the components of its brick and publishes the first
+  // element of each element's component, digit by digit, which it returns; then the lanes of a warp share out
+  // the links to other bricks, and unite them.
   template <class Links>
   __device__ FirstDigits unite_links(const Links& links, Bits elements, Bits border, ListedNodes& nodes) {
     const Bits single = elements & ~links.with_neighbour();
@@ -476,13 +446,13 @@ struct TileLabelling {
     nodes.count = list().numbers().list(nodes.firsts.all, [&](int bit) { return nodes.code(bit); });
   }
 
-  // Points all components to their roots, and of each pair of different roots one to the other, until there
-  // is no such pair: a store that another one overwrites is made up for in the next round.
+  // Points all components to their roots, and of each pair with two roots one to the other, until there is
+  // none: a store that another overwrites is repeated in the next round.
   __device__ void flatten(const ListedNodes& nodes, bool pairs_done) const {
     for (int k = 0; k < 2; ++k) memory.reaching[2 * brick + k] = memory.settled[2 * brick + k] = 0;
     for (bool changed = true; changed;) {
       nodes.for_each([&](int node, bool) {
-        // Others on the path do the same, so that it grows shorter on the way.
+        // All on the path do so, and shorten it.
         uint16_t above = InBlock::load(parent + node);
         for (uint16_t next; (next = InBlock::load(parent + above)) != above; above = next)
           InBlock::store(parent + node, next);
@@ -503,7 +473,6 @@ struct TileLabelling {
     }
   }
 
-  // The word of `reaching` and `settled` that speaks of a node, and its bit there.
   __device__ int word_of(int node) const {
     return 2 * tiles.brick_of_node(node) + tiles.bit_of_node(node) / kRootWord;
   }
@@ -518,8 +487,8 @@ struct TileLabelling {
     __syncthreads();
   }
 
-  // Components that reach the border get an entry: their index in the array, or that of their root in the
-  // tile. What is in another place than its root and does not reach it gets its label, complemented.
+  // Components that reach the border get an entry: the index of their root in the tile. A component apart
+  // from its root that does not reach it gets its label, complemented.
   __device__ void write_entries(const ListedNodes& nodes, Index* label) const {
     nodes.for_each([&](int node, bool) {
       const int root = InBlock::load(parent + node);
@@ -553,7 +522,6 @@ struct TileLabelling {
   }
 };
 
-// What a tile has in shared memory, if it may be sparse.
 template <class Rule, class Tiles>
 union TileOrSparse {
   struct {
@@ -563,7 +531,6 @@ union TileOrSparse {
   SparseMemory<typename Rule::Value, Tiles> sparse;
 };
 
-// What a block does of a tile, which may be sparse.
 template <bool may_be_sparse, class Rule, class Tiles, class Index>
 __device__ inline void label_tile(const Tiles& tiles, const Rule& rule, const typename Rule::Value* values,
                                   Index* label, const BrickTable& table, uint32_t number) {
@@ -589,7 +556,7 @@ __device__ inline void label_tile(const Tiles& tiles, const Rule& rule, const ty
   if constexpr (may_be_sparse) {
     const SparseTile<Rule, Tiles> sparse{tiles, table, *sparse_memory, number};
     const bool is_sparse = !__syncthreads_or(sparse.is_crowded(tile.foreground));
-    // Not expected, so that the code of bricks stays together.
+    // Marked as unlikely, so that the code of bricks stays together.
     const bool labelled = __builtin_expect(is_sparse, 0) && sparse.label(tile.foreground, tile.met, label);
     if (brick == 0) table.sparse[number] = labelled;
     if (labelled) return;
@@ -606,7 +573,7 @@ __device__ inline void label_tile(const Tiles& tiles, const Rule& rule, const ty
   typename TileLabelling<Rule, Tiles, Index>::ListedNodes nodes{tile, {}, 0};
   bool pairs_done = true;
   if constexpr (Rule::kTransitive) {
-    // What is done with components has a copy for each kind of links, too: one takes 5 % longer.
+    // A copy of all this for each kind of links: one copy takes 5 % longer.
     links.with_fewest([&](const auto& fewest) {
       pairs_done = tile.unite_components(fewest, tile.foreground & ~isolated, border, nodes.firsts);
     });
@@ -620,9 +587,8 @@ __device__ inline void label_tile(const Tiles& tiles, const Rule& rule, const ty
   tile.write_table(isolated);
 }
 
-// A block a tile of an array that may be labelled elsewhere; of two axes, a tile may also be sparse then, and
-// of three, few blocks take tiles in turn. Dynamic shared memory: two bytes for each element of a tile,
-// unless it may be sparse.
+// A block a tile. Where the array may be labelled elsewhere, a tile of two axes may be sparse, and few blocks
+// take tiles of three axes in turn. Dynamic shared memory: two bytes per element, unless tiles may be sparse.
 template <class Rule, class Tiles, class Index, bool may_be_elsewhere = false>
 __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kRank < 3 ? 7 : 3)
     label_tiles(Tiles tiles, Rule rule, const typename Rule::Value* __restrict__ values,

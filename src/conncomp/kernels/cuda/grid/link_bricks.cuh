@@ -1,19 +1,11 @@
-// Stage 0, where not all equal neighbours of a connectivity are linked: links as words of bits.
-//
-// Each thread takes a brick. Links within it become words by comparing row with row; for those to other
-// bricks, the rule is asked element by element. So any rule and any neighbourhood become a word for each
-// brick and backward step: the bonds of a lattice are one for the step up and one for the step to the left.
-// Links to other bricks that others make up for are left out, as each of the rest is a union:
-//
-//      t' - t     a link e - t straight across, if e - e' and t - t' are links within the two bricks, and
-//      |    |     e' - t' goes straight across, too;
-//   ---|----|---
-//      e' - e     a diagonal link e - t', if e - e' is a link within the brick.
-//
-// Links within bricks are never left out, and the link that is relied on comes before in its row, or moves
-// along fewer axes; so what is left connects the same elements. Of bonds, so few are made up for that it does
-// not pay to look (kDense). Cost: values read once, those beside bricks once for each step to them; a word
-// written for each brick and step.
+// Stage 0, where not all equal neighbours of a connectivity are linked: makes words of bits of the links of
+// any rule and neighbourhood, one for each brick and backward step. Links within a brick are found row by
+// row; those to other bricks element by element. Of the latter, links that others make up for are left out,
+// as each one left is a union: a link e - t straight across, if e - e', t - t' (links within the bricks) and
+// e' - t' exist; a diagonal link e - t', if e - e' and e' - t' do. Links within bricks stay, and the link
+// relied on is earlier in its row or moves along fewer axes, so what is left connects the same elements. For
+// bonds this does not pay (kDense). Cost: values read once, those beside bricks once for each step to them; a
+// word written for each brick and step.
 #pragma once
 
 #include "cuda/grid/brick_tiles.cuh"
@@ -22,7 +14,7 @@ namespace conncomp {
 
 constexpr int kLinkThreads = 128;
 
-// The foreground of a brick and the links within it, by a rule for values, or by bonds.
+// The foreground of a brick and the links within it, by a rule for values or by bonds.
 template <class Rule, class Tiles, class Index>
 __device__ inline BrickLinks<Tiles::kAxes> links_within_brick(const Rule& rule, const Tiles& tiles,
                                                               const typename Rule::Value* values,
@@ -50,7 +42,6 @@ __device__ inline BrickLinks<Tiles::kAxes> links_within_brick(const Bonds& rule,
   return brick;
 }
 
-// The links of a brick to others.
 template <class Rule, class Tiles, class Index>
 struct LinksAcross {
   static constexpr int kRank = Tiles::kRank, kAxes = Tiles::kAxes;
@@ -64,7 +55,7 @@ struct LinksAcross {
   Bits inside;
   const BrickLinks<kAxes>& within;
 
-  // Where the values of an element of the brick and of the one at a step from it are.
+  // The place of the value of an element, and of the one at a step from it.
   __device__ int64_t offset_of(int bit) const {
     int64_t offset = first.offset;
 #pragma unroll
@@ -75,7 +66,7 @@ struct LinksAcross {
     const auto along = [&](int a) { return B::coordinate(bit, a) + B::step(step, a); };
     return first.offset + tiles.distance_across(first, along, [](auto& axis) { return axis.value_stride; });
   }
-  // The elements that have one at a step, but in another brick.
+  // The elements whose neighbour at a step is in another brick.
   __device__ Bits outgoing(int step) const {
     Bits elements = within.foreground & ~B::stays(step, inside);
 #pragma unroll
@@ -99,7 +90,7 @@ struct LinksAcross {
     }
     return linked;
   }
-  // Those of the elements linked straight across whose link is not made up for by the element before.
+  // The links straight across that the element before does not make up for.
   __device__ Bits needed_straight(int step, Bits linked) const {
     Bits needed = linked;
 #pragma unroll
@@ -116,8 +107,7 @@ struct LinksAcross {
     }
     return needed;
   }
-  // Those of the elements linked diagonally that have no link within the brick to one that is linked to the
-  // same element; `linked` has the links to other bricks at every step.
+  // The diagonal links that no link within the brick makes up for, given `linked` at all steps.
   __device__ Bits needed_diagonally(int step, const Bits (&linked)[B::kNoStep]) const {
     Bits needed = linked[step];
 #pragma unroll

@@ -1,8 +1,6 @@
-// Stage 3, for consecutive labels: the roots of components as bits in the order of the array.
-//
-// Roots of tiles are pointed to those of components before (settle_roots), whose bits are gathered in the
-// order of the array (gather_roots). The label of a root then follows from the number of bits before it
-// (core/root_bits.cuh). A block does all of this for an item that is small (number_items), two launches less.
+// Stage 3, for consecutive labels: points roots of tiles to those of components (settle_roots) and gathers
+// the bits of roots in the order of the array (gather_roots), from which labels follow (core/root_bits.cuh).
+// For a small item one block does all of it, which saves two launches (number_items).
 #pragma once
 
 #include "core/union_find.h"
@@ -11,8 +9,8 @@
 
 namespace conncomp {
 
-// Points the roots of tiles in a brick to those of components, complemented; returns the latter, and leaves
-// them in place of the former.
+// Points a brick's roots of tiles to those of components, complemented; replaces the bits of the former by
+// those of the latter, and returns them.
 template <class Tiles, class Index>
 __device__ inline Bits settle_brick(const Tiles& tiles, Index* label, const BrickTable& table,
                                     int64_t number) {
@@ -31,7 +29,7 @@ __device__ inline Bits settle_brick(const Tiles& tiles, Index* label, const Bric
   return roots;
 }
 
-// Does so for all bricks, and counts the roots of components.
+// The same for all bricks; counts the roots of components.
 template <class Tiles, class Index>
 __global__ void __launch_bounds__(kWordThreads) settle_roots(Tiles tiles, Index* label, BrickTable table) {
   follow_launch();
@@ -53,7 +51,7 @@ __global__ void __launch_bounds__(kWordThreads) settle_roots(Tiles tiles, Index*
   if (threadIdx.x == 0) Shared::fetch_add(table.components, int64_t(total));
 }
 
-// The roots of components in a word, that is in 32 elements along a row; rows are counted from an item on.
+// The bits of roots of 32 elements along a row; rows count from the item on.
 template <class Index, class Tiles>
 __device__ inline uint32_t gather_word(const Tiles& tiles, const BrickTable& table, Index item, Index row,
                                        Index column) {
@@ -73,14 +71,12 @@ __device__ inline uint32_t gather_word(const Tiles& tiles, const BrickTable& tab
     if (cell.at[rank - 1] >= tiles.axis(0).length) break;
     roots |= uint32_t(table.roots[brick] >> bit & B::ones(kSide)) << x;
     cell.move(tiles.grid, rank - 1, kSide);
-    // The next one is beside it, or in the tile beside.
     const bool in_tile = (cell.at[rank - 1] & ((B::kSide << tiles.log[0]) - 1)) != 0;
     brick += in_tile ? 1 : tiles.parts() + 1 - (1 << tiles.log[0]);
   }
   return roots;
 }
 
-// Gathers all words, and counts the roots in each chunk of so many.
 template <class Tiles, class Index>
 __global__ void __launch_bounds__(kWordThreads)
     gather_roots(Tiles tiles, int64_t words, int64_t columns, int64_t chunk, BrickTable table,
@@ -103,8 +99,7 @@ __global__ void __launch_bounds__(kWordThreads)
 
 constexpr int kItemThreads = 1024, kMostWordsOfThread = 4;
 
-// Settles the roots of an item, gathers and numbers its words, from 1, and counts its components: a block
-// does.
+// Settles the roots of an item, gathers and numbers its words, and counts its components: one block.
 template <class Tiles, class Index>
 __global__ void __launch_bounds__(kItemThreads)
     number_items(Tiles tiles, Index* label, int words_of_item, int columns, BrickTable table,

@@ -1,29 +1,13 @@
-// Connected components of large images of many small components on the GPU, such as noise of several values,
-// by rows of tiles: fills label[i] with the smallest index of i's component, or with -1 for background. The
-// default for them, if a sample says that they are so. A block labels a tile in shared memory; each warp has
-// 32 columns of it and goes from row to row:
-//
-//    label_row_tiles  the labels of the row above are in registers, and each is a root of the tile. A run of
-//                     a row takes the label of the first element above that it is linked to, or is a root
-//                     itself. If others that it is linked to have another label, one root is put under the
-//                     other, and its label is replaced in all lanes: so no path is walked. Then columns of
-//                     warps side by side are united in the same way, and all labels are written, as if the
-//                     tile were alone
-//    join_row_tiles   unites, among the labels, what touches across the borders of tiles
-//    follow_row_roots gives elements whose component reaches a border the root that their label leads to
-//
-//    row 0    1 1 . 2 .     the runs 1 and 2 begin
-//    row 1    . 1 . 2 3     3 begins, as it has another value
-//    row 2    1 1 1 1 3     1 and 2 meet: 2 is put under 1, and is 1 in all lanes
-//
-// An entry of a node is an ancestor, or background; that of a root is itself, with a bit above all nodes if
-// its component reaches the border of the tile; where labels have been written, that of their root. The owner
-// may change values and labels meanwhile: values only choose among entries that are no background, and labels
-// are followed to smaller indices only.
-//
-// Cost: values read once and labels written once; a bit an element beside, and labels whose component reaches
-// a border are read once more. 75 instructions of a warp for 32 elements of a row, 15 for each union and 45
-// to write labels. Source: ours. To keep labels of the row above is from Hoshen and Kopelman 1976.
+// Labels large images of many small components of several values, such as noise, by rows of tiles: the
+// default if a sample says so. A block labels a tile in shared memory; its warps have 32 columns each, and go
+// from row to row with the labels of the row above, roots of the tile, in registers. A run takes the label of
+// the first element above that it is linked to, or is a root; if others have another label, one root is put
+// under the other and its label is replaced in all lanes, so no path is walked. Columns of warps are united
+// likewise (label_row_tiles), labels across borders (join_row_tiles), and elements of components that reach a
+// border get their root (follow_row_roots). Entries of nodes are ancestors or background, a root's itself,
+// with kReaching if it reaches the border. Changing values only choose among entries that are no background.
+// Cost: values read and labels written once, labels at borders read again; 75 instructions of a warp for 32
+// elements, 15 per union, 45 to write. Source: ours; labels of the row above: Hoshen and Kopelman 1976.
 #pragma once
 
 #include "core/union_find.h"
@@ -31,28 +15,18 @@
 
 namespace conncomp {
 
-// An image, axis by axis, the last one first. Laid out as in row_tiles.py.
+// An image, from its last axis on. Laid out as in row_tiles.py.
 struct RowShape {
   int64_t value_stride[2];
   int32_t length[2];
   int32_t tiles_of_row, words_of_row;
 };
 
-// What a value is in a register: lanes exchange words.
+// The type of a value in a register: lanes exchange words.
 template <class Value>
-struct HeldAs {
-  using Type = Value;
-};
-template <>
-struct HeldAs<uint8_t> {
-  using Type = uint32_t;
-};
-template <>
-struct HeldAs<uint16_t> {
-  using Type = uint32_t;
-};
+using HeldAs = typename Either<sizeof(Value) == 2, uint32_t, Value>::Type;
 
-// A tile: where its elements are. The node of an element is its place in the tile.
+// A tile. The node of an element is its place there.
 struct RowTile {
   static constexpr int kLogWidth = 7, kWidth = 1 << kLogWidth, kHeight = 64;
   static constexpr int kNodes = kWidth * kHeight, kThreads = kWidth;
@@ -64,7 +38,6 @@ struct RowTile {
     const uint32_t row = tile / uint32_t(shape.tiles_of_row);
     first_column = int(tile - row * uint32_t(shape.tiles_of_row)) * kWidth, first_row = int(row) * kHeight;
   }
-  // The part of the tile that is in the image.
   __device__ int width() const {
     const int left = shape.length[0] - first_column;
     return left < kWidth ? left : kWidth;
@@ -82,9 +55,7 @@ struct RowTile {
   }
 };
 
-// Calls body(how far the other element is along the border) for the contacts of an element with those behind
-// a border that are needed: others are made up for by contacts beside them along the border, `before` and
-// `after`, as far as there are any. `across` and `along` are strides of values.
+// Calls body(how far along the border) for the needed contacts across it; `before` and `after` exist.
 template <bool corners, class Value, class Body>
 __device__ inline void for_each_contact(const Value* value, int64_t across, int64_t along, bool before,
                                         bool after, Body&& body) {
@@ -101,11 +72,10 @@ __device__ inline void for_each_contact(const Value* value, int64_t across, int6
   for (; directions != 0; directions &= directions - 1) body(lowest(uint32_t(directions)) - 1);
 }
 
-// A warp's part in a tile.
 template <class Rule, bool corners>
 struct RowLabelling {
   using Value = typename Rule::Value;
-  using Held = typename HeldAs<Value>::Type;
+  using Held = HeldAs<Value>;
   using Node = uint16_t;
   static constexpr Node kBackground = 0xffff, kReaching = 0x8000;
   static constexpr int kNone = -1, kNode = kReaching - 1, kTogether = RowTile::kWidth / kWarp,
@@ -120,18 +90,17 @@ struct RowLabelling {
   const int x = int(threadIdx.x), height = tile.height();
   const bool is_column = x < tile.width();
 
-  // The label of each lane's run: that of the first element of the run which has one, of what it is linked to
-  // above, or else its first node.
+  // The label of each lane's run: the first one of those above that its elements are linked to, or its first
+  // node.
   __device__ int label_runs(uint32_t starts, uint32_t up_to_lane, int linked, int first_node) const {
     const uint32_t lanes = __ballot_sync(kAllLanes, linked >= 0);
     const int start = highest_bit(starts & up_to_lane);
     const uint32_t later = starts & ~up_to_lane;
     const uint32_t of_run = lanes & ~later & (later - 1) & (~0u << start);
-    const int label = __shfl_sync(kAllLanes, linked, (__ffs(int(of_run)) - 1) & (kWarp - 1));
+    const int label = __shfl_sync(kAllLanes, linked, lowest(of_run) & (kWarp - 1));
     return of_run != 0 ? label : first_node + start;
   }
-  // Unites the label of each lane, which is a root of the tile, with one or two others, and replaces what is
-  // put under another one in all lanes; returns what the lanes' labels are then.
+  // Unites each lane's label, a root, with one or two others in all lanes; returns each lane's label.
   template <bool two>
   __device__ int unite(int label, int other, int second) const {
 #pragma unroll 1
@@ -193,7 +162,7 @@ struct RowLabelling {
     }
     return node;
   }
-  // Unites the warp's first column with the one before it. Nobody else has to do with these sets meanwhile.
+  // Unites the warp's first column with the one before; nobody else touches these sets meanwhile.
   __device__ void unite_with_columns_before() const {
     const int64_t* stride = tile.shape.value_stride;
     const int column = x - lane();
@@ -208,7 +177,6 @@ struct RowLabelling {
                                     second = other;
                                     other = node + down * RowTile::kWidth - 1;
                                   });
-        // Values may have changed since.
         if (other >= 0 && InBlock::load(entries + other) == kBackground) other = kNone;
         if (second >= 0 && InBlock::load(entries + second) == kBackground) second = kNone;
         label = root_of(node);
@@ -220,7 +188,7 @@ struct RowLabelling {
       __syncwarp();
     }
   }
-  // Unites the columns of pairs of warps, of pairs of these, and so on.
+  // Unites the columns of pairs of warps, then of pairs of pairs.
   __device__ void unite_columns() const {
     const int warp = x / kWarp;
     for (int beside = 1; beside < RowTile::kWidth / kWarp; beside *= 2) {
@@ -228,7 +196,6 @@ struct RowLabelling {
       __syncthreads();
     }
   }
-  // Marks the roots of elements at the border.
   __device__ void mark_reaching() const {
     constexpr int kWidth = RowTile::kWidth, kHeight = RowTile::kHeight;
     for (int k = int(threadIdx.x); k < 2 * (kWidth + kHeight); k += RowTile::kThreads) {
@@ -241,8 +208,7 @@ struct RowLabelling {
       InBlock::store(entries + root, Node(root | kReaching));
     }
   }
-  // Follows the entries of nodes from `first` on to those of their roots, all at once. That of background is
-  // larger than any node, and stays.
+  // Follows entries of neighbouring nodes to their roots, all at once; background, the largest, stays.
   __device__ void follow(int (&entry)[kTogether], int first) const {
     int node[kTogether];
 #pragma unroll
@@ -259,8 +225,8 @@ struct RowLabelling {
     }
     __syncwarp();  // else what follows is done once for each length of a path
   }
-  // Writes the labels of the tile, and which of them reach the border: four elements of a row a lane, and a
-  // row a warp. Returns how many components of this lane do not reach it.
+  // Writes labels, and which of them reach the border, four elements a lane and a row a warp. Returns this
+  // lane's number of components that do not.
   __device__ int write(int32_t* label, uint32_t* reaching) const {
     const int32_t corner = tile.index(0, 0), width = tile.shape.length[0];
     const int64_t bytes_of_row = int64_t(tile.shape.words_of_row) * sizeof(*reaching);
@@ -306,23 +272,21 @@ struct RowLabelling {
   }
 };
 
-// Where `by_rows` says which tile is next: blocks take them in turn, so that few blocks do, which have little
-// to return from where images are labelled otherwise.
+// Where `by_rows` has the next tile: few blocks take them in turn.
 constexpr int kNextToLabel = 1, kNextToJoin = 2;
 
 constexpr int kSampleRowThreads = 1024, kSampledWords = 128;
-// Of sampled elements, one of so many is linked to none before it, at least; and one of so many is
-// foreground, as fewer may be labelled as sparse tiles.
+// Of sampled elements, at least one of so many is linked to none before it, and one of so many is foreground,
+// as fewer may be sparse tiles.
 constexpr int kMostOfOneRun = 10, kMostOfOneElement = 7;
 
-// A block. Says in `by_rows` whether the image is labelled by rows: if it has many components of several
-// values, and does not seem sparse.
+// One block. Sets by_rows[0] if the image has many components of several values, and does not seem sparse.
 template <class Rule, bool corners>
 __global__ void __launch_bounds__(kSampleRowThreads)
     sample_rows(Rule rule, const typename Rule::Value* __restrict__ values, RowShape shape, int32_t* by_rows,
                 int64_t* components) {
   follow_launch();
-  using Held = typename HeldAs<typename Rule::Value>::Type;
+  using Held = HeldAs<typename Rule::Value>;
   constexpr int kWarps = kSampleRowThreads / kWarp, kInside = kWarp - 2;  // lanes with two beside them
   int apart = 0, several = 0, elements = 0;
 #pragma unroll 1
@@ -338,7 +302,7 @@ __global__ void __launch_bounds__(kSampleRowThreads)
       is_linked |= value == __shfl_up_sync(kAllLanes, above, 1);
       is_linked |= value == __shfl_down_sync(kAllLanes, above, 1);
     }
-    const int of_word = __ffs(int(__ballot_sync(kAllLanes, is_foreground))) - 1;
+    const int of_word = lowest(__ballot_sync(kAllLanes, is_foreground));
     const Held first = __shfl_sync(kAllLanes, value, of_word & (kWarp - 1));
     const bool differs = __any_sync(kAllLanes, is_foreground && !(value == first));
     apart += is_foreground && !is_linked && lane() > 0 && lane() <= kInside;
@@ -354,7 +318,6 @@ __global__ void __launch_bounds__(kSampleRowThreads)
   components[0] = 0;
 }
 
-// Any grid, as in the kernels below; `tiles` of the image.
 template <class Rule, bool corners>
 __global__ void __launch_bounds__(RowTile::kThreads)
     label_row_tiles(Rule rule, const typename Rule::Value* __restrict__ values, int32_t* __restrict__ label,
@@ -378,7 +341,7 @@ __global__ void __launch_bounds__(RowTile::kThreads)
 
 constexpr int kJoinRowThreads = RowTile::kWidth + RowTile::kHeight;
 
-// A block has a tile at a time, and a thread an element at its upper or left border.
+// A block has a tile at a time, a thread an element at its upper or left border.
 template <class Rule, bool corners>
 __global__ void __launch_bounds__(kJoinRowThreads)
     join_row_tiles(const typename Rule::Value* __restrict__ values, int32_t* label, RowShape shape,
@@ -395,7 +358,7 @@ __global__ void __launch_bounds__(kJoinRowThreads)
     if (x >= tile.width() || y >= tile.height()) continue;
     if ((is_above ? tile.first_row : tile.first_column) == 0) continue;
     const int32_t index = tile.index(x, y);
-    // Corners of tiles are of the borders between rows, which go on from tile to tile.
+    // Corners of tiles belong to the borders between rows, which go on from tile to tile.
     const bool before = is_above ? tile.first_column + x > 0 : y > 0;
     const bool after = is_above ? tile.first_column + x + 1 < width : y + 1 < tile.height();
     for_each_contact<corners>(tile.at(values, x, y), shape.value_stride[across], shape.value_stride[along],
@@ -411,7 +374,7 @@ __global__ void __launch_bounds__(kJoinRowThreads)
 
 constexpr int kFollowRowThreads = 256, kWordsAtOnce = 4;
 
-// A warp has 32 words in turn, and follows the labels of several words at once.
+// A warp has 32 words at a time, and follows the labels of several at once.
 template <int = 0>
 __global__ void __launch_bounds__(kFollowRowThreads)
     follow_row_roots(int32_t* label, RowShape shape, const int32_t* by_rows,
@@ -429,7 +392,7 @@ __global__ void __launch_bounds__(kFollowRowThreads)
       int32_t index[kWordsAtOnce], entry[kWordsAtOnce], above[kWordsAtOnce];
 #pragma unroll
       for (int k = 0; k < kWordsAtOnce; ++k) {
-        const int from = (__ffs(int(left)) - 1) & (kWarp - 1);
+        const int from = lowest(left) & (kWarp - 1);
         const uint32_t of_word = __shfl_sync(kAllLanes, elements, from);
         index[k] = __shfl_sync(kAllLanes, begin, from) + lane();
         entry[k] = left != 0 && of_word >> lane() & 1 ? Shared::load(label + index[k]) : -1;

@@ -47,8 +47,8 @@ specialisations = KERNELS.modules
 class RowPlan(NamedTuple):
     """What depends on the kind of an image only.
 
-    The `module` has kernels to sample, to label, to join, and to follow what was put off; they take
-    `shape`, a ``RowShape``, and `parts` of a workspace. `words` have 32 elements of a row.
+    Kernels of `module` sample, label, join and follow; they take `shape`, a ``RowShape``, and
+    `parts` of a workspace. `words` have 32 elements of a row.
     """
 
     module: Module
@@ -56,6 +56,7 @@ class RowPlan(NamedTuple):
     words: int
     tiles: int
     parts: dict[str, Part]
+    choice: Part = (WORDS_OF_CHOICE, COUNTS)
 
     def grids(self, gpu: Gpu) -> tuple[tuple[int, int], ...]:
         """Return the blocks and threads of the kernels."""

@@ -1,11 +1,8 @@
-// Runs as nodes of a forest in shared memory, for kernels whose block labels a tile of an array by runs of
-// rows.
-//
-// Runs are numbered as they lie, by counting beginnings: the run of a column is the last one that begins up
-// to it, and a gap belongs to the run before it. The contacts of a word with rows before are bits in a word
-// for each direction: the first contact of a run is its parent, by a store (take_parents); then paths are
-// halved by all at once (flatten), and the others are united (unite_contacts). Items of batches have a forest
-// of their own (item_runs.cuh), whose contacts lead aside, too: as one with this it took 1 to 5 % longer.
+// Runs as nodes of a forest in shared memory, for a block that labels a tile by runs of rows. Runs are
+// numbered as they lie; the run of a column is the last that begins up to it. Contacts of a word with rows
+// before are bits of a word for each direction: the first contact of a run becomes its parent by a store
+// (take_parents), paths are halved by all at once (flatten), and other contacts are united (unite_contacts).
+// item_runs.cuh has a forest of its own, whose contacts lead aside too: one for both took 1 to 5 % longer.
 #pragma once
 
 #include "core/union_find.h"
@@ -15,8 +12,7 @@ namespace conncomp {
 
 constexpr int kRunWord = 32;  // columns of a word
 
-// Points each run to its root, as far as that is known; calls last(run, whether it is one) with all threads.
-// Paths are halved by all who are on them, as each moves up.
+// Halves paths until each run leads to its root; calls last(run, whether it is one) with all threads.
 template <int threads, class Run, class Last>
 __device__ inline void flatten_runs(Run* parent, int runs, Last&& last) {
 #pragma unroll 1
@@ -34,20 +30,19 @@ __device__ inline void flatten_runs(Run* parent, int runs, Last&& last) {
   __syncthreads();
 }
 
-// Calls body(run, its columns in the word) for the runs that begin in a word; the columns of each are those
-// up to the next beginning.
+// Calls body(run, its columns in the word) for the runs that begin in a word.
 template <class Run, class Body>
 __device__ inline void for_each_run(uint32_t starts, Run run, Body&& body) {
 #pragma unroll 1
   for (uint32_t unvisited = starts; unvisited != 0; ++run) {
-    const uint32_t begin = unvisited & (0 - unvisited);
+    const uint32_t begin = lowest_bit(unvisited);
     unvisited -= begin;
-    const uint32_t end = unvisited & (0 - unvisited);
+    const uint32_t end = lowest_bit(unvisited);
     body(run, (end - 1) & ~(begin - 1));
   }
 }
 
-// Which columns of a word have contacts that are needed, in so many directions.
+// The columns of a word that have needed contacts, by direction.
 template <int directions>
 struct RunContacts {
   uint32_t of[directions];
@@ -66,8 +61,7 @@ struct RunWords {
   int runs;
 };
 
-// Parents are numbers of runs, of the type `Run`. `Rows` says how many words there are, kWords, and how many
-// directions, kDirections; word_before(word, k) is the word that direction k leads to.
+// `Rows` has the number of words and directions, and word_before(word, direction).
 template <class Rows, class Run>
 struct RunForest : RunWords {
   static constexpr int kWords = Rows::kWords, kThreads = kWords, kDirections = Rows::kDirections;
@@ -86,7 +80,7 @@ struct RunForest : RunWords {
     unrolled<kDirections>([&](int k) { of_word.of[k] = contacts[k * kWords + word]; });
     return of_word;
   }
-  // Takes one contact of the first direction in which a word has any of `columns`; returns its column.
+  // Removes one contact, of the first direction that has any in `columns`; returns its column.
   __device__ static int take(int word, Contacts& of_word, uint32_t columns, int& word_before) {
     constexpr int kLast = kDirections - 1;
     int direction = kLast;
@@ -97,15 +91,15 @@ struct RunForest : RunWords {
       if (of_word.of[k] & columns)
         direction = k, chosen = of_word.of[k] & columns, word_before = Rows::word_before(word, k);
     });
-    const uint32_t first = chosen & (0 - chosen);
+    const uint32_t first = lowest_bit(chosen);
     unrolled<kDirections>([&](int k) {
       if (direction == k) of_word.of[k] -= first;
     });
-    return __ffs(int(first)) - 1;
+    return lowest(first);
   }
 
-  // Puts each run under the first one that it touches before, in the word where it begins, and calls
-  // visit(run, its columns there); returns whether the thread's word has other contacts, which are kept.
+  // Puts each run under the first one that it touches, in the word where it begins, and calls visit(run, its
+  // columns there); returns whether the word has other contacts, which are kept.
   template <class Visit>
   __device__ bool take_parents(Visit&& visit) {
     const int word = int(threadIdx.x);
@@ -115,7 +109,7 @@ struct RunForest : RunWords {
       Run above = run;
       if (const uint32_t touching = any & columns) {
         int word_before;
-        const int column = take(word, of_word, touching & (0 - touching), word_before);
+        const int column = take(word, of_word, lowest_bit(touching), word_before);
         above = run_of(word_before, column);
       }
       parent[run] = above;
@@ -145,8 +139,7 @@ struct RunForest : RunWords {
     __syncthreads();
   }
 
-  // Points all runs to the roots of what contacts connect; visits each run where it begins, as above. All
-  // threads of the block call it.
+  // Points all runs to their roots; visits each run where it begins. All threads of the block call.
   template <class Visit>
   __device__ void unite_all(Visit&& visit) {
     if (__syncthreads_or(take_parents(visit))) {

@@ -1,26 +1,13 @@
-// Connected components of large volumes of bytes whose elements touch at faces, on the GPU, by runs of tiles.
-// The default for them. What: as tiled_bricks.cuh. A tile of 64 x 16 x 16 elements is 512 words of bits, one
-// for each thread of a block:
-//
-//    label_run_tiles   runs are nodes of a forest in shared memory (run_forest.cuh), linked to those of rows
-//                      before along two axes. Words and the forest are kept; among the labels, the first
-//                      element of each component that reaches the border of its tile is an entry
-//    join_run_tiles    unites entries, where tiles touch: contacts are listed first, and then shared out
-//    settle_run_roots  for consecutive labels: entries are pointed to their roots, whose bits are kept
-//    write_run_labels  follows the entries of a tile, once each, and writes its labels by what was kept
-//
-// Contacts that others make up for are left out (see contacts_of, and contacts_across):
-//
-//    a b    if all four are linked along rows, c touches a as d touches b: so one is enough; likewise along
-//    c d    both axes of rows
-//
-// Of foreground of one value, links follow from bits alone; else from planes of bits, one for each bit in
-// which values differ. Values that change meanwhile decide links only, as all else follows from words that
-// are kept; entries are labels, which are followed to smaller indices only.
-//
-// Cost: 1 byte read and 4 written for each element, and beside half a byte for each written and twice read,
-// and 2 for each run. Memory: 2.4 bytes an element. Source: ours, from runs (He, Chao and Suzuki 2008) and
-// union–find.
+// Labels large volumes of bytes that touch at faces, by runs of tiles: the default for them. A tile of 64 x
+// 16 x 16 elements is 512 words of bits, a thread each. label_run_tiles unites the runs of a tile in shared
+// memory (run_forest.cuh) and keeps words and forest; the first element of a component that reaches the
+// tile's border is an entry among the labels. join_run_tiles lists and unites contacts across borders;
+// settle_run_roots, for consecutive labels, points entries to their roots and keeps their bits;
+// write_run_labels follows each entry once and writes labels. Where foreground has one value links follow
+// from bits alone, else from planes of the bits in which values differ. Values that change meanwhile decide
+// links only; entries are followed to smaller indices only. Cost: 1 byte read and 4 written per element, half
+// a byte written and read twice, 2 per run. Memory: 2.4 bytes per element. Source: ours, from runs (He, Chao
+// and Suzuki 2008) and union–find.
 #pragma once
 
 #include "cuda/core/root_bits.cuh"
@@ -29,14 +16,13 @@
 
 namespace conncomp {
 
-// A volume, axis by axis, the last one first. Laid out as in run_tiles.py, as what follows.
+// A volume, from its last axis on. Laid out, as RunTable, as in run_tiles.py.
 struct RunShape {
   int64_t value_stride[3];
   int32_t length[3], tiles[3];
   int32_t columns;  // words of a row
 };
 
-// What the kernels tell each other.
 struct RunTable {
   uint32_t *foreground, *starts;  // by word of a tile
   uint16_t* before;               // likewise: how many runs begin before
@@ -52,14 +38,13 @@ struct RunTable {
 
 constexpr int kSeveral = -1;
 
-// What is kept of a run: of one that is no root of its tile, the run that is; of a root, where it begins in
-// the tile, and whether its component reaches the tile's border. In shared memory roots are themselves at
-// first.
+// Kept of a run: its root's run, or, of a root, where it begins in the tile, and whether its component
+// reaches the border. Roots in shared memory are at first themselves.
 struct RunNode {
   static constexpr int kIsRoot = 1 << 14, kReaching = 1 << 15, kPlace = kIsRoot - 1;
 };
 
-// A tile: where its elements are. Words are numbered as they lie in it.
+// A tile. Words are numbered as they lie in it.
 struct RunTile {
   static constexpr int kLog[3] = {6, 4, 4};
   static constexpr int kRow = (1 << kLog[0]) / kRunWord, kPlane = kRow << kLog[1];  // in words
@@ -77,7 +62,7 @@ struct RunTile {
     corner[1] = int(row - plane * uint32_t(shape.tiles[1])) << kLog[1];
     corner[2] = int(plane) << kLog[2];
   }
-  // Of the tile that so many along each axis come before.
+  // The tile with so many before it along each axis.
   __device__ RunTile(const RunShape& shape, uint32_t number, int x, int y, int z)
       : shape(shape), number(number), corner{x << kLog[0], y << kLog[1], z << kLog[2]} {}
   __device__ static int column(int word) { return word & (kRow - 1); }
@@ -86,7 +71,6 @@ struct RunTile {
   __device__ int64_t first_word() const { return int64_t(number) * kWords; }
   __device__ int64_t first_run() const { return int64_t(number) * kElements; }
 
-  // The row of the array that a word is in, and where the word begins there.
   __device__ int32_t row_of_array(int word) const {
     return (corner[2] + plane(word)) * shape.length[1] + corner[1] + row(word);
   }
@@ -111,7 +95,7 @@ struct RunTile {
   }
 };
 
-// The rows before one of a tile, along two axes; and how words lie in the tile, of which a thread has one.
+// The rows before one of a tile, along two axes, and how words lie in it.
 struct RowsBefore {
   static constexpr int kDirections = 2;
   static constexpr int kRow = RunTile::kRow, kPlane = RunTile::kPlane, kWords = RunTile::kWords;
@@ -125,19 +109,16 @@ struct RunTileMemory {
   uint32_t foreground[kWords], starts[kWords], before[kWords + 1];
   uint32_t contacts[RowsBefore::kDirections * kWords];
   uint32_t any_value, differing;
-  // Parents of 32 bits for half as many runs as there are elements, or of 16 bits for as many. Before:
-  // planes.
+  // Parents, of 32 bits for half as many runs as elements, or of 16 for as many. Before: planes.
   alignas(16) uint32_t parents[RunTile::kFewRuns];
 };
 
-// A block's part in a tile.
 struct RunLabelling {
   RunTile tile;
   RunTileMemory& memory;
   uint32_t differing = 0;  // bits in which values differ
 
-  // The elements of a word whose value is that of the element in the same place of another word, or to the
-  // left, or anything if there is one value.
+  // The elements of the value in the same place of another word, or to the left; all of one value.
   template <class PlaceIn>
   __device__ uint32_t alike(int word, PlaceIn&& place_in) const {
     uint32_t unlike = 0;
@@ -159,16 +140,16 @@ struct RunLabelling {
                             alike(word, [&](const uint32_t* plane) { return from_left(plane, word); });
     return own & ~linked;
   }
-  // Keeps a plane of bits of values for each bit in which they differ.
+  // Keeps a plane for each bit in which values differ.
   __device__ void make_planes(const uint8_t* values, int word) {
     const BytesOfWord bytes = tile.read(values, word);
     uint32_t* plane = memory.parents + word;
 #pragma unroll 1
     for (uint32_t bits = differing; bits != 0; bits &= bits - 1, plane += RunTile::kWords)
-      *plane = bytes.with_bit(__ffs(int(bits)) - 1);
+      *plane = bytes.with_bit(lowest(bits));
   }
-  // The contacts of a word with rows before that connect all that touch, together with rows. Of two rows
-  // beside each other that have links along both, and whose rows before have, one has the contact.
+  // The needed contacts with rows before. If two neighbours in a row are linked, and those that they touch
+  // are too, one contact is enough; likewise along the two axes of rows.
   __device__ RunContacts<2> contacts_of(int word) const {
     constexpr int kRow = RunTile::kRow, kPlane = RunTile::kPlane;
     const uint32_t own = memory.foreground[word], linked_left = own & ~memory.starts[word];
@@ -186,7 +167,7 @@ struct RunLabelling {
   }
 };
 
-// The forest of the runs of a tile, whose words lie as `Rows` says: RowsBefore, or another.
+// The forest of a tile's runs, whose words lie as `Rows` says.
 template <class Rows, class Run>
 struct TileForest : RunForest<Rows, Run> {
   using Forest = RunForest<Rows, Run>;
@@ -195,13 +176,13 @@ struct TileForest : RunForest<Rows, Run> {
   using Forest::Forest;
   using Forest::kWords, Forest::kThreads;
 
-  // Lets the nodes of roots be their places, which are where their runs begin.
+  // Sets the nodes of roots to the places where their runs begin.
   __device__ void place_roots(int word) {
     Run run = Run(before[word]);
 #pragma unroll 1
     for (uint32_t left = starts[word]; left != 0; left &= left - 1, ++run)
       if (parent[run] == run)
-        InBlock::store(parent + run, Run(RunNode::kIsRoot | (word * kRunWord + __ffs(int(left)) - 1)));
+        InBlock::store(parent + run, Run(RunNode::kIsRoot | (word * kRunWord + lowest(left))));
     __syncthreads();
   }
   __device__ void mark(int run) {
@@ -214,8 +195,8 @@ struct TileForest : RunForest<Rows, Run> {
 #pragma unroll 1
     for (int run = first; run < end; run += step) mark(run);
   }
-  // Marks the roots of runs at the border of the tile: all of the first and the last plane, of the first and
-  // the last row of each plane, and those at the ends of rows, which the elements of each thread's word tell.
+  // Marks the roots of runs at the tile's border: those of the first and last plane, the first and last row
+  // of others, and, by the `elements` of each thread's word, those at the ends of rows.
   __device__ void mark_reaching(uint32_t elements) {
     const int thread = int(threadIdx.x), column = RunTile::column(thread);
     mark_all(thread, kThreads, int(before[kPlane]));
@@ -230,8 +211,8 @@ struct TileForest : RunForest<Rows, Run> {
     if ((column == 0 || column == kRow - 1) && elements >> bit & 1) mark(int(run_of(thread, bit)));
     __syncthreads();
   }
-  // Keeps the nodes, and an entry among the labels for each root that reaches the border; calls
-  // root(place, whether it does). Returns how many of this thread do not.
+  // Keeps the nodes, and an entry for each root that reaches the border; calls root(place, whether it does).
+  // Returns this thread's number of roots that do not.
   template <class Root>
   __device__ int keep(const RunTile& tile, int32_t* label, uint16_t* nodes, Root&& root) const {
     int settled = 0;
@@ -255,7 +236,7 @@ struct TileForest : RunForest<Rows, Run> {
   }
 };
 
-// A block a tile, and a thread a word.
+// A block a tile, a thread a word.
 template <bool consecutive>
 __global__ void __launch_bounds__(RunTile::kThreads)
     label_run_tiles(Equal<uint8_t> rule, const uint8_t* __restrict__ values, int32_t* __restrict__ label,
@@ -292,7 +273,6 @@ __global__ void __launch_bounds__(RunTile::kThreads)
   memory->contacts[word] = contacts.of[0], memory->contacts[RunTile::kWords + word] = contacts.of[1];
   __syncthreads();  // planes have been read
 
-  // Bits of roots and of entries take the place of contacts.
   uint32_t *const roots = memory->contacts, *const entries = roots + RunTile::kWords;
   int settled;
   const auto label_all = [&](auto&& forest) {
@@ -326,15 +306,13 @@ __global__ void __launch_bounds__(RunTile::kThreads)
   if (blockIdx.x == 0) table.components[0] = 0;
 }
 
-// The words of a tile and of one before it that touch across a border.
 struct WordsAcross {
   static constexpr int kRow = RunTile::kRow, kPlane = RunTile::kPlane, kWords = RunTile::kWords;
-  // By axis: how many words there are at the border; all axes together.
+  // The number of words at the border, by axis and in all.
   static constexpr int kCount[3] = {kWords / kRow, kWords / kPlane * kRow, kPlane};
   static constexpr int kAll = kCount[0] + kCount[1] + kCount[2];
   int axis, own, other;  // the axis across the border
 
-  // The words with a number below kAll.
   __device__ static WordsAcross numbered(int k) {
     if (k < kCount[0]) return {0, k * kRow, k * kRow + kRow - 1};
     k -= kCount[0];
@@ -344,15 +322,13 @@ struct WordsAcross {
   __device__ static WordsAcross of_own(int axis, int own) {
     return {axis, own, own + (axis == 0 ? kRow - 1 : axis == 1 ? kPlane - kRow : kWords - kPlane)};
   }
-  // How far before lies the word beside whose contacts make up for others where there is one value; 0 if
-  // there is none.
+  // The distance back to the word whose contacts make up for others of one value; 0 if there is none.
   __device__ int beside() const {
     if (axis != 2 && RunTile::plane(own) > 0) return kPlane;
     return axis != 1 && RunTile::row(own) > 0 ? kRow : 0;
   }
 };
 
-// Where the component of an element begins in its tile, by what is kept of that.
 __device__ inline int root_of_element(const uint32_t* starts, const uint16_t* before, const uint16_t* nodes,
                                       int word, int bit) {
   int node = nodes[before[word] + __popc(starts[word] & ((2u << bit) - 1)) - 1];
@@ -375,8 +351,8 @@ struct KeptTile {
   __device__ int root_of(int word, int bit) const { return root_of_element(starts, before, node, word, bit); }
 };
 
-// The elements of a word that have contacts with those of the tile before, but for those that others make up
-// for: those to their left, if both are linked along rows; or those beside, if all is of one value.
+// The elements in contact with the tile before, less those that others make up for: the element to the left,
+// if both are linked along rows; or those beside, if there is one value.
 __device__ inline uint32_t contacts_across(const KeptTile& own, const KeptTile& other,
                                            const WordsAcross& words) {
   const uint32_t of_own = own.foreground[words.own], of_other = other.foreground[words.other];
@@ -392,13 +368,13 @@ __device__ inline uint32_t contacts_across(const KeptTile& own, const KeptTile& 
 
 constexpr int kJoinRunThreads = 128;
 
-// What an axis has; arrays that are indexed by one would lie in memory.
+// The entry of an axis; indexed arrays would lie in memory.
 template <class T>
 __device__ inline T of_axis(const T* of_all, int axis) {
   return axis == 0 ? of_all[0] : axis == 1 ? of_all[1] : of_all[2];
 }
 
-// A block a tile. Contacts are listed by threads that have a word each, and then each is a thread's.
+// A block a tile. Threads with a word each list contacts, and then share them out.
 template <int = 0>
 __global__ void __launch_bounds__(kJoinRunThreads)
     join_run_tiles(const uint8_t* __restrict__ values, int32_t* label, RunShape shape, RunTable table) {
@@ -419,7 +395,7 @@ __global__ void __launch_bounds__(kJoinRunThreads)
     if (touching == 0) continue;
     int place = InBlock::fetch_add(&count, __popc(touching));
     for (; touching != 0; touching &= touching - 1)
-      listed[place++] = uint16_t(words.axis << 14 | words.own << 5 | (__ffs(int(touching)) - 1));
+      listed[place++] = uint16_t(words.axis << 14 | words.own << 5 | lowest(touching));
   }
   __syncthreads();
   for (int k = int(threadIdx.x); k < count; k += kJoinRunThreads) {
@@ -438,8 +414,7 @@ __global__ void __launch_bounds__(kJoinRunThreads)
   }
 }
 
-// Points entries to their roots, complemented; counts the roots in each chunk of words, and keeps their bits.
-// Of an array that may be labelled otherwise `is_chosen` says whether it is labelled so.
+// Points entries to their roots, complemented, keeps the bits of roots, and counts them by chunks of words.
 template <bool may_be_elsewhere>
 __global__ void __launch_bounds__(kWordThreads)
     settle_run_roots(int32_t* label, RunShape shape, const int32_t* is_chosen, uint32_t* roots_of_word,
@@ -458,8 +433,8 @@ __global__ void __launch_bounds__(kWordThreads)
         const int32_t row = int32_t(word / shape.columns);
         const int32_t first = row * shape.length[0] + int32_t(word - int64_t(row) * shape.columns) * kRunWord;
         for (uint32_t left = entries; left != 0; left &= left - 1) {
-          const int32_t entry = first + __ffs(int(left)) - 1;
-          if (settle_entry(label, entry) != entry) roots &= ~(left & (0 - left));
+          const int32_t entry = first + lowest(left);
+          if (settle_entry(label, entry) != entry) roots &= ~lowest_bit(left);
         }
         roots_of_word[word] = roots;
       }
@@ -472,7 +447,7 @@ __global__ void __launch_bounds__(kWordThreads)
   }
 }
 
-// Stores labels that lie beside each other: by one access where they fit it, or those that the row has left.
+// Stores neighbouring labels: in one access if that `fits`, else the `left` ones of the row.
 template <int count>
 __device__ inline void store_labels(int32_t* to, const int32_t (&labels)[count], bool fits, int left) {
   if (fits) {
@@ -484,7 +459,6 @@ __device__ inline void store_labels(int32_t* to, const int32_t (&labels)[count],
   }
 }
 
-// The labels of a tile, which a block writes.
 template <bool consecutive, int threads = RunTile::kThreads, int at_once = 1>
 struct RunLabels {
   static constexpr int kThreads = threads, kTogether = 4;
@@ -493,21 +467,20 @@ struct RunLabels {
   int32_t* label;
   LabelOfRoot<consecutive, int32_t> label_of;
 
-  // The entry of a root of the tile, if its component reaches the border.
   __device__ int32_t entry_of(int node) const {
     return node & RunNode::kReaching ? Shared::load(label + tile.index_of_place(node & RunNode::kPlace)) : 0;
   }
-  // The label of a root of the tile; counts in `roots` those that reached the border and are roots of all.
+  // The label of a root of the tile; counts in `roots` those at the border that are roots of all.
   __device__ int32_t label_of_root(int node, int32_t entry, int& roots) const {
     const int32_t index = tile.index_of_place(node & RunNode::kPlace);
     if (!(node & RunNode::kReaching)) return label_of(index);
-    // Either the root, complemented, or the label, which is written over it.
+    // The entry is the root, complemented, or the label written over it.
     if constexpr (consecutive) return entry >= 0 ? entry : label_of(~entry < index ? ~entry : index);
     const int32_t root = find_from<Shared, Jump::kNone>(label, index, entry);
     roots += root == index;
     return root;
   }
-  // Lets labels[k] be the label of run begin + k, up to `end`. Labels are not negative.
+  // Sets labels[k] to the label of run begin + k, up to `end`.
   __device__ void label_runs(const uint16_t* nodes, int begin, int end, int32_t* labels, int& roots) const {
 #pragma unroll 1
     for (int first = begin + int(threadIdx.x); first < end; first += kAtOnce * kThreads) {
@@ -535,9 +508,7 @@ struct RunLabels {
       if (labels[run] < 0) labels[run] = labels[~labels[run]];
     __syncthreads();
   }
-  // Writes the labels of words from `first` on, four a thread: its row and columns are the same in all
-  // planes. Of each word calls elements_of, and starts_of and runs_before, which says how many of the runs
-  // begin before.
+  // Writes the labels of words, four a thread, whose row and columns are the same in all planes.
   template <class ElementsOf, class StartsOf, class RunsBefore>
   __device__ void write(int first, int end, const int32_t* labels_of_runs, ElementsOf&& elements_of,
                         StartsOf&& starts_of, RunsBefore&& runs_before) const {
@@ -568,7 +539,7 @@ struct RunLabels {
   }
 };
 
-// A block a tile, half of it at a time if it has many runs.
+// A block a tile; half of it at a time if it has many runs.
 template <bool consecutive>
 __global__ void __launch_bounds__(RunTile::kThreads)
     write_run_labels(int32_t* label, RunShape shape, RunTable table) {

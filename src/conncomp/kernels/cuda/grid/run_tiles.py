@@ -101,9 +101,9 @@ def fill_labels(
 
 
 class _Plan(NamedTuple):
-    """What depends on the kind of an array only, and is kept for the next one of that kind.
+    """What depends on the kind of an array only.
 
-    `shape` is ``RunShape``, `table` the fields of ``RunTable``, and `beside` a further part, for
+    `shape` is ``RunShape``, `table` has the fields of ``RunTable``, and `beside` a part for
     numbering. Words have 32 elements of a row; the roots of a chunk of them are counted together.
     """
 

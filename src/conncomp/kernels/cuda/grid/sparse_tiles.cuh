@@ -1,25 +1,12 @@
-// Sparse tiles: stages 1 and 4 in tiles with few elements of one value, each element by itself, in the place
-// of bricks. For labels that are roots of images.
-//
-// A tile has an entry in shared memory for each element: -1 for background, its index if it has no neighbour
-// before it, and else -2 - node of one that it has, so that what is not negative ends a path:
-//
-//      foreground  . # # .     entries  -1  9 -11 -1     labels  -1 9 9 -1      (a row that begins at node 8)
-//
-//   link          words of bits say which neighbour before it an element is put under (LinksBefore); those
-//                 that touch two sets are listed as pairs, by the warp
-//   unite_pairs   of each pair one root is put under the other, by compare_exchange
-//   flatten       elements that are under others, which warps list, are pointed to their roots; what is
-//                 in the outer layers of the tile marks its root
-//   settle        they get the labels of their roots; elements of marked sets are listed for stage 4, as
-//                 stage 2 may put their root under another one
-//   write         labels go from shared memory to the image, four at a time
-// Stage 4 follows what has been listed to its root (follow_sparse_tile).
-//
-// A tile is tried that has few elements, and few of them beside each other. One that is cut off by the end of
-// the image, or that has more of something than there is room for, is left to bricks. Cost: image read and
-// labels written once, four bytes for each element that is listed, both written and read. Some 35
-// instructions for an element, 80 for one that is under another, 3 for four labels. Source: ours.
+// Sparse tiles: stages 1 and 4 of tiles with few elements of one value, for labels that are roots of images.
+// A tile has an entry in shared memory for each pair of elements: the label of a root, or -1 - the pair that
+// it is under. Words of bits say which pair before it each is put under (link); second links are listed and
+// united (unite_second); pairs under others are pointed to their roots, and those in the outer layers mark
+// their roots (flatten); then they get their labels, and members of marked sets are listed for stage 4
+// (settle_all), which follows them to their root (follow_sparse_tile), as stage 2 may put that under another.
+// Tiles that the end of the image cuts off, or that have more of something than there is room for, are left
+// to bricks. Cost: image read and labels written once, 4 bytes per listed element written and read; 35
+// instructions per element, 80 for one under another, 3 for four labels. Source: ours.
 #pragma once
 
 #include "core/union_find.h"
@@ -27,15 +14,15 @@
 
 namespace conncomp {
 
-// Of the elements of a warp's bricks, so many are foreground at most, and of so many of these two are beside
-// others, and a few.
+// The most elements of a warp's bricks; and of how many of these two may be beside others, and a few more.
 constexpr int kMostOfWarp = 450, kElementsOfTwoBeside = 5, kFewBeside = 4;
 
-// The pairs before pairs that these are put under, and those that touch another set, too; a pair is where its
-// left element is, or would be. Of what touches each other one is enough:
+// The pairs that pairs are put under, and second links to others; a pair is where its left element is or
+// would be. Of what touches each other one link is enough: n, the pair above, alone, unless what is on the
+// left or right touches none of its elements; and on the left w or nw:
 //
-//    nw  n     n is the pair above: it is alone, unless what is on the left touches none of its elements,
-//    w  pair   or what is on the right; and one of what is on the left, w or nw
+//     nw  n
+//     w  pair
 struct PairLinks {
   using B = Brick<2>;
   static constexpr Bits kPairs = Bits(0x5555555555555555);
@@ -43,7 +30,7 @@ struct PairLinks {
   Bits up, left, up_left, up_right;  // the pair is put under the one there
   Bits second_up, second_right;      // links to others, of these
 
-  // The brick, and those beside it, above it, and beside that.
+  // The brick, those beside it, and those above.
   __device__ PairLinks(Bits brick, Bits before, Bits after, const Bits (&above)[3], bool corners) {
     const Bits over = B::ahead_across(brick, 1, above[1]), a = brick & kPairs, b = brick >> 1 & kPairs;
     const Bits over_a = over & kPairs, over_b = over >> 1 & kPairs;
@@ -75,9 +62,8 @@ struct SparseMemory {
   ValueOfBlock<Value, kWarps> value;
 };
 
-// What a warp lists of a tile for stage 4, in the place of the planes of its values: pairs, by their first
-// elements, and by those of their roots in the tile. The head says how many there are, and how many roots are
-// not listed.
+// What a warp lists for stage 4, in place of planes: pairs, as first elements, with those of their roots in
+// the tile. The head has their number, and that of roots that are not listed.
 template <class Tiles>
 struct ListToFollow {
   static constexpr int kOfPlane = Tiles::kThreads * int(sizeof(Bits) / sizeof(uint32_t));
@@ -98,7 +84,7 @@ struct ListToFollow {
   __device__ uint32_t& pair(int k) const { return numbers[1 + k]; }
 };
 
-// A thread's part in a tile, and the brick that it has. A pair is given by the node of its left element.
+// A thread's part in a tile. A pair is given by the node of its left element.
 template <class Rule, class Tiles>
 struct SparseTile {
   using B = Brick<2>;
@@ -124,11 +110,9 @@ struct SparseTile {
   const int origin = tiles.node_of(brick, 0);
   const ListToFollow<Tiles> list{table, tile, warp};
 
-  // Not negative: the label of a root. Otherwise that of the entry's pair.
   __device__ static int32_t entry_to(int pair) { return -1 - pair; }
   __device__ static int pair_of(int32_t entry) { return -1 - entry; }
   __device__ int32_t* entry_of(int pair) const { return entries + (pair >> 1); }
-  // The root that a pair leads to, and its entry.
   __device__ int root_of(int pair, int32_t& entry) const {
     while ((entry = InBlock::load(entry_of(pair))) < 0) pair = pair_of(entry);
     return pair;
@@ -140,18 +124,18 @@ struct SparseTile {
   __device__ int side(int a) const { return B::kSide << tiles.log[a]; }
   __device__ int row_stride() const { return int(tiles.axis(1).index_stride); }
 
-  // Whether the tile is not cut off by the end of the image, and four labels can be written at once.
+  // Whether the end of the image does not cut off the tile, and four labels can be written at once.
   __device__ bool fits(const int32_t* label) const {
     return reinterpret_cast<size_t>(label) % sizeof(Four) == 0 && row_stride() % kTogether == 0 &&
            corner.at[0] + side(1) <= tiles.axis(1).length && corner.at[1] + side(0) <= tiles.axis(0).length;
   }
-  // The foreground of a brick of the tile so many steps from this one.
+  // The foreground of the brick of the tile so many steps from this one.
   __device__ Bits foreground_at(int x, int y) const {
     const bool exists = unsigned(tiles.place(brick, 0) + x) < 1u << tiles.log[0] &&
                         unsigned(tiles.place(brick, 1) + y) < 1u << tiles.log[1];
     return exists ? memory.foreground[brick + x + y * (1 << tiles.log[0])] : 0;
   }
-  // The places of pairs of the brick in the outer layers of the tile.
+  // The pairs of the brick in the outer layers of the tile.
   __device__ Bits rim() const {
     Bits places = 0;
     if (tiles.place(brick, 0) == 0) places |= B::layer(0, 0);
@@ -178,7 +162,6 @@ struct SparseTile {
     return origin + ((bit >> 3) + 4 * half) * side(0) + (bit & 7);
   }
 
-  // Makes each pair of the brick a root: its label is the index of its first element.
   __device__ void begin(Bits right_only) const {
     Four* to = reinterpret_cast<Four*>(entry_of(origin));
     int32_t index = first.index;
@@ -193,8 +176,7 @@ struct SparseTile {
       index += row_stride();
     }
   }
-  // Puts pairs under others, and lists what that leaves, from places of the warp's lists on that are this
-  // lane's.
+  // Puts pairs under others and lists second links, from this lane's places in the warp's lists on.
   __device__ void link(const PairLinks& links, int under_others, int second) const {
     for_each(links.all(), [&](int bit, int half, uint32_t place) {
       const int pair = pair_at(bit, half);
@@ -209,7 +191,7 @@ struct SparseTile {
       memory.second[warp][second++] = uint32_t(pair) | uint32_t(pair + along - side(0)) << 16;
     });
   }
-  // Puts the root of one of two pairs under that of the other. Returns which one, or -1 if they had one.
+  // Puts the root of one of two pairs under the other's; returns it, or -1 if they had one root.
   __device__ int unite(int pair, int other) const {
     for (;;) {
       int32_t entry, entry_of_root;
@@ -224,8 +206,7 @@ struct SparseTile {
       if (InBlock::compare_exchange(entry_of(pair), entry, entry_to(other)) == entry) return pair;
     }
   }
-  // Lists roots that are put under others with those `under_others` pairs that have been; returns how many
-  // there are then.
+  // Unites second links; appends roots that are put under others to the list, and returns its length.
   __device__ int unite_second(int second, int under_others) const {
     for (int begin = 0; begin < second; begin += kWarp) {
       const bool exists = begin + lane() < second;
@@ -233,8 +214,8 @@ struct SparseTile {
       const int under = exists ? unite(int(link & 0xffffu), int(link >> 16)) : -1;
       const uint32_t lanes = __ballot_sync(kAllLanes, under >= 0);
       if (under >= 0) {
-        memory.under_others[warp][under_others + __popc(lanes & ((1u << lane()) - 1))] = uint16_t(under);
-        // Of what was a root in the outer layers, the root will be marked.
+        memory.under_others[warp][under_others + rank_in(lanes)] = uint16_t(under);
+        // Its root will be marked instead.
         if (in_rim(under)) InBlock::fetch_add(memory.reaching + word_of(under), 0u - bit_of(under));
       }
       under_others += __popc(lanes);
@@ -242,7 +223,7 @@ struct SparseTile {
     __syncwarp();
     return under_others;
   }
-  // Calls body(whether there is one, a pair under others) for those that the warp lists, all lanes together.
+  // Calls body(whether there is one, a listed pair), all lanes together.
   template <class Body>
   __device__ void for_each_under_others(int count, Body&& body) const {
     for (int begin = 0; begin < count; begin += kWarp) {
@@ -260,15 +241,13 @@ struct SparseTile {
       __syncwarp();
     });
   }
-  // Whether a pair has no left element; and whether it has both.
   __device__ bool starts_right(int pair) const {
     return !(memory.foreground[tiles.brick_of_node(pair)] >> tiles.bit_of_node(pair) & 1);
   }
   __device__ bool has_two(int pair) const {
     return (memory.foreground[tiles.brick_of_node(pair)] >> tiles.bit_of_node(pair) & 3) == 3;
   }
-  // Gives a pair under others the label of its root, and lists it if that is marked; returns how many have
-  // been listed so far.
+  // Gives a pair the label of its root, and lists it if that is marked; returns the number listed so far.
   __device__ int settle(int listed, bool exists, int pair) const {
     bool marked = false;
     int root = 0;
@@ -278,14 +257,13 @@ struct SparseTile {
       marked = memory.reaching[word_of(root)] & bit_of(root);
     }
     const uint32_t lanes = __ballot_sync(kAllLanes, marked);
-    const int at = listed + __popc(lanes & ((1u << lane()) - 1));
+    const int at = listed + rank_in(lanes);
     if (marked && at < list.kRoom)
       list.pair(at) =
           list.both(pair + starts_right(pair) + (has_two(pair) ? list.kTwo : 0), root + starts_right(root));
     return listed + __popc(lanes);
   }
-  // The same for all of the warp, and for the roots of the brick that are marked, some of which have no left
-  // element, or both.
+  // The same for all of the warp, and for the marked roots of the brick.
   __device__ int settle_all(int count, Bits roots, Bits right_only, Bits two) const {
     int listed = 0;
     for_each_under_others(count, [&](bool exists, int pair) { listed = settle(listed, exists, pair); });
@@ -300,7 +278,7 @@ struct SparseTile {
     return listed + __shfl_sync(kAllLanes, up_to_lane, kWarp - 1);
   }
 
-  // Four labels a lane; lanes beside each other have labels beside each other, a warp a row.
+  // Four labels a lane, a row a warp.
   __device__ void write(int32_t* label) const {
     constexpr int kOfBrick = B::kSide / Memory::kWarps;  // rows that a warp has of a brick
     const int x = lane() * kTogether;
@@ -320,7 +298,7 @@ struct SparseTile {
       to += Memory::kWarps * row_stride();
     }
   }
-  // Stage 2 looks at bricks at the border alone.
+  // Stage 2 looks only at bricks at the border.
   __device__ void write_table(Bits foreground, const Value& value) const {
     if (rim() != 0) table.foreground[int64_t(tile) * kThreads + brick] = foreground;
     if (brick != 0) return;
@@ -328,13 +306,13 @@ struct SparseTile {
     static_cast<Frame<Value>*>(table.frame)[tile] = {value, Value{}};
   }
 
-  // Whether the warp's bricks have too many elements, or too many of these beside each other.
+  // Whether the warp's bricks have too many elements, or too many beside each other.
   __device__ static bool is_crowded(Bits foreground) {
     const int own_beside = __popcll(foreground & ~B::without_next(foreground));
     const int both = warp_sum(__popcll(foreground) | own_beside << 16), all = both & 0xffff;
     return all > kMostOfWarp || kElementsOfTwoBeside * ((both >> 16) - kFewBeside) > 2 * all;
   }
-  // Labels the tile, if there is room for what it has; `met` in the brick. All threads call together.
+  // Labels the tile if there is room; `met` are the values of the brick. All threads call together.
   __device__ bool label(Bits foreground, ValuesMet<Value> met, int32_t* label) const {
     if (!fits(label)) return false;
     memory.foreground[brick] = foreground;

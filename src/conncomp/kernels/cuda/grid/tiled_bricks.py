@@ -66,12 +66,13 @@ def fill_labels(
     """Fill `labels` with roots, or with consecutive labels; return the components of items.
 
     Consecutive labels number the components of each item from 1, background 0; roots are the
-    smallest index of an element's component in the item, background -1. `labels` are C-contiguous.
-    The numbers are an array of int64 in `workspace`.
+    smallest index of a component in its item, background -1. `labels` are C-contiguous; the numbers
+    of components are int64 in `workspace`.
     """
     plan = plan_of(image.geometry, image.links, labels.dtype, gpu.multiprocessors, consecutive)
     modules = [(FILE, names) for names in (*_modules(plan.names), plan.last_names)]
-    gpu.load_at_once([*modules, *plan.modules_of_large])
+    large = [of_large.module for of_large in (plan.by_rows, plan.by_bundles) if of_large]
+    gpu.load_at_once([*modules, *large])
     (label,), (join, *links), (write, *number) = (gpu.load(*module) for module in modules)
     memory = workspace.take_struct(gpu, TABLE, plan.table, plan.by_word)
     table = memory.struct
@@ -82,8 +83,9 @@ def fill_labels(
         launch(link, by_brick, tiles, image.rule, values, table)
     if plan.by_rows:
         _label_by_rows(gpu, plan.by_rows, image, labels, memory)
+    by_chunk = min(plan.chunks, gpu.resident_threads), THREADS
     if plan.by_bundles:
-        _label_by_bundles(gpu, plan, image, labels, memory)
+        _label_by_bundles(gpu, plan.by_bundles, image, labels, memory, (by_chunk, plan.chunk))
     launch(label, plan.by_tile, tiles, plan.rule, values, labels, table, shared=plan.shared)
     if plan.joins:
         launch(join, plan.by_border, tiles, *plan.border, values, labels, table)
@@ -95,9 +97,7 @@ def fill_labels(
         launch(number_items, by_item, tiles, labels, *of_item, table, roots, numbers)
     elif consecutive:
         settle, gather, assign = number
-        settling = gpu.grid(plan.bricks)
-        launch(settle, settling, tiles, labels, table)
-        by_chunk = min(plan.chunks, gpu.resident_threads), THREADS
+        launch(settle, gpu.grid(plan.bricks), tiles, labels, table)
         launch(gather, by_chunk, tiles, words, columns, plan.chunk, table, roots, in_chunk)
         launch(assign, by_chunk, words, plan.chunk, roots, in_chunk, numbers)
     if plan.by_bundles:
@@ -122,14 +122,17 @@ def _label_by_rows(
 
 
 def _label_by_bundles(
-    gpu: Gpu, plan: Plan, image: Image, labels: Any, memory: PlacedStruct
+    gpu: Gpu,
+    plan: bundle_tiles.BundlePlan,
+    image: Image,
+    labels: Any,
+    memory: PlacedStruct,
+    chunks: tuple[tuple[int, int], int],
 ) -> None:
-    """Find the components of a volume whose foreground has one value, if it has."""
-    bundles = plan.by_bundles
-    assert bundles is not None
-    sample, label, join, _, *settle = gpu.load(bundle_tiles.FILE, bundles.names)
-    sampling, labelling, joining, _ = bundles.grids
-    rule, values, shape = image.rule, image.values, bundles.shape
+    """Find the components of a volume if its foreground has one value."""
+    sample, label, join, _, *settle = gpu.load(*plan.module)
+    sampling, labelling, joining, _ = plan.grids
+    rule, values, shape, (by_chunk, chunk) = image.rule, image.values, plan.shape, chunks
     by_bundles, kept, components = memory["elsewhere"], memory["kept"], memory["components"]
     roots, entries = (
         memory[name] if settle else None for name in (BY_WORD[0], bundle_tiles.ENTRIES)
@@ -138,11 +141,8 @@ def _label_by_bundles(
     launch(label, labelling, rule, values, labels, shape, by_bundles, kept, roots, entries)
     launch(join, joining, labels, shape, by_bundles, kept)
     for settle_roots in settle:
-        by_chunk = min(plan.chunks, gpu.resident_threads), THREADS
-        counts = memory["in_chunk"], components
-        launch(
-            settle_roots, by_chunk, labels, shape, by_bundles, roots, entries, plan.chunk, *counts
-        )
+        of_chunks = chunk, memory["in_chunk"], components
+        launch(settle_roots, by_chunk, labels, shape, by_bundles, roots, entries, *of_chunks)
 
 
 def _write_by_bundles(
@@ -153,25 +153,24 @@ def _write_by_bundles(
     roots: Any,
     numbers: Any,
 ) -> None:
-    """Write the labels of a volume whose foreground has one value, if it has."""
-    _, _, _, write, *_ = gpu.load(bundle_tiles.FILE, plan.names)
+    """Write the labels of a volume if its foreground has one value."""
+    _, _, _, write, *_ = gpu.load(*plan.module)
     between = memory["elsewhere"], memory["kept"], roots, numbers
     launch(write, plan.grids[-1], labels, plan.shape, *between, memory["components"])
 
 
 class Plan(NamedTuple):
-    """What depends on the kind of an array only, and is kept for the next one of that kind.
+    """What depends on the kind of an array only.
 
     The first `names` are of kernels that any labels need, the last ones of those that differ.
-    Images of many components of several values are labelled `by_rows`, and volumes whose foreground
-    has one value `by_bundles`. `rule` is ``Equal<T>`` or ``GivenLinks``, `tiles` ``BrickTiles<rank,
-    ...>``. `words` counts those of the array, and of a row; `words_of_item` those of an item that a
-    block numbers, 0 if several launches do; the roots of a `chunk` of words are counted together.
-    Grids, blocks and their threads, are for all bricks, and for those at borders to other tiles, of
-    which `border` has the number of tiles, and of bricks for each. An array `joins` if elements of
-    different tiles, or at the ends of an axis, may be neighbours. `shared` is in bytes. `table` has
-    the fields of ``BrickTable``: parts of a workspace, null pointers, and a number; `by_word`
-    further parts, those of `BY_WORD`.
+    Images of many components of several values are labelled `by_rows`, volumes of one foreground
+    value `by_bundles`. `rule` is ``Equal<T>`` or ``GivenLinks``, `tiles` ``BrickTiles<rank, ...>``.
+    `words` counts those of the array and of a row, `words_of_item` those of an item that a block
+    numbers, or 0; the roots of a `chunk` of words are counted together. Grids are for all bricks,
+    and for those at borders, of which `border` has the number of tiles, and of bricks for each. An
+    array `joins` if elements of different tiles, or at the ends of an axis, may be neighbours.
+    `shared` is in bytes. `table` has the fields of ``BrickTable``, `by_word` further parts, those
+    of `BY_WORD`.
     """
 
     names: tuple[str, ...]
@@ -193,35 +192,6 @@ class Plan(NamedTuple):
     table: dict[str, Part | int | None]
     by_word: dict[str, Part]
 
-    @property
-    def modules_of_large(self) -> Iterator[Module]:
-        """Yield the modules that only large images have."""
-        if self.by_rows:
-            yield self.by_rows.module
-        if self.by_bundles:
-            yield bundle_tiles.FILE, self.by_bundles.names
-
-
-class _Ahead(NamedTuple):
-    """Who may label an array instead of bricks, as in `Plan`, and whether tiles may be sparse."""
-
-    sparse: bool = False
-    by_rows: row_tiles.RowPlan | None = None
-    by_bundles: bundle_tiles.BundlePlan | None = None
-
-    @property
-    def elsewhere(self) -> Part | None:
-        """Where it is written whether they do."""
-        if self.by_rows:
-            return row_tiles.WORDS_OF_CHOICE, row_tiles.COUNTS
-        return (bundle_tiles.WORDS_OF_CHOICE, row_tiles.COUNTS) if self.by_bundles else None
-
-    @property
-    def parts(self) -> dict[str, Part]:
-        """What they need of a workspace."""
-        plan = self.by_rows or self.by_bundles
-        return plan.parts if plan else {}
-
 
 def _may_be_sparse(geometry: Geometry, links: Links, index: np.dtype[Any]) -> bool:
     """Whether tiles of an array, cut as usual, may be labelled as sparse ones, by roots."""
@@ -232,14 +202,6 @@ def _may_be_sparse(geometry: Geometry, links: Links, index: np.dtype[Any]) -> bo
         and index == SPARSE_INDEX
         and geometry.shape[-1] % TOGETHER == 0
     )
-
-
-def _ahead_of_bricks(
-    geometry: Geometry, links: Links, index: np.dtype[Any], consecutive: bool
-) -> _Ahead:
-    if not consecutive and _may_be_sparse(geometry, links, index):
-        return _Ahead(True, row_tiles.plan_of(geometry, links))
-    return _Ahead(by_bundles=bundle_tiles.plan_of(geometry, links, index, consecutive))
 
 
 @lru_cache(maxsize=1024)
@@ -264,9 +226,12 @@ def plan_of(
     chunks = -(-words // chunk)
     border = _count_at_border(rank, logs)
     linked, digits = bricks * len(geometry.steps.backward), bricks * FIRST_DIGITS
-    ahead = _Ahead()
-    if fixed:
-        ahead = _ahead_of_bricks(geometry, links, index, consecutive)
+    sparse = fixed and not consecutive and _may_be_sparse(geometry, links, index)
+    by_rows = row_tiles.plan_of(geometry, links) if sparse else None
+    by_bundles = None
+    if fixed and not sparse:
+        by_bundles = bundle_tiles.plan_of(geometry, links, index, consecutive)
+    ahead = by_rows or by_bundles
     table: dict[str, Part | int | None] = {
         "foreground": (bricks, BITS),
         "links": None if by_value else (linked, BITS),
@@ -276,22 +241,25 @@ def plan_of(
         "comparison": (tiles, COMPARISON),
         "frame": (2 * tiles, np.dtype(links.value_type)) if by_value else None,
         "first_digit": None if by_value else (digits, BITS),
-        "sparse": (tiles, SPARSE) if ahead.sparse else None,
-        "elsewhere": ahead.elsewhere,
+        "sparse": (tiles, SPARSE) if sparse else None,
+        "elsewhere": ahead.choice if ahead else None,
         "components": (items, COUNT),
         "bricks": bricks,
     }
     given = None if by_value else 1 if geometry.steps.most_moves <= 1 else 3
     # Few blocks take tiles in turn where bricks may have nothing to do.
-    most = multiprocessors if ahead.by_bundles else tiles
+    most = multiprocessors if by_bundles else tiles
     by_word = ((words, WORDS), (words, index), (chunks, COUNT)) if consecutive else ()
     names = _names(links, given, kind, index)
     last_names = _last_names(links, given, kind, index, (consecutive, by_item))
+    if sparse or ahead:
+        names = _where_elsewhere(names, 2 if by_bundles else 1)
+        last_names = _where_elsewhere(last_names)
     return Plan(
-        _where_elsewhere(names, 2 if ahead.by_bundles else 1) if ahead != _Ahead() else names,
-        _where_elsewhere(last_names) if ahead != _Ahead() else last_names,
-        ahead.by_rows,
-        ahead.by_bundles,
+        names,
+        last_names,
+        by_rows,
+        by_bundles,
         rule_of(links).struct if by_value else np.uint8(0),
         tiling(geometry, logs),
         bricks,
@@ -303,9 +271,9 @@ def plan_of(
         (min(-(-tiles * border // JOIN_THREADS), bundle_tiles.JOINING * most), JOIN_THREADS),
         tiles > items or any(geometry.steps.periodic),
         (tiles, border),
-        0 if ahead.sparse else of_tile * BRICK * NODE.itemsize,
+        0 if sparse else of_tile * BRICK * NODE.itemsize,
         table,
-        {**dict(zip(BY_WORD, by_word, strict=False)), **ahead.parts},
+        {**dict(zip(BY_WORD, by_word, strict=False)), **(ahead.parts if ahead else {})},
     )
 
 
@@ -345,7 +313,7 @@ def _tiles(rank: int, logs: tuple[int, ...] | None, items: bool) -> str:
 
 
 def _names(links: Links, given: int | None, tiles: str, index: Any) -> tuple[str, ...]:
-    """Return the names of kernels; links are `given` along 1 axis, or up to 3, or not (None)."""
+    """Return the names of kernels; links are `given` along 1 axis, up to 3, or not (None)."""
     rule, kinds = rule_of(links).name, f"{tiles}, {ctype(index)}"
     if given is None:
         return f"label_tiles<{rule}, {kinds}>", f"join_tiles<{rule}, {kinds}>"
@@ -354,14 +322,14 @@ def _names(links: Links, given: int | None, tiles: str, index: Any) -> tuple[str
 
 
 def _modules(names: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the names of kernels as two modules that take as long as each other, about."""
+    """Return the names as two modules that take about equally long to compile."""
     return names[:1], names[1:]
 
 
 def _last_names(
     links: Links, given: int | None, tiles: str, index: Any, numbering: tuple[bool, bool]
 ) -> tuple[str, ...]:
-    """Return the names of kernels; `numbering` is whether labels are consecutive, and by items."""
+    """Return the names of last kernels; `numbering` is (consecutive, by items)."""
     consecutive, by_item = numbering
     kinds = f"{tiles}, {ctype(index)}"
     rule = rule_of(links).name if given is None else f"conncomp::GivenLinks<{given}>"
@@ -375,7 +343,7 @@ def _last_names(
 
 
 def _where_elsewhere(names: tuple[str, ...], count: int = 1) -> tuple[str, ...]:
-    """Return the names of kernels, the first ones for arrays that may be labelled elsewhere."""
+    """Return names, the first `count` of them for arrays that may be labelled elsewhere."""
     return *(f"{name[:-1]}, true>" for name in names[:count]), *names[count:]
 
 

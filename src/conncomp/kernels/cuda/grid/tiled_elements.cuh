@@ -1,18 +1,12 @@
-// Connected components of a small array on the GPU by union–find in tiles, a thread an element: fills
-// label[i] with the smallest index of i's component or its number, or -1 or 0 for background. The default
-// where bricks (tiled_bricks.cuh) would leave most of a GPU idle.
-//
-// A block takes a tile. Elements are put under the first ones of their runs along rows by ballots, runs of
-// rows beside each other are united in shared memory, and each element gets the index of its root in the tile
-// (label_elements). Those at borders of tiles are united with their neighbours (join_elements), and all are
-// pointed to their roots (settle_elements), whose bits are kept and counted by chunks. Each block then counts
-// the roots before each chunk for itself, and a label is 1 plus the number of roots before its own
-// (RootRanks, number_elements). The owner may change values and labels meanwhile: where a neighbour is
-// background for another kernel, or a label was never written, it is followed only to smaller indices
-// (union_find.h). Cost: values read once, those at borders again; labels written twice and read twice. Three
-// kernels, four for consecutive labels: on few elements it is their latency that takes the time. Source:
-// Oliveira and Lotufo 2010, "A study on connected components labeling algorithms using GPUs". Which contacts
-// need no union is ours.
+// Labels small arrays by union–find in tiles, a thread an element: the default where bricks would leave most
+// of a GPU idle. label_elements puts elements under the first of their runs along rows by ballots, unites
+// runs of rows in shared memory and gives each element the index of its root in the tile; join_elements
+// unites elements at borders of tiles; settle_elements points all to their roots and keeps and counts their
+// bits by chunks; number_elements counts the roots before each chunk in each block (RootRanks). The owner may
+// change values and labels meanwhile: labels are followed to smaller indices only (union_find.h). Cost:
+// values read once, those at borders twice; labels written and read twice. Three or four kernels, whose
+// latency takes most of the time. Source: Oliveira and Lotufo 2010, "A study on connected components labeling
+// algorithms using GPUs"; which contacts need no union is ours.
 #pragma once
 
 #include "core/union_find.h"
@@ -23,12 +17,12 @@ namespace conncomp {
 
 constexpr int kElementsOfTile = 512;  // at most
 
-// Which links of an element call for a union. Sets of steps are words with a bit for each code.
+// Which links of an element need a union. Sets of steps have a bit for each code.
 template <int axes>
 struct NeededUnions : Steps<axes> {
   using S = Steps<axes>;
 
-  // The steps to elements between one and its neighbour at a step: some of its moves, but not all.
+  // The steps to elements between one and its neighbour at a step: those with some of its moves.
   CONNCOMP_ANYWHERE static constexpr uint32_t between(int step) {
     uint32_t steps = 0;
     for (int part = 0; part < S::kSteps; ++part) {
@@ -38,14 +32,13 @@ struct NeededUnions : Steps<axes> {
     }
     return steps;
   }
-  // Steps to elements before such that unions along them, and along those that other elements find, connect
-  // all that are linked. `similar` are the steps to elements that a rule would link; a transitive one links
-  // these to each other, too. So a diagonal union is not needed if an element between is similar; nor is one
-  // straight along another axis than the rows, if the elements before both in their rows are similar, unless
-  // the row begins.
+  // Steps to elements before that connect all linked ones, together with those of other elements. `similar`
+  // are the steps that a rule would link. If the rule is transitive, a diagonal step needs no union if an
+  // element between is similar; nor does one straight along another axis than the rows if the elements before
+  // both in their rows are similar, unless the row begins.
   template <bool transitive>
   __device__ static uint32_t among(uint32_t similar, int connectivity, uint32_t neighbours, bool row_begins) {
-    // The links that make up for one that is left out are those of a connectivity.
+    // The links that make up for others are those of a connectivity.
     if (!transitive || connectivity == 0) return similar & neighbours & ((1u << S::kNoStep) - 1);
     constexpr uint32_t kLeft = 1u << (S::kNoStep - 1);
     uint32_t needed = 0;
@@ -62,16 +55,13 @@ struct NeededUnions : Steps<axes> {
   }
 };
 
-// Whether a rule links a site to another one at a step. Of a transitive rule it is asked for all steps, of
-// others for those to neighbours before.
 template <class Steps, class Rule>
 __device__ inline bool similar_at(const Rule& rule, const typename Rule::Value* values,
                                   const typename Rule::Site& from, const typename Rule::Site& to, int code) {
   return rule.linked(values, from, to, Steps::highest_axis(code), code > Steps::kNoStep);
 }
 
-// How many steps are asked for links: those to elements before, and of a transitive rule all, as those to
-// elements after may make up for others.
+// Steps to look at: those to elements before; all if transitive, as any may make up for others.
 template <class Rule, class Steps>
 constexpr int kAsked = Rule::kTransitive ? Steps::kSteps : Steps::kNoStep;
 
@@ -127,7 +117,7 @@ __global__ void __launch_bounds__(kElementsOfTile)
         similar_at<S>(rule, values, site, site_of[neighbour], step))
       similar |= 1u << step;
   }
-  // The elements of a run are put under its first one in the warp, and that under the one before.
+  // Elements of a run are put under its first one in the warp, and that under the one before.
   constexpr int kLeft = S::kNoStep - 1;
   const bool linked = similar >> kLeft & 1 && tiles.has_step(kLeft);
   const uint32_t starts = ~__ballot_sync(kAllLanes, linked) | 1;
@@ -137,14 +127,13 @@ __global__ void __launch_bounds__(kElementsOfTile)
   uint32_t needed = NeededUnions<kAxes>::template among<Rule::kTransitive>(
       similar, int(tiles.grid.connectivity), tiles.neighbours(), false);
   for (needed &= (1u << kLeft) - 1; needed != 0; needed &= needed - 1)
-    unite<InBlock>(parent, element, element_at(__ffs(int(needed)) - 1));
+    unite<InBlock>(parent, element, element_at(lowest(needed)));
   __syncthreads();
   if (start == element) InBlock::store(parent + element, find<InBlock>(parent, element));
   __syncthreads();
   if (inside) label[cell.index] = foreground ? tiles.first_of(corner, parent[start]).index : Index(-1);
 }
 
-// The same grid.
 template <class Rule, class Tiles, class Index>
 __global__ void __launch_bounds__(kElementsOfTile,
                                   Tiles::kRank == 3 && resident_blocks(kElementsOfTile) > 3 ? 3 : 1)
@@ -200,15 +189,13 @@ __global__ void __launch_bounds__(kElementsOfTile,
         similar, int(tiles.grid.connectivity), tiles.neighbours(), row_begins);
     for (; needed != 0; needed &= needed - 1) {
       Cell<rank, Index> neighbour = cell;
-      move_to_neighbour(__ffs(int(needed)) - 1, neighbour);
+      move_to_neighbour(lowest(needed), neighbour);
       unite<Shared>(label, cell.index, neighbour.index);
     }
   }
 }
 
-// A block a chunk of elements, which is a multiple of its threads. `roots_of_word`, if it is not null, gets
-// the bits of the roots, and `roots_in_chunk` how many there are in the block's. `components` has a count for
-// each item.
+// A block a chunk of elements. Writes bits and numbers of roots unless null, and counts each item's.
 template <class Index, bool items>
 __global__ void __launch_bounds__(kWordThreads)
     settle_elements(int64_t count, int64_t item_size, int64_t chunk, Index* label,
@@ -236,11 +223,7 @@ __global__ void __launch_bounds__(kWordThreads)
   if (threadIdx.x == 0 && !items) Shared::fetch_add(components, block_roots);
 }
 
-// How many roots there are before an element. Chunks are counted by each block for itself:
-//
-//    words of bits      10010000 00100000 | 00000001 00000000 | ...      two words a chunk here
-//    roots_in_chunk     3                 | 1                 | ...
-//    before_chunk       0                 | 3                 | 4 ...
+// The number of roots before an element. Each block adds up roots_in_chunk into before_chunk itself.
 struct RootRanks {
   static constexpr int kMostChunks = 4096;
 
@@ -271,7 +254,7 @@ struct RootRanks {
   }
 };
 
-// The chunks are those of settle_elements, no more than RootRanks has room for.
+// The chunks of settle_elements, at most kMostChunks.
 template <class Index, bool items>
 __global__ void __launch_bounds__(kWordThreads)
     number_elements(int64_t count, int64_t item_size, int64_t chunk, Index* label,

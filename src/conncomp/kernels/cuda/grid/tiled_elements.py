@@ -61,7 +61,7 @@ def fill_labels(
 
 
 def fill_parents(gpu: Gpu, image: Image, labels: Any, workspace: Workspace) -> None:
-    """Fill `labels` with what leads to roots: each element's parent, or -1 for background."""
+    """Fill `labels` with each element's parent, which leads to its root, or -1 for background."""
     _unite(gpu, image, labels, workspace, consecutive=False)
 
 
@@ -79,12 +79,11 @@ def _unite(
 
 
 class _Plan(NamedTuple):
-    """What depends on the kind of an array only, and is kept for the next one of that kind.
+    """What depends on the kind of an array only.
 
-    `tiles` is ``Tiling<rank, 0, GivenLogs>``; `size`, `item_size` and `chunk` count the elements of
-    the array, of an item, and of a chunk, whose roots are counted together. An array `joins` if
-    elements of different tiles, or at the ends of an axis, may be neighbours. Grids have blocks and
-    their threads.
+    `tiles` is ``Tiling<rank, 0, GivenLogs>``; `size`, `item_size` and `chunk` count elements of the
+    array, of an item, and of a chunk whose roots are counted together. An array `joins` if elements
+    of different tiles, or at the ends of an axis, may be neighbours.
     """
 
     module: Module

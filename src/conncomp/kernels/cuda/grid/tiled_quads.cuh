@@ -1,26 +1,14 @@
-// Connected components of images of bytes on the GPU by union–find in tiles, a thread 2 x 2 elements. The
-// default for those that are too small for bricks (tiled_bricks.cuh) to give work to all of a GPU. What: as
-// tiled_elements.cuh, for two open axes, and all elements around as neighbours. A quad of 2 x 2 elements is
-// whole if its foreground is of one value, and then a single node, at its first element. A tile is 32 quads
-// wide, so that a warp has a row of quads.
-//
-//    a quad   0 1     label_quads   quads beside each other in a row that touch are a run, by ballots; it is
-//             2 3                   put under one that it touches in the row above, by a store; what else it
-//                                   touches there is united. Contacts of which others make up are left out
-//                     join_quads    the same contacts where tiles meet, in global memory
-//                     number_rows   for consecutive labels: bits of roots become numbers of words; of small
-//                                   items each block of write_quads does so for itself
-//                     write_quads   each quad follows its node's parents to the root, and writes four labels
-//
-// Of a quad that is split, of several values, each value is a node, at its first element, and is united with
-// what it touches of that value, one by one. A root's bit is set by label_quads, and taken back by who puts
-// it under another one, so that no further kernel looks for roots. Values are read once, but for those around
-// split quads. Parents and what quads hold lie in the workspace, so that nobody changes them meanwhile;
-// values that change decide links only.
-// Cost: 1 byte read and 4 or 8 written for each element, and beside 1.5 bytes written and twice read. Three
-// kernels, four for consecutive labels of larger items. Where most quads are split, several times that.
-// Source: Oliveira and Lotufo 2010, as for elements; blocks of 2 x 2 are of Grana, Borghesani and Cucchiara
-// 2010. Which contacts need no union is ours.
+// Labels images of bytes with corners by union–find in tiles, a thread a quad of 2 x 2 elements: the default
+// for those too small for bricks. A quad is whole if its foreground has one value, and then is one node, at
+// its first element; else it is split, and each value is a node. A warp has a row of quads. label_quads makes
+// runs of touching quads by ballots, puts each under one that it touches in the row above by a store, and
+// unites the other needed contacts, and those of split quads value by value; join_quads does so where tiles
+// meet; number_rows numbers words of bits of roots, unless each block of write_quads does, for small items;
+// write_quads follows each node to its root. The bit of a root is set by label_quads, and cleared by whoever
+// puts it under another. Parents and quads lie in the workspace, so values that change decide links only.
+// Cost: 1 byte read, 4 or 8 written, and 1.5 written and read twice per element; several times that where
+// most quads are split. Source: Oliveira and Lotufo 2010, as for elements; blocks: Grana, Borghesani and
+// Cucchiara 2010; which contacts need no union is ours.
 #pragma once
 
 #include "core/union_find.h"
@@ -38,8 +26,7 @@ constexpr int kBorderThreads =
     kWarp + 2 * kQuadRows;  // of a tile, in join_quads, or two or four times as many
 constexpr int kMostBorderThreads = 4 * kBorderThreads;
 
-// What a quad holds: a bit for each element of its foreground, whether it is split, that is not whole, and
-// the value of its foreground.
+// A quad: a bit for each element of its foreground, one for split, and the value of its foreground.
 struct Quad {
   uint16_t code;
 
@@ -47,17 +34,15 @@ struct Quad {
   __device__ bool is_split() const { return code >> 4 & 1; }
   __device__ bool is_whole() const { return elements() != 0 && !is_split(); }
   __device__ bool has(int element) const { return code >> element & 1; }
-  // The row and the column of its first element.
   __device__ int row() const { return elements() & 3 ? 0 : 1; }
   __device__ int column() const { return elements() & (elements() & 3 ? 1 : 4) ? 0 : 1; }
-  // The elements that may touch another quad, if both are whole.
+  // The elements that may touch another quad, if both are whole and of one value.
   __device__ int elements_like(const Quad& other) const {
     return code >> 4 == other.code >> 4 && !is_split() ? elements() : 0;
   }
 };
 
-// An image, and what the kernels tell each other. Laid out as in tiled_quads.py. What is of an element or a
-// word of roots is padded to whole words in rows.
+// An image, and what kernels keep, in rows of whole words. Laid out as in tiled_quads.py.
 struct QuadTable {
   uint16_t* quad;
   int32_t* parent;          // of an element that is a node, in its item
@@ -72,8 +57,6 @@ struct QuadTable {
   uint32_t inverse_of_row;  // 2^32 over tiles_of_row, rounded up, or 0 for one
 };
 
-// A tile, by its number among all of the array. They are numbered as they lie in their item, and items one
-// after the other.
 struct TileOfQuads {
   uint32_t item;
   int row, column;         // in tiles
@@ -115,8 +98,7 @@ struct QuadsOfItem : QuadTable {
     return {has(row, x) ? quad[row * quads_of_row() + x] : uint16_t(0)};
   }
   __device__ int pitch() const { return columns * kRootWord; }
-  // Where what is above a whole quad's node lies, so that it can be loaded before the quad is known. The node
-  // itself is an entry of its own only if it was a root in its tile.
+  // A whole quad's parent lies here, to be loaded early; only roots of tiles have their own entry.
   __device__ int slot(int row, int x) const { return 2 * row * pitch() + 2 * x; }
   __device__ int above_slot(int row, int x) const {
     return has(row, x) ? Shared::load(parent + slot(row, x)) : 0;
@@ -126,7 +108,7 @@ struct QuadsOfItem : QuadTable {
     return (2 * row + y) * pitch() + 2 * x + (quad.is_split() ? element % 2 : quad.column());
   }
 
-  // Told of unions: takes back the bit of a root that is none any more.
+  // Called for each union: clears the bit of a root that no longer is one.
   __device__ void united(int root) {
     if (roots_of_word == nullptr) return;
     Shared::fetch_add(roots_of_word + root / kRootWord, 0u - (1u << root % kRootWord));
@@ -136,24 +118,19 @@ struct QuadsOfItem : QuadTable {
   }
 };
 
-// How a whole quad touches those around, by the elements that they hold of its value. Without branches: what
-// is decided here is decided in every thread.
+// How a whole quad touches those around, by elements of its value. Without branches: all threads ask.
 struct QuadContacts {
   int own, left, up, up_left, up_right;
 
   __device__ static bool beside(int left, int right) { return ((left & 10) != 0) & ((right & 5) != 0); }
   __device__ static bool above(int upper, int lower) { return ((upper & 12) != 0) & ((lower & 3) != 0); }
-  // Of a quad and the one to the right above.
   __device__ static bool rising(int lower, int upper) { return (lower << 1 & upper & 4) != 0; }
 
   __device__ bool touches_left() const { return beside(left, own); }
 
-  // Which of the quads above, a bit each, it is to be united with, such that those unions and that with the
-  // quad to the left connect all that touch. A contact is left out if two others make up for it; of those
-  // that are left out themselves the ones that do lie further to the left.
-  //
-  //    up_left  up  up_right        up if left touches both; up_left if up or left touches it, too;
-  //       left  own                 up_right if up touches both
+  // The quads above that it is to be united with, such that these unions and that with the left quad connect
+  // all that touch. Left out: up if left touches both; up_left if up or left touches it too; up_right if up
+  // touches both. Contacts that make up for others lie further to the left.
   enum Above { kUp = 1, kUpLeft = 2, kUpRight = 4 };
   __device__ int needed() const {
     const bool is_left = touches_left(), is_up = above(up, own), is_up_left = (up_left >> 3 & own & 1) != 0;
@@ -161,11 +138,11 @@ struct QuadContacts {
            (is_up_left & !(is_up & beside(up_left, up)) & !(is_left & above(up_left, left)) ? kUpLeft : 0) |
            (rising(own, up_right) & !(is_up & beside(up, up_right)) ? kUpRight : 0);
   }
-  // The same, and the one to the left as the lowest bit.
+  // The same, and the left quad as the lowest bit.
   __device__ int links() const { return needed() << 1 | touches_left(); }
 };
 
-// A quad and those around that it may be united with, and the values of each as bytes of a word.
+// A quad and those around that it may be united with; values are bytes of a word.
 struct QuadsAround {
   enum { kOwn, kLeft, kUp, kUpLeft, kUpRight, kQuads };
   Quad quad[kQuads];
@@ -177,13 +154,13 @@ struct QuadsAround {
     for (int k = 0; k < kQuads; ++k) codes |= quad[k].code;
     return Quad{uint16_t(codes)}.is_split();
   }
-  // What is of quad k: by selection, as arrays in registers have no variable index.
+  // Selects by quad: arrays in registers have no variable index.
   template <class T>
   __device__ static T select(int k, T left, T up, T up_left, T up_right) {
     return k == kLeft ? left : k == kUp ? up : k == kUpLeft ? up_left : up_right;
   }
   __device__ Quad quad_at(int k) const { return select(k, quad[1], quad[2], quad[3], quad[4]); }
-  // The value of an element, and all of a quad that have it.
+  // The value of an element; and the elements of a quad that have it.
   __device__ uint32_t value(int element) const { return values[kOwn] >> 8 * element & 255; }
   __device__ int elements_of(int k, uint32_t value) const {
     const bool is_own = k == kOwn;
@@ -191,7 +168,7 @@ struct QuadsAround {
     const uint32_t of_quad = is_own ? values[kOwn] : select(k, values[1], values[2], values[3], values[4]);
     return elements & ~bits_of_bytes(bytes_set(of_quad ^ value * kEachByte));
   }
-  // The first element of its own that has a value, and all that are the first ones of theirs.
+  // The first of its own elements that has a value; and all first elements.
   __device__ int first_of(uint32_t value) const { return __ffs(elements_of(kOwn, value)) - 1; }
   __device__ int firsts() const {
     int firsts = 0;
@@ -200,8 +177,8 @@ struct QuadsAround {
       if (quad[kOwn].has(k)) firsts |= 1 << first_of(value(k));
     return firsts;
   }
-  // What the values are to be united with, four bits at the first element of each: a bit 1 << (k - 1) for
-  // quad k. Only contacts with a split quad or of one.
+  // What each value is to be united with, as four bits at its first element: bit k - 1 for quad k. Only
+  // contacts of split quads.
   __device__ uint32_t links() const {
     uint32_t links = 0;
     int split = 0;
@@ -222,8 +199,7 @@ struct QuadsAround {
   __device__ static int quads_to(int k) { return k == kUpRight ? 1 : k == kUp || k == kOwn ? 0 : -1; }
 };
 
-// The values of a quad, as bytes of a word. All are loaded before one is looked at, two at a time where they
-// fit.
+// The values of a quad, as bytes of a word: all loaded before one is looked at, two at a time if they fit.
 __device__ inline uint32_t values_of_quad(const QuadsOfItem& quads, int row, int x) {
   if (!quads.has(row, x)) return 0;
   const bool is_wide = 2 * x + 1 < quads.width, is_high = 2 * row + 1 < quads.height;
@@ -260,7 +236,6 @@ __device__ inline Quad quad_of_values(const QuadsOfItem& quads, const Background
 template <int = 0>
 __global__ void __launch_bounds__(kQuadThreads, resident_blocks(kQuadThreads))
     label_quads(Equal<uint8_t> rule, const uint8_t* __restrict__ values, QuadTable table) {
-  // A node of a tile is its place there, in C order.
   __shared__ int parent[kTileHeight * kTileWidth];
   __shared__ Quad quad_of[kQuadRows][kWarp];
   __shared__ uint32_t values_of[kQuadRows][kWarp];
@@ -280,7 +255,6 @@ __global__ void __launch_bounds__(kQuadThreads, resident_blocks(kQuadThreads))
   values_of[row][x] = own_values;
   const bool any_split = __syncthreads_or(quad.is_split());
 
-  // Runs, and of each the first of its nodes.
   const Quad up = row > 0 ? quad_of[row - 1][x] : Quad{0};
   const auto beside = [](int code, bool exists) { return exists ? Quad{uint16_t(code)} : Quad{0}; };
   const Quad left = beside(__shfl_up_sync(kAllLanes, int(quad.code), 1), x > 0),
@@ -293,9 +267,9 @@ __global__ void __launch_bounds__(kQuadThreads, resident_blocks(kQuadThreads))
   const uint32_t starts = ~__ballot_sync(kAllLanes, around.touches_left());
   const int start = kWarp - 1 - __clz(int(starts & up_to_here));
   const uint32_t later = starts & ~up_to_here;
-  const uint32_t run = ((later & (0 - later)) - 1) & kAllLanes << start;  // to the end, if none is later
+  const uint32_t run = (lowest_bit(later) - 1) & kAllLanes << start;  // to the end, if none is later
   const uint32_t in_first_row = __ballot_sync(kAllLanes, (quad.elements() & 3) != 0) & run;
-  const int first = in_first_row ? __ffs(int(in_first_row)) - 1 : start;
+  const int first = in_first_row ? lowest(in_first_row) : start;
   const auto place_of = [](int row, int x, int y, int column) {
     return (2 * row + y) * kTileWidth + 2 * x + column;
   };
@@ -303,7 +277,7 @@ __global__ void __launch_bounds__(kQuadThreads, resident_blocks(kQuadThreads))
   node_of[row][x] = uint16_t(node);
   __syncthreads();
 
-  // A run is put under one of those above, and what else it touches is united with it.
+  // Puts a run under one of those above; the others are united with it later.
   int contacts = around.needed();
   const auto take_above = [&] {
     const int contact = contacts & -contacts;
@@ -313,8 +287,7 @@ __global__ void __launch_bounds__(kQuadThreads, resident_blocks(kQuadThreads))
                                                                    : x + 1]);
   };
   const uint32_t touching = __ballot_sync(kAllLanes, contacts != 0) & run;
-  if (touching ? x == __ffs(int(touching)) - 1 : x == first) parent[node] = touching ? take_above() : node;
-  // So is each value of a split quad, and what touches it.
+  if (touching ? x == lowest(touching) : x == first) parent[node] = touching ? take_above() : node;
   QuadsAround near{{quad, left, up, up_left, up_right}, {own_values}};
   uint32_t links = 0;
   int firsts = 0;
@@ -332,7 +305,7 @@ __global__ void __launch_bounds__(kQuadThreads, resident_blocks(kQuadThreads))
   const auto for_each_link = [&](auto&& body) {
 #pragma unroll 1
     for (uint32_t unvisited = links; unvisited != 0; unvisited &= unvisited - 1) {
-      const int link = __ffs(int(unvisited)) - 1, element = link / 4, k = link % 4 + 1;
+      const int link = lowest(unvisited), element = link / 4, k = link % 4 + 1;
       const int to_row = row + near.rows_to(k), to_x = x + near.quads_to(k);
       const Quad to = quad_of[to_row][to_x];
       const QuadsAround there{{to}, {values_of[to_row][to_x]}};
@@ -347,12 +320,11 @@ __global__ void __launch_bounds__(kQuadThreads, resident_blocks(kQuadThreads))
       body(place(__ffs(unvisited) - 1));
   };
   for_each_value([&](int of_value) { parent[of_value] = of_value; });
-  // The node of the quad to the left may be a row lower.
+  // The left quad's node may be a row lower.
   if (quad.is_split())
     for_each_link([&](int of_value, int neighbour) {
       if (neighbour < of_value) parent[of_value] = neighbour;
     });
-  // Paths are halved by all who are on them, as each moves up.
   const auto move_up = [&](int node) {
     int above = InBlock::load(parent + node);
     for (int next; (next = InBlock::load(parent + above)) != above; above = next)
@@ -377,7 +349,6 @@ __global__ void __launch_bounds__(kQuadThreads, resident_blocks(kQuadThreads))
     __syncthreads();
   }
 
-  // Parents in the array, and bits of roots.
   const auto write_parent = [&](int at, int slot, bool may_be_root) {
     const uint32_t root = InBlock::load(parent + at);
     const int above = int(2 * tile.first_row + root / kTileWidth) * quads.pitch() +
@@ -411,8 +382,8 @@ __global__ void __launch_bounds__(kQuadThreads, resident_blocks(kQuadThreads))
   if (x == 0 && table.roots_of_tile != nullptr) table.roots_of_tile[blockIdx.x] = count;
 }
 
-// So many threads a tile: for the quads of its first row, and those at both ends of the others. Or several
-// threads a quad, which share its contacts, where there are few tiles: all unions are on their way at once.
+// Threads for the quads of a tile's first row, and both ends of the others; or several for each quad, which
+// share its contacts, where tiles are few: all unions then run at once.
 template <int = 0>
 __global__ void __launch_bounds__(kMostBorderThreads, 4)
     join_quads(const uint8_t* __restrict__ values, QuadTable table) {
@@ -441,7 +412,6 @@ __global__ void __launch_bounds__(kMostBorderThreads, 4)
       near.values[k] = values_of_quad(quads, row + near.rows_to(k), x + near.quads_to(k));
     links |= near.links();
   }
-  // Others are united by label_quads.
   const auto across = [&](int k) {
     const int to_x = x_of_tile + near.quads_to(k);
     return uint32_t(row_of_tile + near.rows_to(k) < 0 || to_x < 0 || to_x >= kWarp) << (k - 1);
@@ -450,12 +420,12 @@ __global__ void __launch_bounds__(kMostBorderThreads, 4)
   const uint32_t shared = parts == 1 ? 15 : (parts == 2 ? 5 : 1) << part;
   links &= 0x1111 *
            ((across(near.kLeft) | across(near.kUp) | across(near.kUpLeft) | across(near.kUpRight)) & shared);
-  // A parent that is no root any more is found to be none by who hooks it. One copy of that, as instructions
-  // that are met once take longest to fetch.
+  // Whoever hooks a parent finds whether it still is a root. One copy of that code, as fetching code that
+  // runs once takes longest.
   int own = above_own;
 #pragma unroll 1
   for (; links != 0; links &= links - 1) {
-    const int link = __ffs(int(links)) - 1, element = link / 4, k = link % 4 + 1;
+    const int link = lowest(links), element = link / 4, k = link % 4 + 1;
     int other = near.select(k, above_left, above_up, above_up_left, above_up_right);
     if (const Quad to = near.quad_at(k); to.is_split()) {
       const int like = __ffs(near.elements_of(k, near.value(element))) - 1;
@@ -466,8 +436,7 @@ __global__ void __launch_bounds__(kMostBorderThreads, 4)
   }
 }
 
-// The label of the first root of each word, and how many roots an item has. A block for the rows of the array
-// that a row of tiles has.
+// Numbers words and counts roots. A block for each row of tiles.
 template <int = 0>
 __global__ void __launch_bounds__(kWordThreads) number_rows(QuadTable table) {
   const int bands = table.tiles_of_item / table.tiles_of_row, band = int(blockIdx.x) % bands;
@@ -499,7 +468,7 @@ __global__ void __launch_bounds__(kWordThreads) number_rows(QuadTable table) {
   if (threadIdx.x == 0 && band == bands - 1) *quads.components = number - 1;
 }
 
-// A block a tile, a thread one quad or several of a column; one if words are numbered in the block.
+// A block a tile, a thread one quad or several of a column; one where blocks number words.
 template <LabelKind kind, class Label>
 __global__ void __launch_bounds__(kQuadThreads) write_quads(Label* __restrict__ labels, QuadTable table) {
   constexpr bool kInBlock = kind == LabelKind::kNumbersOfBlock, kRoots = kind == LabelKind::kRoots;
@@ -511,7 +480,7 @@ __global__ void __launch_bounds__(kQuadThreads) write_quads(Label* __restrict__ 
   const bool fits = quads.width % 2 == 0 && reinterpret_cast<size_t>(labels) % (2 * sizeof(Label)) == 0;
   follow_launch();
   int count = 0;
-  // Of a whole quad one for all, and of a split quad those of its elements.
+  // One root for a whole quad, and one for each element of a split one.
   const auto find_roots = [&](int row, const Quad& quad, int above, int (&roots)[4]) {
     const auto root_above = [&](int node, int above) {
       const int root = find<Shared, Jump::kLeading>(quads.parent, above);

@@ -112,10 +112,9 @@ def fill_labels(
 
 
 class _Plan(NamedTuple):
-    """What depends on the kind of an array only, and is kept for the next one of that kind.
+    """What depends on the kind of an array only: grids, and the fields of ``QuadTable``.
 
-    Grids have blocks and their threads; items that `joins` have several tiles. `table` has the
-    fields of ``QuadTable``: parts of a workspace, null pointers, and numbers.
+    Items that `joins` have several tiles.
     """
 
     module: Module
@@ -169,7 +168,7 @@ def plan_of(
 
 
 def described(geometry: Geometry) -> dict[str, int]:
-    """Return the fields of items of two axes in a kernel's table; columns are words of a row."""
+    """Return the fields of items of two axes in a kernel's table."""
     (height, width), strides = geometry.shape, geometry.value_strides
     lengths = {"height": height, "width": width, "columns": -(-width // WORD)}
     strides_of = {"row_stride": strides[0], "stride": strides[1]}

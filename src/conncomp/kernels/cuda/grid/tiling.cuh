@@ -1,19 +1,17 @@
-// How an array is cut into tiles, each for a block of threads, and tiles into parts, each for a thread.
+// An array as tiles, each for a block of threads, and tiles as parts, each for a thread.
 #pragma once
 
 #include "cuda/grid/cells.cuh"
 
 namespace conncomp {
 
-// How many parts a tile has along each axis, as logarithms: known at a launch, or by the compiler; and
-// whether there may be several items.
+// Logarithms of a tile's parts by axis, known at a launch or compiled in; whether there may be items.
 template <bool items>
 struct GivenLogs {
   static constexpr bool kItems = items;
   int32_t log[3];
 
   __device__ int operator[](int axis) const { return log[axis]; }
-  // The sum of those of the axes before one.
   __device__ int before(int axis) const { return (axis > 0 ? log[0] : 0) + (axis > 1 ? log[1] : 0); }
 };
 template <int log0, int log1, int log2>
@@ -25,11 +23,9 @@ struct FixedLogs {
   __device__ constexpr int before(int axis) const { return (axis > 0 ? log0 : 0) + (axis > 1 ? log1 : 0); }
 };
 
-// A tile has 2^log[a] parts along axis a, which are counted from the last one of the array, and a part is
-// 2^part_log elements long; along the axes of an array that has more than three it has one element. Tiles of
-// an item are numbered as they lie in it, and items one after the other. An item is an array of its own:
-// cells count from its beginning, and kernels add item_of(tile) items to their pointers. Laid out as in
-// tiling.py.
+// A tile has 2^log[a] parts along axis a, counted from the last one of the array, each 2^part_log long; one
+// element along axes beyond three. Tiles are numbered as they lie in their item, items one after the other;
+// kernels offset their pointers by item_of(tile) items. Laid out as in tiling.py.
 template <int rank, int part_log, class Logs>
 struct Tiling {
   Grid<rank> grid;
@@ -53,13 +49,13 @@ struct Tiling {
   __device__ bool has_items() const { return Logs::kItems && grid.items > 1; }
   __device__ int64_t item_of(uint32_t tile) const { return has_items() ? tile / tiles_of_item() : 0; }
 
-  // Whether what is left of a number along an axis needs no division, as there is no other axis, nor item.
+  // Whether the rest of a number along an axis needs no division.
   __device__ static constexpr bool is_outermost(int k) { return k == 0 && !Logs::kItems; }
   __device__ bool begins_item(uint32_t tile) const {
     return has_items() ? tile % tiles_of_item() == 0 : tile == 0;
   }
 
-  // Whether a step within a tile leads to a neighbour, and all that do, a bit for each code.
+  // Whether a step within a tile leads to a neighbour; and all that do, by code.
   __device__ bool has_step(int code) const {
     return grid.neighbours.has(Steps<rank>::kNoStep - Step::kNoStep + code);
   }
@@ -90,7 +86,7 @@ struct Tiling {
     return tile;
   }
 
-  // Whether a cell, of a tile that may be cut off by the end of the array, is in it.
+  // Whether a cell is in the array, whose end may cut off its tile.
   template <class Index>
   __device__ bool has(const Cell<rank, Index>& cell) const {
     bool inside = true;

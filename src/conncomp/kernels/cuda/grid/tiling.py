@@ -34,12 +34,12 @@ def as_rows(geometry: Geometry) -> Geometry:
 
 
 def given_logs(items: bool) -> str:
-    """Return the C++ name of logarithms that are known at a launch, for one item or several."""
+    """Return the C++ name of logarithms given at a launch, for one item or several."""
     return f"GivenLogs<{str(items).lower()}>"
 
 
 def tiling(geometry: Geometry, logs: tuple[int, ...]) -> Any:
-    """Return ``Tiling<rank, ...>``, given the logarithms of the parts of a tile along each axis."""
+    """Return ``Tiling<rank, ...>``, given the logarithms of a tile's parts along each axis."""
     return np.array((grid_of(geometry), logs, 0), _TILINGS[len(geometry.shape)])[()]
 
 
@@ -48,9 +48,9 @@ def choose_tile(
 ) -> tuple[int, ...]:
     """Return the logarithms of a tile's parts along the last axis, and along two more.
 
-    Tiles have as many parts as the `usual` ones of a large array, but no more than the array is
-    long, and fewer if there would not be the `least` number of tiles; at least as many as a warp
-    has lanes. The length of a part along each axis is ``1 << part_log``.
+    Tiles have as many parts, each ``1 << part_log`` long, as the `usual` ones of a large array, but
+    no more than the array has; fewer if there would be fewer than the `least` number of tiles; and
+    at least as many as a warp has lanes.
     """
     axes = min(len(shape), 3)
     # The logarithms of the numbers of parts along each axis.

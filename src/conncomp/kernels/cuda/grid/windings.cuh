@@ -1,14 +1,9 @@
-// Windings of the components of an array that has been labelled with all axes open, on a GPU: a thread a seam
-// link, or a slot of the table. Cost: that of the surface of the array, times the steps to neighbours.
-//
-//   clear_seams     nothing is known yet
-//   unite_seams     unites open components at the seams,
-//   close_seams     and collects closed paths: core/wrapping/windings.h tells how
-//   tell_smallest   tells each root the smallest of its open components, which the others are left out for,
-//   list_windings   asks for it, and lists the lattices of those that wrap, for the host,
-//   count_left_out  which wants to know how many are left out below some numbers
-//   mark_axes       marks what the host has found out, among all components
-//   record_windings puts into records of items how their components wrap, for models
+// Windings of the components of an array labelled with all axes open: a thread a seam link or a slot of the
+// table. unite_seams unites open components at the seams, close_seams collects closed paths
+// (core/wrapping/windings.h). tell_smallest tells each root the smallest of its open components;
+// list_windings lists the lattices of those that wrap for the host, and count_left_out how many numbers below
+// some bounds are left out; mark_axes marks what the host found among all components; record_windings records
+// it for models. Cost: that of the array's surface, times the steps to neighbours.
 #pragma once
 
 #include "core/links.h"
@@ -17,9 +12,8 @@
 
 namespace conncomp {
 
-// Adds the closed paths of a warp's links to the lattices of their components. Most links of a large
-// component make the same path, and every lattice is read by all who add to it: so each warp adds a path
-// once, unless it has added another one meanwhile.
+// Adds the closed paths of a warp's links to lattices. Most links of a large component make one path, and all
+// who add to a lattice read it, so each warp adds a path once between others.
 struct PathsOfWarp {
   using Path = SeamWindings::Path;
   const SeamWindings& windings;
@@ -29,7 +23,7 @@ struct PathsOfWarp {
   __device__ void add(const Path& path) {
     bool waits = path.exists() && !(path == last);
     while (const unsigned int waiting = __ballot_sync(kAllLanes, waits)) {
-      const int first = __ffs(int(waiting)) - 1;
+      const int first = lowest(waiting);
       last.root = __shfl_sync(kAllLanes, path.root, first);
       for (int k = 0; k < kMostClosedAxes; ++k)
         last.winding.along[k] = __shfl_sync(kAllLanes, path.winding.along[k], first);
@@ -38,7 +32,7 @@ struct PathsOfWarp {
     }
   }
 
-  // Calls path_of(link) for each of `links`, and adds what that returns. All threads of a grid call.
+  // Adds path_of(link) for all `links`. All threads of a grid call.
   template <class PathOf>
   __device__ void add_all(int64_t links, PathOf&& path_of) {
     for (int64_t first = grid_thread() - lane(); first < links; first += grid_threads()) {
@@ -54,7 +48,7 @@ __global__ void clear_seams(SeamWindings windings) {
   if (grid_thread() == 0) *windings.lattices.count = 0;
 }
 
-// A seam link, by the keys of what its ends are in; kNoKey if there is none.
+// A seam link, by the keys of its ends; kNoKey if there is none.
 struct KeyedLink {
   int64_t from = SeamTable::kNoKey, to = SeamTable::kNoKey;
   Winding winding{};
@@ -63,7 +57,7 @@ struct KeyedLink {
   __device__ bool operator==(const KeyedLink& other) const {
     return from == other.from && to == other.to && winding == other.winding;
   }
-  // That of a lane, for all lanes, which call together.
+  // The link of a lane, for all lanes, which call together.
   __device__ KeyedLink from_lane(int lane) const {
     KeyedLink link{__shfl_sync(kAllLanes, from, lane), __shfl_sync(kAllLanes, to, lane), {}};
     for (int k = 0; k < kMostClosedAxes; ++k)
@@ -72,9 +66,9 @@ struct KeyedLink {
   }
 };
 
-// Unites the ends of all links, link_of(number), and keeps them for close_seams. Most links of a large
-// component say the same, and if all of them asked the tables, they would wait for each other at few
-// addresses: so a warp leaves out those that say what one of them has said. All threads of a grid call.
+// Unites the ends of all links, link_of(number), and keeps them for close_seams. A warp leaves out links that
+// repeat what one of them said: else most links of a large component would wait at few addresses. All threads
+// of a grid call.
 template <class LinkOf>
 __device__ inline void unite_links(const SeamWindings& windings, int64_t links, LinkOf&& link_of) {
   KeyedLink last;  // that one of the warp's lanes had; the same in all
@@ -83,7 +77,7 @@ __device__ inline void unite_links(const SeamWindings& windings, int64_t links, 
     const KeyedLink link = number < links ? link_of(number) : KeyedLink{};
     const bool is_new = link.exists() && !(link == last);
     const unsigned int lanes = __ballot_sync(kAllLanes, is_new);
-    if (lanes != 0) last = link.from_lane(__ffs(int(lanes)) - 1);
+    if (lanes != 0) last = link.from_lane(lowest(lanes));
     SeamLink united{SeamLink::kNone, SeamLink::kNone, {}};
     if (is_new) united = windings.unite<Shared>(link.from, link.to, link.winding, number);
     if (number < links) windings.kept[number] = united;
@@ -118,14 +112,12 @@ __global__ void tell_smallest(SeamWindings windings) {
     windings.tell_smallest<Shared>(i);
 }
 
-// What the host reads of a component that wraps.
 struct ListedWinding {
   int64_t first;  // its smallest key
   WindingBasis basis;
 };
 
-// Those, by the numbers of their lattices, and ahead of them, from `read` on, how many lattices there are and
-// the counts of open components.
+// Lists components that wrap, by lattice; `read` gets their number and the counts of open components.
 template <int = 0>
 __global__ void list_windings(SeamWindings windings, const int64_t* __restrict__ open_counts, int64_t items,
                               int64_t* read, ListedWinding* winding) {
@@ -138,8 +130,8 @@ __global__ void list_windings(SeamWindings windings, const int64_t* __restrict__
   }
 }
 
-// Counts the keys that are left out, for smaller ones of their components, between ascending bounds: at
-// between[k] those below bound[k] and not below the bound before.
+// Counts keys that are left out for smaller ones of their components: at between[k] those below bound[k],
+// ascending, and not below the bound before.
 template <int = 0>
 __global__ void count_left_out(SeamWindings windings, const int64_t* __restrict__ bound, int64_t bounds,
                                int64_t* between) {
@@ -158,9 +150,9 @@ __global__ void count_left_out(SeamWindings windings, const int64_t* __restrict_
       }
       place = low;
     }
-    // Most of a warp lie between the same two.
+    // Most of a warp lie between the same two bounds.
     while (const unsigned int waiting = __ballot_sync(kAllLanes, place >= 0)) {
-      const int leader = __ffs(int(waiting)) - 1;
+      const int leader = lowest(waiting);
       const bool same = place == __shfl_sync(kAllLanes, place, leader) && place >= 0;
       const int lanes = __popc(__ballot_sync(kAllLanes, same));
       if (lane() == leader) Shared::fetch_add(between + place, int64_t(lanes));
@@ -181,17 +173,15 @@ __global__ void mark_axes(const int64_t* __restrict__ row, int64_t rows, const i
   }
 }
 
-// The axis, of a model, that each closed one is.
 struct ClosedAxes {
   int32_t axis[kMostClosedAxes];
 };
-// The records of items, of so many fields; laid out as Records in cuda/models/spins.cuh.
+// The records of items. Laid out as Records in cuda/models/spins.cuh.
 struct ItemRecords {
   int64_t* first;
   int64_t length;
 };
-// Sets, in the record of each item, a bit for each axis of the model along which a component closes on
-// itself, and in the next field the highest rank of a component.
+// Records by item the model's axes along which a component closes, as bits, and the highest rank.
 template <int = 0>
 __global__ void record_windings(SeamWindings windings, ClosedAxes closed, ItemRecords records,
                                 int32_t field) {

@@ -55,10 +55,10 @@ _WINDINGS = Struct(
 def find_windings(
     gpu: Gpu, values: Any, links: Links, seams: Seams, labels: Any, open_counts: Any
 ) -> Windings:
-    """Return the windings of the components of an array.
+    """Return the windings of the components of an array, with at least one link in `seams`.
 
-    There is a link at least in `seams`. `labels` are consecutive ones of the items, labelled with
-    all axes open, of which each item has so many components.
+    `labels` are consecutive ones of the items with all axes open, where each has so many
+    components.
     """
     tell, collect, count = _ABOUT_SMALLEST.load(gpu)
     boxes = gpu.xp.asarray(seams.boxes.view(np.int64))
@@ -88,10 +88,9 @@ def find_windings(
 
 
 def place_windings(gpu: Gpu, windings: Windings) -> tuple[Any, Any, Any, Any]:
-    """Return axes, rows, bases and counts on the GPU.
+    """Return axes, rows, bases and counts on the GPU, copied in one piece.
 
-    They go there in one piece, as each one takes longer than all of their bytes. `axes` is bool, of
-    shape (components, ndim): along which axes each component closes on itself.
+    `axes` is bool, (components, ndim): along which axes each component closes on itself.
     """
     rows, bases, counts = windings.rows, windings.bases, windings.counts
     count, ndim = bases.shape[:2]
@@ -105,7 +104,7 @@ def place_windings(gpu: Gpu, windings: Windings) -> tuple[Any, Any, Any, Any]:
 
 
 def as_numpy(gpu: Gpu, array: Any) -> NDArray[Any]:
-    """Return an array on a GPU in main memory; itself if it lies there, as on the host executor."""
+    """Return an array of a GPU in main memory; itself on the host executor."""
     copied: NDArray[Any] = array if gpu.xp is np else gpu.xp.asnumpy(array)
     return copied
 
@@ -113,10 +112,9 @@ def as_numpy(gpu: Gpu, array: Any) -> NDArray[Any]:
 def unite_windings(
     gpu: Gpu, values: Any, links: Links, seams: Seams, boxes: Any, labels: Any, windings: Any
 ) -> None:
-    """Let tables know which links over the ends of axes there are, and what they connect.
+    """Unite what the links over the ends of axes connect, in tables that know nothing.
 
-    Labels from 1 on need not be consecutive; `boxes` are those of `seams`, where `values` are, and
-    `windings` is ``SeamWindings``, of tables that know nothing.
+    Labels from 1 on need not be consecutive; `boxes` are those of `seams`, where `values` are.
     """
     rule = rule_of(links)
     (unite,) = _UNITE.load(gpu, rule.name, labels.dtype)
@@ -128,7 +126,7 @@ def unite_windings(
 
 
 def close_windings(gpu: Gpu, seams: Seams, windings: Any) -> None:
-    """Let tables know the closed paths that the links make, once all are united."""
+    """Add the closed paths of the links to tables, once all are united."""
     (close,) = _CLOSE.load(gpu)
     launch(close, gpu.grid(seams.links), windings, seams.links)
 
@@ -136,7 +134,7 @@ def close_windings(gpu: Gpu, seams: Seams, windings: Any) -> None:
 def cleared_windings(gpu: Gpu, seams: Seams, workspace: Workspace, asks: bool = False) -> Any:
     """Return ``SeamWindings`` of tables in a workspace, which know nothing.
 
-    Whether what is smallest will be asked for, `asks` says.
+    With `asks`, they also have room for what is smallest.
     """
     tables: dict[str, Part | int | None] = {
         "table.key": (seams.slots, COUNT),

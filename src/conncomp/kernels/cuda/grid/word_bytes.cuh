@@ -1,4 +1,4 @@
-// What the four bytes of a word are, all at once.
+// The four bytes of a word, all at once.
 #pragma once
 
 #include "core/links.h"
@@ -7,7 +7,7 @@ namespace conncomp {
 
 constexpr uint32_t kEachByte = 0x01010101u;
 
-// The bytes of a word that are not 0: of each the highest bit; and these as four bits.
+// The highest bit of each byte that is not 0; and these as four bits.
 __device__ inline uint32_t bytes_set(uint32_t word) {
   return (((word & 0x7f7f7f7fu) + 0x7f7f7f7fu) | word) & 0x80808080u;
 }
@@ -17,20 +17,18 @@ struct alignas(16) SixteenBytes {
   uint32_t word[4];
 };
 
-// The bits that any of some values has, and that all have.
+// The bits that any of some values has, and that all have; of no values, `any` is 0 and `all` all bits.
 struct BitsOfValues {
   uint32_t any = 0, all = ~0u;
 
-  // Of bytes: those of each of the four places of a word as of one.
+  // The same of bytes, from those of the four places of a word.
   __device__ BitsOfValues of_bytes() const {
     return {(any | any >> 16 | any >> 8 | any >> 24) & 255, all & all >> 16 & all >> 8 & all >> 24 & 255};
   }
-  // Else all bits are set in all of none.
   __device__ bool has_any() const { return all <= any; }
 };
 
-// Background and the one value of foreground, which are told apart by a bit in which they differ. Where there
-// is no background, all is foreground.
+// Background, if any, and the one value of foreground, told apart by a bit in which they differ.
 struct OneByteValue {
   bool has_background, is_set;  // whether foreground has the bit
   int bit;
@@ -46,7 +44,7 @@ struct OneByteValue {
   }
 };
 
-// The values of 32 elements of a row, as bytes; where the row has ended, that of its last element.
+// The values of 32 elements of a row; beyond its end, that of the last one.
 struct BytesOfWord {
   static constexpr int kElements = 32;
   uint32_t bytes[kElements / 4];
@@ -71,7 +69,7 @@ struct BytesOfWord {
     }
   }
   __device__ uint32_t of_row() const { return left < kElements ? (1u << left) - 1 : ~0u; }
-  // The elements that are foreground, whose bits `of_values` gets.
+  // The elements that are foreground; `of_values` gets the bits of their values.
   __device__ uint32_t foreground(const Background<uint8_t>& background, BitsOfValues& of_values) const {
     uint32_t elements = 0;
 #pragma unroll
@@ -84,7 +82,7 @@ struct BytesOfWord {
     }
     return elements & of_row();
   }
-  // The same, if foreground has one value; else `differing` gets bits.
+  // The same if foreground has one value; else `differing` gets bits.
   __device__ uint32_t foreground(const OneByteValue& value, uint32_t& differing) const {
     uint32_t elements = 0;
 #pragma unroll
@@ -96,14 +94,12 @@ struct BytesOfWord {
     if (!value.has_background) elements = ~0u;
     return (value.is_set || !value.has_background ? elements : ~elements) & of_row();
   }
-  // The bits in which any byte differs from a value.
   __device__ uint32_t unlike(uint8_t value) const {
     uint32_t bits = 0;
 #pragma unroll
     for (int k = 0; k < kElements / 4; ++k) bits |= bytes[k] ^ value * kEachByte;
     return (bits | bits >> 16 | bits >> 8 | bits >> 24) & 255;
   }
-  // The elements whose value has a bit.
   __device__ uint32_t with_bit(int bit) const {
     uint32_t elements = 0;
 #pragma unroll

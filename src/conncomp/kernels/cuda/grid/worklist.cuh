@@ -1,8 +1,6 @@
-// Work that threads share out among themselves, in shared memory.
-//
-// A warp has a brick in each lane, and bricks have more or fewer components: if each lane worked on those of
-// its own brick, most would wait for the one that has most. So the lanes write what there is to do to a list,
-// and take it from there in turn.
+// Work that threads share out in shared memory. Bricks of a warp's lanes have more or fewer components; so
+// lanes list what there is to do, and take it from the list in turn, instead of waiting for the lane that has
+// most.
 #pragma once
 
 #include "cuda/core/warp.cuh"
@@ -12,13 +10,12 @@ namespace conncomp {
 
 constexpr int kUnlisted = -1;
 
-// Numbers of 16 bits that the lanes of a warp share out. All lanes call together.
+// 16-bit numbers that the lanes of a warp share out. All lanes call together.
 template <int room>
 struct NumberList {
   uint16_t listed[room];
 
-  // Lists number(bit), below 2^16, for all bits of all lanes; returns how many there are, or kUnlisted if
-  // there is no room for them.
+  // Lists number(bit) for all bits of all lanes; returns their number, or kUnlisted if they have no room.
   template <class Number>
   __device__ int list(Bits bits, Number&& number) {
     const int lane_count = __popcll(bits), up_to_lane = warp_scan(lane_count);
@@ -29,16 +26,15 @@ struct NumberList {
     __syncwarp();
     return count;
   }
-  // Adds a number of each lane that has one to the `count` that there are, as far as there is room; returns
-  // how many there are then.
+  // Adds a number of each lane that has one, as far as there is room; returns the new count.
   __device__ int append(int count, bool has_number, int number) {
     const uint32_t lanes = __ballot_sync(kAllLanes, has_number);
-    const int at = count + __popc(lanes & ((1u << lane()) - 1));
+    const int at = count + rank_in(lanes);
     if (has_number && at < room) listed[at] = uint16_t(number);
     return count + __popc(lanes);
   }
-  // Calls body(number) for all that are listed, in any lane; or for the bits of this lane if they are not.
-  // One loop for both, as bodies are long: two were a third of label_tiles of given links.
+  // Calls body(number) for all listed numbers, in any lane; or, if unlisted, for this lane's bits. One loop
+  // for both: two were a third of label_tiles of given links.
   template <class Number, class Body>
   __device__ void for_each(int count, Bits bits, Number&& number, Body&& body) const {
     for (int begin = 0;; begin += kWarp) {
@@ -56,23 +52,21 @@ struct NumberList {
   }
 };
 
-// Components of the bricks of a warp's lanes, or numbers.
 struct WarpList {
   static constexpr int kRoom = 160, kRoomForNumbers = kRoom * 4;
   Bits component[kRoom];   // or numbers
   uint16_t origin[kRoom];  // the lane of its brick + 32 * its number in the brick
 
-  // Calls each(component, number) for the components of every lane's brick that have some of `elements`, but
-  // for no more than `most`, and body(component, lane of its brick, number, whether no call follows) for the
-  // same in any lane. All lanes call together, body too, with 0 where there is no component left. Returns the
-  // elements of the components beyond `most`. with_links(use) calls use(links): links of several kinds have
-  // code of their own that finds components, but one copy of `body`, as two of them were a seventh of
-  // write_labels.
+  // Calls each(component, number) for the components of a lane's brick that have some of `elements`, at most
+  // `most`, and body(component, lane of its brick, number, whether it is the last call) for them in any lane.
+  // All lanes call together, `body` too, with 0 where no component is left. Returns the elements beyond
+  // `most`. with_links(use) calls use(links): several kinds of links have code of their own to find
+  // components, but share one copy of `body`, a seventh of write_labels.
   template <bool tells_last = false, class WithLinks, class Each, class Body>
   __device__ Bits for_each_component(WithLinks&& with_links, Bits elements, int most, Each&& each,
                                      Body&& body) {
     Bits grown, beyond = 0;
-    // If all bricks of a warp are whole, one step of growth does instead of eight.
+    // If all bricks of a warp are whole, one step of growth is enough.
     with_links([&](const auto& links) { grown = links.whole(elements) ? elements : links.start(elements); });
     int number = 0;
     for (bool begins = tells_last; begins || __any_sync(kAllLanes, elements != 0); begins = false) {
@@ -83,7 +77,7 @@ struct WarpList {
           const bool done = elements != 0 && more == grown;
           const uint32_t lanes = __ballot_sync(kAllLanes, done);
           if (done) {
-            const int at = count + __popc(lanes & ((1u << lane()) - 1));
+            const int at = count + rank_in(lanes);
             component[at] = grown;
             origin[at] = uint16_t(lane() + kWarp * number);
             each(grown, number++);
@@ -114,8 +108,7 @@ struct WarpList {
   }
 };
 
-// Pairs for a block to unite. Threads come upon them at different times; if each united its own at once, the
-// others of its warp would wait. There is room for a few pairs of each thread.
+// Pairs for a block to unite later: threads find them at different times.
 template <class Pair, int threads, int pairs_of_thread>
 struct PairList {
   Pair pair[pairs_of_thread * threads];
@@ -130,7 +123,7 @@ struct PairList {
     return at < capacity();
   }
   __device__ int stored() const { return count < capacity() ? count : capacity(); }
-  // Calls body(pair) for all pairs. All threads of the block call, and no one adds any more.
+  // Calls body(pair) for all pairs; all threads call, and nobody adds any more.
   template <class Body>
   __device__ void for_each(Body&& body) const {
     for (int begin = 0; begin < stored(); begin += int(blockDim.x)) {

@@ -1,15 +1,8 @@
 // Stage 4: each thread finds the components of its brick again, follows their entries to the roots, and
-// writes the labels of all its elements.
-//
-// Components are numbered within their brick, from 1; the number of each element's component is kept as four
-// planes of bits, `digit`, and a row of eight elements is written by looking up its numbers:
-//
-//   a row      . a a . b b . a          digit[0]  0 1 1 0 0 0 0 1        labels of the lane's
-//   numbers    0 1 1 0 2 2 0 1          digit[1]  0 0 0 0 1 1 0 0        components: [0] background,
-//                                       digit[2], digit[3] all 0         [1] that of a, [2] that of b
-//
-// Where links are given, many elements are components by themselves. They have the number kSingle, and their
-// label is made where they are written.
+// writes the labels of all its elements. The number of each element's component in its brick, from 1, is kept
+// as four planes of bits, `digit`; a row of labels is written by looking these numbers up. With given links,
+// many elements are components by themselves: they have the number kSingle, and their label is made when it
+// is written.
 #pragma once
 
 #include "cuda/core/root_bits.cuh"
@@ -18,7 +11,6 @@
 
 namespace conncomp {
 
-// Spreads eight bits, so that they are four apart.
 __device__ inline uint32_t spread(uint32_t bits) {
   bits = (bits | bits << 12) & 0x000f000fu;
   bits = (bits | bits << 6) & 0x03030303u;
@@ -27,10 +19,9 @@ __device__ inline uint32_t spread(uint32_t bits) {
 
 constexpr int kSingle = 15;
 
-// Writes the labels of a row of each lane's brick, those that are `wanted`: four bits of `numbers` for each
-// say which one of `labels` it is. Those of a lane are kWarp apart. Lanes beside each other write to
-// addresses beside each other, so many labels at once. With `singles`, the label of an element whose number
-// is kSingle is label_of(its index).
+// Writes the `wanted` labels of a row of each lane's brick: four bits of `numbers` for each choose among
+// `labels`, kWarp apart. Neighbouring lanes write `together` labels to neighbouring addresses. With
+// `singles`, the label of number kSingle is label_of(its index).
 template <int together, class B, bool singles, class Index, class LabelOf>
 __device__ inline void write_row(Index* label, Index first, uint32_t numbers, uint32_t wanted,
                                  const Index* labels, LabelOf&& label_of) {
@@ -73,13 +64,13 @@ struct FollowedEntry {
   bool is_label;
 };
 
-// Follows an entry to the root of its component. Entries on the way may be overwritten by labels meanwhile.
+// Follows an entry to its root; labels may overwrite entries on the way meanwhile.
 template <bool consecutive, class Index>
 __device__ inline FollowedEntry<Index> follow_entry(Index* label, Index entry) {
   Index above = Shared::load(label + entry);
   if constexpr (consecutive) {
-    // It is the root, complemented, or that in the tile, whose entry is that or is overwritten by the label.
-    // Neither comes after the entry.
+    // The entry is the root, complemented, or that in the tile, whose entry is the root or the label written
+    // over it; neither comes after the entry.
     if (above >= 0) {
       above = Shared::load(label + (above < entry ? above : entry));
       if (above >= 0) return {above, true};
@@ -94,9 +85,9 @@ __device__ inline FollowedEntry<Index> follow_entry(Index* label, Index entry) {
   }
 }
 
-// What is left to do of a sparse tile: its components that reach the border are followed to their roots.
-// The lane's number of the list comes first. Returns how many components of the tile have their root in this
-// thread's part; below 0 where its warp has put roots of another warp under others.
+// Follows the listed components of a sparse tile to their roots; the lane's first number of the list is
+// given. Returns how many roots this thread's part has: below 0 where its warp has put roots of another under
+// others.
 template <class Tiles>
 __device__ inline int follow_sparse_tile(const Tiles& tiles, int32_t* label, const ListToFollow<Tiles>& list,
                                          uint32_t number, uint32_t tile) {
@@ -120,14 +111,13 @@ __device__ inline int follow_sparse_tile(const Tiles& tiles, int32_t* label, con
   return roots;
 }
 
-// What a block does of a tile, which may be sparse.
 template <class Rule, bool consecutive, bool may_be_sparse, class Tiles, class Index>
 __device__ inline void write_tile(const Tiles& tiles, const typename Rule::Value* values, Index* label,
                                   const BrickTable& table, int64_t columns, const uint32_t* roots_of_word,
                                   const Index* number_of_word, uint32_t tile) {
   constexpr int rank = Tiles::kRank, kAxes = Tiles::kAxes, kThreads = Tiles::kThreads;
   if constexpr (may_be_sparse) {
-    // Asked for at once with the flag: the tile is done when both are here.
+    // Loaded together with the flag.
     const ListToFollow<Tiles> list{table, tile, int(threadIdx.x) / kWarp};
     const uint32_t number = list.numbers[lane()];
     if (table.sparse[tile]) {
@@ -137,7 +127,7 @@ __device__ inline void write_tile(const Tiles& tiles, const typename Rule::Value
     }
   }
   using B = Brick<kAxes>;
-  // Labels of the background and of up to so many components of each brick, in turn for the bricks of a warp.
+  // Labels of the background and of so many components of each brick at a time.
   constexpr bool kSingles = !Rule::kTransitive;
   constexpr int kAtOnce = kSingles ? kSingle - 1 : kSingle;
   __shared__ Index labels_of_warp[kThreads / kWarp][(1 + kAtOnce) * kWarp];
@@ -155,7 +145,7 @@ __device__ inline void write_tile(const Tiles& tiles, const typename Rule::Value
   const auto links = links_of_brick(Rule{}, tiles, table, values, first, bricks_before + brick, inside,
                                     foreground, table.comparison[tile]);
   labels[lane()] = consecutive ? 0 : -1;
-  // Four labels can be written at once where their address fits.
+  // Four labels are written at once if their address fits.
   bool fits = reinterpret_cast<size_t>(label) % 16 == 0;
 #pragma unroll
   for (int k = 0; k < rank - 1; ++k) fits &= (tiles.grid.axes[k].index_stride & 3) == 0;
@@ -209,7 +199,7 @@ __device__ inline void write_tile(const Tiles& tiles, const typename Rule::Value
     }
     more = __any_sync(kAllLanes, unwritten != 0);
     __syncwarp();
-    // Entries of components that follow must be read before they are overwritten.
+    // Entries of later components must be read before they are overwritten.
     const Bits numbered = digit[0] | digit[1] | digit[2] | digit[3];
     Bits wanted = inside & (begins ? numbered | ~foreground : numbered);
     constexpr int kRowsAtOnce = 8 / B::kRow;

@@ -1,9 +1,6 @@
-// Windings of the clusters that bricks and tiles have, whose entries lead to roots: a thread a seam link.
-//
-//   join_links      but for those over the ends of axes, so that roots are of the open lattice
-//   unite_seams_of_bricks   as unite_seams (windings.cuh), the names of open clusters being their roots;
-//                   close_seams follows
-//   join_seams      the links over the ends, which make open clusters whole
+// Windings of clusters found by bricks and tiles, a thread a link over the end of an axis (a seam link):
+// tiles are joined without these links (join_links), which unite_seams_of_bricks then looks at as unite_seams
+// (windings.cuh) does, with roots as names of the open clusters; join_seams joins them at last.
 #pragma once
 
 #include "cuda/grid/tiled_bricks.cuh"

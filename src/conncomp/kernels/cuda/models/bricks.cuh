@@ -1,13 +1,9 @@
-// A Swendsen-Wang update of spins as bits, by the stages of the default for arrays and without labels.
-//
-//   link_words    bonds, sites or phases, which lie in rows of words, as the words of links that bricks take
-//   label_tiles, join_links    as for arrays: of each component of a brick, an entry that leads to its root
-//   measure_tiles, join_sizes, sum_sizes    if clusters are measured: their sizes, tile by tile, then added
-//   flip_bricks   each thread follows the entries of its brick's components to the roots, and writes the new
-//                 states of all its sites, which follow from a random number of the root
-//
-// Bytes a site, for Ising spins: bonds and links 2 bits each, written and read; spins 1 bit read and written;
-// entries 4 bytes, of which those at first elements of components are touched.
+// A Swendsen-Wang update of spins as bits, by the stages of the default for arrays and without labels:
+// link_words rearranges bonds, sites or phases into the words of links of bricks; label_tiles and join_links
+// are those of arrays; measure_tiles, join_sizes and sum_sizes measure clusters, if wanted; flip_bricks
+// follows the entries of a brick's components to their roots, whose random numbers give the new states of all
+// sites. Bytes a site, for Ising spins: bonds and links 2 bits each, written and read; spins 1 bit read and
+// written; entries 4 bytes, touched at the first sites of components.
 #pragma once
 
 #include "cuda/grid/tiled_bricks.cuh"
@@ -15,8 +11,8 @@
 
 namespace conncomp {
 
-// The rows of a brick among the rows of words of a replica. Row k of a brick is a line of it along axis 0, so
-// that bits of a brick are its rows one after the other; a row lies in one word.
+// The rows of a brick in the words of a replica. Row k of a brick, a line along axis 0, lies in one word; the
+// bits of a brick are its rows one after the other.
 template <int axes>
 struct BrickRows {
   using B = Brick<axes>;
@@ -43,7 +39,6 @@ struct BrickRows {
     return to_end > B::kSide ? B::kSide : to_end < 0 ? 0 : int(to_end);
   }
   __device__ int64_t lines(int a) const { return lattice.length[kRowAxis - a]; }
-  // The row of the lattice that row k of the brick is.
   __device__ int64_t row(int k) const {
     constexpr int kHeight = axes < 2 ? 1 : B::kSide;
     return (at[2] + k / kHeight) * lines(1) + at[1] + k % kHeight;
@@ -62,7 +57,6 @@ struct BrickRows {
         if ((axes < 2 || y < height) && (axes < 3 || z < depth))
           body(z * kHeight + y, z * (axes < 3 ? 0 : stride(2)) + y * lattice.columns());
   }
-  // The bits of the brick in a plane, those beyond a row being 0.
   __device__ Bits bits_of(const Bits64* plane) const {
     const Bits64* const first = plane + first_word;
     Bits bits = 0;
@@ -99,11 +93,10 @@ struct BrickRows {
   }
 };
 
-// What words of a configuration are: bonds, a plane for each axis; sites, the foreground, of which neighbours
-// are linked; or sites of two phases, all of them foreground, of which neighbours of one phase are.
+// What words of a configuration are: bonds, a plane for each axis; sites that are occupied; or the phases of
+// sites, all of them foreground. Equal neighbours are linked.
 enum class Words { kBonds, kSites, kPhases };
 
-// The links of a brick's sites to those before them along an axis.
 template <Words kind, class Rows>
 __device__ inline Bits links_along(const Rows& rows, int a, const Bits64* planes, int axes, Bits foreground) {
   const Lattice& lattice = rows.lattice;
@@ -116,12 +109,8 @@ __device__ inline Bits links_along(const Rows& rows, int a, const Bits64* planes
   return linked & foreground;
 }
 
-// Without the links to other bricks that others make up for, as in link_bricks.cuh: e - e' where t - t' is
-// one, too, for then t is linked to e, and t' to e'.
-//
-//      t' - t
-//   ---|----|---
-//      e' - e
+// Drops links to another brick that others make up for, as link_bricks.cuh does: e - e' is implied by t - t',
+// where t is linked to e and t' to e'.
 template <class Tiles>
 __device__ inline Bits needed_along(int a, const Bits (&linked)[Tiles::kAxes]) {
   using B = typename Tiles::B;
@@ -173,8 +162,8 @@ __global__ void __launch_bounds__(kLinkThreads)
   });
 }
 
-// Writes rows of a brick to a plane of words. A row of four sites is half a byte, which the lane beside has
-// the other half of; all lanes call together.
+// Writes the rows of a brick to a plane of words; all lanes call. A row of four sites is half a byte, whose
+// other half belongs to the lane beside.
 template <int axes>
 __device__ inline void write_rows(const BrickRows<axes>& rows, bool writes, Bits bits, Bits64* plane) {
   using B = Brick<axes>;
@@ -224,17 +213,26 @@ __device__ inline Bits phases_of(const Tiles& tiles, const Lattice& lattice, con
   if (tiles.inside(first) == 0) return 0;
   return BrickRows<Tiles::kAxes>(tiles, lattice, first).bits_of(words + item * lattice.words());
 }
-template <class Sums>
-__device__ inline void add_size(Sums& sums, Bits64 size, bool phase) {
-  if constexpr (Sums::kByPhase)
-    sums.add(size, phase);
-  else
-    sums.add(size);
-}
 
-// Measures the clusters that are in one tile alone; of those that reach its border, leaves the sites that
-// they have there in `size`, at the root in the tile. Entries still lead to that. A block a tile; dynamic
-// shared memory: four bytes for each site of a tile. Sums is what is summed of sizes.
+// A histogram of sizes, by powers of two, in the shared memory of a block; all threads begin it.
+template <int classes>
+struct SizeClasses {
+  uint32_t* counts;
+
+  __device__ void begin_block() {
+    __shared__ uint32_t of_block[classes];
+    counts = of_block;
+    for (int k = int(threadIdx.x); k < classes; k += int(blockDim.x)) of_block[k] = 0;
+    __syncthreads();
+  }
+  __device__ void count(Bits64 size, int first = 0) {
+    InBlock::fetch_add(counts + first + (63 - __clzll((long long)size)), 1u);
+  }
+};
+
+// Measures the clusters that lie in one tile; of others, leaves the number of their sites in the tile in
+// `size`, at the tile's root, to which entries still lead. A block a tile; dynamic shared memory: 4 bytes a
+// site.
 template <class Tiles, class Index, class Sums = SizeSums>
 __global__ void __launch_bounds__(Tiles::kThreads)
     measure_tiles(Tiles tiles, Replicas replicas, const Bits64* __restrict__ words,
@@ -270,7 +268,7 @@ __global__ void __launch_bounds__(Tiles::kThreads)
   const Bits phases = phases_of<Sums>(tiles, replicas.lattice, corner, brick, item, words);
   for (Bits roots = __ldg(table.settled + number); roots != 0; roots &= roots - 1) {
     const int bit = lowest(roots);
-    add_size(sums, sites_of_root[tiles.node_of(brick, bit)], phases >> bit & 1);
+    sums.add(sites_of_root[tiles.node_of(brick, bit)], phases >> bit & 1);
   }
   for (Bits roots = __ldg(table.roots + number); roots != 0; roots &= roots - 1) {
     const int node = tiles.node_of(brick, lowest(roots));
@@ -279,8 +277,8 @@ __global__ void __launch_bounds__(Tiles::kThreads)
   sums.add_block(records, item);
 }
 
-// Calls body(index in the item, bit of the brick) for the roots in tiles of a brick that reach the border of
-// the tile.
+// Calls body(index in the item, bit) for the tile roots in a brick whose clusters reach the border of the
+// tile.
 template <class Index, class Tiles, class Body>
 __device__ inline void for_each_root(const Tiles& tiles, const BrickTable& table, int64_t number,
                                      Body&& body) {
@@ -292,7 +290,6 @@ __device__ inline void for_each_root(const Tiles& tiles, const BrickTable& table
     body(Index(first.index + tiles.template distance<Index>(lowest(roots))), lowest(roots));
 }
 
-// Adds what clusters have in each tile to their roots, now that tiles are joined.
 template <class Tiles, class Index>
 __global__ void __launch_bounds__(kLinkThreads)
     join_sizes(Tiles tiles, Index* __restrict__ label, BrickTable table, Index* size) {
@@ -302,7 +299,6 @@ __global__ void __launch_bounds__(kLinkThreads)
         tiles.item_of(uint32_t(number >> tiles.log_parts())) * tiles.grid.cells_of_item();
     for_each_root<Index>(tiles, table, number, [&](Index index, int) {
       const Index root = follow_entry<false>(label + first_of_item, index).root;
-      // What is no root gets no sizes.
       if (root != index)
         Shared::fetch_add(size + first_of_item + root, Shared::load(size + first_of_item + index));
     });
@@ -323,12 +319,12 @@ __global__ void __launch_bounds__(Tiles::kThreads)
   sums.begin_block();
   for_each_root<Index>(tiles, table, int64_t(blockIdx.x) * tiles.parts() + brick, [&](Index index, int bit) {
     if (label[first_of_item + index] == index)
-      add_size(sums, Bits64(size[first_of_item + index]), phases >> bit & 1);
+      sums.add(Bits64(size[first_of_item + index]), phases >> bit & 1);
   });
   if (__syncthreads_or(sums.any())) sums.add_block(records, item);
 }
 
-// New states of the clusters of a replica: by coins, which have been tossed, or drawn for each.
+// New states of clusters: coins that have been tossed, or a random number of each root.
 struct NewStates {
   const Bits64* coins;  // null if q > 2
   Draws draws;
@@ -338,7 +334,6 @@ struct NewStates {
     return coins == nullptr ? draw_one_of_several(draws, root, states)
                             : int(__ldg(coins + root / kWordSites) >> root % kWordSites & 1);
   }
-  // The coins of a brick's sites.
   template <int axes>
   __device__ Bits coins_of_brick(const BrickRows<axes>& rows) const {
     const int64_t length = rows.lattice.length[kRowAxis];
@@ -359,8 +354,8 @@ struct NewStates {
   }
 };
 
-// A block a tile. Dynamic shared memory: a word for each brick and plane. Of clusters of one site there are
-// many; if there are coins, they take no more than bits.
+// A block a tile. Dynamic shared memory: a word for each brick and plane. With coins, the many clusters of
+// one site are handled as bits.
 template <class Tiles, class Index, int most_moves = 1>
 __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kRank < 3 ? 8 : 3)
     flip_bricks(Tiles tiles, Replicas replicas, const Bits64* __restrict__ coins, Index* __restrict__ label,

@@ -24,9 +24,8 @@ LEAST_ROW = 8
 class Kernels(NamedTuple):
     """Which kernels of a file read configurations and sum up sizes.
 
-    A configuration is `words`, a name of ``Words``, or None where cells have bonds; `sums`, a C++
-    type, is summed up of the sizes of clusters. Clusters get labels, or new states, for which
-    others need not be compiled.
+    A configuration is `words`, a name of ``Words``, or None where cells have bonds; `sums` is a C++
+    type. Whether it `flips` is whether clusters get new states or labels.
     """
 
     file: str
@@ -56,10 +55,9 @@ def takes(lattice: Lattice, replicas: int) -> bool:
 class BrickClusters:
     """The clusters of bonds, as components of bricks and of tiles, of lattices that `takes` takes.
 
-    An `index` holds the numbers of sites in all replicas. By default kernels are those of spins,
-    and the array of sites, `described` as Geometry and Links, has neighbours along axes. The kernel
-    that links takes what is `beside` between configurations and table. After an update none of the
-    `workspace` is needed.
+    An `index` holds the numbers of sites in all replicas; `described` are their neighbours, by
+    default those along axes; the kernel that links takes what is `beside` after configurations.
+    After an update none of the `workspace` is needed.
     """
 
     def __init__(
@@ -84,11 +82,9 @@ class BrickClusters:
     def find(
         self, bonds: Any, sizes: Any = None, windings: tuple[ClusterWindings, Any] | None = None
     ) -> _Components:
-        """Find the clusters of a configuration.
+        """Find the clusters of `bonds`, as ``activate_bonds`` writes them, or what kernels read.
 
-        `bonds` are the active ones, as ``activate_bonds`` writes them; or what else the kernels
-        read. To ``Records`` the `sizes` of clusters are added, and into those of `windings`, given
-        with tables, windings are put.
+        Their `sizes` and `windings`, with tables, go into ``Records``, if these are given.
         """
         gpu, lattice = self._replicas.gpu, self._replicas.lattice
         plan = self._plan if sizes is None else self._plan_of_sizes
@@ -106,14 +102,14 @@ class BrickClusters:
         components = _Components(entries, coins, table)
         tiles, struct = plan.tiles, self._replicas.struct(0)
         by_brick = gpu.grid(plan.bricks, tiled_bricks.LINK_THREADS)
-        link, label, join = self._load(_FINDING)
+        link, label, join = self._load("find")
         launch(link, by_brick, tiles, struct, bonds, *self._beside, table)
         tile = plan.by_tile
         launch(label, tile, tiles, plan.rule, bonds, entries, table, shared=plan.shared)
         if sizes is not None:
             size_bytes = 2 * plan.shared  # four bytes a node
             measured = tiles, struct, bonds, entries, table, size, sizes
-            measure, join_sizes, sum_sizes = self._load(_MEASURING)
+            measure, join_sizes, sum_sizes = self._load("measure")
             launch(measure, tile, *measured, shared=size_bytes)
         joined = plan.by_border, tiles, *plan.border, bonds, entries, table
         if windings is not None:
@@ -127,11 +123,11 @@ class BrickClusters:
 
     def modules(self, measures: bool) -> list[Module]:
         """Return the modules that `find`, with or without sizes, and `flip` load."""
-        tasks = (_FINDING, _MEASURING, _FLIPPING) if measures else (_FINDING, _FLIPPING)
+        tasks = ("find", "measure", "flip") if measures else ("find", "flip")
         return [(self._file, self._names[task]) for task in tasks]
 
-    def _load(self, task: slice) -> tuple[Kernel, ...]:
-        """Return the kernels of a task, which are compiled together, and not before its turn."""
+    def _load(self, task: str) -> tuple[Kernel, ...]:
+        """Return the kernels of a task, which are compiled together when its turn comes."""
         return self._replicas.gpu.load(self._file, self._names[task])
 
     def _join_winding(
@@ -151,7 +147,7 @@ class BrickClusters:
     def flip(self, components: _Components, step: int, new: Any) -> None:
         """Give each cluster a new state, those of the update `step`, in the spins `new`."""
         lattice, plan, struct = self._replicas.lattice, self._plan, self._replicas.struct(step)
-        toss, flip = self._load(_FLIPPING)
+        toss, flip = self._load("flip")
         coins = None
         if lattice.states == 2:
             coins = components.coins
@@ -162,7 +158,7 @@ class BrickClusters:
 
     def label(self, components: _Components) -> Any:
         """Return the label of each site, its cluster's smallest site in the replica."""
-        plan, (write,) = self._plan, self._load(_LABELLING)
+        plan, (write,) = self._plan, self._load("label")
         of_labels = None, components.entries, components.table, plan.words[1], None, None
         launch(write, plan.by_tile, plan.tiles, *of_labels)
         return components.entries
@@ -196,23 +192,25 @@ def packed_geometry(lattice: Lattice, replicas: int, neighbourhood: Neighbourhoo
     return geometry_of(shape, strides, 1, neighbourhood, 1)
 
 
-# Which of the names are for a task.
-_FINDING, _MEASURING, _FLIPPING, _LABELLING = slice(0, 3), slice(3, 6), slice(6, 8), slice(8, 9)
-_TASKS = _FINDING, _MEASURING, _FLIPPING, _LABELLING
-
-
-def _names(names: tuple[str, ...], last_names: tuple[str, ...], of: Kernels) -> tuple[str, ...]:
-    """Return the names for `_TASKS` in turn, given those that label an array by bonds."""
+def _names(
+    names: tuple[str, ...], last_names: tuple[str, ...], of: Kernels
+) -> dict[str, tuple[str, ...]]:
+    """Return the names for each task, given those that label an array by bonds."""
     label, join, _ = names
     given, kinds = _links_and_kinds(join)
-    link = "link_cells" if of.words is None else "link_words"
-    read = () if of.words is None else (f"conncomp::Words::{of.words}",)
+    link = f"link_cells<{kinds}>"
+    if of.words is not None:
+        link = f"link_words<{kinds}, conncomp::Words::{of.words}>"
     summed = f"{kinds}, conncomp::{of.sums}"
-    finding = f"{link}<{', '.join((kinds, *read))}>", label, join
-    measuring = f"measure_tiles<{summed}>", f"join_sizes<{kinds}>", f"sum_sizes<{summed}>"
-    if not of.flips:
-        return *finding, *measuring
-    return *finding, *measuring, "toss_coins<>", f"flip_bricks<{kinds}, {given}>", last_names[0]
+    tasks: dict[str, tuple[str, ...]] = {
+        "find": (link, label, join),
+        "measure": (f"measure_tiles<{summed}>", f"join_sizes<{kinds}>", f"sum_sizes<{summed}>"),
+    }
+    if of.flips:
+        tasks["flip"] = "toss_coins<>", f"flip_bricks<{kinds}, {given}>"
+        if of.words is not None:  # sites of cells are labelled as a graph's
+            tasks["label"] = last_names[:1]
+    return tasks
 
 
 def _names_of_windings(names: tuple[str, ...]) -> tuple[str, ...]:
@@ -237,16 +235,13 @@ def modules_of(of: Kernels) -> Iterator[Module]:
     given: tuple[str, ...] | None = None
     module_before: tuple[str, ...] = ()
     links = ("<1>",) if of.words is not None else ("<1>", "<3>")
-    # Sites of cells are labelled as a graph's.
-    tasks = _TASKS if of.words is not None else (_FINDING, _MEASURING, _FLIPPING)
     starts = tuple(f"join_links<conncomp::GivenLinks{each}" for each in links)
     # A module that labels tiles comes ahead of the one that joins them, one that writes after it.
     for _, names in tiled_bricks.specialisations():
         if names[0].startswith(starts):
             given = *module_before, *names
         elif given is not None:
-            of_tasks = _names(given, names, of)
-            yield from ((of.file, of_tasks[task]) for task in tasks if of_tasks[task])
+            yield from ((of.file, of_task) for of_task in _names(given, names, of).values())
             if of.words is not None:
                 yield WINDINGS_FILE, _names_of_windings(given)
             given = None

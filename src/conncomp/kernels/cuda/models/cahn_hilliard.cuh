@@ -1,20 +1,13 @@
-// The equation of Cahn and Hilliard on a GPU: one Euler step from an array to another one, by one kernel for
-// two and for three axes; core/cahn_hilliard.h has the scheme.
+// One Euler step of the equation of Cahn and Hilliard from one array to another, in two or three dimensions,
+// by the scheme of core/cahn_hilliard.h.
 //
-// A thread owns kWidth columns beside each other, as many as one load of 16 bytes has, and marches along the
-// first axis through `run` layers. In registers it has the field of the layer at hand and of the three ahead,
-// one of which comes in while others are worked on, and the potentials of three layers, of its columns and of
-// one more on either side, so that no thread waits for another one in the plane of the two. With three axes
-// the potentials of the rows ahead and behind come through shared memory, where the first and last row of a
-// block only compute them:
-//
-//      layers     z - 1   z   z + 1  z + 2  z + 3
-//      field              x     x      x     load     the layer z is written,
-//      potential    x     x    new                    once the potential of z + 1 is computed
-//
-// Cost: the field is written once, and read once from main memory but for the layers around a run, which a
-// run beside it reads at about the same time. Potentials are computed (kWidth + 2)/kWidth * (run + 2)/run
-// times. With noise a Philox block for each axis and one more for every four cells, if kWidth is four.
+// A thread owns kWidth columns, one load of 16 bytes, and marches along the first axis through `run` layers.
+// Its registers hold the field of a few layers, one of them being loaded ahead, and the potentials of three
+// layers of its columns and one more on either side, so that along a row no thread waits for another. With
+// three axes, the potentials of neighbouring rows come through shared memory; the first and the last row of a
+// block only compute theirs. Cost: the field is read about once from main memory and written once; potentials
+// are computed (kWidth + 2)/kWidth * (run + 2)/run times; noise draws a Philox block per four cells and axis,
+// and one more.
 #pragma once
 
 #include "core/atomics.h"
@@ -25,8 +18,8 @@ namespace conncomp {
 
 // Along lines, and where rows exchange potentials.
 constexpr int kFieldThreads = 128, kPlaneThreads = 256;
-// What a thread has room for in two dimensions, of float32 and without noise, is more than otherwise: how
-// many layers are on their way to it while it works, and how many blocks a multiprocessor has at once.
+// Fields of float32 in two dimensions without noise leave registers for more: layers on their way, and
+// blocks.
 template <class T, int kAxes, bool kNoise>
 constexpr bool kSlim = sizeof(T) == 4 && kAxes == 2 && !kNoise;
 template <class T, int kAxes, bool kNoise>
@@ -60,8 +53,7 @@ struct __align__(kCount * sizeof(T)) Pack {
   T value[kCount];
 };
 
-// The cells of a thread in a row, and two more on either side: from two before the first to two after the
-// last.
+// The cells of a thread in a row, from two before the first to two after the last.
 template <class T, int kWidth>
 struct Cells {
   T value[kWidth + 4];
@@ -70,7 +62,6 @@ struct Cells {
   __device__ T operator[](int k) const { return value[k + 2]; }
 };
 
-// Where the cells of a thread are in every row.
 template <int kWidth>
 struct CellColumns {
   int64_t middle, left, right;  // columns, of which `left` and `right` begin a pair
@@ -139,13 +130,12 @@ __device__ inline void draw_fluxes(const Draws& draws, const FieldShape& shape, 
   }
 }
 
-// What a thread has of the layers around z, the one that it writes next; a step shifts all by a layer.
+// What a thread has of the layers around z, the one that it writes next; a step shifts all by a layer. A
+// value is used kAhead steps after it was loaded.
 //
 //   layers       z - 1      z          z + 1     z + 2     ...  z + 2 + kAhead
 //   values                  middle     after     queue[0]  ...  queue[kAhead]
 //   potentials   nu_before  nu_middle  nu_after
-//
-// The value that is furthest ahead is used kAhead steps after it was loaded, so that it comes in meanwhile.
 template <class T, int kWidth, int kAhead>
 struct LayerWindow {
   Cells<T, kWidth> middle, after, queue[kAhead + 1];
@@ -162,15 +152,14 @@ struct LayerWindow {
   }
 };
 
-// Where a thread marches: through the columns from `first` on of a row, from the layer `begin` on. It has
-// that place among the threads of a block, and writes cells if it owns them.
+// Where a thread marches: through columns from `first` on of a row, from layer `begin` on; its place in the
+// block, and whether it writes.
 struct LayerPath {
   int64_t first, row, begin;
   bool owns;
   int lane_row, lane;
 };
 
-// A thread's way through the layers of a run.
 template <class T, int kAxes, int kWidth, bool kNoise>
 __device__ inline void march(const Fields& fields, const Draws& draws, const LayerPath& path, T* exchange,
                              const T* __restrict__ field, T* __restrict__ next) {
@@ -182,7 +171,7 @@ __device__ inline void march(const Fields& fields, const Draws& draws, const Lay
   const int64_t end = begin + fields.run < shape.layers ? begin + fields.run : shape.layers;
   const auto row_at = [&](int64_t layer, int64_t y) { return (layer * shape.rows + y) * shape.columns; };
   const auto load = [&](int64_t layer, int64_t y) { return columns.load(field + row_at(layer, y)); };
-  // With three axes: the potentials of a block's layer, of which one is read while another one is written.
+  // With three axes: potentials of a block's layer, one buffer being read while the other is written.
   const int64_t plane = int64_t(kPlaneThreads) * kWidth;
   const auto exchanged = [&](int64_t layer, int y) {
     return exchange + ((layer - begin) & 1) * plane + (int64_t(y) * fields.lanes + path.lane) * kWidth;
@@ -259,7 +248,6 @@ __device__ inline void march(const Fields& fields, const Draws& draws, const Lay
   }
 }
 
-// A thread a group and run: no thread needs another one.
 template <class T, int kWidth, bool kNoise>
 __global__ void __launch_bounds__(kFieldThreads, (kLineBlocks<T, kNoise>))
     advance_lines(Fields fields, const T* __restrict__ field, T* __restrict__ next) {
@@ -273,8 +261,8 @@ __global__ void __launch_bounds__(kFieldThreads, (kLineBlocks<T, kNoise>))
   march<T, 2, kWidth, kNoise>(fields, fields.draws(replica), path, nullptr, field + cells, next + cells);
 }
 
-// A block a tile of rows and run. Its rows of `lanes` threads are those of the tile, one before and one
-// after.
+// A block a tile of rows and run; its rows of `lanes` threads are those of the tile, and one more on each
+// side.
 template <class T, int kWidth, bool kNoise>
 __global__ void __launch_bounds__(kPlaneThreads, kPlaneBlocks)
     advance_planes(Fields fields, const T* __restrict__ field, T* __restrict__ next) {
@@ -298,7 +286,6 @@ __global__ void __launch_bounds__(kPlaneThreads, kPlaneBlocks)
   march<T, 3, kWidth, kNoise>(fields, fields.draws(replica), path, exchange, field + cells, next + cells);
 }
 
-// The first fields: mean + scale * an odd integer.
 template <class T>
 __global__ void __launch_bounds__(kFieldThreads)
     start_field(Fields fields, double mean, double scale, T* field) {
@@ -314,8 +301,7 @@ __global__ void __launch_bounds__(kFieldThreads)
   }
 }
 
-// Which cells of all fields are above a threshold: so many at a time that their bytes are written as one
-// word.
+// Marks the cells above a threshold, kMarked at a time, whose bytes are one word.
 template <class T>
 __global__ void __launch_bounds__(kFieldThreads)
     mark_above(int64_t count, double threshold, const T* __restrict__ field, uint8_t* __restrict__ above) {

@@ -7,20 +7,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from itertools import product
 from typing import Any
 
 import numpy as np
 
-from conncomp.kernels.cuda.launcher import (
-    INDEX_TYPES,
-    Gpu,
-    Kernel,
-    Module,
-    Templates,
-    ctype,
-    launch,
-)
+from conncomp.kernels.cuda.launcher import INDEX_TYPES, Gpu, Module, Templates, ctype, every, launch
 from conncomp.kernels.cuda.models import bricks
 from conncomp.kernels.cuda.models.replicas import Replicas, records_of
 from conncomp.kernels.field import FIELD_SHAPE, FieldLattice
@@ -37,10 +28,25 @@ MOST_LANES, LEAST_LANES = 16, 4
 LEAST_RUN, MOST_RUN = 8, 64  # layers of a run
 BLOCKS_OF_MULTIPROCESSOR = 32  # of kernels that add up
 
-FILE_OF_DOMAINS = "cuda/models/domains.cuh"
-_MARK = Templates(
-    FILE_OF_DOMAINS, "mark_phases<{value}>", value=(np.dtype(np.float32), np.dtype(np.float64))
+_VALUES = np.dtype(np.float32), np.dtype(np.float64)
+KERNELS = Templates(
+    FILE,
+    "start_field<{cells[0]}>",
+    "{axes[0]}<{cells[0]}, {cells[1]}, {noise}>",
+    "measure_field<{cells[0]}, {axes[1]}>",
+    "mark_above<{cells[0]}>",
+    # A type, and the columns of a thread.
+    cells={
+        (dtype, width): (ctype(dtype), width)
+        for dtype in _VALUES
+        for width in (1, LOAD // dtype.itemsize)
+    },
+    axes={2: ("advance_lines", 2), 3: ("advance_planes", 3)},
+    noise=(False, True),
 )
+FILE_OF_DOMAINS = "cuda/models/domains.cuh"
+_MARK = Templates(FILE_OF_DOMAINS, "mark_phases<{value}>", value=_VALUES)
+_modules = every(KERNELS, _MARK)
 OF_PHASES = bricks.Kernels(FILE_OF_DOMAINS, "kPhases", "DomainSums")
 
 # ``Fields`` and ``FieldGauge``.
@@ -105,8 +111,8 @@ class FieldKernels:
         cut = count, groups, run, runs, lanes, row_tiles
         fields = tuple(lattice.lengths), *cut, seed, first, *coefficients, 0
         self._struct = np.array(fields, _FIELDS)
-        names = _names(dtype, lattice.ndim, self._width, noise)
-        self._start, self._advance, self._measure, self._mark = gpu.load(FILE, names)
+        kernels = KERNELS.load(gpu, (dtype, self._width), lattice.ndim, noise)
+        self._start, self._advance, self._measure, self._mark = kernels
 
     def start(self, mean: float, scale: float, field: Any) -> None:
         """Fill the first fields."""
@@ -115,8 +121,7 @@ class FieldKernels:
 
     def advance(self, step: int, field: Any, after: Any) -> None:
         """Fill `after` with the fields after a step."""
-        kernel: Kernel = self._advance
-        launch(kernel, self._grid, self._fields(step), field, after, shared=self._shared)
+        launch(self._advance, self._grid, self._fields(step), field, after, shared=self._shared)
 
     def above(self, threshold: float, field: Any) -> Any:
         """Return which cells are above a threshold."""
@@ -150,18 +155,6 @@ def _length_of_runs(layers: int, columns_of_blocks: float, blocks: int) -> int:
     return max(LEAST_RUN, math.ceil(layers / runs))
 
 
-def _names(dtype: Any, axes: int, width: int, noise: bool) -> tuple[str, ...]:
-    """Return the names of the kernels that start, advance, measure and mark fields."""
-    value = ctype(dtype)
-    kernel = {2: "advance_lines", 3: "advance_planes"}[axes]
-    return (
-        f"start_field<{value}>",
-        f"{kernel}<{value}, {width}, {str(noise).lower()}>",
-        f"measure_field<{value}, {axes}>",
-        f"mark_above<{value}>",
-    )
-
-
 class DomainKernels:
     """Kernels that count the domains of fields of one shape, whose axes all close on themselves."""
 
@@ -192,9 +185,6 @@ def _lattice(shape: tuple[int, ...]) -> Lattice:
 
 
 def specialisations() -> Iterator[Module]:
-    """Yield every module that `FieldKernels` can load."""
-    for dtype in (np.dtype(np.float32), np.dtype(np.float64)):
-        for kind in product((2, 3), (1, LOAD // dtype.itemsize), (False, True)):
-            yield FILE, _names(dtype, *kind)
-    yield from _MARK.modules()
+    """Yield every module of fields and of their domains."""
+    yield from _modules()
     yield from bricks.modules_of(OF_PHASES)

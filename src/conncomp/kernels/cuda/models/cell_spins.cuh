@@ -1,12 +1,9 @@
-// The Ising model on lattices of any unit cell: a sweep of clusters in four kernels, the update of Swendsen
-// and Wang, or that of Wolff, by a forest of runs in words (core/cell_lattice.h).
+// The Ising model on lattices of any unit cell: updates of Swendsen and Wang, or of Wolff, by a forest of
+// runs in words (core/cell_lattice.h).
 //
-// 1. A block takes a tile, a column of kTileRows words. A thread draws the bonds of its word and unites in
-// shared memory what they join in the tile; bonds that lead out of it are kept. The entry of a run is then
-// the first site of its root's run.
-// 2. Bonds that are kept are followed in global memory.
-// 3. If clusters are measured, sizes of tiles' components are added up at the roots, and summed.
-// 4. A warp takes a word, a lane a site: runs find their roots, whose coins flip them.
+// 1. A block takes a tile, a column of kTileRows words. A thread draws the bonds of its word and unites runs
+// in shared memory; bonds that leave the tile are kept. 2. Kept bonds unite tiles in global memory. 3. If
+// wanted, sizes are added up at roots. 4. A warp takes a word: runs find their roots, whose coins flip them.
 // Cost: some 7 random words a kind of bonds and word; 4 bytes a site and 1 bit a site and kind are written.
 // Source: ours.
 #pragma once
@@ -19,36 +16,24 @@ namespace conncomp {
 constexpr int kTileRows = 64, kCellThreads = kTileRows;
 constexpr int kNodeRow = kWordSites + 2;  // of two rows' nodes no two beside each other are in one bank
 
-// Laid out as in cell_spins.py.
-struct CellReplicas {
-  CellLattice cells;
-  int64_t tiles, words_blocks;  // blocks of a replica: by tiles; of a warp for each word
-  int64_t first;                // the number of the first replica
-  Bits64 seed;
-  Bits32 step;
+// What threads count of bonds, of spins that are 1, and of sites.
+struct CellCounts {
+  int64_t satisfied, active, ones, sites;
 
-  __device__ Draws draws(int64_t replica) const { return {seed, Bits64(first + replica), step}; }
-  template <class T>
-  __device__ T* spins(T* words, int64_t replica) const {
-    return words + replica * cells.lattice.words();
+  __device__ void add_block(const Records& records, int64_t replica) const {
+    if (records.record == nullptr) return;
+    records.add_block(replica, kSatisfied, satisfied);
+    records.add_block(replica, kActive, active);
+    records.add_block(replica, kCounts, sites - ones);
+    records.add_block(replica, kCounts + 1, ones);
   }
 };
 
-// The word of a warp, of a replica; its row is -1 beyond the last one.
-struct WarpWord {
-  int64_t replica;
-  CellWord word;
-
-  __device__ explicit WarpWord(const CellReplicas& replicas) : replica(blockIdx.x / replicas.words_blocks) {
-    const int64_t columns = replicas.cells.lattice.columns(),
-                  number = blockIdx.x % replicas.words_blocks * (blockDim.x / kWarp) + threadIdx.x / kWarp;
-    word.row = number < replicas.cells.lattice.words() ? number / columns : -1;
-    if (word.row >= 0) word = cell_word(replicas.cells, word.row, number % columns);
-  }
-  __device__ int64_t first(const CellReplicas& replicas) const {
-    return word.row * replicas.cells.row_sites() + word.place.column * kWordSites;
-  }
-};
+// Where runs start in the words of a replica, and behind these the bonds of each kind that leave tiles.
+template <class Word>
+__device__ inline Word* starts_of(const Replicas& replicas, Word* runs) {
+  return replicas.at_replica(runs, (replicas.axes + 1) * replicas.lattice.words());
+}
 
 __device__ inline int node_at(int row, int bit) { return row * kNodeRow + bit; }
 
@@ -60,36 +45,33 @@ __device__ inline Bits64 near_bonds(const OtherSites& other, int shift, int64_t 
 
 template <class Index, bool measures>
 __global__ void __launch_bounds__(kCellThreads)
-    label_cell_tiles(CellReplicas replicas, const Bits64* __restrict__ spins,
-                     const Bits64* __restrict__ probability, Bits64* __restrict__ starts,
-                     Bits64* __restrict__ leaving, Index* __restrict__ parent, Index* __restrict__ size,
-                     Records records) {
+    label_cell_tiles(Replicas replicas, CellLattice cells, const Bits64* __restrict__ spins,
+                     const Bits64* __restrict__ probability, Bits64* __restrict__ runs,
+                     Index* __restrict__ parent, Index* __restrict__ size, Records records) {
   __shared__ uint16_t nodes[kTileRows * kNodeRow];
   __shared__ Bits64 start_of_row[kTileRows];
   __shared__ int sizes[measures ? kTileRows * kNodeRow : 1];
-  const CellLattice& cells = replicas.cells;
-  const Lattice& lattice = cells.lattice;
-  const int64_t replica = blockIdx.x / replicas.tiles, tile = blockIdx.x % replicas.tiles,
+  const Lattice& lattice = replicas.lattice;
+  const int64_t replica = replicas.replica(), tile = blockIdx.x % replicas.parts,
                 column = tile % lattice.columns(), first_row = tile / lattice.columns() * kTileRows;
   const int thread = int(threadIdx.x);
   const int64_t row = first_row + thread;
   const bool has_word = row < lattice.rows();
-  const Draws draws = replicas.draws(replica);
-  spins = replicas.spins(spins, replica);
-  starts = replicas.spins(starts, replica);
-  leaving += replica * cells.kinds * lattice.words();
-  parent += replica * lattice.sites();
+  const Draws draws = replicas.draws();
+  spins = replicas.at_replica(spins, lattice.words());
+  Bits64 *const starts = starts_of(replicas, runs), *const leaving = starts + lattice.words();
+  parent = replicas.at_replica(parent, lattice.sites());
   for (int k = thread; k < kTileRows * kNodeRow; k += kCellThreads) {
     nodes[k] = uint16_t(k);
     if (measures) sizes[k] = 0;
   }
-  int64_t satisfied = 0, active = 0;
-  CellWord word = cell_word(cells, has_word ? row : 0, column);
+  CellCounts counts{};
+  const CellWord word = cell_word(cells, has_word ? row : 0, column);
   const auto draw = [&](int kind, const OtherSites& other) {
     const Bits64 equal = satisfied_by(cells, spins, word, other);
     const Bits64 drawn = bernoulli(draws, Bits64(word.place.word), kind, probability[replica], equal);
-    satisfied += __popcll(equal);
-    active += __popcll(drawn);
+    counts.satisfied += __popcll(equal);
+    counts.active += __popcll(drawn);
     return drawn;
   };
   Bits64 own = 0;
@@ -138,145 +120,146 @@ __global__ void __launch_bounds__(kCellThreads)
   }
   if (measures) {
     __syncthreads();
-    size += replica * lattice.sites();
+    size = replicas.at_replica(size, lattice.sites());
     for (int k = thread; k < int(rows) * kWordSites; k += kCellThreads)
       if (start_of_row[k / kWordSites] >> k % kWordSites & 1) {
         const int node = node_at(k / kWordSites, k % kWordSites);
         size[site_of(node)] = Index(sizes[node]);
       }
   }
-  if (records.record == nullptr) return;
-  const int64_t ones = has_word ? __popcll(spins[word.place.word]) : 0;
-  records.add_block(replica, kSatisfied, satisfied);
-  records.add_block(replica, kActive, active);
-  records.add_block(replica, kCounts, has_word ? __popcll(sites) - ones : 0);
-  records.add_block(replica, kCounts + 1, ones);
+  if (has_word) counts.ones = __popcll(spins[word.place.word]), counts.sites = __popcll(sites);
+  counts.add_block(records, replica);
 }
 
 // Unites over the borders of tiles; a warp takes 32 words, a lane each.
 template <class Index>
 __global__ void __launch_bounds__(kSpinThreads)
-    sew_cell_tiles(CellReplicas replicas, const Bits64* __restrict__ starts,
-                   const Bits64* __restrict__ leaving, Index* parent, int64_t replica_count) {
-  const CellLattice& cells = replicas.cells;
-  const int64_t words = cells.lattice.words(), columns = cells.lattice.columns(),
-                step = int64_t(gridDim.x) * blockDim.x;
-  for (int64_t k = int64_t(blockIdx.x) * blockDim.x + threadIdx.x; k < words * replica_count; k += step) {
+    sew_cell_tiles(CellLattice cells, const Bits64* __restrict__ runs, Index* parent, int64_t replicas) {
+  const int64_t words = cells.lattice.words(), columns = cells.lattice.columns();
+  for (int64_t k = grid_thread(); k < words * replicas; k += grid_threads()) {
     const int64_t replica = k / words, number = k % words;
     const CellWord word = cell_word(cells, number / columns, number % columns);
     Index* const forest = parent + replica * cells.lattice.sites();
+    const Bits64* const starts = runs + replica * (cells.kinds + 1) * words;
     for (int kind = 0; kind < cells.kinds; ++kind) {
-      const Bits64 active = leaving[(replica * cells.kinds + kind) * words + number];
+      const Bits64 active = starts[(kind + 1) * words + number];
       if (active == 0) continue;
-      for_each_followed(cells, starts + replica * words, word, other_sites(cells, word, kind), active,
+      for_each_followed(cells, starts, word, other_sites(cells, word, kind), active,
                         [&](int64_t u, int64_t d) { unite<Shared>(forest, Index(u), Index(d)); });
     }
   }
 }
 
-// Adds the sizes of tiles' components to those of their roots.
 template <class Index>
 __global__ void __launch_bounds__(kSpinThreads)
-    add_cell_sizes(CellReplicas replicas, const Bits64* __restrict__ starts, Index* parent, Index* size) {
-  const WarpWord warp(replicas);
-  if (warp.word.row < 0) return;
-  const Bits64 runs = replicas.spins(starts, warp.replica)[warp.word.place.word];
-  parent += warp.replica * replicas.cells.lattice.sites();
-  size += warp.replica * replicas.cells.lattice.sites();
-  for (int bit = lane(); bit < kWordSites; bit += kWarp) {
-    if (!(runs >> bit & 1)) continue;
-    const Index site = Index(warp.first(replicas) + bit), root = find<Shared>(parent, site);
-    if (root == site) continue;
-    if (const Index count = Shared::load(size + site); count != 0) Shared::fetch_add(size + root, count);
-  }
-}
-
-// Records the sizes of clusters, that is of roots.
-template <class Index>
-__global__ void __launch_bounds__(kSpinThreads)
-    sum_cell_sizes(CellReplicas replicas, const Bits64* __restrict__ starts, const Index* __restrict__ parent,
-                   const Index* __restrict__ size, Records records) {
-  const WarpWord warp(replicas);
-  SizeSums sums{};
-  if (warp.word.row >= 0) {
-    const Bits64 runs = replicas.spins(starts, warp.replica)[warp.word.place.word];
-    const int64_t base = warp.replica * replicas.cells.lattice.sites();
-    for (int bit = lane(); bit < kWordSites; bit += kWarp) {
-      const int64_t site = warp.first(replicas) + bit;
-      if ((runs >> bit & 1) && parent[base + site] == Index(site)) sums.add(Bits64(size[base + site]));
+    add_cell_sizes(Replicas replicas, const Bits64* __restrict__ starts, Index* parent, Index* size) {
+  const Lattice& lattice = replicas.lattice;
+  starts = starts_of(replicas, starts);
+  parent = replicas.at_replica(parent, lattice.sites());
+  size = replicas.at_replica(size, lattice.sites());
+  replicas.for_each_word_of_warp([&](int64_t word) {
+    const SitesOfWarp sites(lattice, word);
+    for (int k = 0; k < SitesOfWarp::kEach; ++k) {
+      if (!(starts[word] >> sites.bit(k) & 1)) continue;
+      const Index site = Index(sites.site(k)), root = find<Shared>(parent, site);
+      if (root == site) continue;
+      if (const Index count = Shared::load(size + site); count != 0) Shared::fetch_add(size + root, count);
     }
-  }
-  sums.add_block(records, warp.replica);
+  });
 }
 
-// Writes the new spins: those of clusters with a coin of 1 or, with `chosen`, of the drawn site's one.
+template <class Index>
+__global__ void __launch_bounds__(kSpinThreads)
+    sum_cell_sizes(Replicas replicas, const Bits64* __restrict__ starts, const Index* __restrict__ parent,
+                   const Index* __restrict__ size, Records records) {
+  const Lattice& lattice = replicas.lattice;
+  starts = starts_of(replicas, starts);
+  parent = replicas.at_replica(parent, lattice.sites());
+  size = replicas.at_replica(size, lattice.sites());
+  SizeSums sums{};
+  replicas.for_each_word_of_warp([&](int64_t word) {
+    const SitesOfWarp sites(lattice, word);
+    for (int k = 0; k < SitesOfWarp::kEach; ++k) {
+      const int64_t site = sites.site(k);
+      if (starts[word] >> sites.bit(k) & 1 && parent[site] == Index(site)) sums.add(Bits64(size[site]));
+    }
+  });
+  sums.add_block(records, replicas.replica());
+}
+
+// Writes the new spins: clusters flip by their coins or, with `chosen`, only that of a drawn site.
 template <class Index, bool chosen>
 __global__ void __launch_bounds__(kSpinThreads)
-    flip_cells(CellReplicas replicas, const Bits64* __restrict__ spins, const Bits64* __restrict__ starts,
+    flip_cells(Replicas replicas, const Bits64* __restrict__ spins, const Bits64* __restrict__ starts,
                Index* parent, Bits64* __restrict__ new_spins) {
-  const WarpWord warp(replicas);
-  if (warp.word.row < 0) return;
-  const CellLattice& cells = replicas.cells;
-  const int64_t number = warp.word.place.word;
-  const Draws draws = replicas.draws(warp.replica);
-  starts = replicas.spins(starts, warp.replica);
-  parent += warp.replica * cells.lattice.sites();
-  const Bits64 runs = starts[number];
+  const Lattice& lattice = replicas.lattice;
+  const Draws draws = replicas.draws();
+  spins = replicas.at_replica(spins, lattice.words());
+  starts = starts_of(replicas, starts);
+  new_spins = replicas.at_replica(new_spins, lattice.words());
+  parent = replicas.at_replica(parent, lattice.sites());
   Index flipped = 0;
   if (chosen) {
-    const int64_t site = int64_t(below(half(draws(kChosenSite, 0), 0), Bits64(cells.lattice.sites()))),
-                  row = site / cells.row_sites(), at = site % cells.row_sites();
-    const Bits64 start = starts[row * cells.lattice.columns() + at / kWordSites];
+    const int64_t site = int64_t(below(half(draws(kChosenSite, 0), 0), Bits64(lattice.sites()))),
+                  row = site / lattice.length[kRowAxis], at = site % lattice.length[kRowAxis];
+    const Bits64 start = starts[row * lattice.columns() + at / kWordSites];
     flipped = find<Shared>(parent, Index(site - at % kWordSites + run_of(start, int(at % kWordSites))));
   }
-  Bits64 changed = 0;
-  for (int half_word = 0; half_word < 2; ++half_word) {
-    const int bit = half_word * kWarp + lane();
-    bool flips = false;
-    if (runs >> bit & 1) {
-      const Index root = find<Shared>(parent, Index(warp.first(replicas) + bit));
-      flips = chosen ? root == flipped : (draw_coins(draws, root / kWordSites) >> root % kWordSites & 1) != 0;
-    }
-    changed |= Bits64(__ballot_sync(kAllLanes, flips)) << half_word * kWarp;
-  }
-  // What a run's first site does, all its sites do.
-  Bits64 word = 0;
-  for (int half_word = 0; half_word < 2; ++half_word) {
-    const int run = run_of(runs, half_word * kWarp + lane());
-    word |= Bits64(__ballot_sync(kAllLanes, run >= 0 && (changed >> run & 1))) << half_word * kWarp;
-  }
-  if (lane() == 0)
-    replicas.spins(new_spins, warp.replica)[number] =
-        replicas.spins(spins, warp.replica)[number] ^ (word & cells.lattice.sites_of(warp.word.place.column));
+  replicas.for_each_word_of_warp([&](int64_t word) {
+    const SitesOfWarp sites(lattice, word);
+    const Bits64 runs = starts[word];
+    const Bits64 changed = sites.gather([&](int k) {
+      if (!(runs >> sites.bit(k) & 1)) return false;
+      const Index root = find<Shared>(parent, Index(sites.site(k)));
+      return chosen ? root == flipped : (draw_coins(draws, root / kWordSites) >> root % kWordSites & 1) != 0;
+    });
+    // What a run's first site does, all its sites do.
+    const Bits64 flips = sites.gather([&](int k) {
+      const int run = run_of(runs, sites.bit(k));
+      return run >= 0 && (changed >> run & 1);
+    });
+    if (lane() == 0) new_spins[word] = spins[word] ^ (flips & sites.sites);
+  });
 }
 
-// Writes the bonds that an update draws, of each kind, or only counts what the spins tell.
+// Draws the active bonds of all kinds, the axes of `replicas`, and counts them, satisfied ones and spins;
+// without `bonds` only the latter two.
 template <int = 0>
 __global__ void __launch_bounds__(kSpinThreads)
-    draw_cell_bonds(CellReplicas replicas, const Bits64* __restrict__ spins,
+    draw_cell_words(Replicas replicas, CellLattice cells, const Bits64* __restrict__ spins,
                     const Bits64* __restrict__ probability, Bits64* __restrict__ bonds, Records records) {
-  const CellLattice& cells = replicas.cells;
-  const WarpWord warp(replicas);
-  int64_t satisfied = 0, ones = 0, sites = 0;
-  if (warp.word.row >= 0) {
-    const Bits64* const own = replicas.spins(spins, warp.replica);
-    const int64_t words = cells.lattice.words(), number = warp.word.place.word;
-    for (int kind = lane(); kind < cells.kinds; kind += kWarp) {
-      const Bits64 equal = satisfied_by(cells, own, warp.word, other_sites(cells, warp.word, kind));
-      satisfied += __popcll(equal);
-      if (bonds != nullptr)
-        bonds[(warp.replica * cells.kinds + kind) * words + number] =
-            bernoulli(replicas.draws(warp.replica), Bits64(number), kind, probability[warp.replica], equal);
+  const Lattice& lattice = replicas.lattice;
+  const Draws draws = replicas.draws();
+  const int64_t replica = replicas.replica(), words = lattice.words();
+  const bool draws_bonds = bonds != nullptr;
+  const Bits64 active_with = draws_bonds ? probability[replica] : 0;
+  spins = replicas.at_replica(spins, words);
+  if (draws_bonds) bonds = replicas.at_replica(bonds, words * replicas.axes);
+  CellCounts counts{};
+  replicas.for_each_word_of_bonds([&](int64_t number, int kind) {
+    const CellWord word{place_of(lattice, number), 0};
+    const Bits64 equal = satisfied_by(cells, spins, word, other_sites(cells, word, kind));
+    counts.satisfied += __popcll(equal);
+    if (draws_bonds) {
+      const Bits64 drawn = bernoulli(draws, Bits64(number), kind, active_with, equal);
+      counts.active += __popcll(drawn);
+      bonds[kind * words + number] = drawn;
     }
-    if (lane() == 0) {
-      ones = __popcll(own[number]);
-      sites = __popcll(cells.lattice.sites_of(warp.word.place.column));
-    }
-  }
-  if (records.record == nullptr) return;
-  records.add_block(warp.replica, kSatisfied, satisfied);
-  records.add_block(warp.replica, kCounts, sites - ones);
-  records.add_block(warp.replica, kCounts + 1, ones);
+    if (kind != 0) return;
+    counts.ones += __popcll(spins[number]);
+    counts.sites += __popcll(lattice.sites_of(word.place.column));
+  });
+  counts.add_block(records, replica);
+}
+
+// Lets spins change where their cluster has a coin of 1, which `new_spins` has.
+template <int = 0>
+__global__ void __launch_bounds__(kSpinThreads)
+    change_spins(Replicas replicas, const Bits64* __restrict__ spins, Bits64* __restrict__ new_spins) {
+  const int64_t words = replicas.lattice.words();
+  spins = replicas.at_replica(spins, words);
+  new_spins = replicas.at_replica(new_spins, words);
+  replicas.for_each_word([&](int64_t word) { new_spins[word] ^= spins[word]; });
 }
 
 }  // namespace conncomp

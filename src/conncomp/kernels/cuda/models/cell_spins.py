@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from conncomp.kernels.cells import CELL_LATTICE, CellLattice, Kind
+from conncomp.kernels.cells import CellLattice, Kind
 from conncomp.kernels.cuda.grid import tiled_bricks
 from conncomp.kernels.cuda.grid.image import Geometry
-from conncomp.kernels.cuda.launcher import INDEX_TYPES, WARP, Gpu, Module, Templates, ctype, launch
+from conncomp.kernels.cuda.launcher import INDEX_TYPES, WARP, Gpu, Module, Templates, every, launch
 from conncomp.kernels.cuda.models import bricks
 from conncomp.kernels.cuda.models.replicas import THREADS, Replicas, records_of
 from conncomp.kernels.cuda.workspace import Workspace
@@ -23,24 +23,24 @@ from conncomp.kernels.neighbourhood import Neighbourhood, Step
 
 FILE = "cuda/models/cell_spins.cuh"
 TILE_ROWS = 64
+_WORDS = Templates(FILE, "draw_cell_words<>", "change_spins<>")
+_FLAGS = (False, True)
+_LABEL = Templates(
+    FILE,
+    "label_cell_tiles<{index}, {sizes}>",
+    "sew_cell_tiles<{index}>",
+    sizes=_FLAGS,
+    indices="index",
+)
+_SIZES = Templates(FILE, "add_cell_sizes<{index}>", "sum_cell_sizes<{index}>", indices="index")
+_FLIP = Templates(FILE, "flip_cells<{index}, {one}>", one=_FLAGS, indices="index")
+_modules = every(_WORDS, _LABEL, _SIZES, _FLIP)
 
-FILE_OF_BRICKS = "cuda/models/cell_bricks.cuh"
-OF_CELLS = bricks.Kernels(FILE_OF_BRICKS, None, "SizeSums", flips=True)
+OF_CELLS = bricks.Kernels("cuda/models/cell_bricks.cuh", None, "SizeSums", flips=True)
 MOST_AXES, MOST_STEPS = 3, 13
 
 # ``KindsOfSteps`` of ``cell_bricks.cuh``.
 _KINDS = np.dtype([("kind", "i4", MOST_STEPS)])
-_WORDS = Templates(FILE_OF_BRICKS, "draw_cell_words<>", "change_spins<>")
-
-# ``CellReplicas`` of ``cell_spins.cuh``.
-_STRUCT = np.dtype(
-    [
-        ("cells", CELL_LATTICE),
-        *(("tiles", "i8"), ("words_blocks", "i8"), ("first", "i8")),
-        *(("seed", "u8"), ("step", "u4")),
-    ],
-    align=True,
-)
 
 
 class CellKernels:
@@ -49,12 +49,9 @@ class CellKernels:
     def __init__(self, gpu: Gpu, cells: CellLattice, seed: int, first: int, count: int) -> None:
         self._gpu, self._cells, self._count = gpu, cells, count
         rows = cells.of_sites
+        self._replicas = Replicas(gpu, rows, seed, first, count, planes=len(cells.kinds))
         self._tiles = -(-rows.rows // TILE_ROWS) * rows.columns
         self._words_blocks = -(-rows.words // (THREADS // WARP))
-        self._struct = np.zeros((), _STRUCT)
-        self._struct["cells"] = cells.struct
-        self._struct["tiles"], self._struct["words_blocks"] = self._tiles, self._words_blocks
-        self._struct["first"], self._struct["seed"] = first, seed
         self._index = INDEX_TYPES[cells.sites >= 1 << 31]
         self._workspace, self._size_workspace = Workspace(), Workspace()
 
@@ -66,8 +63,9 @@ class CellKernels:
 
     def draw(self, words: Any, step: int, probabilities: Any, bonds: Any, record: Any) -> None:
         """Draw the bonds of an update, or None of them, and count what the spins tell."""
-        arguments = words, probabilities, bonds, self.records(record)
-        self._launch("draw_cell_bonds<>", self._by_words, step, *arguments)
+        draw, _ = _WORDS.load(self._gpu)
+        arguments = self._cells.struct, words, probabilities, bonds, self.records(record)
+        self._replicas.launch(draw, step, *arguments, over="bonds")
 
     def update(
         self,
@@ -80,40 +78,29 @@ class CellKernels:
         sizes: bool,
     ) -> None:
         """Flip clusters, or that of one drawn site, and measure those before."""
-        cells, count, index = self._cells, self._count, self._index
-        starts, leaving, parent = self._workspace.take(
-            self._gpu,
-            (count * cells.words, BITS),
-            (count * len(cells.kinds) * cells.words, BITS),
-            (count * cells.sites, index),
+        gpu, cells, count, index = self._gpu, self._cells, self._count, self._index
+        words_of_runs = count * (1 + len(cells.kinds)) * cells.words
+        runs, parent = self._workspace.take(
+            gpu, (words_of_runs, BITS), (count * cells.sites, index)
         )
         size = None
         if sizes:
-            (size,) = self._size_workspace.take(self._gpu, (count * cells.sites, index))
-        records = self.records(record)
-        tiles = count * self._tiles, TILE_ROWS
-        drawn = words, probabilities, starts, leaving, parent, size, records
-        self._launch(self._typed("label_cell_tiles", sizes), tiles, step, *drawn)
+            (size,) = self._size_workspace.take(gpu, (count * cells.sites, index))
+        records, replicas = self.records(record), self._replicas
+        drawn = words, probabilities, runs, parent, size, records
+        label, sew = _LABEL.load(gpu, sizes, index)
+        struct = replicas.struct_in_parts(step, self._tiles)
+        launch(label, (count * self._tiles, TILE_ROWS), struct, cells.struct, *drawn)
         by_word = min(-(-count * cells.words // THREADS), 1 << 30), THREADS
-        self._launch(self._typed("sew_cell_tiles"), by_word, step, starts, leaving, parent, count)
+        launch(sew, by_word, cells.struct, runs, parent, count)
+        struct = replicas.struct_in_parts(step, self._words_blocks)
+        by_warp = count * self._words_blocks, THREADS
         if sizes:
-            forest = starts, parent, size
-            self._launch(self._typed("add_cell_sizes"), self._by_words, step, *forest)
-            self._launch(self._typed("sum_cell_sizes"), self._by_words, step, *forest, records)
-        flip = self._typed("flip_cells", one)
-        self._launch(flip, self._by_words, step, words, starts, parent, new)
-
-    @property
-    def _by_words(self) -> tuple[int, int]:
-        return self._count * self._words_blocks, THREADS
-
-    def _typed(self, name: str, *flags: bool) -> str:
-        return f"{name}<{', '.join([ctype(self._index), *(str(flag).lower() for flag in flags)])}>"
-
-    def _launch(self, name: str, grid: tuple[int, int], step: int, *arguments: Any) -> None:
-        (kernel,) = self._gpu.load(FILE, (name,))
-        self._struct["step"] = step
-        launch(kernel, grid, self._struct[()], *arguments)
+            add, total = _SIZES.load(gpu, index)
+            launch(add, by_warp, struct, runs, parent, size)
+            launch(total, by_warp, struct, runs, parent, size, records)
+        (flip,) = _FLIP.load(gpu, one, index)
+        launch(flip, by_warp, struct, words, runs, parent, new)
 
     def records(self, record: Any) -> Any:
         """Return ``Records`` of a record, or of None."""
@@ -166,9 +153,8 @@ class CellBricks:
         wanted = self._count * len(self._cells.kinds) * self._cells.words
         (drawn,) = self._workspace.take(self._gpu, (wanted, BITS))
         draw, change = _WORDS.load(self._gpu)
-        replicas, cells = self._replicas, self._cells.struct
-        arguments = cells, words, probabilities, drawn, records
-        replicas.launch(draw, step, *arguments, over="bonds")
+        replicas, arguments = self._replicas, (words, probabilities, drawn, records)
+        replicas.launch(draw, step, self._cells.struct, *arguments, over="bonds")
         components = self._clusters.find(drawn, records if sizes else None)
         self._clusters.flip(components, step, new)
         replicas.launch(change, step, words, new)
@@ -195,14 +181,6 @@ def _described(cells: CellLattice, replicas: int) -> tuple[Geometry, Links]:
 
 
 def specialisations() -> Iterator[Module]:
-    """Yield every module that `CellKernels` can load."""
-    assert CELL_LATTICE.itemsize < 4096  # what a kernel takes
-    yield FILE, ("draw_cell_bonds<>",)
-    for index in map(ctype, INDEX_TYPES):
-        for name in ("sew_cell_tiles", "add_cell_sizes", "sum_cell_sizes"):
-            yield FILE, (f"{name}<{index}>",)
-        for flag in ("true", "false"):
-            yield FILE, (f"label_cell_tiles<{index}, {flag}>",)
-            yield FILE, (f"flip_cells<{index}, {flag}>",)
-    yield from _WORDS.modules()
+    """Yield every module that `CellKernels` and `CellBricks` can load."""
+    yield from _modules()
     yield from bricks.modules_of(OF_CELLS)

@@ -1,11 +1,10 @@
-// Clusters whose labels are known: their new states, and their sizes. For any labelling of any lattice.
-//
-// A label is the smallest site of its cluster in its replica. What happens to a cluster follows from random
-// numbers of that site (core/spins.h), so that each word is updated by itself. Cost: a label is read and a
-// Philox call made for each site, those of a warp at once.
+// New states and sizes of clusters, for any labelling of any lattice. A label is the smallest site of its
+// cluster in the replica, whose random numbers (core/spins.h) decide. Cost: a label read and a Philox call a
+// site.
 #pragma once
 
 #include "core/union_find.h"
+#include "core/vector_spins.h"
 #include "cuda/models/spins.cuh"
 
 namespace conncomp {
@@ -33,8 +32,18 @@ struct SitesOfWarp {
   }
 };
 
-// Which clusters may flip: with `chosen`, those whose label's bit is set there, each with a probability; else
-// all get a new state, any of q.
+// Calls body(whether there is a site, site) for the sites of the words of a warp, whose lanes call together.
+template <class Body>
+__device__ inline void for_each_site_of_warp(const Replicas& replicas, Body&& body) {
+  replicas.for_each_word_of_warp([&](int64_t word) {
+    const SitesOfWarp sites(replicas.lattice, word);
+#pragma unroll
+    for (int k = 0; k < SitesOfWarp::kEach; ++k) body(sites.has(k), sites.site(k));
+  });
+}
+
+// Which clusters may flip: with `chosen`, those whose label's bit is set, with a probability; else all get
+// any of q states.
 struct Choice {
   uint32_t* chosen;  // a bit for each site; null if all
   int64_t words;     // of a replica
@@ -148,22 +157,16 @@ __global__ void __launch_bounds__(kSpinThreads) clear_sizes(Replicas replicas, I
   replicas.for_each_site([&](int64_t site) { size[site] = 0; });
 }
 
-// The sizes of clusters, each at its label, where there was 0.
 template <class Index>
 __global__ void __launch_bounds__(kSpinThreads)
     measure_clusters(Replicas replicas, const Index* __restrict__ label, Index* size) {
   follow_launch();
-  const Lattice& lattice = replicas.lattice;
-  label = replicas.at_replica(label, lattice.sites());
-  size = replicas.at_replica(size, lattice.sites());
-  replicas.for_each_word_of_warp([&](int64_t word) {
-    const SitesOfWarp sites(lattice, word);
-#pragma unroll
-    for (int k = 0; k < SitesOfWarp::kEach; ++k) {
-      const Index root = sites.has(k) ? label[sites.site(k)] : Index(-1);
-      const Stretch stretch = stretch_of(root);
-      if (stretch.first && root >= 0) Shared::fetch_add(size + root, Index(stretch.length));
-    }
+  label = replicas.at_replica(label, replicas.lattice.sites());
+  size = replicas.at_replica(size, replicas.lattice.sites());
+  for_each_site_of_warp(replicas, [&](bool exists, int64_t site) {
+    const Index root = exists ? label[site] : Index(-1);
+    const Stretch stretch = stretch_of(root);
+    if (stretch.first && root >= 0) Shared::fetch_add(size + root, Index(stretch.length));
   });
 }
 
@@ -177,6 +180,18 @@ __global__ void __launch_bounds__(kSpinThreads)
     if (size[site] != 0) sums.add(Bits64(size[site]));
   });
   sums.add_block(records, replicas.replica());
+}
+
+// Adds the squares of sums, so many a site, to the records, as limbs from a field on.
+template <int sums_of_site>
+__global__ void __launch_bounds__(kSpinThreads)
+    square_sums(Replicas replicas, const int64_t* __restrict__ sums, Records records, int32_t field) {
+  sums = replicas.at_replica(sums, sums_of_site * replicas.lattice.sites());
+  int64_t limbs[kProjectedLimbs] = {};
+  replicas.for_each_site([&](int64_t site) {
+    for (int k = 0; k < sums_of_site; ++k) add_square(sums[sums_of_site * site + k], limbs);
+  });
+  for (int k = 0; k < kProjectedLimbs; ++k) records.add_block(replicas.replica(), field + k, limbs[k]);
 }
 
 }  // namespace conncomp

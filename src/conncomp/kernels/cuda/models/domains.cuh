@@ -1,11 +1,6 @@
-// The domains of fields on a GPU: components of what is above a threshold, and of what is not.
-//
-//   mark_phases    the cells above the threshold, as words of bits
-// Then as for spins (bricks.cuh), from link_words of phases on, with sums of which DomainSums says what they
-// are. Labels are not written, and nothing waits for the host.
-//
-// Bytes a cell, of float32: four are read, and bits for words, links and digits written and read; entries as
-// of arrays.
+// The domains of fields: components of the cells above a threshold, and of the others. mark_phases writes the
+// former as words of bits; then bricks.cuh follows, from link_words of phases on, with DomainSums. No labels
+// are written, and nothing waits for the host. Bytes a cell, of float32: four read, and bits.
 #pragma once
 
 #include "core/cahn_hilliard.h"
@@ -15,7 +10,7 @@ namespace conncomp {
 
 constexpr int kWordsAtOnce = 4;  // of a warp, so that more loads are on their way
 
-// A warp takes words that follow each other; `words` of them have `columns` in a row of `length` cells.
+// A warp takes consecutive words, `columns` of which are a row of `length` cells.
 template <class T>
 __global__ void __launch_bounds__(kSpinThreads)
     mark_phases(int64_t words, int64_t columns, int64_t length, double threshold, const T* __restrict__ field,
@@ -43,21 +38,12 @@ __global__ void __launch_bounds__(kSpinThreads)
   }
 }
 
-// Of the domains of each phase: how many there are, the largest one, their cells, the sum of squares of
-// sizes, and how many are in each class of sizes.
-struct DomainSums {
+// Of the domains of each phase: their number, the largest, their cells, the sum of squares, and a histogram.
+struct DomainSums : SizeClasses<kPhases * 64> {
   static constexpr bool kByPhase = true;
-  int64_t domains[kPhases], largest[kPhases], cells[kPhases], squares[kPhases];
-  uint32_t* counts_by_class;  // of the block
   static constexpr int kClasses = 64;
+  int64_t domains[kPhases], largest[kPhases], cells[kPhases], squares[kPhases];
 
-  // All threads of a block call, and meet before they add.
-  __device__ void begin_block() {
-    __shared__ uint32_t classes[kPhases * kClasses];
-    counts_by_class = classes;
-    for (int k = int(threadIdx.x); k < kPhases * kClasses; k += int(blockDim.x)) classes[k] = 0;
-    __syncthreads();
-  }
   __device__ void add(Bits64 size, bool above) {
     const int phase = above ? 0 : 1;
 #pragma unroll
@@ -68,7 +54,7 @@ struct DomainSums {
       cells[k] += int64_t(size);
       squares[k] += int64_t(size * size);
     }
-    InBlock::fetch_add(counts_by_class + phase * kClasses + (63 - __clzll((long long)size)), 1u);
+    count(size, phase * kClasses);
   }
   __device__ bool any() const { return domains[0] + domains[1] != 0; }
   __device__ void add_block(const Records& records, int64_t replica) const {
@@ -81,8 +67,7 @@ struct DomainSums {
     __syncthreads();
     const int classes = int(records.length - kDomainClasses) / kPhases;
     for (int k = int(threadIdx.x); k < kPhases * classes; k += int(blockDim.x))
-      records.add(replica, kDomainClasses + k,
-                  int64_t(counts_by_class[k / classes * kClasses + k % classes]));
+      records.add(replica, kDomainClasses + k, int64_t(counts[k / classes * kClasses + k % classes]));
   }
 };
 

@@ -1,11 +1,8 @@
-// Models on any edges on a GPU: a sweep of clusters in a few kernels.
-//
-// What: the update of Swendsen and Wang, and that of Wolff, by union-find over active bonds
-// (core/edge_spins.h). How: a thread has four bonds, whose numbers are those of one block of Philox, and
-// unites the ends of active ones; a bit for each vertex says whether the cluster that it is the root of
-// stays; a warp then finds the roots of a word, and writes its spins. Cost: a random read of a word of spins
-// for each end of a bond, which are a bit a vertex, so that caches have them; two of parents and a
-// compare-and-swap for an active bond; 4 bytes and two bits a vertex. Source: ours.
+// Spins on any edges: updates of Swendsen and Wang, and of Wolff, by union-find (core/edge_spins.h). A thread
+// draws four bonds from one block of Philox and unites the ends of active ones; a bit for each vertex says
+// whether the cluster with this root stays; a warp then finds the roots of a word and writes its spins. Cost:
+// a random read of a bit of spins for each end of a bond; two of parents and a compare-and-swap for an active
+// bond; 4 bytes and two bits a vertex. Source: ours.
 #pragma once
 
 #include "core/edge_vectors.h"
@@ -13,8 +10,7 @@
 
 namespace conncomp {
 
-// Bonds with what draws them, as edge_spins.py lays it out: of each replica a temperature, null where nothing
-// is drawn.
+// Bonds with what draws them, as edge_spins.py lays it out: a temperature of each replica, or null.
 struct DrawnEdges {
   EdgeBonds bonds;
   const GlassTemperature* temperatures;
@@ -42,8 +38,7 @@ __device__ inline void for_each_four(const Replicas& replicas, const DrawnEdges&
   });
 }
 
-// Draws bonds. Of active ones the ends are united, if there are parents, and a byte says so, if there are
-// such.
+// Draws bonds; unites the ends of active ones if there are parents, and marks them in `active_bonds`, if any.
 template <class Kind>
 __global__ void __launch_bounds__(kSpinThreads)
     draw_edges(Replicas replicas, DrawnEdges edges, const typename Kind::Spin* __restrict__ spins,
@@ -113,8 +108,8 @@ __global__ void __launch_bounds__(kSpinThreads)
     records.add_block(replicas.replica(), kSatisfied, satisfied);
 }
 
-// Lets vertices be roots, and says which of them stay; with `chosen` all stay so far. Counts states, if the
-// kind has them. Without parents they are counted only.
+// Lets vertices be roots and says which stay: with `chosen`, all so far. Counts states, if the kind has them;
+// without parents it only counts.
 template <class Kind>
 __global__ void __launch_bounds__(kSpinThreads)
     begin_edges(Replicas replicas, const typename Kind::Spin* __restrict__ spins,
@@ -149,7 +144,6 @@ __global__ void __launch_bounds__(kSpinThreads)
   }
 }
 
-// Lets the cluster of one vertex of each replica change, which is drawn.
 template <int = 0>
 __global__ void __launch_bounds__(kSpinThreads)
     choose_edge_cluster(Replicas replicas, int32_t* parent, Bits64* stays) {
@@ -161,7 +155,6 @@ __global__ void __launch_bounds__(kSpinThreads)
       ~(Bits64(1) << root % kWordSites);
 }
 
-// What happens to the vertices of a word, of which a lane has some.
 struct FlippedWord {
   const SitesOfWarp& sites;
   int64_t word;
@@ -175,8 +168,8 @@ __device__ inline void write_word(const UpDown&, const Draws&, bool, const Flipp
   if (lane() == 0) new_spins[of.word] = spins[of.word] ^ flipped;
 }
 template <class Kind>
-__device__ inline void write_states(const Kind& kind, const Draws& draws, bool chosen, const FlippedWord& of,
-                                    const Bits64* spins, Bits64* new_spins) {
+__device__ inline void write_word(const Kind& kind, const Draws& draws, bool chosen, const FlippedWord& of,
+                                  const typename Kind::Spin* spins, typename Kind::Spin* new_spins) {
   const auto move = kind.move(draws);
   int state[SitesOfWarp::kEach];
 #pragma unroll
@@ -189,22 +182,15 @@ __device__ inline void write_states(const Kind& kind, const Draws& draws, bool c
     if (lane() == 0) new_spins[plane * kind.words + of.word] = digits;
   }
 }
-__device__ inline void write_word(const States& kind, const Draws& draws, bool chosen, const FlippedWord& of,
-                                  const Bits64* spins, Bits64* new_spins) {
-  write_states(kind, draws, chosen, of, spins, new_spins);
-}
-__device__ inline void write_word(const TwoStates& kind, const Draws& draws, bool chosen,
-                                  const FlippedWord& of, const Bits64* spins, Bits64* new_spins) {
-  write_states(kind, draws, chosen, of, spins, new_spins);
-}
-template <class Vectors, class Spin>
+template <class Vectors>
 __device__ inline void write_word(const Embedded<Vectors>& kind, const Draws& draws, bool,
-                                  const FlippedWord& of, const Spin* spins, Spin* new_spins) {
+                                  const FlippedWord& of, const typename Vectors::Spin* spins,
+                                  typename Vectors::Spin* new_spins) {
   const auto mirror = kind.move(draws);
 #pragma unroll
   for (int k = 0; k < SitesOfWarp::kEach; ++k) {
     if (!of.sites.has(k)) continue;
-    const Spin spin = spins[of.sites.site(k)];
+    const auto spin = spins[of.sites.site(k)];
     new_spins[of.sites.site(k)] = of.flips[k] ? kind.vectors.reflected(mirror, spin) : spin;
   }
 }
@@ -241,7 +227,6 @@ __global__ void __launch_bounds__(kSpinThreads)
   });
 }
 
-// The first spins of vectors.
 template <class Kind>
 __global__ void __launch_bounds__(kSpinThreads)
     start_edges(Replicas replicas, typename Kind::Spin* __restrict__ spins) {
@@ -251,7 +236,6 @@ __global__ void __launch_bounds__(kSpinThreads)
   replicas.for_each_site([&](int64_t site) { spins[site] = kind.vectors.start(draws, Bits64(site)); });
 }
 
-// Adds what vectors tell to the records.
 template <class Kind>
 __global__ void __launch_bounds__(kSpinThreads)
     count_edge_vectors(Replicas replicas, EdgeBonds bonds, const typename Kind::Spin* __restrict__ spins,
@@ -272,7 +256,6 @@ __global__ void __launch_bounds__(kSpinThreads)
   for (int k = 0; k < Kind::kComponents; ++k) records.add_block(replicas.replica(), kCounts + k, sums[k]);
 }
 
-// Offers the vertices of a class other spins, in place.
 template <class Kind>
 __global__ void __launch_bounds__(kSpinThreads)
     offer_edges(Replicas replicas, DrawnEdges edges, EdgeArcs arcs, int32_t rule, EdgeClass together,
@@ -287,16 +270,15 @@ __global__ void __launch_bounds__(kSpinThreads)
   });
 }
 
-// Labels of the clusters that active bonds make among any sites, as ActiveEdges of cpu/models/structure.h: a
-// bond a thread, then each site looks for its root. Cost: two random reads of parents an active bond, one a
-// site.
+// Labels of the clusters of given active bonds, as ActiveEdges of cpu/models/structure.h: a thread a bond,
+// then a site. Cost: two random reads of parents an active bond, one a site.
 template <int = 0>
 __global__ void __launch_bounds__(kSpinThreads) begin_labels(Replicas replicas, int32_t* __restrict__ label) {
   label = replicas.at_replica(label, replicas.lattice.sites());
   replicas.for_each_site([&](int64_t site) { label[site] = int32_t(site); });
 }
 
-// Unites the ends of active bonds, of which a byte for each replica and bond says which these are.
+// Unites the ends of the bonds whose byte in `active` is set.
 template <int = 0>
 __global__ void __launch_bounds__(kSpinThreads)
     join_active_bonds(Replicas replicas, int64_t count, const int32_t* __restrict__ u,

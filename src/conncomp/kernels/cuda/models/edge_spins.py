@@ -10,28 +10,27 @@ from typing import Any
 
 import numpy as np
 
-from conncomp.kernels.cuda.launcher import Gpu, Templates, every
+from conncomp.kernels.cuda.launcher import COUNT, Gpu, Templates, every
 from conncomp.kernels.cuda.models.replicas import CLUSTERS, Over, Replicas, records_of
+from conncomp.kernels.cuda.structs import POINTER, Struct
 from conncomp.kernels.cuda.workspace import Workspace
 from conncomp.kernels.edges import KINDS, EdgeBonds, SpinKind
 from conncomp.kernels.lattice import BITS
 from conncomp.kernels.spin_glass import RULES
 
 FILE = "cuda/models/edge_spins.cuh"
-_OF_CLUSTERS = tuple(
-    f"{name}<{{kind}}>" for name in ("draw_edges", "draw_ghosts", "begin_edges", "flip_edges")
-)
-_OF_VECTORS = "start_edges<{kind}>", "count_edge_vectors<{kind}>"
-_CHOICE = "choose_edge_cluster<>"
 _TYPES = {kind: f"conncomp::{kind.struct}" for kind in KINDS}
-STATES, VECTORS = (
-    Templates(
-        FILE,
-        *names,
-        _CHOICE,
-        kind={kind: name for kind, name in _TYPES.items() if bool(kind.components) == of_vectors},
-    )
-    for names, of_vectors in ((_OF_CLUSTERS, False), ((*_OF_CLUSTERS, *_OF_VECTORS), True))
+_OF_CLUSTERS = (
+    *(f"{name}<{{kind}}>" for name in ("draw_edges", "draw_ghosts", "begin_edges", "flip_edges")),
+    "choose_edge_cluster<>",
+)
+STATES = Templates(
+    FILE, *_OF_CLUSTERS, kind={kind: _TYPES[kind] for kind in KINDS if not kind.components}
+)
+VECTORS = Templates(
+    FILE,
+    *(*_OF_CLUSTERS, "start_edges<{kind}>", "count_edge_vectors<{kind}>"),
+    kind={kind: _TYPES[kind] for kind in KINDS if kind.components},
 )
 OFFERS = Templates(FILE, "offer_edges<{kind}>", kind=_TYPES)
 INDEX = np.dtype(np.int32)
@@ -39,12 +38,10 @@ LABELS = Templates(FILE, "begin_labels<>", "join_active_bonds<>", "settle_labels
 _OF_SIZES = Templates(CLUSTERS, "measure_clusters<int32_t>", "sum_clusters<int32_t>")
 specialisations = every(STATES, VECTORS, OFFERS, _OF_SIZES, LABELS)
 
-# ``DrawnEdges`` of ``edge_spins.cuh``.
-_BONDS = ("count", "i8"), ("u", "u8"), ("v", "u8"), ("coupling", "u8"), ("field", "u8")
-_DRAWN = np.dtype([("bonds", list(_BONDS)), ("temperatures", "u8"), ("logarithm", "u8")])
-# ``EdgeArcs`` and ``EdgeClass`` of ``core/edge_local.h``.
-_ARCS = np.dtype([("begin", "u8"), ("to", "u8"), ("coupling", "u8")])
-_CLASS = np.dtype([("vertices", "u8"), ("count", "i8")])
+BONDS = Struct("EdgeBonds", count=COUNT, **dict.fromkeys(("u", "v", "coupling", "field"), POINTER))
+DRAWN = Struct("DrawnEdges", bonds=BONDS.dtype, temperatures=POINTER, logarithm=np.dtype(np.uintp))
+ARCS = Struct("EdgeArcs", "begin to coupling")
+CLASS = Struct("EdgeClass", "vertices", count=COUNT)
 
 
 class EdgeKernels:
@@ -67,10 +64,9 @@ class EdgeKernels:
         self._gpu, self._edges, self._count = gpu, edges, count
         self._replicas = Replicas(gpu, edges.of_sites, seed, first, count)
         # They are read by their addresses.
-        self._held = [None if x is None else gpu.xp.asarray(x) for x in (*edges.arrays, logarithm)]
-        self._drawn = np.zeros((), _DRAWN)
-        self._drawn["bonds"] = (edges.bonds, *map(self._address, self._held[:-1]))
-        self._drawn["logarithm"] = self._address(self._held[-1])
+        self._held = u, v, coupling, field = self._on_gpu(edges.arrays)
+        self._logarithm = gpu.xp.asarray(logarithm)
+        self._bonds = BONDS.of(gpu, count=edges.bonds, u=u, v=v, coupling=coupling, field=field)
         self._workspace = Workspace()
         self._held_arcs: list[Any] = []
         self._counted = not kind.components
@@ -91,16 +87,15 @@ class EdgeKernels:
         """Count what the spins tell."""
         records = records_of(self._gpu, record)
         if not self._counted:
-            self._launch("count_edge_vectors", "sites", 0, self._drawn["bonds"][()], words, records)
+            self._launch("count_edge_vectors", "sites", 0, self._bonds, words, records)
             return
         self._launch("begin_edges", "sites", 0, words, None, None, np.bool_(0), records)
         self._draw(words, 0, None, None, None, None, records)
 
     def bonds(self, words: Any, step: int, temperatures: Any, active: Any) -> None:
         """Write which bonds an update makes active, a byte each."""
-        nothing = records_of(self._gpu, None)
-        self._set(temperatures)
-        self._launch("draw_edges", "sites", step, self._drawn[()], words, None, active, nothing)
+        drawn, nothing = self._drawn(temperatures), records_of(self._gpu, None)
+        self._launch("draw_edges", "sites", step, drawn, words, None, active, nothing)
 
     def update(
         self,
@@ -134,16 +129,14 @@ class EdgeKernels:
         """Offer each vertex another spin, class by class."""
         if not self._held_arcs:
             (self._kernels["offer_edges"],) = OFFERS.load(self._gpu, self._kind)
-            held = (*classes.arcs, classes.order)
-            self._held_arcs = [None if x is None else self._gpu.xp.asarray(x) for x in held]
-        *arcs, order = map(self._address, self._held_arcs)
-        of_arcs = np.array(tuple(arcs), _ARCS)[()]
-        self._set(temperatures)
-        drawn, itemsize = self._drawn[()], INDEX.itemsize
+            self._held_arcs = self._on_gpu((*classes.arcs, classes.order))
+        gpu, (first, to, coupling, order) = self._gpu, self._held_arcs
+        arcs = ARCS.of(gpu, begin=first, to=to, coupling=coupling)
+        by_rule = self._drawn(temperatures), arcs, np.int32(RULES.index(rule))
         for begin, end in pairwise(classes.bounds):
-            together = np.array((order + begin * itemsize, end - begin), _CLASS)[()]
-            by_rule = np.int32(RULES.index(rule)), together
-            self._launch("offer_edges", "sites", step, drawn, of_arcs, *by_rule, spins)
+            vertices = gpu.address(order) + begin * INDEX.itemsize
+            together = CLASS.pack({"vertices": vertices, "count": end - begin})
+            self._launch("offer_edges", "sites", step, *by_rule, together, spins)
 
     def _draw(
         self,
@@ -156,8 +149,7 @@ class EdgeKernels:
         records: Any,
     ) -> None:
         """Draw bonds, and those to the ghost; between both, with `chosen`, a cluster."""
-        self._set(temperatures)
-        drawn = self._drawn[()]
+        drawn = self._drawn(temperatures)
         self._launch("draw_edges", "sites", step, drawn, words, parent, None, records)
         if chosen is not None:
             self._launch("choose_edge_cluster", "words", step, parent, chosen)
@@ -167,11 +159,14 @@ class EdgeKernels:
     def _launch(self, name: str, over: Over, step: int, *arguments: Any) -> None:
         self._replicas.launch(self._kernels[name], step, *arguments, over=over)
 
-    def _set(self, temperatures: Any) -> None:
-        self._drawn["temperatures"] = self._address(temperatures)
+    def _drawn(self, temperatures: Any) -> np.void:
+        """Return ``DrawnEdges``, with a temperature of each replica or None."""
+        logarithm = self._gpu.address(self._logarithm)
+        given = {"bonds": self._bonds, "logarithm": logarithm}
+        return DRAWN.of(self._gpu, temperatures=temperatures, **given)
 
-    def _address(self, array: Any) -> int:
-        return 0 if array is None else int(self._gpu.address(array))
+    def _on_gpu(self, arrays: tuple[Any, ...]) -> list[Any]:
+        return [None if array is None else self._gpu.xp.asarray(array) for array in arrays]
 
 
 class LabelKernels:

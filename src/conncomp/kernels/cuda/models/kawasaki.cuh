@@ -1,10 +1,7 @@
-// Sweeps of exchanges of spins: many in one launch, as a substep of a small lattice takes less than a launch.
-//
-// How: a small lattice is a block's, whose spins lie in shared memory from the first sweep of a launch to the
-// last one. A larger one lies in global memory; so many blocks share it as run at once, and they wait for
-// each other after each substep, by a counter. A thread takes a word of the class at a time
-// (core/kawasaki.h). Cost: for 64 pairs on the body-centred lattice 16 words are loaded, two stored and about
-// three blocks of random numbers drawn: some 800 instructions, 13 a pair.
+// Sweeps of exchanges of spins, many in one launch. A small lattice stays in the shared memory of its block.
+// A larger one is shared by as many blocks as run at once, which meet after each substep. A thread takes a
+// word of the class at a time (core/kawasaki.h). Cost: on the body-centred lattice 13 instructions a pair:
+// for 64 pairs 16 words are loaded, two stored, and three blocks of random numbers drawn.
 #pragma once
 
 #include "core/kawasaki.h"
@@ -29,7 +26,6 @@ struct ExchangeReplicas {
   __device__ T* at_replica(T* words) const {
     return words + replica() * lattice.words();
   }
-  // Calls body(k) for k < count, each by one of the threads of the blocks of a replica.
   template <class Body>
   __device__ void for_each(int32_t count, Body&& body) const {
     const int32_t threads = int32_t(blockDim.x), step = parts * threads;
@@ -37,17 +33,13 @@ struct ExchangeReplicas {
   }
 };
 
-struct WordsOfBlock {
+// Words of spins, as a block alone has them or several do.
+template <class Access>
+struct WordsOf {
   Bits64* words;
 
-  __device__ Bits64 load(int32_t word) const { return words[word]; }
-  __device__ void store(int32_t word, Bits64 bits) const { words[word] = bits; }
-};
-struct WordsOfBlocks {
-  Bits64* words;
-
-  __device__ Bits64 load(int32_t word) const { return Current::load(words + word); }
-  __device__ void store(int32_t word, Bits64 bits) const { Current::store(words + word, bits); }
+  __device__ Bits64 load(int32_t word) const { return Access::load(words + word); }
+  __device__ void store(int32_t word, Bits64 bits) const { Access::store(words + word, bits); }
 };
 struct WordsRead {
   const Bits64* words;
@@ -93,7 +85,7 @@ __global__ void __launch_bounds__(kMostExchangeThreads)
   const Bits64* const before = replicas.at_replica(words);
   Bits64* const after = replicas.at_replica(new_words);
   replicas.for_each(count, [&](int32_t word) { spins[word] = before[word]; });
-  exchange_sweeps<kind>(replicas, WordsOfBlock{spins}, acceptance, first_step, sweeps,
+  exchange_sweeps<kind>(replicas, WordsOf<Exclusive>{spins}, acceptance, first_step, sweeps,
                         Barrier{nullptr, 1, 0});
   replicas.for_each(count, [&](int32_t word) { after[word] = spins[word]; });
 }
@@ -104,13 +96,12 @@ __global__ void __launch_bounds__(kMostExchangeThreads)
     exchange_by_blocks(ExchangeReplicas replicas, const uint8_t* __restrict__ acceptance, int64_t first_step,
                        int64_t sweeps, const Bits64* __restrict__ words, Bits64* new_words, Bits32* arrived) {
   const Bits64* const before = replicas.at_replica(words);
-  const WordsOfBlocks after{replicas.at_replica(new_words)};
+  const WordsOf<Current> after{replicas.at_replica(new_words)};
   replicas.for_each(replicas.lattice.words(), [&](int32_t word) { after.store(word, before[word]); });
   exchange_sweeps<kind>(replicas, after, acceptance, first_step, sweeps,
                         Barrier{arrived + replicas.replica(), Bits32(replicas.parts), 0});
 }
 
-// Adds the number of unsatisfied bonds to each replica's count.
 template <int kind>
 __global__ void __launch_bounds__(kMostExchangeThreads)
     count_unsatisfied(ExchangeReplicas replicas, const Bits64* __restrict__ words, int64_t* counts) {

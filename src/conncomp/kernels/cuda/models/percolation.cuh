@@ -1,11 +1,7 @@
-// Configurations of percolation: drawn as words of bits, and their clusters measured by bricks and tiles.
-//
-//   draw_configurations    words of sites or of bonds, as the CPU draws them, and how many are there
-// Then as for spins (bricks.cuh), from link_words of sites or of bonds on, with sums of which PercolationSums
-// says what they are. Labels are not written.
-//
-// Bytes a site: a bit for its word, one for the foreground and one for each axis of links, written and read;
-// entries as of arrays.
+// Configurations of percolation as words of bits, drawn as on the CPU; bricks.cuh then measures their
+// clusters, from link_words of sites or bonds on, with PercolationSums, without labels. Bytes a site: a bit
+// for its word, one for the foreground and one for each axis of links, written and read; entries as of
+// arrays.
 #pragma once
 
 #include "core/percolation.h"
@@ -13,7 +9,7 @@
 
 namespace conncomp {
 
-// Draws words, a replica's one plane after the other, and counts what is there. `records` may have none.
+// Draws the words of each replica, plane by plane, and counts what is there, if there are records.
 template <int = 0>
 __global__ void __launch_bounds__(kSpinThreads)
     draw_configurations(Replicas replicas, Bits64 probability, bool certain, bool of_bonds,
@@ -37,21 +33,13 @@ __global__ void __launch_bounds__(kSpinThreads)
   if (records.record != nullptr) records.add_block(replicas.replica(), kElements, elements);
 }
 
-// Of clusters: how many there are, the largest one, the sum of squares of sizes as limbs, and how many are in
-// each class of sizes. Those of one site, of which there are most, are counted by each thread.
-struct PercolationSums {
+// Of clusters: their number, the largest, the sum of squared sizes as limbs, and a histogram, in which a
+// thread counts the many of one site itself.
+struct PercolationSums : SizeClasses<kSizeClassCount> {
   static constexpr bool kByPhase = false;
   int64_t clusters, largest, squares[2], singles;
-  uint32_t* counts_by_class;  // of the block
 
-  // All threads of a block call, and meet before they add.
-  __device__ void begin_block() {
-    __shared__ uint32_t classes[kSizeClassCount];
-    counts_by_class = classes;
-    for (int k = int(threadIdx.x); k < kSizeClassCount; k += int(blockDim.x)) classes[k] = 0;
-    __syncthreads();
-  }
-  __device__ void add(Bits64 size) {
+  __device__ void add(Bits64 size, bool) {
     ++clusters;
     if (int64_t(size) > largest) largest = int64_t(size);
     const Bits64 square = size * size;
@@ -60,7 +48,7 @@ struct PercolationSums {
     if (size == 1)
       ++singles;
     else
-      InBlock::fetch_add(counts_by_class + (63 - __clzll((long long)size)), 1u);
+      count(size);
   }
   __device__ bool any() const { return clusters != 0; }
   __device__ void add_block(const Records& records, int64_t replica) const {
@@ -70,7 +58,7 @@ struct PercolationSums {
     records.raise(replica, kLargestSize, largest);
     __syncthreads();
     for (int k = int(threadIdx.x); k < kSizeClassCount; k += int(blockDim.x))
-      records.add(replica, kSizeClasses + k, int64_t(counts_by_class[k]));
+      records.add(replica, kSizeClasses + k, int64_t(counts[k]));
   }
 };
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from itertools import product
+from collections.abc import Callable
 from math import prod
 from typing import Any, Literal
 
@@ -11,22 +10,32 @@ import numpy as np
 
 from conncomp._arguments import INT32_MAX
 from conncomp.kernels.cuda.grid import windings
-from conncomp.kernels.cuda.launcher import (
-    INDEX_TYPES,
-    WARP,
-    Gpu,
-    Kernel,
-    Module,
-    Templates,
-    ctype,
-    launch,
-)
+from conncomp.kernels.cuda.launcher import WARP, Gpu, Kernel, Templates, every, launch
+from conncomp.kernels.cuda.structs import Struct
 from conncomp.kernels.cuda.workspace import Workspace
 from conncomp.kernels.lattice import LATTICE, MOST_AXES, Lattice
 from conncomp.kernels.neighbourhood import Neighbourhood
 from conncomp.kernels.seams import MOST_CLOSED, seams_of
 
 SPINS, CLUSTERS = "cuda/models/spins.cuh", "cuda/models/clusters.cuh"
+_START = Templates(SPINS, "start_spins<>")
+_FLAGS = (False, True)
+_OFFER = Templates(
+    SPINS, "offer_flips<{axes}, {whole}>", axes=range(1, MOST_AXES + 1), whole=_FLAGS
+)
+_RECORD = Templates(windings.FILE, "record_windings<>")
+specialisations = every(
+    _START,
+    _OFFER,
+    _RECORD,
+    *(Templates(SPINS, f"{name}<>") for name in ("activate_bonds", "count_states", "update_class")),
+    *(
+        Templates(CLUSTERS, f"{name}<{{index}}>", indices="index")
+        for name in ("choose_clusters", "clear_sizes", "measure_clusters", "sum_clusters")
+    ),
+    Templates(CLUSTERS, "spread_bonds<>"),
+    Templates(CLUSTERS, "flip_clusters<{index}, {settled}>", settled=_FLAGS, indices="index"),
+)
 THREADS = 128
 # How many blocks a multiprocessor gets, so that all of them end at about the same time.
 BLOCKS_OF_MULTIPROCESSOR = 64
@@ -43,13 +52,13 @@ _RECORDS = np.dtype([("record", "u8"), ("length", "i8")])
 
 # ``ClosedAxes`` of ``cuda/grid/windings.cuh``.
 _CLOSED_AXES = np.dtype([("axis", "i4", MOST_CLOSED)])
-_RECORD = Templates(windings.FILE, "record_windings<>")
 
 # Fields of ``Updates`` of ``spins.cuh``, and its counters of blocks that wait for each other.
 OF_UPDATES: dict[str, np.dtype[Any]] = {
     **dict.fromkeys(("count", "every", "before"), np.dtype("i4")),
     "record_stride": np.dtype("i8"),
 }
+UPDATES = Struct("Updates", **OF_UPDATES)
 _COUNTER, _COUNTER_STRIDE = np.dtype("u4"), 32
 
 
@@ -140,21 +149,52 @@ def of_updates(numbers: range, records: Any, every: int, before: int) -> dict[st
     return {"count": len(numbers), "every": often, "before": before, "record_stride": stride}
 
 
+class Sweeps:
+    """Many updates in a launch, which blocks make in a `box` each, so many `parts` a replica.
+
+    Others have `_launch`, of ``Replicas``, ``Updates``, the box, and what `sweep` is given.
+    """
+
+    most_updates = 256
+    _launch: Callable[..., None]
+
+    def __init__(self, replicas: Replicas, box: Any, parts: int = 1) -> None:
+        self._replicas, self._box, self._parts = replicas, box, parts
+
+    def sweep(
+        self,
+        words: Any,
+        numbers: range,
+        probabilities: Any,
+        records: Any = None,
+        *,
+        every: int = 1,
+        before: int = 0,
+    ) -> None:
+        """Make updates, at most `most_updates`, where spins are.
+
+        Of bonds of each replica `probabilities` are given, times 2**64; for records see
+        `of_updates`.
+        """
+        gpu = self._replicas.gpu
+        updates = UPDATES.of(gpu, **of_updates(numbers, records, every, before))
+        struct = self._replicas.struct_in_parts(numbers.start, self._parts)
+        self._launch(struct, updates, self._box, probabilities, words, records_of(gpu, records))
+
+
 def offering_kernel(lattice: Lattice) -> tuple[str, Over]:
     """Return the name of the kernel that offers the sites of a class other states, and its grid."""
     if lattice.states > 2:
         return "update_class<>", "words"
     axes = [k for k, length in enumerate(lattice.shape) if length > 1]
     whole = bool(axes) and all(lattice.periodic[k] for k in axes)
-    return f"offer_flips<{max(len(axes), 1)}, {str(whole).lower()}>", "pairs"
-
-
-_OF_LABELS = "choose_clusters", "clear_sizes", "measure_clusters", "sum_clusters"
+    _, (name,) = _OFFER.module(max(len(axes), 1), whole)
+    return name, "pairs"
 
 
 def start_spins(gpu: Gpu, rows: Replicas, words: Any) -> None:
     """Fill words of replicas, which are 0, with random spins."""
-    (kernel,) = gpu.load(SPINS, ("start_spins<>",))
+    (kernel,) = _START.load(gpu)
     rows.launch(kernel, 0, words)
 
 
@@ -186,18 +226,3 @@ class ClusterWindings:
         (kernel,) = _RECORD.load(self._gpu)
         by_slot = self._gpu.grid(self.seams.slots)
         launch(kernel, by_slot, tables, self._closed, records, self._field)
-
-
-def specialisations() -> Iterator[Module]:
-    """Yield every module that engines load but for updates by bricks."""
-    for name in ("start_spins<>", "activate_bonds<>", "count_states<>", "update_class<>"):
-        yield SPINS, (name,)
-    for axes, whole in product(range(1, MOST_AXES + 1), ("true", "false")):
-        yield SPINS, (f"offer_flips<{axes}, {whole}>",)
-    yield CLUSTERS, ("spread_bonds<>",)
-    yield from _RECORD.modules()
-    for index in INDEX_TYPES:
-        for name in _OF_LABELS:
-            yield CLUSTERS, (f"{name}<{ctype(index)}>",)
-        for settled in ("true", "false"):
-            yield CLUSTERS, (f"flip_clusters<{ctype(index)}, {settled}>",)

@@ -1,21 +1,14 @@
-// Clusters of bonds in a box of rows, in shared memory: a lane takes a site. Each site has a label, the place
-// of itself or of one before it in its cluster; once all is united, a label that is its own is the smallest
-// place of the cluster. A warp goes through rows that follow each other, a band, 32 sites of a row at a time.
-// Bonds are bits, and so is where runs of sites along a row begin:
+// Clusters of bonds in a box of rows, in shared memory. A site's label is the place of itself or of one
+// before it in its cluster; at last it leads to the cluster's smallest place. A warp goes through a band of
+// consecutive rows, a lane a site. Bonds, and where runs of sites begin, are bits.
 //
-//    begin        a thread a word: its links within the band, but for those that two neighbours make up for
-//    label_band   a run takes the label that the first of its links leads to, without a search; one without
-//                 links takes the place where it begins, the root of a tree. Roots are united by the other
-//                 links, once there is one for each lane
-//    join         likewise by bonds between bands, and over the ends of axes
-//    flatten      roots of trees lead to those of clusters, and so do all sites in two steps
-//
-//    row before   5 - 5   2 - 2 - 2      the run of the row takes 5, from the first link; by the second one
-//                     |   |   |          2 and 5 are united; the third one is made up for
-//    row              o - o - o
-//
-// Cost: some 100 instructions a site and two axes, of which the walk takes 60; the labels of a row wait for
-// those of the row before. Source: ours, from runs (He, Chao and Suzuki 2008) and union-find.
+//    begin        a thread a word: its links within the band, except those that two neighbours make up for
+//    label_band   a run takes the label that its first link leads to, without a search, or its own first
+//                 place; what the other links join is united, 32 at a time
+//    join         unites likewise by bonds between bands, and over the ends of axes
+//    flatten      roots of trees lead to those of clusters, and then all sites in two steps
+// Cost: some 100 instructions a site and two axes, 60 of them in the walk. Source: ours, from runs (He, Chao
+// and Suzuki 2008) and union-find.
 #pragma once
 
 #include "core/philox.h"
@@ -74,9 +67,9 @@ __device__ inline Bits32 bits_from(const Bits32* words, int count, int bit) {
 // Two labels whose clusters are to be united: the second one in the upper half.
 using LabelPair = Bits32;
 
-// Of a word of sites: which of them are linked to the one before them in the row, then which are roots of
-// trees; and, along each other axis, to one of the row before that is in the same band, but for links that
-// two neighbours make up for.
+// Of a word of sites: which are linked to the one before in the row, later which are roots of trees; and,
+// along each other axis, which are linked to the row before in the band, except links that two neighbours
+// make up for.
 template <int axes>
 struct alignas(axes < 3 ? 8 : 16) WordLinks {
   Bits32 of_row, across[axes < 2 ? 1 : axes - 1];
@@ -97,7 +90,6 @@ struct RowLabels {
   int warp, warps;
 
   __device__ int extent(int k) const { return box.extent[kMostBoxAxes - axes + k]; }
-  // From a row to the next one along an axis.
   __device__ int stride(int k) const {
     int rows = 1;
     for (int a = kAcross - 1; a > k; --a) rows *= extent(a);
@@ -114,7 +106,6 @@ struct RowLabels {
     return __funnelshift_l(before, bonds_along(kAcross, row, column), 1);
   }
 
-  // Threads of a block share words out.
   __device__ void begin() const {
     for (int word = int(threadIdx.x); word < box.words(); word += int(blockDim.x)) {
       const int row = word / box.columns, column = word - row * box.columns;
@@ -146,8 +137,7 @@ struct RowLabels {
     return list.take(count, [&](LabelPair pair, bool exists) { unite_listed(pair, exists); });
   }
 
-  // Labels rows; a warp calls together, other ones for other rows at the same time. Returns how many pairs
-  // are listed still.
+  // Labels the rows of this warp's band; returns how many pairs are still listed.
   __device__ int label_band() const {
     const Bits32 bit = Bits32(1) << lane(), up_to_lane = bit | (bit - 1);
     int count = 0, place = place_of(first_row(warp), 0), before[kAcross + 1];
@@ -156,8 +146,7 @@ struct RowLabels {
     Links *of_word = words + place / kWarp, *const end = words + first_row(warp + 1) * box.columns;
     for (; of_word < end; ++of_word, place += kWarp) {
       const Links links = *of_word;
-      // A run begins at the last start up to the lane, or goes on from the word before, and ends at the next
-      // one.
+      // A run begins at the last start up to the lane, or goes on from the word before.
       const Bits32 starts = ~links.of_row & up_to_lane, later = ~links.of_row & ~up_to_lane;
       const int first = kWarp - 1 - __clz(int(starts));
       const Bits32 run = ((later & (0 - later)) - 1) & kAllLanes << (first & (kWarp - 1));
@@ -187,8 +176,7 @@ struct RowLabels {
     }
     return count;
   }
-  // Unites what bonds connect that lead to rows of other bands, once all rows are labelled, and, if the box
-  // is closed, over the ends of axes; and the pairs that are listed.
+  // Unites over bonds to other bands and, if the box is closed, over the ends of axes; then the listed pairs.
   __device__ void join(int count, bool is_closed) const {
     const auto join_rows = [&](int k, int row, int next) {
       for (int column = 0; column < box.columns; ++column) {
@@ -230,6 +218,17 @@ struct RowLabels {
       for (Bits32 roots = words[word].of_row; roots != 0; roots &= roots - 1)
         body(word * kWarp + __ffs(int(roots)) - 1);
   }
+  // Labels all places of the box; threads have met before, and meet at last.
+  __device__ void label_box(bool is_closed) const {
+    begin();
+    __syncthreads();
+    const int count = label_band();
+    __syncthreads();
+    join(count, is_closed);
+    __syncthreads();
+    flatten();
+    __syncthreads();
+  }
   // Lets roots of trees lead to those of clusters, once all is united.
   __device__ void flatten() const {
     for_each_tree([&](int place) {
@@ -238,7 +237,7 @@ struct RowLabels {
       InBlock::store(label + place, Place(root));
     });
   }
-  // Then calls body(group, roots) for eight places each that follow each other, from 8 * group on.
+  // Then calls body(group, roots) for groups of eight consecutive places.
   template <class Body>
   __device__ void for_each_group(Body&& body) const {
 #pragma unroll 1

@@ -1,13 +1,7 @@
-// Many Swendsen-Wang updates of spins as bits in one launch: of batches of small lattices, a block each.
-//
-// How: a lattice, its bonds and its labels stay in shared memory.
-//
-//    draw      bonds, a thread 64 bonds of one axis, and coins, if q = 2 (core/spins.h)
-//    label     clusters (row_labels.cuh), a warp a band of rows
-//    state     digits of the states of roots, at their places: coins, or random numbers of their own
-//    flip      sites follow labels to their roots
-//
-// Cost: about 160 instructions a site and two axes. Source: ours; random numbers as core/spins.h has them.
+// Many Swendsen-Wang updates of spins as bits in one launch: of batches of small lattices, a block each,
+// which keeps the lattice, its bonds and its labels in shared memory. Threads draw 64 bonds of one axis each,
+// and coins if q = 2 (core/spins.h); warps label bands of rows (row_labels.cuh); roots get the digits of
+// their states, and sites follow. Cost: about 160 instructions a site and two axes. Source: ours.
 #pragma once
 
 #include "cuda/models/row_labels.cuh"
@@ -36,7 +30,7 @@ __device__ inline int site_of(const BoxRows& box, int place) {
   return place + place / kWarp / box.columns * (box.width - box.columns * kWarp);
 }
 
-// A lattice that a block has in shared memory, with its bonds and labels; what threads do with it.
+// What a block has of its lattice in shared memory, and what its threads do with it.
 template <int axes>
 struct LatticeOfBlock {
   using Labels = RowLabels<axes>;
@@ -81,7 +75,6 @@ struct LatticeOfBlock {
       next[at] = NextInBlock(next_sites(lattice, place, kFirstAxis + at / words));
     }
   }
-  // Counts those bonds that are satisfied and those that become active.
   __device__ void draw_bonds(const Draws& draws, Bits64 active_with, int32_t& satisfied,
                              int32_t& active) const {
     for (int at = thread; at < axes * words; at += threads) {
@@ -98,10 +91,7 @@ struct LatticeOfBlock {
         coins[word] = draw_coins(draws, word);
   }
   __device__ void record(const Records& records, int64_t replica, int32_t satisfied, int32_t active) const {
-    satisfied = warp_sum(satisfied), active = warp_sum(active);
-    if (lane() == 0) records.add(replica, kSatisfied, satisfied), records.add(replica, kActive, active);
-    if (thread == 0) records.add(replica, kCounts, lattice.sites());
-    add_states_of_words(lattice, spins, replica, records, [&](auto&& body) {
+    record_words(records, replica, lattice, spins, satisfied, active, lattice.sites(), [&](auto&& body) {
       for (int word = thread; word < words; word += threads) body(word);
     });
   }
@@ -123,7 +113,6 @@ struct LatticeOfBlock {
         if (state >> k & 1) digits[k * box.words() + place / kWarp] |= Bits32(1) << place % kWarp;
     });
   }
-  // Gives each site the digits of its root.
   __device__ void flip(const Labels& labels) const {
     const bool has_tails = box.width % kWordSites != 0;
     labels.for_each_group([&](int group, const PlacesOfGroup& roots) {
@@ -166,15 +155,8 @@ __global__ void __launch_bounds__(kMostBatchThreads, 2)
     if (all_records.record != nullptr && updates.measures(update))
       block.record(updates.records_of(all_records, update), replica, satisfied, active);
     __syncthreads();
-    labels.begin();
-    __syncthreads();
-    const int count = labels.label_band();
-    __syncthreads();
-    labels.join(count, true);
     block.begin_digits();
-    __syncthreads();
-    labels.flatten();
-    __syncthreads();
+    labels.label_box(true);
     if (!block.has_coins) {
       block.draw_states(labels, draws);
       __syncthreads();

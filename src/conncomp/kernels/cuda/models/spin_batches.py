@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from conncomp.kernels.cuda.launcher import WARP, Gpu, Templates, launch
-from conncomp.kernels.cuda.models.replicas import OF_UPDATES, Replicas, of_updates, records_of
+from conncomp.kernels.cuda.models.replicas import Replicas, Sweeps
 from conncomp.kernels.cuda.models.spin_tiles import (
     MOST_PLACES,
     box_rows,
@@ -13,7 +13,6 @@ from conncomp.kernels.cuda.models.spin_tiles import (
     places,
     word_bytes,
 )
-from conncomp.kernels.cuda.structs import Struct
 from conncomp.kernels.lattice import BITS, MOST_AXES, WORD, Lattice
 
 KERNELS = Templates(
@@ -28,8 +27,6 @@ WARPS_OF_MULTIPROCESSOR, LEAST_ROWS = 48, 8
 LEAST_WIDTH, MOST_OF_WARP = 16, 64
 # Bytes of shared memory of a word of bonds of an axis, and of digits; and what is left free.
 _BYTES_OF_WORD, DIGITS, SHARED_BESIDE = 12, 4, 1 << 10
-
-UPDATES = Struct("Updates", **OF_UPDATES)
 
 
 def _shared(lattice: Lattice, warps: int) -> int:
@@ -58,39 +55,18 @@ def takes(gpu: Gpu, lattice: Lattice, replicas: int) -> bool:
     )
 
 
-class SpinBatches:
-    """Updates of lattices that `takes` takes, at most `most_updates` in a launch."""
-
-    most_updates = 256
+class SpinBatches(Sweeps):
+    """Updates of lattices that `takes` takes, a block each."""
 
     def __init__(self, replicas: Replicas) -> None:
-        self._replicas = replicas
         gpu, lattice = replicas.gpu, replicas.lattice
-        self._box = box_rows(lattice.shape, 2 * lattice.columns)
+        super().__init__(replicas, box_rows(lattice.shape, 2 * lattice.columns))
         blocks = -(-replicas.count // gpu.multiprocessors)
         at_once = min(blocks, max(1, gpu.shared_memory // (_shared(lattice, 1) + SHARED_BESIDE)))
         most = max(1, min(_most_warps(lattice), WARPS_OF_MULTIPROCESSOR // at_once))
         self._warps = 1 << most.bit_length() - 1  # so that rows are dealt evenly
         (self._kernel,) = KERNELS.load(gpu, lattice.ndim)
 
-    def sweep(
-        self,
-        words: Any,
-        numbers: range,
-        probabilities: Any,
-        records: Any = None,
-        *,
-        every: int = 1,
-        before: int = 0,
-    ) -> None:
-        """Make updates, at most `most_updates`, where spins are.
-
-        Of bonds of each replica `probabilities` are given, times 2**64; for records see
-        `of_updates`.
-        """
-        gpu, replicas = self._replicas.gpu, self._replicas
-        updates = UPDATES.of(gpu, **of_updates(numbers, records, every, before))
-        struct = replicas.struct_in_parts(numbers.start, 1)
-        given = struct, updates, self._box, probabilities, words, records_of(gpu, records)
-        grid = replicas.count, self._warps * WARP
-        launch(self._kernel, grid, *given, shared=_shared(replicas.lattice, self._warps))
+    def _launch(self, *arguments: Any) -> None:
+        grid, lattice = (self._replicas.count, self._warps * WARP), self._replicas.lattice
+        launch(self._kernel, grid, *arguments, shared=_shared(lattice, self._warps))

@@ -1,8 +1,6 @@
-// Sweeps of spin glasses on a GPU: see core/spin_glass.h.
-//
-// How: a launch a colour, a thread for 64 replicas of a site. Neighbours are computed, as that takes less
-// than reading where they are. Cost: some 400 instructions for 64 spins, and 8 bytes for each neighbour and
-// bond, of which caches have most.
+// Sweeps of spin glasses (core/spin_glass.h): a launch a colour, a thread for 64 replicas of a site, whose
+// neighbours it computes. Cost: some 400 instructions for 64 spins, and 8 bytes for each neighbour and bond,
+// most of them cached.
 #pragma once
 
 #include "core/atomics.h"
@@ -35,7 +33,6 @@ struct GlassLaunch {
     const int64_t sites = replicas.lattice.sites(), first = group() * axes * sites;
     return {spins + group() * sites, negatives + first, bonds + first, sites};
   }
-  // Calls body(k) for k < count, each by one of the threads of the blocks of a group.
   template <class Body>
   __device__ void for_each(int32_t count, Body&& body) const {
     const int32_t threads = int32_t(blockDim.x), part = int32_t(blockIdx.x % parts);
@@ -68,7 +65,6 @@ __global__ void __launch_bounds__(kGlassThreads) start_glass(GlassLaunch launch,
   launch.for_each(sites, [&](int32_t site) { words[site] = half(draws(kStart, Bits64(site)), 0) & bits; });
 }
 
-// Updates the sites of a colour, where bonds are ±J.
 template <int axes, bool whole, int rule>
 __global__ void __launch_bounds__(kGlassThreads)
     sweep_glass_bits(GlassLaunch launch, const Bits64* __restrict__ negatives,
@@ -89,7 +85,6 @@ __global__ void __launch_bounds__(kGlassThreads)
   });
 }
 
-// Updates the sites of a colour, where couplings are numbers.
 template <int axes>
 __global__ void __launch_bounds__(kGlassThreads)
     sweep_glass_numbers(GlassLaunch launch, const int32_t* __restrict__ couplings,
@@ -139,8 +134,8 @@ __global__ void __launch_bounds__(kGlassThreads)
   });
 }
 
-// Adds to records of two fields, a replica each: of a group's sites, what a body adds to two numbers of a
-// bit. A thread has the bits k and k + 32 of a warp's lane, for each site in turn.
+// Adds to records of two fields a replica what a body adds for each site to two counts of a bit; a lane of a
+// warp has the bits k and k + 32.
 template <int axes, class Body>
 __device__ inline void count_glass(const GlassLaunch& launch, int64_t* record, Body&& body) {
   const Lattice& lattice = launch.replicas.lattice;
@@ -163,7 +158,6 @@ __device__ inline void count_glass(const GlassLaunch& launch, int64_t* record, B
   }
 }
 
-// Counts unsatisfied bonds, and spins that are up.
 template <int axes, bool whole>
 __global__ void __launch_bounds__(kGlassThreads)
     count_glass_bits(GlassLaunch launch, const Bits64* __restrict__ negatives,

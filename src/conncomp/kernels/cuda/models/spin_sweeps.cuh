@@ -1,19 +1,15 @@
-// Many Swendsen-Wang updates of spins as bits in one launch: of lattices so small that launches, and what
-// lies between them, would take most of the time. `parts` blocks share a replica, each with a box of its
-// sites, and wait for each other within the launch: by hardware, if they are a cluster of blocks. A warp
-// takes 32 sites of a row at a time, a segment:
+// Many Swendsen-Wang updates of spins as bits in one launch, of lattices so small that launches would take
+// most of the time. `parts` blocks share a replica, each with a box of its sites, and wait for each other
+// within the launch: by hardware, if they are a cluster. A warp takes 32 sites of a row at a time, a segment.
 //
 //    draw      the bonds of the box, a thread 64 bonds of one axis (core/spins.h)
-//    label     clusters within the box, in shared memory: runs of a row, found by bits; unions of runs that
-//              are neighbours along another axis, by the first of the bonds between them
-//    publish   each site's root in its box: all wait
-//    join      clusters by bonds that leave a box: all wait
-//    flip      sites by the random numbers of their roots: all wait
+//    label     clusters within the box, in shared memory: runs of a row by bits, then unions between rows
+//    publish   each site's root in its box, and join clusters by bonds between boxes, if there are several
+//    flip      sites by the random numbers of their roots
 //
-// A box that is a whole lattice needs neither publishing nor joining. A place in the box is that of a segment
-// and of a lane, in the order of the lattice's sites, so that the smallest place of a cluster is its smallest
-// site. Cost: some 200 instructions a site and three axes; a microsecond for chains of dependent loads in
-// each stage. Source: ours; random numbers as core/spins.h has them.
+// Places, of a segment and a lane, have the order of the sites, so that a cluster's smallest place is its
+// smallest site. Cost: some 200 instructions a site and three axes, and a microsecond of dependent loads a
+// stage. Source: ours.
 #pragma once
 
 #include "core/union_find.h"
@@ -34,7 +30,6 @@ struct Boxes {
   }
 };
 
-// The box of a block.
 struct Box {
   int32_t begin[kLatticeAxes], extent[kLatticeAxes];  // of its sites
   int32_t segments_of_row, words_of_row, rows;
@@ -53,7 +48,6 @@ struct Box {
   }
   __device__ int32_t segments() const { return rows * segments_of_row; }
   __device__ int32_t words() const { return rows * words_of_row; }
-  // Where a row of the box lies in the lattice.
   __device__ void find_row(int32_t row, int32_t (&at)[kRowAxis]) const {
     for (int k = kRowAxis - 1; k >= 0; --k) {
       at[k] = begin[k] + row % extent[k];
@@ -65,7 +59,7 @@ struct Box {
   }
 };
 
-// Up to 32 sites of a row of a box. Beyond the last one along an axis, in lattices that close, is the first.
+// Up to 32 sites of a row of a box. In lattices that close, the first site along an axis follows the last.
 template <int axes>
 struct Segment {
   static constexpr int kAlongRow = axes - 1;
@@ -73,11 +67,10 @@ struct Segment {
   Bits32 sites, faced;     // a bit for each; those that are next to a site before the box
   int32_t half, in_plane;  // which half of the box's words it is, and of those of a plane of spins
   int32_t before;          // how many segments of the box's row are before it
-  // Along each axis the next segment of the box, or -1 if that is not in the box, and the site after `first`;
-  // along the row what comes after its last segment: -1 for others, as they end nothing.
+  // Along each axis the next segment in the box, or -1, and the site after `first`. Along the row only the
+  // last segment has them, others -1.
   int32_t next[axes], next_site[axes];
-  // Along all axes but the row the segment before in the box, or -1. Segments have an odd number of words,
-  // so that those of many threads are in as many banks of shared memory.
+  // The segment before along the other axes, or -1. An odd number of words spreads segments over the banks.
   int32_t previous[(axes - 1) | 1];
 
   __device__ Segment(const Box& box, const Lattice& lattice, int32_t number) {
@@ -116,7 +109,7 @@ struct Segment {
   __device__ int last() const { return kWarp - 1 - __clz(int(sites)); }
 };
 
-// Bonds of one axis that are drawn together: a word of the lattice, and NextSites. An odd number of words.
+// A word of bonds of one axis, and its NextSites. An odd number of words.
 struct BondWord {
   int32_t word, next, last;
   Bits32 sites[2];
@@ -132,16 +125,14 @@ struct BondWord {
 // How many places a segment has: one is spare, as threads, too, are to be in different banks.
 constexpr int kPlaces = kWarp + 1;
 
-// Who takes a segment: a warp, whose lanes do at once what is to be done for its bits, or a thread, which
-// does one after the other. Small boxes have warps enough; in large ones threads do less, as they idle for
-// nobody.
+// Who takes a segment: a warp, its bits at once, which suits small boxes; or a thread, one bit after the
+// other, which does less in all.
 template <bool by_warp>
 struct TeamOf {
   static constexpr bool kIsWarp = by_warp;
 
   __device__ static int32_t number() { return int32_t(threadIdx.x) / (by_warp ? kWarp : 1); }
   __device__ static int32_t count() { return int32_t(blockDim.x) / (by_warp ? kWarp : 1); }
-  // Whether this thread does what is done once for a segment.
   __device__ static bool leads() { return !by_warp || lane() == 0; }
   template <class Body>
   __device__ static void for_each_bit(Bits32 bits, Body&& body) {
@@ -160,7 +151,6 @@ struct TeamOf {
       for (; __any_sync(kAllLanes, bits != 0); bits &= bits - 1)
         body(bits == 0 ? 0 : __ffs(int(bits)) - 1, bits != 0);
   }
-  // The bits that any thread of the team has.
   __device__ static Bits32 any(Bits32 bits) {
     if constexpr (by_warp) return warp_or(bits);
     return bits;
@@ -198,7 +188,6 @@ struct BoxMemory {
   __device__ static int first_lane(Bits32 along_row, int lane) {
     return kWarp - 1 - __clz(int(~(along_row << 1) & kAllLanes >> (kWarp - 1 - lane)));
   }
-  // The lanes of the run that begins at one.
   __device__ static Bits32 run_from(Bits32 starts, int first) {
     const Bits32 later = starts & ~((Bits32(2) << first) - 1);
     return (later & (0 - later)) - (Bits32(1) << first);
@@ -213,9 +202,8 @@ struct BoxMemory {
     const bool goes_on = of.before > 0 && row_bonds(of.half - 1) >> (kWarp - 1);
     return goes_on ? node_of(number - 1, kWarp - 1) : number * kPlaces;
   }
-  // Begins the forest: a run that goes on has as parent what it goes on from; another one has the run that
-  // the first of its bonds to runs before it leads to, without a search. Of the bonds that lead to a segment
-  // leaves those that are to be followed still.
+  // Begins the forest: a run has as parent the one that it continues, or else, without a search, the one that
+  // its first bond to a row before leads to. Leaves of these bonds the ones that are still to be followed.
   template <class Team>
   __device__ void begin_forest(int32_t number) const {
     const Segment<axes>& here = segment[number];
@@ -250,8 +238,8 @@ struct BoxMemory {
       if (Team::leads()) bonds[k * halves + segment[here.previous[k]].half] = left;
     }
   }
-  // Calls add(whether there is a bond, the nodes that it joins) for the bonds that are left, within the box;
-  // a warp calls together, for segments that exist or not.
+  // Calls add(whether there is a bond, the nodes that it joins) for the bonds left within the box; a whole
+  // warp calls, for segments that exist or not.
   template <class Team, class Add>
   __device__ void for_each_bond_left(int32_t number, bool exists, Add&& add) const {
     const Segment<axes>& here = segment[number];
@@ -293,9 +281,8 @@ struct BoxMemory {
 
 constexpr int kDrawing = 8;
 
-// As bernoulli(), by as many lanes for a word, which have one block each of the first ones; the first lane
-// gets what is drawn. All lanes of a warp call. What digits do to a bit, set it or leave it undecided, is put
-// together as their order is, two neighbours at a time.
+// As bernoulli(), by kDrawing lanes for a word, each with one of the first blocks; the first lane gets the
+// result. All lanes call. A digit sets a bit or leaves it undecided; neighbours are combined in their order.
 __device__ inline Bits64 bernoulli_together(const Draws& draws, Bits64 word, int axis, Bits64 probability,
                                             Bits64 wanted) {
   const int block = lane() % kDrawing;
@@ -316,11 +303,11 @@ __device__ inline Bits64 bernoulli_together(const Draws& draws, Bits64 word, int
          bernoulli(draws, word, axis, probability << 2 * kDrawing, undecided & wanted, kBond, kDrawing);
 }
 
-// Makes updates of all replicas. `forest` has an entry for each site, unless a box is a whole lattice.
+// Makes updates of all replicas. `forest` has an entry a site, unless a box is a whole lattice.
 template <int axes, bool by_warp, bool in_cluster>
 __device__ inline void sweep_boxes(const Replicas& replicas, const Updates& updates, const Boxes& boxes,
-                                   const Bits64* probability, Bits64* spins, int32_t* forest,
-                                   const Records& all_records, uint32_t* arrived) {
+                                   const Bits64* probability, Bits64* spins, const Records& all_records,
+                                   int32_t* forest, uint32_t* arrived) {
   CONNCOMP_DYNAMIC_SHARED(uint64_t, shared);
   using Team = TeamOf<by_warp>;
   constexpr int kAlongRow = axes - 1, kFirstAxis = kLatticeAxes - axes;
@@ -340,8 +327,7 @@ __device__ inline void sweep_boxes(const Replicas& replicas, const Updates& upda
   const auto for_each_bond_word = [&](auto&& body) {
     for (int32_t at = int32_t(threadIdx.x); at < axes * words; at += int32_t(blockDim.x)) body(at);
   };
-  // Calls body(number) for the segments of this thread's team, and body(number, segment) for those of its
-  // warp.
+  // Calls body(number) for the segments of this team, and body(number, segment) for those of this warp.
   const auto for_each_segment = [&](auto&& body) {
     for (int32_t number = Team::number(); number < segments; number += Team::count()) body(number);
   };
@@ -350,8 +336,8 @@ __device__ inline void sweep_boxes(const Replicas& replicas, const Updates& upda
       body(number, memory.segment[number]);
   };
 
-  // List(number, whether there is such a segment, add) calls add(whether there is a task, the task) for what
-  // is to be done for a segment, and do_task(task, whether there is one) does it.
+  // Calls list(number, exists, add) for segments, add(exists, task) of which lists what do_task(task, exists)
+  // does.
   const auto for_each_task = [&](auto&& list, auto&& do_task) {
     int count = 0;
     const int32_t lanes_before = by_warp ? 0 : lane();
@@ -399,10 +385,8 @@ __device__ inline void sweep_boxes(const Replicas& replicas, const Updates& upda
     }
     if (all_records.record != nullptr && updates.measures(update)) {
       const Records records = updates.records_of(all_records, update);
-      satisfied = warp_sum(satisfied), active = warp_sum(active);
-      if (lane() == 0) records.add(replica, kSatisfied, satisfied), records.add(replica, kActive, active);
-      if (threadIdx.x == 0) records.add(replica, kCounts, int64_t(box.rows) * box.extent[kRowAxis]);
-      add_states_of_words(lattice, spins, replica, records, [&](auto&& body) {
+      const int64_t sites = int64_t(box.rows) * box.extent[kRowAxis];
+      record_words(records, replica, lattice, spins, satisfied, active, sites, [&](auto&& body) {
         for_each_bond_word([&](int32_t at) {
           if (at < words) body(memory.words[at].word);
         });
@@ -485,16 +469,15 @@ __device__ inline void sweep_boxes(const Replicas& replicas, const Updates& upda
 template <int axes, bool by_warp>
 __global__ void __launch_bounds__(kMostBoxThreads, 1)
     sweep_spins(Replicas replicas, Updates updates, Boxes boxes, const Bits64* probability, Bits64* spins,
-                int32_t* forest, Records records, uint32_t* arrived) {
-  sweep_boxes<axes, by_warp, false>(replicas, updates, boxes, probability, spins, forest, records, arrived);
+                Records records, int32_t* forest, uint32_t* arrived) {
+  sweep_boxes<axes, by_warp, false>(replicas, updates, boxes, probability, spins, records, forest, arrived);
 }
 
-// The same, of replicas whose parts are so many blocks of a cluster.
 template <int axes, int parts>
 __global__ void CONNCOMP_CLUSTER(parts) __launch_bounds__(kMostBoxThreads, 1)
     sweep_in_cluster(Replicas replicas, Updates updates, Boxes boxes, const Bits64* probability,
-                     Bits64* spins, int32_t* forest, Records records, uint32_t* arrived) {
-  sweep_boxes<axes, true, true>(replicas, updates, boxes, probability, spins, forest, records, arrived);
+                     Bits64* spins, Records records, int32_t* forest, uint32_t* arrived) {
+  sweep_boxes<axes, true, true>(replicas, updates, boxes, probability, spins, records, forest, arrived);
 }
 
 }  // namespace conncomp

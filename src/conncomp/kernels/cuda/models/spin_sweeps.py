@@ -9,14 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from conncomp.kernels.cuda.launcher import WARP, Gpu, Kernel, Templates, every, launch
-from conncomp.kernels.cuda.models.replicas import (
-    OF_UPDATES,
-    Replicas,
-    new_counters,
-    of_updates,
-    records_of,
-)
-from conncomp.kernels.cuda.structs import Struct
+from conncomp.kernels.cuda.models.replicas import Replicas, Sweeps, new_counters
 from conncomp.kernels.cuda.workspace import Workspace
 from conncomp.kernels.lattice import MOST_AXES, WORD, Lattice
 
@@ -36,7 +29,6 @@ _BYTES_OF_SEGMENT, _BYTES_OF_AXIS = 28 + 4 * WARP, 12
 LEAST_SHARED, SHARED_BESIDE = 16 << 10, 1 << 10
 _INDEX = np.dtype("i4")
 
-UPDATES = Struct("Updates", **OF_UPDATES)
 _BOXES = np.dtype([("extent", "i4", MOST_AXES), ("segments", "i4"), ("words", "i4")])
 
 
@@ -104,65 +96,45 @@ def takes(gpu: Gpu, lattice: Lattice, replicas: int) -> bool:
     return prod(plan.extent) <= MOST_BOX and plan.shared(THREADS) <= room
 
 
-class SpinSweeps:
-    """Updates of lattices that `takes` takes, at most `most_updates` in a launch."""
-
-    most_updates = 256
+class SpinSweeps(Sweeps):
+    """Updates of lattices that `takes` takes, by blocks that wait for each other."""
 
     def __init__(self, replicas: Replicas) -> None:
-        self._replicas, self._workspace = replicas, Workspace()
         gpu, lattice = replicas.gpu, replicas.lattice
         self._plan = plan = _plan(gpu, lattice, replicas.count)
+        extent = *(1,) * (MOST_AXES - lattice.ndim), *plan.extent
+        box = np.array((extent, plan.segments, plan.words), _BOXES)[()]
+        super().__init__(replicas, box, plan.parts)
+        self._workspace = Workspace()
         self._by_warp = by_warp = not _is_batch(gpu, replicas.count)
         self._in_cluster = gpu.has_clusters and plan.parts in CLUSTERS
         self._kernel = self._load()
         self._threads = min(
             THREADS, plan.segments * WARP if by_warp else -(-plan.segments // WARP) * WARP
         )
-        extent = *(1,) * (MOST_AXES - lattice.ndim), *plan.extent
-        self._boxes = np.array((extent, plan.segments, plan.words), _BOXES)[()]
         self._arrived = new_counters(gpu, replicas, plan.parts)
 
-    def sweep(
-        self,
-        words: Any,
-        numbers: range,
-        probabilities: Any,
-        records: Any = None,
-        *,
-        every: int = 1,
-        before: int = 0,
-    ) -> None:
-        """Make updates, at most `most_updates`, where spins are.
-
-        Of bonds of each replica `probabilities` are given, times 2**64; for records see
-        `of_updates`.
-        """
-        gpu, replicas, parts = self._replicas.gpu, self._replicas, self._plan.parts
+    def _launch(self, *arguments: Any) -> None:
+        """Launch the kernel; from the first time on that clusters are refused, in the grid."""
+        gpu, replicas, parts = self._replicas.gpu, self._replicas, self._parts
         of_sites = 0 if parts == 1 else replicas.lattice.sites * replicas.count
         (forest,) = self._workspace.take(gpu, (of_sites, _INDEX))
-        updates = UPDATES.of(gpu, **of_updates(numbers, records, every, before))
-        struct = replicas.struct_in_parts(numbers.start, parts)
         self._arrived[...] = 0
         grid, shared = (replicas.count * parts, self._threads), self._plan.shared(self._threads)
-        given = struct, updates, self._boxes, probabilities, words, forest, records_of(gpu, records)
-        self._launch(grid, *given, self._arrived, shared=shared)
-
-    def _launch(self, grid: tuple[int, int], *arguments: Any, shared: int) -> None:
-        """Launch the kernel; from the first time on that clusters are refused, in the grid."""
+        given = *arguments, forest, self._arrived
         try:
-            launch(self._kernel, grid, *arguments, shared=shared)
-        except self._replicas.gpu.refusals:
+            launch(self._kernel, grid, *given, shared=shared)
+        except gpu.refusals:
             if not self._in_cluster:
                 raise
             # Few multiprocessors are side by side in parts of a GPU, and in small ones.
             self._in_cluster = False
             self._kernel = self._load()
-            self._launch(grid, *arguments, shared=shared)
+            launch(self._kernel, grid, *given, shared=shared)
 
     def _load(self) -> Kernel:
         """Return the kernel, whose blocks wait for each other in a cluster, or in the grid."""
-        gpu, axes, parts = self._replicas.gpu, self._replicas.lattice.ndim, self._plan.parts
+        gpu, axes, parts = self._replicas.gpu, self._replicas.lattice.ndim, self._parts
         if self._in_cluster:
             (kernel,) = _IN_CLUSTER.load(gpu, axes, parts)
             gpu.allow_cluster(kernel)

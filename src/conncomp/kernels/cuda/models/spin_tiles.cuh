@@ -1,27 +1,13 @@
-// A Swendsen-Wang update of spins as bits by tiles of rows: of lattices that are too large for one block.
+// A Swendsen-Wang update of spins as bits by tiles of rows, of lattices too large for one block. Tiles have
+// 2^k sites along each axis; beyond the lattice they have no bonds.
 //
-//    label_rows   clusters within a tile, in shared memory (row_labels.cuh), a block a tile; a label of two
-//                 bytes is kept for each site, its cluster's smallest site in the tile. Of clusters that
-//                 reach other tiles, roots are marked, and begin a forest over sites
-//    join_rows    unites roots by bonds that leave a tile
-//    flip_rows    new states of roots, by coins if q = 2, then of sites
-//
-// For example, tiles of two rows of four sites, with labels as sites of the lattice:
-//
-//    tile A               tile B
-//    0 - 1   2 -  3   -    4    5 -  6 -  7
-//        |                 |
-//    8   9  10 - 11   -   12 - 13   14   15
-//
-//    label_rows   labels 0 0 2 2, 8 0 10 10 of A, and 4 5 5 5, 4 4 14 15 of B. 3-4 and 11-12 leave tiles:
-//                 their roots 2, 10 and 4 are marked, and are roots of the forest
-//    join_rows    3-4 puts 4 under 2, and 11-12 puts 10 under 2
-//    flip_rows    2, 4 and 10 have the state of 2; other roots have their own, and no entry in the forest
-//
-// Tiles are blocks of 2^k sites along each axis; what of one is beyond the lattice has no bonds.
+//    label_rows   labels clusters in a tile, in shared memory (row_labels.cuh); keeps for each site its
+//                 cluster's smallest place, two bytes; marks roots of clusters that reach other tiles
+//    join_rows    unites marked roots by bonds that leave a tile
+//    flip_rows    draws new states of roots, by coins if q = 2, then of sites
 //
 // Bytes a site: bonds a bit for each axis read, and coins; labels two, written and read; forest entries four,
-// of which those of marked roots are touched. Source: ours; random numbers as core/spins.h has them.
+// at marked roots only. Source: ours.
 #pragma once
 
 #include "cuda/models/row_labels.cuh"
@@ -104,7 +90,6 @@ struct TilePlace {
   __device__ int first_half() const { return begin[kRowAxis] / kWarp; }
 };
 
-// A word of a tile: where it lies in the lattice.
 template <int axes>
 struct WordOfTile {
   int at[kRowAxis], half;
@@ -119,8 +104,7 @@ struct WordOfTile {
   }
 };
 
-// The bonds of a word of a tile that leave it, towards the next row or site or before, given its own ones:
-// bits of the sites.
+// The sites of a word that have bonds to other tiles, ahead or back, given its own bonds.
 template <int axes>
 __device__ inline Bits32 outer_bonds(const TilePlace<axes>& tile, const WordOfTile<axes>& word,
                                      const Bits32 (&own)[axes], const Bits32* bonds) {
@@ -188,14 +172,7 @@ __global__ void __launch_bounds__(kMostTileThreads)
     marks[at] = 0;
   }
   __syncthreads();
-  labels.begin();
-  __syncthreads();
-  const int count = labels.label_band();
-  __syncthreads();
-  labels.join(count, false);
-  __syncthreads();
-  labels.flatten();
-  __syncthreads();
+  labels.label_box(false);
   labels_of_all += tile.first_place();
   labels.for_each_group([&](int group, const PlacesOfGroup& roots) {
     reinterpret_cast<PairsOfPlaces*>(labels_of_all)[group] = PairsOfPlaces(roots);
@@ -277,8 +254,8 @@ __global__ void __launch_bounds__(kMostTileThreads)
   lists[warp].finish(count, unite_ends);
 }
 
-// A block a tile. Dynamic shared memory: lists, a word of digits of the states of roots for each word of
-// sites and plane, and where words are.
+// A block a tile. Dynamic shared memory: lists, digits of the roots' states for each word and plane, and
+// where words are.
 template <int axes>
 __global__ void __launch_bounds__(kMostTileThreads, kFlippingBlocks)
     flip_rows(Replicas replicas, SpinTiles tiles, const Bits64* __restrict__ coins_of_all,
@@ -303,7 +280,7 @@ __global__ void __launch_bounds__(kMostTileThreads, kFlippingBlocks)
   int32_t* const place_in_plane =
       reinterpret_cast<int32_t*>(digits + planes * words);  // of words; -1 if none
 
-  // The state of a root, whose digits are 0 so far; a coin has the digit already if the root is not marked.
+  // Draws the state of a root, whose digits are 0; a root that is not marked has its coin as a digit already.
   int count = 0;
   const auto set_state = [&](int place, bool exists) {
     if (!exists) return;

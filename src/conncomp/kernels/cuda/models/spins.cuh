@@ -1,9 +1,6 @@
-// The spins of many lattices of one shape, their bonds, and what is counted of both: word by word.
-//
-// A block has words of one replica, `parts` blocks of the grid share a replica, and a thread takes a word of
-// 64 sites at a time (core/spins.h). Counts are summed in a block before they are added to the replica's
-// record. Cost of activate_bonds: for each word and axis about seven random words of 64 bits, that is half a
-// Philox call a word of 32 bits; spins are read once for each axis and once more, bonds written once.
+// The spins of many lattices of one shape, their bonds, and counts of both. `parts` blocks share a replica,
+// and a thread takes a word of 64 sites at a time (core/spins.h). Cost of activate_bonds: half a Philox call
+// a word of 32 bonds; spins are read once for each axis and once more, bonds written once.
 #pragma once
 
 #include "core/atomics.h"
@@ -26,7 +23,6 @@ struct Replicas {
   __device__ int64_t replica() const { return blockIdx.x / parts; }
   __device__ Draws draws() const { return {seed, Bits64(first + replica()), step}; }
   __device__ int64_t words_of_states() const { return lattice.words() * lattice.planes; }
-  // Where the words of the replica begin, of which each one has so many.
   template <class T>
   __device__ T* at_replica(T* words, int64_t each) const {
     return words + replica() * each;
@@ -42,14 +38,14 @@ struct Replicas {
   __device__ void for_each_word(Body&& body) const {
     for_each(lattice.words(), body);
   }
-  // The same for words of the bonds along each axis, of which a block has one: parts are a multiple of axes.
+  // For words of the bonds of each axis, of which a block has one: parts are a multiple of axes.
   template <class Body>
   __device__ void for_each_word_of_bonds(Body&& body) const {
     const int64_t part = blockIdx.x % parts, step_of_part = int64_t(parts / axes) * blockDim.x;
     for (int64_t word = part / axes * blockDim.x + threadIdx.x; word < lattice.words(); word += step_of_part)
       body(word, int(part % axes));
   }
-  // The same for a warp, whose lanes call together, and for sites, by grids of that many threads.
+  // For words, by warps whose lanes call together; and for sites.
   template <class Body>
   __device__ void for_each_word_of_warp(Body&& body) const {
     const int64_t warps = blockDim.x / kWarp, part = blockIdx.x % parts;
@@ -68,6 +64,14 @@ CONNCOMP_ANYWHERE inline int64_t coin_words(const Lattice& lattice) {
 
 constexpr int kLimbs = kFourths - kSquares, kFourthLimbs = kWindingAxes - kFourths;
 
+__device__ inline int64_t warp_largest(int64_t number) {
+  for (int step = kWarp / 2; step > 0; step /= 2) {
+    const int64_t beside = __shfl_xor_sync(kAllLanes, number, step);
+    if (beside > number) number = beside;
+  }
+  return number;
+}
+
 struct Records {
   int64_t* record;  // null if nothing is measured
   int64_t length;
@@ -82,23 +86,20 @@ struct Records {
   }
   // Raises a field to the largest number of the warp's threads, all of which call.
   __device__ void raise(int64_t replica, int field, int64_t number) const {
-    for (int step = kWarp / 2; step > 0; step /= 2) {
-      const int64_t beside = __shfl_xor_sync(kAllLanes, number, step);
-      if (beside > number) number = beside;
-    }
+    number = warp_largest(number);
     int64_t* const most = record + replica * length + field;
     if (lane() == 0 && number > Shared::load(most)) Shared::fetch_max(most, number);
   }
 };
 
-// Of clusters: how many there are, the largest one, and the sums of the second and fourth powers of sizes, as
-// limbs of 32 bits that are summed by themselves.
+// Of clusters: their number, the largest, and sums of second and fourth powers of sizes, as limbs of 32 bits
+// that are summed by themselves.
 struct SizeSums {
   static constexpr bool kByPhase = false;
   int64_t clusters, largest, squares[kLimbs], fourths[kFourthLimbs];
 
   __device__ static void begin_block() {}  // as others have shared memory
-  __device__ void add(Bits64 size) {
+  __device__ void add(Bits64 size, bool = false) {
     ++clusters;
     if (int64_t(size) > largest) largest = int64_t(size);
     const Bits64 low = size * size, high = __umul64hi(size, size);
@@ -126,7 +127,6 @@ struct SizeSums {
   }
 };
 
-// The digits of a state in a word's planes.
 template <class Word>
 __device__ inline void set_state(Word* words, int64_t stride, int planes, int state, Word sites) {
   for (int k = 0; k < planes; ++k)
@@ -137,14 +137,14 @@ __device__ inline int state_of(const Bits64* spins, int64_t stride, int planes, 
   for (int k = 0; k < planes; ++k) state |= int(spins[k * stride] >> bit & 1) << k;
   return state;
 }
-__device__ inline Bits64 sites_in_state(const Lattice& lattice, const Bits64* spins, int64_t word,
-                                        int state) {
-  Bits64 sites = lattice.sites_of(word % lattice.columns());
+// Which of a word's bits have the digits of a state.
+__device__ inline Bits64 in_state(const Lattice& lattice, const Bits64* spins, int64_t word, int state,
+                                  Bits64 bits = ~Bits64(0)) {
   for (int k = 0; k < lattice.planes; ++k) {
     const Bits64 digits = spins[k * lattice.words() + word];
-    sites &= state >> k & 1 ? digits : ~digits;
+    bits &= state >> k & 1 ? digits : ~digits;
   }
-  return sites;
+  return bits;
 }
 
 template <int = 0>
@@ -163,19 +163,19 @@ __global__ void __launch_bounds__(kSpinThreads) start_spins(Replicas replicas, B
   });
 }
 
-// Counts the sites in each state; all threads of the block call it.
 __device__ inline void add_states(const Replicas& replicas, const Bits64* spins, const Records& records) {
   const Lattice& lattice = replicas.lattice;
   for (int state = 0; state < lattice.states; ++state) {
     int64_t count = 0;
-    replicas.for_each_word(
-        [&](int64_t word) { count += __popcll(sites_in_state(lattice, spins, word, state)); });
+    replicas.for_each_word([&](int64_t word) {
+      count += __popcll(in_state(lattice, spins, word, state, lattice.sites_of(word % lattice.columns())));
+    });
     records.add_block(replicas.replica(), kCounts + state, count);
   }
 }
 
-// Draws the active bonds of all axes, and counts those that could be, those that are, and the sites in each
-// state. `bonds` may be null.
+// Draws the active bonds of all axes; counts these, satisfied bonds, and sites in each state. `bonds` may be
+// null.
 template <int = 0>
 __global__ void __launch_bounds__(kSpinThreads)
     activate_bonds(Replicas replicas, const Bits64* __restrict__ spins,
@@ -216,7 +216,6 @@ __global__ void __launch_bounds__(kSpinThreads)
   add_states(replicas, replicas.at_replica(spins, replicas.words_of_states()), records);
 }
 
-// Tosses the coins of all sites, for q = 2.
 template <int = 0>
 __global__ void __launch_bounds__(kSpinThreads) toss_coins(Replicas replicas, Bits64* __restrict__ coins) {
   follow_launch();
@@ -248,8 +247,8 @@ __device__ inline void for_each_spin_beside(const Lattice& lattice, const WordPl
   if (x > 0 || lattice.closes(kRowAxis)) body(at(x > 0 ? x - 1 : last));
 }
 
-// Offers the sites of a class new states. What other threads change meanwhile in words that are read here are
-// bits of other sites of the class, which are no neighbours.
+// Offers the sites of a class new states. Other threads change bits of the words read here only at sites of
+// the class, which are no neighbours.
 template <int = 0>
 __global__ void __launch_bounds__(kSpinThreads)
     update_class(Replicas replicas, int32_t site_class, const Bits64* __restrict__ acceptance,
@@ -304,7 +303,7 @@ __global__ void __launch_bounds__(kSpinThreads)
   });
 }
 
-// Counters of replicas are so far from each other that waiting for one is not waiting for others.
+// Counters of replicas lie apart, so that waiting for one does not disturb another.
 constexpr int kCounterStride = 32;
 
 // Laid out as in replicas.py.
@@ -318,20 +317,19 @@ struct Updates {
   }
 };
 
-// Counts the sites in each state, of words that have been dealt to threads.
+// Records what a thread counts of bonds, and of `sites` of the block those in each state, by their words,
+// which have been dealt to threads.
 template <class ForEachWord>
-__device__ inline void add_states_of_words(const Lattice& lattice, const Bits64* spins, int64_t replica,
-                                           const Records& records, ForEachWord&& for_each_word) {
+__device__ inline void record_words(const Records& records, int64_t replica, const Lattice& lattice,
+                                    const Bits64* spins, int32_t satisfied, int32_t active, int64_t sites,
+                                    ForEachWord&& for_each_word) {
+  satisfied = warp_sum(satisfied), active = warp_sum(active);
+  if (lane() == 0) records.add(replica, kSatisfied, satisfied), records.add(replica, kActive, active);
+  if (threadIdx.x == 0) records.add(replica, kCounts, sites);
   for (int state = 1; state < lattice.states; ++state) {
     int32_t count = 0;
-    for_each_word([&](int32_t word) {
-      Bits64 sites = ~Bits64(0);  // beyond a row are zeros, of which such a state has not all
-      for (int k = 0; k < lattice.planes; ++k) {
-        const Bits64 digits = spins[k * lattice.words() + word];
-        sites &= state >> k & 1 ? digits : ~digits;
-      }
-      count += __popcll(sites);
-    });
+    // Beyond a row are zeros, of which such a state has not all.
+    for_each_word([&](int32_t word) { count += __popcll(in_state(lattice, spins, word, state)); });
     count = warp_sum(count);
     if (lane() != 0) continue;
     records.add(replica, kCounts + state, count);

@@ -1,9 +1,7 @@
-// Structure factors on a GPU: sums of core/structure.h over all sites, and squares of those over clusters.
-//
-// How: a thread goes through sites of a replica, once for each component, and blocks add up what it has.
-// Of clusters, a lane adds what a stretch of sites beside each other with one label has to two numbers at the
-// label, whose squares are added up then. Cost: a table's entry and two products a site and wave; of clusters
-// two atomic additions a stretch, and 16 bytes a site. Source: ours; core/structure.h has that of the sums.
+// Structure factors: sums of core/structure.h over all sites, and squares of those over clusters. A thread
+// goes through the sites of a replica, once for each component. Of clusters, stretches of sites with one
+// label add to two numbers at the label, which are squared and summed at last. Cost: a table entry and two
+// products a site and wave; of clusters two atomic additions a stretch, and 16 bytes a site. Source: ours.
 #pragma once
 
 #include "core/structure.h"
@@ -11,7 +9,7 @@
 
 namespace conncomp {
 
-// Adds, from a field of the records on, by component, wave, cosine and sine, what the spins tell.
+// Adds to the records, from a field on, sums by component, wave, cosine and sine.
 template <class Kind>
 __global__ void __launch_bounds__(kSpinThreads)
     add_waves(Replicas replicas, Waves waves, const typename Kind::Spin* __restrict__ spins, Records records,
@@ -45,16 +43,11 @@ __device__ inline int32_t common_label(const int32_t* label, int64_t sites) {
   const int32_t own = label[sites * lane() / kWarp];
   int count = 0;
   for (int k = 0; k < kWarp; ++k) count += __shfl_sync(kAllLanes, own, k) == own;
-  int64_t most = int64_t(count) << 32 | own;
-  for (int step = kWarp / 2; step > 0; step /= 2) {
-    const int64_t beside = __shfl_xor_sync(kAllLanes, most, step);
-    if (beside > most) most = beside;
-  }
-  return int32_t(most);
+  return int32_t(warp_largest(int64_t(count) << 32 | own));
 }
 
-// Adds what sites have of a wave to the sums of their clusters, two at each label. What the largest cluster
-// has is added up in blocks first, as all of them would wait for its two numbers.
+// Adds a wave of each site to two numbers at its cluster's label. Blocks first add up those of the largest
+// cluster, at whose label all would queue.
 template <class Kind>
 __global__ void __launch_bounds__(kSpinThreads)
     add_cluster_waves(Replicas replicas, Waves waves, int32_t wave,
@@ -68,53 +61,33 @@ __global__ void __launch_bounds__(kSpinThreads)
   sums = replicas.at_replica(sums, 2 * lattice.sites());
   const int32_t common = common_label(label, lattice.sites());
   int64_t cosine_of_common = 0, sine_of_common = 0;
-  replicas.for_each_word_of_warp([&](int64_t word) {
-    const SitesOfWarp sites(lattice, word);
-#pragma unroll
-    for (int k = 0; k < SitesOfWarp::kEach; ++k) {
-      const bool has = sites.has(k);
-      int32_t root = has ? label[sites.site(k)] : -1;
-      int64_t cosine = 0, sine = 0;
-      if (has) {
-        const Phase phase = waves.at(wave, sites.site(k));
-        const int32_t value = kind.projection(mirror, spins, sites.site(k));
-        cosine = waved_in_cluster(value, phase.cosine);
-        sine = waved_in_cluster(value, phase.sine);
-      }
-      if (root == common) {
-        cosine_of_common += cosine;
-        sine_of_common += sine;
-        root = -1;
-      }
-      const auto sum = [](int64_t a, int64_t b) { return a + b; };
-      const Stretch stretch = stretch_of(root);
-      cosine = over_stretch(cosine, stretch.length, sum);
-      sine = over_stretch(sine, stretch.length, sum);
-      if (!stretch.first || root < 0) continue;
-      Shared::fetch_add(sums + 2 * int64_t(root), cosine);
-      Shared::fetch_add(sums + 2 * int64_t(root) + 1, sine);
+  for_each_site_of_warp(replicas, [&](bool exists, int64_t site) {
+    int32_t root = exists ? label[site] : -1;
+    int64_t cosine = 0, sine = 0;
+    if (exists) {
+      const Phase phase = waves.at(wave, site);
+      const int32_t value = kind.projection(mirror, spins, site);
+      cosine = waved_in_cluster(value, phase.cosine);
+      sine = waved_in_cluster(value, phase.sine);
     }
+    if (root == common) {
+      cosine_of_common += cosine;
+      sine_of_common += sine;
+      root = -1;
+    }
+    const auto sum = [](int64_t a, int64_t b) { return a + b; };
+    const Stretch stretch = stretch_of(root);
+    cosine = over_stretch(cosine, stretch.length, sum);
+    sine = over_stretch(sine, stretch.length, sum);
+    if (!stretch.first || root < 0) return;
+    Shared::fetch_add(sums + 2 * int64_t(root), cosine);
+    Shared::fetch_add(sums + 2 * int64_t(root) + 1, sine);
   });
   cosine_of_common = block_sum<kMostSpinThreads>(cosine_of_common);
   sine_of_common = block_sum<kMostSpinThreads>(sine_of_common);
   if (threadIdx.x != 0) return;
   Shared::fetch_add(sums + 2 * int64_t(common), cosine_of_common);
   Shared::fetch_add(sums + 2 * int64_t(common) + 1, sine_of_common);
-}
-
-// Adds the squares of these sums to the records, from a field on, and lets the sums be 0 again.
-template <int = 0>
-__global__ void __launch_bounds__(kSpinThreads)
-    square_waves(Replicas replicas, int64_t* __restrict__ sums, Records records, int32_t field) {
-  sums = replicas.at_replica(sums, 2 * replicas.lattice.sites());
-  int64_t limbs[kProjectedLimbs] = {};
-  replicas.for_each_site([&](int64_t site) {
-    for (int part = 0; part < 2; ++part) {
-      add_square(sums[2 * site + part], limbs);
-      sums[2 * site + part] = 0;
-    }
-  });
-  for (int k = 0; k < kProjectedLimbs; ++k) records.add_block(replicas.replica(), field + k, limbs[k]);
 }
 
 }  // namespace conncomp

@@ -15,7 +15,7 @@ KERNELS = Templates(
     "cuda/models/structure.cuh",
     "add_waves<conncomp::{name}>",
     "add_cluster_waves<conncomp::{name}>",
-    "square_waves<>",
+    "square_sums<2>",
     name=NAMES,
 )
 specialisations = KERNELS.modules
@@ -45,9 +45,9 @@ class StructureKernels:
         replicas = self._replicas
         numbers = 2 * replicas.count * replicas.lattice.sites
         (sums,) = self._workspace.take(self._gpu, (numbers, np.dtype(np.int64)))
-        sums[...] = 0
         records = records_of(self._gpu, record)
         for wave in range(len(self._waves.axes)):
+            sums[...] = 0
             given = self._struct, np.int32(wave), spins, labels, sums
             replicas.launch(self._of_clusters, step, *given, over="sites")
             squared = sums, records, np.int32(field + LIMBS * wave)

@@ -1,20 +1,12 @@
-// Spins that are unit vectors on a GPU: their first values, their bonds, their reflections, and what they
-// tell. Clusters are those of Potts' updates of two states, whose new states say which sites are reflected.
+// Spins that are unit vectors: first values, bonds, reflections, and observables. Clusters are those of Potts
+// updates of two states, which say what is reflected.
 //
-// How: half a warp takes a column of words, of some rows one after the other along axis 2, so that what it
-// computed of a row's next one is there when that has its turn. Of a word a lane has the sites l, 16 + l,
-// 32 + l and 48 + l: one block of Philox has the random numbers of their bonds along an axis, and votes of
-// the warp make the word.
-//
-//      half 0   half 1         word of 64 sites:  lane 0 1 ... 15 | 0 1 ... 15 | 0 1 ... 15 | 0 1 ... 15
-//      row y    row y
-//      row y+1  row y+1
-//
-// Cost: some 25 instructions for a projection of a site, on one axis fewer than the lattice has,
-// and 50 a bond. Source: ours, see core/vector_spins.h.
+// Half a warp takes a column of words, row after row along axis 2, so that what it computed of the next row
+// serves again. A lane has the sites l, 16 + l, 32 + l and 48 + l of a word: one block of Philox has the
+// numbers of their bonds along an axis, and votes make the word. Cost: some 25 instructions for each
+// projection, one fewer a site than axes, and 50 a bond. Source: ours, see core/vector_spins.h.
 #pragma once
 
-#include "core/vector_spins.h"
 #include "cuda/models/clusters.cuh"
 
 namespace conncomp {
@@ -79,8 +71,8 @@ struct ColumnOfWords {
     const int32_t next = x + bit(k) + 1;
     return next < length ? next : lattice.closes(kRowAxis) ? 0 : -1;
   }
-  // What the next sites in the row have, of those of the word: from the lane beside or, at the end of the
-  // word, from what `make` makes of the place in the row; nothing where there is no site. All lanes call.
+  // What the next sites in the row have: from the lane beside or, at the end of the word, make(place in the
+  // row); `nothing` where there is no site. All lanes call.
   template <class T, class Make>
   __device__ void take_next(const T (&own)[kSitesOfLane], T (&next)[kSitesOfLane], T nothing,
                             Make&& make) const {
@@ -99,12 +91,9 @@ struct ColumnOfWords {
   }
 
  private:
-  __device__ static int32_t shuffled(int32_t value, int from) { return __shfl_sync(kAllLanes, value, from); }
-  __device__ static uint16_t shuffled(uint16_t value, int from) {
-    return uint16_t(__shfl_sync(kAllLanes, int(value), from));
-  }
-  __device__ static uint64_t shuffled(uint64_t value, int from) {
-    return uint64_t(__shfl_sync(kAllLanes, (unsigned long long)value, from));
+  template <class T>
+  __device__ static T shuffled(const T& value, int from) {
+    return T(__shfl_sync(kAllLanes, +value, from));  // of four bytes at least
   }
   template <int n>
   __device__ static Cartesian<n> shuffled(const Cartesian<n>& value, int from) {
@@ -114,7 +103,7 @@ struct ColumnOfWords {
   }
 };
 
-// Calls body(column) for the columns of this thread's half of a warp; all lanes of a warp call together.
+// Calls body(column) for the columns of this half of a warp; all lanes call together.
 template <class Body>
 __device__ inline void for_each_column(const Replicas& replicas, int32_t rows_of_column, Body&& body) {
   const Bits32 warps = blockDim.x / kWarp, part = Bits32(blockIdx.x % replicas.parts),
@@ -210,7 +199,6 @@ __global__ void __launch_bounds__(kSpinThreads, kBlocksThatDraw)
   if (records.record != nullptr) records.add_block(replicas.replica(), kActive, active);
 }
 
-// Writes the new spins: those of some sites are reflected.
 template <class Kind>
 __global__ void __launch_bounds__(kSpinThreads)
     reflect_vectors(Replicas replicas, int32_t rows_of_column, const typename Kind::Spin* __restrict__ spins,
@@ -241,7 +229,7 @@ struct VectorCounts {
   int64_t magnetisation[Kind::kComponents], along[kLatticeAxes], crossed[kLatticeAxes * Kind::kRotations],
       vortices;
 
-  // Adds what pairs of spins, that bonds along an axis join, tell; of no spin there is a vector of 0.
+  // Adds what pairs of spins along an axis tell; a missing spin is the vector 0.
   template <int n>
   __device__ void add_pairs(int axis, const Vector (&a)[n], const Vector (&b)[n]) {
     int32_t product = 0, cross[Kind::kRotations] = {};
@@ -274,7 +262,6 @@ struct VectorCounts {
   }
 };
 
-// Adds what the spins tell to the records.
 template <class Kind>
 __global__ void __launch_bounds__(kSpinThreads, 6)
     count_vectors(Replicas replicas, int32_t rows_of_column, const typename Kind::Spin* __restrict__ spins,
@@ -296,7 +283,6 @@ __global__ void __launch_bounds__(kSpinThreads, 6)
         vector[k] = there ? Kind::components(of[k]) : Vector{};
       }
     };
-    // The next spins of a row, where angles turn.
     const auto take_beside = [&](const Spin(&of)[kSitesOfLane], Spin(&beside)[kSitesOfLane], bool exists,
                                  int32_t first) {
       column.take_next(of, beside, Spin(0),
@@ -344,37 +330,22 @@ __global__ void __launch_bounds__(kSpinThreads, 6)
   counts.add_block(records, replicas.replica(), axes);
 }
 
-// Adds the projections of sites to the sums of their clusters, at whose labels these are.
 template <class Kind, class Index>
 __global__ void __launch_bounds__(kSpinThreads)
     add_projections(Replicas replicas, const typename Kind::Spin* __restrict__ spins,
                     const Index* __restrict__ label, int64_t* sums) {
-  const Lattice& lattice = replicas.lattice;
   const auto mirror = mirror_of_block<Kind>(replicas.draws());
-  spins = replicas.at_replica(spins, lattice.sites());
-  label = replicas.at_replica(label, lattice.sites());
-  sums = replicas.at_replica(sums, lattice.sites());
-  replicas.for_each_word_of_warp([&](int64_t word) {
-    const SitesOfWarp sites(lattice, word);
-#pragma unroll
-    for (int k = 0; k < SitesOfWarp::kEach; ++k) {
-      const bool has = sites.has(k);
-      const Index root = has ? label[sites.site(k)] : Index(-1);
-      const int64_t p = has ? Kind::projection(mirror, spins[sites.site(k)]) : 0;
-      const Stretch stretch = stretch_of(root);
-      const int64_t sum = over_stretch(p, stretch.length, [](int64_t a, int64_t b) { return a + b; });
-      if (stretch.first && root >= 0) Shared::fetch_add(sums + root, sum);
-    }
+  const int64_t sites = replicas.lattice.sites();
+  spins = replicas.at_replica(spins, sites);
+  label = replicas.at_replica(label, sites);
+  sums = replicas.at_replica(sums, sites);
+  for_each_site_of_warp(replicas, [&](bool exists, int64_t site) {
+    const Index root = exists ? label[site] : Index(-1);
+    const int64_t p = exists ? Kind::projection(mirror, spins[site]) : 0;
+    const Stretch stretch = stretch_of(root);
+    const int64_t sum = over_stretch(p, stretch.length, [](int64_t a, int64_t b) { return a + b; });
+    if (stretch.first && root >= 0) Shared::fetch_add(sums + root, sum);
   });
-}
-
-template <int = 0>
-__global__ void __launch_bounds__(kSpinThreads)
-    square_projections(Replicas replicas, const int64_t* __restrict__ sums, Records records) {
-  sums = replicas.at_replica(sums, replicas.lattice.sites());
-  int64_t limbs[kProjectedLimbs] = {};
-  replicas.for_each_site([&](int64_t site) { add_square(sums[site], limbs); });
-  for (int k = 0; k < kProjectedLimbs; ++k) records.add_block(replicas.replica(), kProjected + k, limbs[k]);
 }
 
 }  // namespace conncomp

@@ -8,7 +8,7 @@ import numpy as np
 
 from conncomp.kernels.cuda.launcher import WARP, Gpu, Templates, every, launch
 from conncomp.kernels.cuda.models.replicas import THREADS, Replicas
-from conncomp.kernels.vector_spins import ANGLE, DIRECTION, Kind
+from conncomp.kernels.vector_spins import ANGLE, DIRECTION, PROJECTED, Kind
 
 FILE = "cuda/models/vector_spins.cuh"
 _KINDS = {kind: f"conncomp::{kind.name}" for kind in (ANGLE, DIRECTION)}
@@ -21,7 +21,7 @@ KERNELS = Templates(
     kind=_KINDS,
 )
 PROJECTIONS = Templates(
-    FILE, "add_projections<{kind}, {index}>", "square_projections<>", kind=_KINDS, indices="index"
+    FILE, "add_projections<{kind}, {index}>", "square_sums<1>", kind=_KINDS, indices="index"
 )
 specialisations = every(KERNELS, PROJECTIONS)
 # Rows that half a warp goes through, and how many where a row needs nothing of the one before; or
@@ -71,7 +71,7 @@ class VectorKernels:
         """
         add, square = PROJECTIONS.load(self._gpu, self._kind, labels.dtype)
         self._launch(add, step, spins, labels, sums)
-        self._launch(square, step, sums, records)
+        self._launch(square, step, sums, records, np.int32(PROJECTED))
 
     def _launch(self, kernel: Any, step: int, *arguments: Any) -> None:
         self._replicas.launch(kernel, step, *arguments, over="sites")

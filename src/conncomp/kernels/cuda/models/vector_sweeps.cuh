@@ -1,18 +1,14 @@
-// Many updates of spins that are unit vectors in one launch: of lattices so small that launches, and what
-// lies between them, would take most of the time. `parts` blocks share a replica, each with a chunk of
-// consecutive sites, and wait for each other within the launch. An update, a thread a site:
+// Many updates of spins that are unit vectors in one launch, of lattices so small that launches would take
+// most of the time. `parts` blocks share a replica, each with a chunk of consecutive sites, a thread a site,
+// and wait for each other after each of: publishing each site's root in its chunk, whose clusters it has
+// labelled in shared memory; joining clusters by bonds that leave a chunk; reflecting sites by the coins of
+// their roots.
 //
-//    draw      the bonds of the chunk's sites; what the spins tell; runs of a row, by votes of a warp
-//    label     clusters within the chunk, in shared memory
-//    publish   each site's root in its chunk: all wait
-//    join      clusters by bonds that leave a chunk: all wait
-//    reflect   sites by the coins of their roots: all wait
-//
-// Chains of parents are what takes time: so runs are joined without a union, and of bonds between two runs
-// the first one is followed. Spins are changed where they are. Sizes of clusters and their projections are
-// summed at roots of chunks, then at roots of all, and recorded in the next update or at the end.
-// Cost: about three microseconds for the barriers, and as many for chains of dependent loads; some 250
-// instructions a site and two axes. Source: ours; random numbers as core/vector_spins.h has them.
+// Chains of parents take the time: so runs, by votes of a warp, are joined without a union, and of bonds
+// between two runs the first is followed. Sizes and projections of clusters are summed at roots of chunks,
+// then of all, and recorded with the next update or at the end. Cost: three microseconds for barriers, as
+// many for dependent loads; some 250 instructions a site and two axes. Source: ours; random numbers:
+// core/vector_spins.h.
 #pragma once
 
 #include "cuda/core/barrier.cuh"
@@ -28,9 +24,8 @@ struct VectorUpdates : Updates {
   bool one, clusters;       // whether one cluster is reflected; whether all are measured
 };
 
-// What a block has in shared memory of its chunk; sums of projections come first, as they are 8 bytes. What
-// follows from where a site lies is found once a launch. Of bonds there is a bit for each axis, and kJoined
-// where a site and the next one are of one run.
+// What a block has of its chunk in shared memory; sums come first, as they have 8 bytes. Where a site lies is
+// found once a launch. Bonds have a bit for each axis, and kJoined where a site and the next are of one run.
 struct ChunkMemory {
   static constexpr int kJoined = 1 << kLatticeAxes, kAlongRow = 1 << kRowAxis;
   int64_t* sum;
@@ -88,7 +83,7 @@ __device__ inline Bits32 drawn_number(const Draws& draws, int axis, Bits32 draw)
   return draw & 2 ? high : low;
 }
 
-// Sums over a block of what its threads count. Each warp adds its own to `totals`, which are 0.
+// Sums over a block. Each warp adds its own to `totals`, which are 0.
 struct TotalsOfBlock {
   int64_t* totals;
   Records records;
@@ -109,8 +104,7 @@ struct TotalsOfBlock {
   }
 };
 
-// The forests of all replicas and, where clusters are measured, their sizes and sums of projections, which
-// are 0.
+// The forests of all replicas and, if clusters are measured, their sizes and sums, which are 0.
 struct SweepMemory {
   int32_t *parent, *size;
   int64_t* sum;
@@ -154,7 +148,6 @@ __global__ void __launch_bounds__(kSweepThreads, 1)
     for (int32_t site = begin + int32_t(threadIdx.x); site - lane() < end; site += int32_t(blockDim.x))
       body(site, site < end);
   };
-  // Records the clusters of the update before.
   const auto measure_clusters = [&](int32_t update) {
     SizeSums sizes{};
     int64_t limbs[kProjectedLimbs] = {};
@@ -246,7 +239,7 @@ __global__ void __launch_bounds__(kSweepThreads, 1)
         if (!(bonds >> axis & 1)) continue;
         const int32_t next = chunk.next[axis][local] - begin;
         if (next < 0 || next >= end - begin) continue;
-        // The site before has followed such a bond, if both are of one run, and those that they lead to.
+        // The site before has followed such a bond if both it and the next sites are of one run.
         const bool both = axis != kRowAxis && left & ChunkMemory::kJoined && left >> axis & 1;
         if (both && next > 0 && chunk.bonds[next - 1] & ChunkMemory::kAlongRow) continue;
         unite<InBlock>(chunk.parent, local, next);

@@ -1,15 +1,10 @@
-// Connected components of a graph by one breadth-first search after another: Kernel 3 of Hawick, Leist and
-// Playne. Fills roots[v] with the smallest vertex of v's component, for compressed sparse rows that list
-// every arc from both ends.
-//
-// A search starts at the first vertex without a root, which is the smallest of its component. A sweep gives
-// every vertex a thread; those of the frontier give their root to the neighbours that have none, and put them
-// in the next frontier (bfs_sweep). Two frontiers, so that a vertex reached in a sweep is not taken for one
-// of that sweep. If the sweep has reached no vertex, the next search is started (bfs_seek).
-// Cost: a component takes as many sweeps as its smallest vertex has levels of vertices around it, and each
-// reads a byte for every vertex of the graph; two launches a sweep. All searches together read each arc once,
-// and seek among all vertices once. One thread looks at all neighbours of a vertex. Source: Hawick, Leist and
-// Playne 2010, section 4.3.3, after Harish and Narayanan 2007.
+// Kernel 3 of Hawick, Leist and Playne: one breadth-first search after another. Fills roots[v] with the
+// smallest vertex of v's component, for rows that list every arc from both ends. A search starts at the first
+// vertex without a root, the smallest of its component (bfs_seek). A sweep gives every vertex a thread; those
+// of the frontier give their root to neighbours that have none, and put them in the next frontier
+// (bfs_sweep). Cost: as many sweeps, of two launches, as a component has levels; each reads a byte per
+// vertex, and all together each arc once. Source: Hawick, Leist and Playne 2010, section 4.3.3, after Harish
+// and Narayanan 2007.
 #pragma once
 
 #include "cuda/core/sweeps.cuh"
@@ -19,7 +14,7 @@ namespace conncomp {
 constexpr int kBfsThreads = 256, kMostBfsThreads = 512;
 constexpr int kSeekThreads = 1024, kSoughtByThread = 8;
 
-// Where the next search may start at the earliest, and how many have been started.
+// Where the next search may start at the earliest, and the number started.
 struct BfsSearches {
   int64_t first_candidate, started;
 };
@@ -60,7 +55,7 @@ __global__ void __launch_bounds__(kMostBfsThreads, resident_blocks(kMostBfsThrea
   report_changes(last_change, sweep, reached);
 }
 
-// Starts the next search if the present one has reached its end. One block of kSeekThreads.
+// Starts the next search if the present one has ended. One block of kSeekThreads.
 template <class Index>
 __global__ void __launch_bounds__(kSeekThreads)
     bfs_seek(int64_t vertices, Index* roots, uint8_t* next_frontier, BfsSearches* searches,

@@ -1,14 +1,10 @@
-// Connected components of an array by propagation along rows: Kernel C. Fills label[i] with the smallest
-// index of i's component, or -1 for background.
-//
-// Every cell starts with its index (start_labels). A sweep has two passes for each axis, forward and
-// backward; in each, a thread goes along a row of cells and carries the lowest label from cell to cell, as
-// long as they are linked (propagate_along); where cells are neighbours across edges and corners too, it also
-// looks at other rows' cells beside the one it comes from. On a periodic axis, the first cell looks at the
-// last. Sweeps go on until none changes. Cost: a pass reads values and labels once, and those of other rows
-// where edges and corners connect; only along the axes before the last do threads read what lies side by
-// side. A label goes through a whole row in one pass, so there are as many sweeps as a path has bends. No
-// memory beyond the labels. Source: Hawick, Leist and Playne 2010, section 5.2.3 and Algorithm 7.
+// Kernel C: propagation along rows. Fills label[i] with the smallest index of i's component, or -1 for
+// background. Every cell starts with its index (start_labels). A sweep has passes forward and backward along
+// each axis, in which a thread carries the lowest label along a row of cells, as long as they are linked, and
+// looks at cells of other rows that are neighbours of the cell it leaves (propagate_along). On a periodic
+// axis, the first cell looks at the last. Sweeps go on until none changes. Cost: a pass reads values and
+// labels once, and those of other rows where edges and corners connect; as many sweeps as a path has bends.
+// Source: Hawick, Leist and Playne 2010, section 5.2.3 and Algorithm 7.
 #pragma once
 
 #include "cuda/grid/cells.cuh"
@@ -30,7 +26,6 @@ __global__ void __launch_bounds__(kRowThreads)
   for (int64_t row = grid_thread(); row < rows; row += grid_threads()) {
     Cell<rank, Index> cell = first_of_row<Index>(grid, axis, row);
     if (direction < 0) cell.move(grid, axis, Index(length - 1));
-    // The cell behind, which is carried along.
     Index index_behind = -1, label_behind = -1;
     Site site_behind{};
     for (int64_t n = 0; n < length; ++n) {

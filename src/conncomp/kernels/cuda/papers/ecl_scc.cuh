@@ -1,11 +1,9 @@
-// Strong components of a directed graph by ECL-SCC. Fills roots[v] with the smallest vertex of v's strong
-// component, for a list of arcs.
-//
-// Each vertex has a signature, its extremes (extremes.cuh). A block passes them along its arcs until nothing
-// changes there (ecl_scc_sweep), in sweeps of all blocks until none changes anything. Then a vertex with two
-// equal entries is in the component of that vertex. Arcs whose ends differ, or are told, are dropped
-// (ecl_scc_drop), the ends of others start anew (ecl_scc_start), until no arcs are left. Cost: arcs read once
-// a sweep. Two entries a vertex, and two lists of arcs. Source: Alabandi, Sands, Biros and Burtscher 2023.
+// ECL-SCC: fills roots[v] with the smallest vertex of v's strong component, for a list of arcs. Each vertex
+// has a signature, its extremes (extremes.cuh), which blocks pass along arcs until nothing changes
+// (ecl_scc_sweep). A vertex with two equal entries is in the component of that vertex. Arcs whose ends differ
+// or are settled are dropped (ecl_scc_drop), the ends of others start anew (ecl_scc_start), until no arcs are
+// left. Cost: arcs read once a sweep; two entries per vertex, and two lists of arcs. Source: Alabandi, Sands,
+// Biros and Burtscher 2023.
 #pragma once
 
 #include "cuda/graph/extremes.cuh"
@@ -15,8 +13,7 @@ namespace conncomp {
 
 constexpr int kEclSccThreads = 512;
 
-// Before the first round all vertices are made to know themselves only; before the others, for which
-// `vertices` is 0, the ends of arcs.
+// In the first round all vertices start with themselves; in others, where `vertices` is 0, the ends of arcs.
 template <class Vertex>
 __global__ void __launch_bounds__(kEclSccThreads, resident_blocks(kEclSccThreads))
     ecl_scc_start(int64_t vertices, int64_t arcs, const Vertex* __restrict__ sources,
@@ -47,7 +44,7 @@ __global__ void __launch_bounds__(kEclSccThreads, resident_blocks(kEclSccThreads
   report_changes(last_change, sweep, changed);
 }
 
-// Copies the arcs whose ends are alike and not told, in any order.
+// Copies the arcs whose ends are alike and not settled, in any order.
 template <class Vertex>
 __global__ void __launch_bounds__(kEclSccThreads, resident_blocks(kEclSccThreads))
     ecl_scc_drop(int64_t arcs, const Vertex* __restrict__ sources, const Vertex* __restrict__ targets,
@@ -67,7 +64,7 @@ __global__ void __launch_bounds__(kEclSccThreads, resident_blocks(kEclSccThreads
   }
 }
 
-// A vertex whose entries differ has lost its last arc in a round that did not tell it: it is alone.
+// A vertex whose entries differ lost its last arc in a round that did not settle it: it is alone.
 template <class Vertex, class Index>
 __global__ void __launch_bounds__(kEclSccThreads, resident_blocks(kEclSccThreads))
     ecl_scc_finish(int64_t vertices, Extremes<Vertex> extremes, Index* __restrict__ roots) {

@@ -1,10 +1,8 @@
-// Connected components of a graph by lowering the labels along edges: Kernel 1 of Hawick, Leist and Playne.
-// Fills labels[v] with the smallest vertex of v's component, for a list of edges.
-//
-// Every vertex is labelled with itself. A sweep gives every edge a thread, which lowers the higher label of
-// its ends to the other, which later threads see in the same sweep; until one changes nothing. Cost: a sweep
-// reads all edges and two labels for each; at most as many sweeps as the longest of all shortest paths has
-// edges, and one more. Source: Hawick, Leist and Playne 2010, section 4.3.1 and Algorithm 2.
+// Kernel 1 of Hawick, Leist and Playne: fills labels[v] with the smallest vertex of v's component, for a list
+// of edges. Every vertex starts with itself; a sweep gives every edge a thread, which lowers the higher label
+// of its ends to the other, until a sweep changes nothing. Cost: a sweep reads all edges and two labels each;
+// at most one sweep more than the longest shortest path has edges. Source: Hawick, Leist and Playne 2010,
+// section 4.3.1 and Algorithm 2.
 #pragma once
 
 #include "cuda/graph/roots.cuh"
@@ -19,16 +17,8 @@ __global__ void __launch_bounds__(kMostEdgePropagationThreads, resident_blocks(k
                      const Vertex* __restrict__ dst, Index* labels, int64_t* last_change, int64_t sweep) {
   if (!is_due(last_change, sweep)) return;
   bool changed = false;
-  for (int64_t edge = grid_thread(), end = *edges; edge < end; edge += grid_threads()) {
-    const Vertex u = src[edge], v = dst[edge];
-    const Index label_of_u = Shared::load(labels + u), label_of_v = Shared::load(labels + v);
-    if (label_of_u == label_of_v) continue;
-    if (label_of_u < label_of_v)
-      Shared::fetch_min(labels + v, label_of_u);
-    else
-      Shared::fetch_min(labels + u, label_of_v);
-    changed = true;
-  }
+  for (int64_t edge = grid_thread(), end = *edges; edge < end; edge += grid_threads())
+    if (lower_higher<Shared>(labels, src[edge], dst[edge])) changed = true;
   report_changes(last_change, sweep, changed);
 }
 

@@ -1,18 +1,13 @@
-// A cluster of one chosen site in each tile, grown along its wave front: Weigel's few-cluster update. Fills
-// new_spins with the spins after an update in which the clusters of chosen sites may flip.
-//
-// A block takes a tile and grows the cluster of its chosen site, wherever in the lattice that leads
-// (grow_clusters). New sites wait in the block's queue, with as many places as the lattice has sites, as a
-// claim is then one atomic addition; each thread takes one, draws its bonds to equal spins, and claims the
-// sites behind active ones. A site is claimed once, for the tile whose block is first. When a front meets a
-// site of another tile, the two are united in a forest of tiles (settle_growths). Then all claimed sites of a
-// cluster flip or none (flip_growths), as its smallest site decides: the very update of choose_clusters and
-// flip_clusters, which label all clusters first. Unlike the paper's, spins do not flip while clusters grow:
-// two chosen sites may lie in one cluster, whose parts would each decide for themselves, and with a
-// probability below one a cluster would be torn, so that the update would no longer be exact. As many blocks
-// share a queue as memory has room for, one after the other. Cost: about two Philox calls for each site of a
-// cluster, an atomic access for each active bond; as many rounds as a front takes, with two barriers each. A
-// queue of all sites for each block. Source: Weigel 2011, section III (point 3 and equation 27).
+// Weigel's few-cluster update: grows the cluster of one chosen site in each tile along its wave front, and
+// fills new_spins with the spins after an update in which these clusters may flip. A block grows the cluster
+// of its tile's site through the whole lattice (grow_clusters): new sites wait in a queue of as many places
+// as the lattice has sites; a thread takes one, draws its bonds to equal spins, and claims the sites behind
+// active ones, each for the first tile. Tiles whose fronts meet are united (settle_growths). All claimed
+// sites of a cluster then flip or none, as its smallest site decides (flip_growths), as in choose_clusters
+// and flip_clusters. Unlike the paper's, spins do not flip during growth: two chosen sites may share a
+// cluster, and parts that decided apart would tear it. Blocks share queues as memory requires. Cost: two
+// Philox calls per site of a cluster, an atomic access per active bond, two barriers a round. Source: Weigel
+// 2011, section III (point 3 and equation 27).
 #pragma once
 
 #include "cuda/models/clusters.cuh"
@@ -20,7 +15,7 @@
 
 namespace conncomp {
 
-// Laid out as in few_cluster.py. Seeds are numbered tile by tile, one replica after the other.
+// Laid out as in few_cluster.py. Seeds are numbered by replica and tile.
 template <class Index>
 struct Growths {
   Index* owner;   // of each site: the seed that has claimed it, or -1
@@ -40,14 +35,13 @@ __global__ void __launch_bounds__(kSpinThreads) reset_growths(Growths<Index> gro
   }
 }
 
-// A seed's view of its replica.
 template <class Index>
 struct Growth {
   const Growths<Index>& growths;
   Index seed;
   Index* owner;
 
-  // Claims a site; if another seed has it, the two have one cluster. Returns whether it is new.
+  // Claims a site, or unites the clusters if another seed has it. Returns whether it is new.
   __device__ bool claim(int64_t site) const {
     Index held = Current::load(owner + site);
     if (held == Index(-1)) held = Current::compare_exchange(owner + site, Index(-1), seed);
@@ -57,7 +51,7 @@ struct Growth {
   }
 };
 
-// Calls body(site, axis, neighbour) for the bonds at a site, those of its own and those of sites before it.
+// Calls body(site, axis, neighbour) for the bonds of a site with those after it and before it.
 template <class Body>
 __device__ inline void for_each_bond_at(const Lattice& lattice, int64_t site, Body&& body) {
   int64_t stride = 1, quotient = site;
@@ -115,7 +109,7 @@ __global__ void __launch_bounds__(1024)
   }
 }
 
-// Lowers what the root of each cluster's seeds has to the smallest site of all its parts.
+// Gives the root of each cluster's seeds the smallest site of all.
 template <class Index>
 __global__ void __launch_bounds__(kSpinThreads) settle_growths(Growths<Index> growths) {
   for (int64_t seed = grid_thread(); seed < growths.seeds; seed += grid_threads()) {

@@ -43,7 +43,7 @@ _GROWTHS = np.dtype(
 
 
 def threads_of_block(gpu: Gpu, seeds: int) -> int:
-    """Return how many threads grow a cluster, of so many in all: equation 27."""
+    """Return how many threads grow a cluster, for so many seeds in all: equation 27."""
     held = gpu.resident_threads // gpu.multiprocessors
     share = held / min(max(seeds / gpu.multiprocessors, 1), MOST_BLOCKS)
     return max(WARP, int(min(MOST_THREADS, share)) // WARP * WARP)
@@ -61,8 +61,8 @@ class WaveFronts:
     ) -> None:
         """Fill `new` with the spins after an update.
 
-        `probabilities` are those of bonds, for each replica; `tiles` and `choice` are
-        ``ChoiceTiles`` and ``Choice`` of ``clusters.cuh``.
+        `probabilities` are those of bonds by replica; `tiles` and `choice` are ``ChoiceTiles`` and
+        ``Choice`` of ``clusters.cuh``.
         """
         gpu, lattice, index = self._gpu, self._replicas.lattice, self._index
         edges = tiles["edge"][-lattice.ndim :]

@@ -1,14 +1,12 @@
-// Strong components of a directed graph by forward and backward searches that divide it. Fills roots[v] with
-// the smallest vertex of v's strong component, for a list of arcs.
-//
-// Vertices are in classes, at first in one, and no component is in two of them. A round begins with a trim:
-// what has no arc to others of its class, or none from there, is a component of its own (divide_mark,
-// divide_trim). In each class the smallest of the other vertices starts a search along arcs and one against
-// them, within the class (divide_seek, divide_sweep). What both have reached is its component. What one has
-// reached, or none, are three new classes (divide_split, divide_move), called by their smallest vertices.
-// Cost: each round takes as many sweeps over all arcs as its longest search has levels. A path in the order
-// of its vertices takes half as many rounds as it has vertices. Six entries a vertex. Source: Fleischer,
-// Hendrickson and Pinar 2000; on the GPU Barnat, Bauch, Brim and Češka 2011, to which Maddix 2014 refers.
+// Strong components by forward and backward searches that divide a graph. Fills roots[v] with the smallest
+// vertex of v's strong component, for a list of arcs. Vertices are in classes, at first one, and no component
+// is in two. A round trims vertices without arcs to, or from, others of their class: each is a component
+// (divide_mark, divide_trim). In each class the smallest other vertex starts a search along arcs and one
+// against them (divide_seek, divide_sweep). What both reach is its component; what one reaches, or none, are
+// three new classes (divide_split, divide_move). Cost: each round sweeps over all arcs as often as its
+// longest search has levels; a path in order takes half as many rounds as vertices. Six entries per vertex.
+// Source: Fleischer, Hendrickson and Pinar 2000; on the GPU Barnat, Bauch, Brim and Češka 2011, to which
+// Maddix 2014 refers.
 #pragma once
 
 #include "cuda/graph/roots.cuh"
@@ -16,13 +14,12 @@
 namespace conncomp {
 
 constexpr int kDividing = 256;  // threads
-// What reaches a vertex and what it reaches: by arcs of its class, and then by the searches.
+// By arcs of its class, then by searches.
 constexpr uint32_t kReached = 1, kReaching = 2, kReachedAndReaching = 3;
-// Smallest vertices are sought of four kinds of classes: the new ones by their bits, 0 to 2, and those
-// present.
+// The kinds of classes whose smallest vertices are sought: new ones by their bits, 0 to 2, and present ones.
 constexpr int kPresent = 3, kKinds = 4;
 
-// A round begins. In the first all vertices are in one class.
+// Begins a round; in the first all vertices are in one class.
 template <class Vertex>
 __global__ void __launch_bounds__(kDividing)
     divide_start(int64_t vertices, int64_t round, Vertex* __restrict__ classes,
@@ -44,7 +41,6 @@ __device__ inline bool set_bit(uint32_t* entry, uint32_t bit) {
   return true;
 }
 
-// Whether the arc u -> v stays in a class.
 template <class Vertex>
 __device__ inline bool is_inside(const Vertex* classes, Vertex u, Vertex v) {
   return u != v && classes[u] >= 0 && classes[u] == classes[v];
@@ -62,7 +58,7 @@ __global__ void __launch_bounds__(kDividing)
   }
 }
 
-// Tells the vertices that lack one kind of arc, and finds the smallest of the others of each class.
+// Settles vertices that lack one kind of arc, and finds the smallest other vertex of each class.
 template <class Vertex, class Index>
 __global__ void __launch_bounds__(kDividing)
     divide_trim(int64_t vertices, Vertex* __restrict__ classes, uint32_t* __restrict__ reached,
@@ -79,7 +75,7 @@ __global__ void __launch_bounds__(kDividing)
   }
 }
 
-// Calls each class by its smallest vertex, and starts both searches there.
+// Names each class by its smallest vertex, and starts both searches there.
 template <class Vertex>
 __global__ void __launch_bounds__(kDividing)
     divide_seek(int64_t vertices, Vertex* __restrict__ classes, uint32_t* __restrict__ reached,
@@ -106,7 +102,7 @@ __global__ void __launch_bounds__(kDividing)
   report_changes(last_change, sweep, changed);
 }
 
-// Tells what both searches have reached, and finds the smallest vertex of each new class.
+// Settles what both searches reached, and finds the smallest vertex of each new class.
 template <class Vertex, class Index>
 __global__ void __launch_bounds__(kDividing)
     divide_split(int64_t vertices, Vertex* __restrict__ classes, const uint32_t* __restrict__ reached,

@@ -1,18 +1,13 @@
-// Connected components of an array by label equivalence: Kernel D. Fills label[i] with the smallest index of
-// i's component, or -1 for background.
-//
-// At first every cell has a label of its own, which refers to itself. Then, until no cell is linked to one of
-// a lower label: each cell that is lets its label refer to the lowest (equivalence_scan); each label in use
-// is pointed to the end of its chain of references (equivalence_analyse); each cell takes what its label
-// refers to (equivalence_relabel). Only cells that carry their own index follow chains.
-// With several cells a thread, one below the other, the scan finds more of its neighbours in the cache. Cells
-// may store the lowest label without an atomic minimum: any of several then wins, and the others find their
-// links in the next sweep. And the first sweep may be one of Kernel B, which leaves fewer labels: a label is
-// then in use whose own cell has got a lower one, and its chain goes on one reference a sweep.
-// Cost: a sweep reads the values and labels of all neighbours, and labels four times; sweeps grow about as
-// the logarithm of the longest path through a component. One label-sized array beside the labels. Source:
-// Hawick, Leist and Playne 2010, section 5.2.4 and Algorithm 8, whose chains are followed by `ref`; shapes of
-// blocks, several cells a thread, a first sweep in shared memory and stores are of Maddix 2014.
+// Kernel D: label equivalence. Fills label[i] with the smallest index of i's component, or -1 for background.
+// At first every cell has a label of its own, which refers to itself. Until no cell is linked to one of a
+// lower label, each cell that is lets its label refer to the lowest (equivalence_scan), each label in use is
+// pointed to the end of its chain of references by the cell that has its own index (equivalence_analyse), and
+// each cell takes what its label refers to (equivalence_relabel). Options: several cells a thread, for the
+// cache; stores instead of atomic minima, of which any wins and the others follow in the next sweep; a first
+// sweep of Kernel B, after which chains may go on one reference a sweep. Cost: a sweep reads the values and
+// labels of all neighbours and labels four times; sweeps grow as the logarithm of the longest path. One more
+// array of labels. Source: Hawick, Leist and Playne 2010, section 5.2.4 and Algorithm 8, whose chains are
+// followed by `ref`; options: Maddix 2014.
 #pragma once
 
 #include "core/union_find.h"
@@ -22,8 +17,7 @@ namespace conncomp {
 
 constexpr int kEquivalenceThreads = 256;
 
-// A grid of which a block of threads has so many cells, along the last axis and the last but one. Laid out as
-// in label_equivalence.py.
+// A grid, and the cells of a block along the last two axes. Laid out as in hawick_arrays.py.
 template <int rank>
 struct CellBlocks {
   Grid<rank> grid;

@@ -1,29 +1,24 @@
-// Connected components of an array by propagation within blocks: Kernel B. Fills label[i] with the smallest
-// index of i's component, or -1 for background.
-//
-// Every cell starts with its index (start_labels). A sweep takes the lowest label among the neighbours that a
-// cell is linked to, as Kernel A does, and then lets these labels propagate within a block of cells along the
-// last two axes, in shared memory, until none there changes (propagate_in_blocks); until a sweep changes
-// nothing. Which neighbours in the block a cell is linked to is kept for the sweep, a bit each.
-// Cost: a label goes about one block a sweep; each sweep reads the values and labels of all neighbours. No
-// memory beyond the labels. Source: Hawick, Leist and Playne 2010, section 5.2.2 and Algorithm 6; the shapes
-// of blocks and several cells a thread are after Maddix 2014.
+// Kernel B: propagation within blocks. Fills label[i] with the smallest index of i's component, or -1 for
+// background. Every cell starts with its index (start_labels). A sweep takes the lowest label among linked
+// neighbours, as Kernel A, and lets labels propagate within a block of cells along the last two axes in
+// shared memory, until none changes (propagate_in_blocks); links within the block are kept as bits. Cost: a
+// label goes about one block a sweep; each reads the values and labels of all neighbours. Source: Hawick,
+// Leist and Playne 2010, section 5.2.2 and Algorithm 6; shapes of blocks and several cells a thread: Maddix
+// 2014.
 #pragma once
 
 #include "cuda/grid/cells.cuh"
 
 namespace conncomp {
 
-// Steps along the last two axes, which stay in the plane of a block.
 using PlaneSteps = Steps<2>;
 
-// The code of such a step among those along all axes: none is made along the others.
 template <int rank>
 __device__ inline int code_in_array(int plane_code) {
   return Steps<rank>::kNoStep - PlaneSteps::kNoStep + plane_code;
 }
 
-// Which neighbours in the block its cell at x, y is linked to: a bit for each code of PlaneSteps.
+// The neighbours in the block that the cell at x, y is linked to, by codes of PlaneSteps.
 template <class Rule, int rank, class Index>
 __device__ inline uint16_t links_in_block(const Grid<rank>& grid, const Rule& rule,
                                           const BlockOfCells<rank, Index>& block,
@@ -43,7 +38,7 @@ __device__ inline uint16_t links_in_block(const Grid<rank>& grid, const Rule& ru
   return links;
 }
 
-// Shared memory: an Index and 16 bits for each cell of a block.
+// Shared memory: an Index and 16 bits per cell of a block.
 template <class Rule, int rank, class Index>
 __global__ void __launch_bounds__(1024)
     propagate_in_blocks(Grid<rank> grid, Rule rule, int32_t width, int32_t height,
@@ -56,14 +51,7 @@ __global__ void __launch_bounds__(1024)
   for_each_block<Index>(grid, width, height, [&](const BlockOfCells<rank, Index>& block) {
     block.for_each_of_thread(grid, width, [&](const Cell<rank, Index>& cell, int x, int y) {
       const Index label = Shared::load(labels + cell.index);
-      Index lowest = label;
-      if (label >= 0) {
-        const auto site = rule.site(values, cell.offset);
-        for_each_neighbour(grid, cell, [&](const Neighbour<Index>& neighbour) {
-          if (linked_to(rule, values, site, neighbour))
-            lowest = lower_label(lowest, Shared::load(labels + neighbour.index));
-        });
-      }
+      const Index lowest = label < 0 ? label : lowest_around(grid, rule, values, labels, cell, label);
       changed |= lowest < label;
       InBlock::store(block_labels + y * width + x, lowest);
       links[y * width + x] = label < 0 ? uint16_t(0) : links_in_block(grid, rule, block, cell, x, y, values);
@@ -74,14 +62,14 @@ __global__ void __launch_bounds__(1024)
       block.for_each_of_thread(grid, width, [&](const Cell<rank, Index>&, int x, int y) {
         Index* place = block_labels + y * width + x;
         const Index label = InBlock::load(place);
-        Index lowest = label;
+        Index lowered_label = label;
         for (unsigned int codes = links[y * width + x]; codes != 0; codes &= codes - 1) {
-          const int code = __ffs(int(codes)) - 1;
+          const int code = lowest(codes);
           const int distance = PlaneSteps::step(code, 1) * width + PlaneSteps::step(code, 0);
-          lowest = lower_label(lowest, InBlock::load(place + distance));
+          lowered_label = lower_label(lowered_label, InBlock::load(place + distance));
         }
-        if (lowest == label) return;
-        InBlock::store(place, lowest);
+        if (lowered_label == label) return;
+        InBlock::store(place, lowered_label);
         lowered = true;
       });
       return lowered;

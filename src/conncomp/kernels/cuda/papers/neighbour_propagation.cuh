@@ -1,17 +1,15 @@
-// Connected components of an array by neighbour propagation: Kernel A. Fills label[i] with the smallest index
-// of i's component, or -1 for background.
-//
-// Every cell starts with its index (start_labels) and takes the lowest label among the neighbours that it is
-// linked to, again and again until none changes (propagate). Cost: a sweep reads the values and labels of all
-// neighbours; as many sweeps as the longest shortest path through a component is long. No memory beyond the
-// labels. Source: Hawick, Leist and Playne 2010, section 5.2.1; shapes of blocks after Maddix 2014.
+// Kernel A: neighbour propagation. Fills label[i] with the smallest index of i's component, or -1 for
+// background. Every cell starts with its index (start_labels) and takes the lowest label among linked
+// neighbours, until none changes (propagate). Cost: a sweep reads the values and labels of all neighbours; as
+// many sweeps as the longest shortest path. Source: Hawick, Leist and Playne 2010, section 5.2.1; shapes of
+// blocks: Maddix 2014.
 #pragma once
 
 #include "cuda/grid/cells.cuh"
 
 namespace conncomp {
 
-// Only a cell's own thread writes its label, and always a lower one.
+// Only a cell's own thread writes its label, and only a lower one.
 template <class Rule, int rank, class Index>
 __global__ void __launch_bounds__(1024) propagate(Grid<rank> grid, Rule rule, int32_t width, int32_t height,
                                                   const typename Rule::Value* __restrict__ values,
@@ -21,12 +19,7 @@ __global__ void __launch_bounds__(1024) propagate(Grid<rank> grid, Rule rule, in
   for_each_cell<Index>(grid, width, height, [&](const Cell<rank, Index>& cell) {
     const Index label = Shared::load(labels + cell.index);
     if (label < 0) return;
-    const auto site = rule.site(values, cell.offset);
-    Index lowest = label;
-    for_each_neighbour(grid, cell, [&](const Neighbour<Index>& neighbour) {
-      if (linked_to(rule, values, site, neighbour))
-        lowest = lower_label(lowest, Shared::load(labels + neighbour.index));
-    });
+    const Index lowest = lowest_around(grid, rule, values, labels, cell, label);
     if (lowest == label) return;
     Shared::store(labels + cell.index, lowest);
     changed = true;

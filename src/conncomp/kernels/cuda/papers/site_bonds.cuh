@@ -1,18 +1,14 @@
-// Bonds of spins, activated site by site: as Weigel does it, a byte of bonds for each site.
-//
-// Fills bonds_of_site[i] with a bit for each axis whose bond at site i is active, and counts the bonds that
-// could be and those that are: the same bonds as activate_bonds draws, which takes 64 sites at a time. A
-// thread takes one site, four in a square, or a column of four, and draws the digits of each bond between
-// equal spins until one decides (bernoulli). With one site a thread has little to do while it waits for
-// memory, which is what the paper found the others to be better at. Cost: half a Philox call or more for each
-// bond between equal spins, of which 64 sites of a word share one. Source: Weigel 2011, section II.A.
+// Bonds of spins activated site by site, a byte of bonds for each site, as Weigel does. Fills
+// bonds_of_site[i] with a bit for each axis whose bond at site i is active, and counts possible and active
+// bonds: the bonds that activate_bonds draws for 64 sites at a time. A thread takes one site, four in a
+// square, or a column of four; one alone has little to do while it waits for memory, as the paper found.
+// Cost: half a Philox call or more per bond between equal spins. Source: Weigel 2011, section II.A.
 #pragma once
 
 #include "cuda/models/spins.cuh"
 
 namespace conncomp {
 
-// Where the spin of a site lies.
 struct SitePlace {
   int64_t word;
   int bit;
@@ -25,8 +21,7 @@ __device__ inline int state_at(const Lattice& lattice, const Bits64* spins, cons
   return state_of(spins + place.word, lattice.words(), lattice.planes, place.bit);
 }
 
-// The next site along an axis, on the side of `direction`; -1 if there is none. `at` is the site's place
-// along the axis, where sites beside each other are `stride` apart.
+// The next site in a direction along an axis of some stride, or -1; `at` is the site's place there.
 __device__ inline int64_t next_site(const Lattice& lattice, int64_t site, int axis, int64_t at,
                                     int64_t stride, int direction) {
   const int64_t length = lattice.length[axis], to = at + direction;
@@ -34,7 +29,6 @@ __device__ inline int64_t next_site(const Lattice& lattice, int64_t site, int ax
   return lattice.closes(axis) ? site - direction * (length - 1) * stride : -1;
 }
 
-// Whether the bond of a site along an axis, which joins equal spins, is active.
 __device__ inline bool is_active(const Draws& draws, const SitePlace& place, int axis, Bits64 probability) {
   return bernoulli(draws, Bits64(place.word), axis, probability, Bits64(1) << place.bit) != 0;
 }

@@ -1,31 +1,16 @@
-// Connected components of a graph by hooking trees along edges: after Soman, as Wang corrects it. Fills
-// parent[v] with the smallest vertex of v's component, for a list of edges.
-//
-// Every vertex starts as a tree. A sweep gives every edge a thread. If both ends have one parent, the edge is
-// marked and never looked at again; if not, the root of one end is hooked under that of the other
-// (soman_hook). Even sweeps hook the larger root under the smaller, odd ones the smaller under the larger, so
-// that a root between many others is what they are hooked under in the next sweep. Then all vertices are
-// pointed to their roots (soman_jump), over more and more levels, until every edge is marked. Or vertices are
-// pointed to their roots once, after that, and until then edges follow parents to the roots (kFollows). As
-// roots may then be any vertex of their tree, at last its members lower the entry of the root to the smallest
-// of them (soman_lower) and take over what is there (soman_finish).
-// Rules (Hook): that is kRoots. Soman's stores to a parent, whatever it is (kParents); after jumps that is a
-// root, and without them his sweeps do not end. Wang's stores to that parent and to the end below it (kEnds).
-// Without jumps parents may then lead round in a circle, which soman_check looks for before anybody follows
-// them; and in any case edges may be marked whose ends are in different trees, so soman_send_back unmarks
-// them after the jumps. Of several stores to an entry in a sweep any wins, or (kOutermost) the smallest where
-// the larger root is hooked, the largest where the smaller one is. No lost updates: what a marked edge has
-// done is kept in parents only. Wang's stores to ends that are not roots replace the one link of a vertex to
-// a tree to which only marked edges lead, and it is lost if another store to the same root wins. By kRoots a
-// sweep stores to entries that were roots before it, so nothing older is replaced. An edge that stores is not
-// marked in that sweep, so it still joins its ends in the next, where it is marked or stores again; so Wang's
-// stagnant trees are sent back. An edge that follows parents may be marked for a store of this sweep that is
-// then replaced: the edge that stored it is not marked, and still joins what was joined. No cycles: all roots
-// that get a parent in a sweep get a smaller one, or all a larger one. By kEnds, too, if trees are flat:
-// leaves get roots, and no root gets a leaf. Cost: a sweep reads a byte of every edge, the ends and two
-// parents of those not marked, and all vertices, with two random accesses each and more where trees were
-// hooked in chains. Source: Wang 2013, "An Implementation of Connected Component Algorithm on GPU"; Soman,
-// Kothapalli and Narayanan 2010, "A Fast GPU Algorithm for Graph Connectivity".
+// Soman's hooking of trees along edges, as Wang corrects it. Fills parent[v] with the smallest vertex of v's
+// component, for a list of edges. Every vertex starts as a tree. A sweep gives every edge a thread
+// (soman_hook): if both ends have one parent it marks the edge for good, else it hooks the root of one end
+// under that of the other, the larger in even sweeps, the smaller in odd ones. Vertices are pointed to their
+// roots (soman_jump) each sweep, or once at the end (kFollows); at last the smallest member replaces the root
+// (soman_lower, soman_finish). Hook: kRoots stores to roots. kParents, Soman's, stores to any parent and ends
+// only with jumps. kEnds, Wang's, stores to the parent and the end below it: without jumps parents may form
+// circles (soman_check), and edges between trees may be marked, as a store may replace a tree's only link
+// (soman_send_back). Of several stores any wins, or (kOutermost) the outermost. An edge that stores is not
+// marked in that sweep, so it joins its ends in the next. There are no cycles: roots get smaller parents in a
+// sweep, or all larger ones; by kEnds only if trees are flat. Cost: a sweep reads a byte per edge, ends and
+// parents of unmarked ones, and all vertices. Source: Wang 2013, "An Implementation of Connected Component
+// Algorithm on GPU"; Soman, Kothapalli and Narayanan 2010, "A Fast GPU Algorithm for Graph Connectivity".
 #pragma once
 
 #include "cuda/graph/roots.cuh"
@@ -34,7 +19,7 @@ namespace conncomp {
 
 constexpr int kSomanThreads = 256;
 
-// The root that a vertex had at some moment of this sweep, or before it.
+// The root of a vertex at some moment of this sweep, or before it.
 template <bool kFollows, class Index>
 __device__ inline Index soman_root(const Index* parent, Index v) {
   Index ancestor = Shared::load(parent + v);
@@ -46,7 +31,7 @@ __device__ inline Index soman_root(const Index* parent, Index v) {
 
 enum class Hook { kRoots, kParents, kEnds };
 
-// Stores a parent to an entry; `lowers` says that all stores of the sweep are to lower theirs.
+// Stores a parent; `lowers` says that all stores of the sweep lower their entries.
 template <bool kOutermost, class Index>
 __device__ inline void soman_store(Index* entry, Index target, bool lowers) {
   if constexpr (!kOutermost)
@@ -74,7 +59,7 @@ __global__ void __launch_bounds__(kSomanThreads, resident_blocks(kSomanThreads))
       continue;
     }
     const Index child = (a > b) == larger_is_child ? a : b, target = child == a ? b : a;
-    // By kRoots most edges of a hub come too late, or with less: they need not queue for its entry.
+    // By kRoots most edges of a hub come too late or with less, and need not queue for its entry.
     const Index held = kHook == Hook::kRoots ? Shared::load(parent + child) : child;
     const bool stores = kOutermost ? (target < held) == larger_is_child && target != held : held == child;
     if (stores) soman_store<kOutermost>(parent + child, target, larger_is_child);
@@ -84,7 +69,7 @@ __global__ void __launch_bounds__(kSomanThreads, resident_blocks(kSomanThreads))
   report_changes(last_change, sweep, unmarked);
 }
 
-// Only the thread of a vertex stores to its entry, so nothing that is lower in the tree is put back.
+// Only a vertex's own thread stores to its entry, so nothing lower is put back.
 template <class Index>
 __global__ void __launch_bounds__(kSomanThreads, resident_blocks(kSomanThreads))
     soman_jump(int64_t vertices, Index* parent, int64_t* last_change, int64_t sweep) {
@@ -97,8 +82,7 @@ __global__ void __launch_bounds__(kSomanThreads, resident_blocks(kSomanThreads))
   }
 }
 
-// Whether parents lead from a vertex round in a circle: Brent's search, in steps of about the path and
-// circle.
+// Whether parents lead from a vertex into a circle: Brent's search.
 template <class Index>
 __device__ inline bool soman_circles(const Index* parent, Index v) {
   Index passed = v;
@@ -114,7 +98,6 @@ __device__ inline bool soman_circles(const Index* parent, Index v) {
   }
 }
 
-// Counts the vertices whose parents lead round in a circle.
 template <class Index>
 __global__ void __launch_bounds__(kSomanThreads, resident_blocks(kSomanThreads))
     soman_check(int64_t vertices, const Index* parent, int64_t* circling) {
@@ -124,7 +107,7 @@ __global__ void __launch_bounds__(kSomanThreads, resident_blocks(kSomanThreads))
   add_for_block(circling_of_thread, circling);
 }
 
-// Unmarks the edges between stagnant trees, all of which are flat; if there are any, sweep 0 is due.
+// Unmarks the edges between stagnant trees, which are flat; sweep 0 is due if there are any.
 template <class Vertex, class Index>
 __global__ void __launch_bounds__(kSomanThreads, resident_blocks(kSomanThreads))
     soman_send_back(const int64_t* __restrict__ edges, const Vertex* __restrict__ src,
@@ -139,23 +122,20 @@ __global__ void __launch_bounds__(kSomanThreads, resident_blocks(kSomanThreads))
   report_changes(last_change, -1, unmarked);
 }
 
-// Lowers the entry of each root to the smallest member of its tree. What a root does after that, as it has
-// got a parent, changes nothing: the entry of the smallest member holds the root.
+// Lowers the entry of each root to its smallest member; the smallest member's entry holds the root.
 template <class Index>
 __global__ void __launch_bounds__(kSomanThreads, resident_blocks(kSomanThreads))
     soman_lower(int64_t vertices, Index* parent) {
   for (int64_t first = grid_thread() - lane(); first < vertices; first += grid_threads()) {
     const int64_t v = first + lane();
     const Index root = v < vertices ? Shared::load(parent + v) : Index(-1);
-    // Of the lanes with the same root the first has the smallest vertex.
     const bool smallest = lane() == __ffs(int(__match_any_sync(kAllLanes, root))) - 1;
     if (smallest && v < vertices && Index(v) < Shared::load(parent + root))
       Shared::fetch_min(parent + root, Index(v));
   }
 }
 
-// Points every vertex to the smallest of its tree, and counts these. The former root points to that already,
-// and stays.
+// Points every vertex to the smallest of its tree, and counts these; the former root does already.
 template <class Index>
 __global__ void __launch_bounds__(kSomanThreads, resident_blocks(kSomanThreads))
     soman_finish(int64_t vertices, Index* parent, int64_t* components) {

@@ -53,10 +53,10 @@ def fill_roots(
     hook: str = "roots",
     writes: str = "any",
 ) -> Any:
-    """Fill `roots` with the smallest vertex of each vertex's component.
+    """Fill `roots`, listing edges first where there are rows.
 
-    Of rows, a list of edges is made in `workspace`. Raise RuntimeError if `hook` is not "roots" and
-    `jump` is "end", and parents lead round in a circle or hooking does not end.
+    Raise RuntimeError if `hook` is not "roots" and `jump` is "end", and parents lead round in a
+    circle or hooking does not end.
     """
     *memory, marked, components, last_change = workspace.take(
         gpu, *memory_for_edges(graph), (graph.num_arcs, BYTE), (1, COUNT), LAST_CHANGE

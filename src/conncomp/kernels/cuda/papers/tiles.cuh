@@ -1,24 +1,13 @@
-// Connected components of an array or of a lattice with bonds, first within tiles, then across them. Fills
-// label[i] with the smallest index of i's component, or -1 for background. A bond is a pair of neighbours
-// that the link rule connects; the rule `Bonds` is given them.
-//
-// Every site starts with its index (start_labels). Each block labels a tile of B sites a side in shared
-// memory: one thread searches breadth-first (local_bfs) or goes through the bonds with union-find
-// (local_union_find), or all threads lower the labels at the ends of bonds until none changes
-// (local_self_label; a thread has one site, four, or a column). Tiles are consolidated by relaxation, where
-// the local roots at the ends of every bond between tiles are stored (prepare_relax) and lower each other's
-// label until none changes (relax), or by sewing, where those bonds unite trees of labels (sew): on a first
-// level within groups of two tiles a side, then of four, ..., at last across periodic borders. At the end
-// every site takes the label of its local root, or of its tree (flatten_tiles). Trees: in tiles the smaller
-// of two is hooked under the larger, or else the larger index under the smaller; finds leave paths as they
-// are, or point all of a path to its root, his partial path compression. The trees of `sew`, unlike his, are
-// hooked by index, since the root must be the smallest one; so whole seams are sewn at once, a thread a site.
-// Sewing as he has it goes through the seams of a group one bond after the other and hooks by size
-// (sew_by_size), in a forest of its own (plant_trees), whose roots keep the smallest index of their tree in
-// their labels (collect_trees). Cost: with C bonds a side of a tile, relaxation stores 2 C indices each and
-// takes about as many sweeps as tiles lie on a path through a component; sewing stores nothing beyond the
-// labels. Local work: B^2 steps of one thread (bfs, union-find) or about B passes of all (self-labelling).
-// Source: Weigel 2011, section II.B and C.
+// Weigel's tiles: labels tiles first, then consolidates them. Fills label[i] with the smallest index of i's
+// component, or -1 for background. Every site starts with its index (start_labels). A block labels a tile of
+// B sites a side in shared memory: one thread by breadth-first search (local_bfs) or union-find
+// (local_union_find), or all by lowering labels at the ends of bonds (local_self_label). Relaxation stores
+// the local roots at both ends of every bond between tiles (prepare_relax) and lowers their labels (relax).
+// Sewing unites trees of labels along those bonds within groups of two tiles a side, then four, ..., at last
+// across periodic borders: by size as in the paper, one bond of a group after the other, in a forest of its
+// own (plant_trees, sew_by_size, collect_trees); or by index, whole seams at once (sew). At last sites take
+// their root's label (flatten_tiles). Cost: with C bonds a side relaxation stores 2 C indices, and takes as
+// many sweeps as tiles lie on a path. Source: Weigel 2011, section II.B and C.
 #pragma once
 
 #include "core/union_find.h"
@@ -28,8 +17,7 @@ namespace conncomp {
 
 constexpr int kTileThreads = 256;
 
-// Sites of a tile are numbered in C order, so the smallest of a component there is the smallest in the array
-// too. Neighbours that come later lie in these directions: one of each pair of opposite ones.
+// Sites of a tile are in C order; later neighbours lie in these directions.
 template <int rank>
 constexpr int kDirections = Steps<rank>::kNoStep;
 
@@ -38,7 +26,6 @@ __device__ inline int code_of(int direction) {
   return Steps<rank>::kNoStep + 1 + direction;
 }
 
-// A tile of 2^log sites a side.
 template <int rank, class Index>
 struct Tile {
   Cell<rank, Index> first;
@@ -46,7 +33,6 @@ struct Tile {
 
   __device__ int sites() const { return 1 << (log * rank); }
   __device__ int at(int site, int axis) const { return site >> (log * (rank - 1 - axis)) & ((1 << log) - 1); }
-  // How much further than a site its neighbour in a direction is numbered.
   __device__ int distance(int direction) const {
     int distance = 0;
 #pragma unroll
@@ -71,39 +57,18 @@ struct Tile {
   }
 };
 
-// Calls body(first site) for the parts of an array, of so many sites a side, that are this block's.
-template <class Index, int rank, class Body>
-__device__ inline void for_each_part(const Grid<rank>& grid, int64_t side, Body&& body) {
-  int64_t lengths[rank], parts = grid.items;
-  for (int k = 0; k < rank; ++k) {
-    lengths[k] = (grid.axes[k].length + side - 1) / side;
-    parts *= lengths[k];
-  }
-  for (int64_t number = blockIdx.x; number < parts; number += gridDim.x) {
-    Cell<rank, Index> first{};
-    int64_t quotient = number;
-#pragma unroll
-    for (int k = rank - 1; k >= 0; --k) {
-      first.move(grid, k, Index(quotient % lengths[k] * side));
-      quotient /= lengths[k];
-    }
-    first.move_to_item(grid, quotient);
-    body(first);
-  }
-}
-
-// Calls body(tile) for those of this block; all its threads call together.
 template <class Index, int rank, class Body>
 __device__ inline void for_each_tile(const Grid<rank>& grid, int log, Body&& body) {
-  for_each_part<Index>(grid, int64_t(1) << log, [&](const Cell<rank, Index>& first) {
-    body(Tile<rank, Index>{first, log});
-    __syncthreads();  // before shared memory is used again
-  });
+  for_each_part<Index>(
+      grid, [=](int) { return int64_t(1) << log; },
+      [&](const Cell<rank, Index>& first) {
+        body(Tile<rank, Index>{first, log});
+        __syncthreads();  // before shared memory is used again
+      });
 }
 
-// Fills links[site] with a bit for each direction in which a site is linked to a neighbour in the tile. As
-// links lead from foreground to later sites, the first site of a component there is foreground, even where
-// values have changed since background was labelled.
+// Fills links[site] with a bit for each direction with a linked neighbour in the tile. Links lead from
+// foreground to later sites, so the first site of a component is foreground even if values have changed.
 template <class Rule, int rank, class Index>
 __device__ inline void find_links(const Grid<rank>& grid, const Rule& rule, const Tile<rank, Index>& tile,
                                   const typename Rule::Value* __restrict__ values, const Index* labels,
@@ -135,7 +100,7 @@ __device__ inline void find_links(const Grid<rank>& grid, const Rule& rule, cons
   }
 }
 
-// Writes the labels of a tile; root(site) is the first site of its component there.
+// Writes the labels of a tile; root(site) is the first site of its component.
 template <int rank, class Index, class Root>
 __device__ inline void write_tile(const Grid<rank>& grid, const Tile<rank, Index>& tile, Index* labels,
                                   Root&& root) {
@@ -146,7 +111,7 @@ __device__ inline void write_tile(const Grid<rank>& grid, const Tile<rank, Index
   }
 }
 
-// Shared memory: a label, a place in the queue of two bytes, and links for each site.
+// Shared memory per site: a label, two bytes of the queue, and links.
 template <class Rule, int rank, class Index>
 __global__ void __launch_bounds__(kWarp)
     local_bfs(Grid<rank> grid, Rule rule, int32_t log, const typename Rule::Value* __restrict__ values,
@@ -183,8 +148,7 @@ __global__ void __launch_bounds__(kWarp)
   });
 }
 
-// A forest that one thread works on: of a root, tree[root] is the size of its tree, negative; of others it
-// is the parent. Returns the root of a site.
+// One thread's forest: tree[root] is minus the size of a tree, others are parents. Returns a site's root.
 template <class Entry>
 __device__ inline Entry root_in_tree(Entry* tree, Entry site, bool compresses) {
   Entry root = site;
@@ -197,7 +161,6 @@ __device__ inline Entry root_in_tree(Entry* tree, Entry site, bool compresses) {
   return root;
 }
 
-// Unites the trees of two roots; first[root] is the smallest site of its tree.
 template <class Entry>
 __device__ inline void unite_trees(Entry* tree, Entry* first, Entry a, Entry b, bool by_size) {
   if (a == b) return;
@@ -208,7 +171,7 @@ __device__ inline void unite_trees(Entry* tree, Entry* first, Entry a, Entry b, 
   if (first[child] < first[root]) first[root] = first[child];
 }
 
-// Shared memory: an entry of the forest, the first site of a tree, and links for each site.
+// Shared memory per site: an entry of the forest, the first site of a tree, and links.
 template <class Rule, int rank, class Index>
 __global__ void __launch_bounds__(kWarp)
     local_union_find(Grid<rank> grid, Rule rule, int32_t log, bool by_size, bool compresses,
@@ -224,7 +187,7 @@ __global__ void __launch_bounds__(kWarp)
     __syncthreads();
     for (int site = 0; threadIdx.x == 0 && site < sites; ++site)
       for (unsigned int directions = links[site]; directions != 0; directions &= directions - 1) {
-        const int neighbour = site + tile_of_block.distance(__ffs(int(directions)) - 1);
+        const int neighbour = site + tile_of_block.distance(lowest(directions));
         const int a = root_in_tree(tree, site, compresses), b = root_in_tree(tree, neighbour, compresses);
         unite_trees(tree, first, a, b, by_size);
       }
@@ -233,9 +196,8 @@ __global__ void __launch_bounds__(kWarp)
   });
 }
 
-// `square`: a thread has two sites by two, along the last two axes; otherwise one, or several one below the
-// other along the first axis, as many as there are fewer threads than sites. Shared memory: a label and
-// links for each site.
+// `square`: a thread has 2 x 2 sites along the last two axes; else one or several along the first axis, as
+// many as sites per thread. Shared memory per site: a label and links.
 template <class Rule, int rank, class Index>
 __global__ void __launch_bounds__(1024)
     local_self_label(Grid<rank> grid, Rule rule, int32_t log, bool square,
@@ -254,14 +216,8 @@ __global__ void __launch_bounds__(1024)
       for (int i = 0; i < sites / threads; ++i) {
         const int site = square ? corner + (i >> 1 << log) + (i & 1) : thread + i * threads;
         for (unsigned int directions = links[site]; directions != 0; directions &= directions - 1) {
-          const int neighbour = site + tile.distance(__ffs(int(directions)) - 1);
-          const int a = InBlock::load(first + site), b = InBlock::load(first + neighbour);
-          if (a == b) continue;
-          if (a < b)
-            InBlock::fetch_min(first + neighbour, a);
-          else
-            InBlock::fetch_min(first + site, b);
-          changed = true;
+          const int neighbour = site + tile.distance(lowest(directions));
+          if (lower_higher<InBlock>(first, site, neighbour)) changed = true;
         }
       }
       return changed;
@@ -270,18 +226,18 @@ __global__ void __launch_bounds__(1024)
   });
 }
 
-// Planes of sites on the border between tiles, across each axis: at first, first + spacing, ..., or at the
-// end of the axis. Laid out as in tiles.py.
+// Planes of sites on borders between tiles, across each axis: at first, first + spacing, ..., or at the end
+// of the axis. Laid out as in tiles.py.
 template <int rank>
 struct Seams {
   int64_t first, spacing;
   int64_t planes[rank];
 
-  // Whether these are the borders where axes close.
+  // Whether these are where axes close.
   __device__ bool close() const { return spacing == 1; }
 };
 
-// Calls body(number, cell, axis) for the sites of the seams; the axis is the one that is crossed.
+// Calls body(number, cell, axis) for the sites of the seams, each across an axis.
 template <class Index, int rank, class Body>
 __device__ inline void for_each_at_seams(const Grid<rank>& grid, const Seams<rank>& seams, Body&& body) {
   int64_t total = 0;
@@ -307,9 +263,9 @@ struct RootPair {
   Index a, b;
 };
 
-// Stores the local roots at both ends of each bond that leaves the seams: the ones of site s in pairs[s],
-// pairs[s + total], ..., as many as neighbours there can be; -1 where there is no bond. `__grid_constant__`
-// spares each thread a copy of what is indexed by an axis.
+// Stores the local roots at both ends of each bond that leaves the seams, those of site s at pairs[s],
+// pairs[s + total], ...; -1 where there is no bond. `__grid_constant__` spares each thread a copy of what is
+// indexed by an axis.
 template <class Rule, int rank, class Index>
 __global__ void __launch_bounds__(kTileThreads)
     prepare_relax(const __grid_constant__ Grid<rank> grid, Rule rule,
@@ -340,14 +296,7 @@ __global__ void __launch_bounds__(kTileThreads)
   bool changed = false;
   for (int64_t i = grid_thread(); i < count; i += grid_threads()) {
     const RootPair<Index> pair = pairs[i];
-    if (pair.a == pair.b) continue;
-    const Index a = Shared::load(labels + pair.a), b = Shared::load(labels + pair.b);
-    if (a == b) continue;
-    if (a < b)
-      Shared::fetch_min(labels + pair.b, a);
-    else
-      Shared::fetch_min(labels + pair.a, b);
-    changed = true;
+    if (pair.a != pair.b && lower_higher<Shared>(labels, pair.a, pair.b)) changed = true;
   }
   report_changes(last_change, sweep, changed);
 }
@@ -379,8 +328,7 @@ __global__ void __launch_bounds__(kTileThreads)
   });
 }
 
-// Makes a forest of labels, with trees of size 1 for what tiles have found: sizes of these are not worth
-// their while, says the paper.
+// Makes a forest of labels, with trees of size 1 for what tiles have found, as in the paper.
 template <class Index>
 __global__ void __launch_bounds__(kTileThreads)
     plant_trees(int64_t sites, const Index* labels, Index* __restrict__ tree) {
@@ -390,7 +338,6 @@ __global__ void __launch_bounds__(kTileThreads)
   }
 }
 
-// The sites of a group of tiles, and those of its seams.
 template <int rank, class Index>
 struct TileGroup {
   Cell<rank, Index> first;
@@ -430,38 +377,39 @@ struct TileGroup {
   }
 };
 
-// A thread goes through the seams within each of its groups of `side` sites a side, as one block of threads
-// does in the paper: what lies in a group is nobody else's. Neighbours in other groups wait for their level.
+// A thread goes through the seams of each of its groups of `side` sites, as one block does in the paper.
+// Neighbours in other groups wait for their level.
 template <class Rule, int rank, class Index>
 __global__ void __launch_bounds__(kWarp)
     sew_by_size(const __grid_constant__ Grid<rank> grid, Rule rule, const __grid_constant__ Seams<rank> seams,
                 int64_t side, bool compresses, const typename Rule::Value* __restrict__ values, Index* tree,
                 Index* labels) {
   if (threadIdx.x != 0) return;
-  for_each_part<Index>(grid, side, [&](const Cell<rank, Index>& first) {
-    const TileGroup<rank, Index> group(grid, first, side);
-    for (int axis = 0; axis < rank; ++axis) {
-      const int64_t plane = first.at[axis] + seams.first, last = grid.axes[axis].length - 1;
-      // Beyond the end of an axis is where it closes.
-      if (seams.planes[axis] == 0 || plane == last || (plane > last && !seams.close())) continue;
-      group.for_each_of_plane(
-          grid, axis, Index(plane < last ? plane : last), [&](const Cell<rank, Index>& cell) {
-            if (labels[cell.index] < 0) return;
-            const auto site = rule.site(values, cell.offset);
-            for_each_neighbour_along(grid, cell, axis, 1, [&](const Neighbour<Index>& neighbour) {
-              if (!linked_to(rule, values, site, neighbour)) return;
-              if (labels[neighbour.index] < 0) return;  // background, where values have changed since
-              if (grid.most_moves > 1 && !group.holds(grid, neighbour.index)) return;
-              const Index a = root_in_tree(tree, cell.index, compresses);
-              const Index b = root_in_tree(tree, neighbour.index, compresses);
-              unite_trees(tree, labels, a, b, true);
-            });
-          });
-    }
-  });
+  for_each_part<Index>(
+      grid, [=](int) { return side; },
+      [&](const Cell<rank, Index>& first) {
+        const TileGroup<rank, Index> group(grid, first, side);
+        for (int axis = 0; axis < rank; ++axis) {
+          const int64_t plane = first.at[axis] + seams.first, last = grid.axes[axis].length - 1;
+          // Beyond the end of an axis is where it closes.
+          if (seams.planes[axis] == 0 || plane == last || (plane > last && !seams.close())) continue;
+          group.for_each_of_plane(
+              grid, axis, Index(plane < last ? plane : last), [&](const Cell<rank, Index>& cell) {
+                if (labels[cell.index] < 0) return;
+                const auto site = rule.site(values, cell.offset);
+                for_each_neighbour_along(grid, cell, axis, 1, [&](const Neighbour<Index>& neighbour) {
+                  if (!linked_to(rule, values, site, neighbour)) return;
+                  if (labels[neighbour.index] < 0) return;  // background, where values have changed since
+                  if (grid.most_moves > 1 && !group.holds(grid, neighbour.index)) return;
+                  const Index a = root_in_tree(tree, cell.index, compresses);
+                  const Index b = root_in_tree(tree, neighbour.index, compresses);
+                  unite_trees(tree, labels, a, b, true);
+                });
+              });
+        }
+      });
 }
 
-// Gives every site the label that the root of its tree has.
 template <class Index>
 __global__ void __launch_bounds__(kTileThreads) collect_trees(int64_t sites, Index* tree, Index* labels) {
   for (int64_t i = grid_thread(); i < sites; i += grid_threads()) {

@@ -58,11 +58,10 @@ def fill_roots(
     trees: str | None = None,
     paths: str | None = None,
 ) -> int:
-    """Fill `roots` with the smallest index of each element's component; return how many sweeps.
+    """Fill `roots`; return how many sweeps of relaxation changed a label.
 
-    Those of relaxation count that have changed a label. With ``merge="sewing"`` it never waits for
-    the GPU and can be captured in a CUDA graph; with "relaxation" it waits. Images have up to three
-    axes that are longer than 1.
+    Only ``merge="relaxation"`` waits for the GPU; "sewing" can be captured in a CUDA graph. Images
+    have up to three axes longer than 1.
     """
     side = tile or DEFAULT_TILE[image.rank]
     threads = WARP if local != "self-labelling" else _threads(side, image.rank, sites)
@@ -109,7 +108,7 @@ def fill_roots(
 def _take_memory(
     gpu: Gpu, image: Image, index: np.dtype[Any], workspace: Workspace, side: int, sewing: str
 ) -> tuple[Any, ...]:
-    """Return the number of the last change, and what consolidation needs: a forest, or pairs."""
+    """Return the number of the last change, and a forest or pairs if consolidation needs them."""
     count = 0
     if sewing == "by size":
         count = image.size
@@ -128,7 +127,7 @@ def _sew(gpu: Gpu, image: Image, roots: Any, side: int, sew: Any, jump: Any) -> 
 def _relax(
     gpu: Gpu, image: Image, roots: Any, side: int, kernels: Any, last_change: Any, pairs: Any
 ) -> int:
-    """Lower labels at the ends of bonds between tiles until none changes; return how often."""
+    """Lower labels at the ends of bonds between tiles until none changes; return the sweeps."""
     prepare, relax = kernels
     planes, neighbours = _planes(image, side), _crossing_neighbours(image)
     total = _seam_sites(image, planes)
@@ -198,13 +197,13 @@ def _threads(side: int, rank: int, sites: int | str | None) -> int:
 
 
 def _crossing_neighbours(image: Image) -> int:
-    """Return how many neighbours a site has in one direction along an axis, at most."""
+    """Return the most neighbours that a site has in one direction along an axis."""
     backward = image.geometry.steps.backward
     return max(sum(step[k] != 0 for step in backward) for k in range(image.rank))
 
 
 def _planes(image: Image, side: int) -> tuple[int, ...]:
-    """Return how many planes between tiles, or where it closes, there are across each axis."""
+    """Return the numbers of planes between tiles, or where they close, across each axis."""
     return tuple(
         -(-length // side) - (not closed)
         for length, closed in zip(image.shape, image.geometry.steps.periodic, strict=True)

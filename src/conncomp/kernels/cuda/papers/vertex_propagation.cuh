@@ -1,16 +1,11 @@
-// Connected components of a graph by lowering labels around vertices: Kernel 2 of Hawick, Leist and Playne.
-// Fills labels[v] with the smallest vertex of v's component, for compressed sparse rows that list every arc
-// from both ends.
-//
-// Every vertex is labelled with itself. A sweep gives every vertex a thread, which looks at the neighbours if
-// the vertex is in the frontier: its label has been lowered in the sweep before. It lowers the neighbours'
-// labels to its own, or its own to theirs; whatever it lowers is put in the next frontier. The two frontiers
-// change places between sweeps, until one changes nothing.
-// Cost: a sweep reads a byte for every vertex, and the arcs and the neighbours' labels of the frontier; at
-// most as many sweeps as the longest of all shortest paths has edges, and one more. One thread looks at all
-// neighbours of a vertex, so a hub holds up its warp. Source: Hawick, Leist and Playne 2010, section 4.3.2
-// and Algorithms 3 and 4. Arcs, which they read through a texture for its cache, are read-only here, for the
-// first-level cache. The starts of rows are read through it or kept in shared memory, as theirs.
+// Kernel 2 of Hawick, Leist and Playne: fills labels[v] with the smallest vertex of v's component, for rows
+// that list every arc from both ends. Every vertex starts with itself. A sweep gives every vertex a thread,
+// which looks at the neighbours if its label has been lowered in the sweep before (the frontier); it lowers
+// their labels to its own, or its own to theirs, and puts what it lowers in the next frontier. Cost: a sweep
+// reads a byte per vertex, and the arcs and neighbours' labels of the frontier; at most one sweep more than
+// the longest shortest path has edges. One thread has all neighbours of a vertex, so a hub holds up its warp.
+// Source: Hawick, Leist and Playne 2010, section 4.3.2 and Algorithms 3 and 4; their texture cache is the
+// read-only first-level cache here.
 #pragma once
 
 #include "cuda/graph/roots.cuh"
@@ -19,17 +14,15 @@ namespace conncomp {
 
 constexpr int kMostVertexPropagationThreads = 512;
 
-// What a block knows of the rows of its threads: kCached, nothing; kShared, where each begins, and so where
-// the one before ends; kSorted, nothing, but they are rows of about the same length.
+// What a block keeps of its rows: nothing, where each begins, or nothing of rows of like lengths.
 enum class RowsOfBlock { kCached, kShared, kSorted };
 
-// A byte for each vertex that is in the frontier, and for each that is put in the next one. Laid out as in
-// vertex_propagation.py.
+// A byte per vertex of the frontier, and of the next one. Laid out as in hawick_graphs.py.
 struct Frontiers {
   uint8_t *now, *next;
 };
 
-// `sorted` lists the vertices by degree, for kSorted only.
+// `sorted` lists vertices by degree, for kSorted.
 template <RowsOfBlock rows, class Pointer, class Vertex, class Index>
 __global__ void __launch_bounds__(kMostVertexPropagationThreads,
                                   resident_blocks(kMostVertexPropagationThreads))
@@ -60,7 +53,7 @@ __global__ void __launch_bounds__(kMostVertexPropagationThreads,
   if constexpr (rows == RowsOfBlock::kShared) {
     __shared__ Pointer starts[kMostVertexPropagationThreads];
     const int thread = threadIdx.x, last = blockDim.x - 1;
-    // All threads of a block go as many steps, so that barriers may follow.
+    // All threads of a block take as many steps, as barriers follow.
     for (int64_t first = grid_thread() - thread; first < vertices; first += grid_threads()) {
       const int64_t v = first + thread;
       if (v < vertices) starts[thread] = indptr[v];

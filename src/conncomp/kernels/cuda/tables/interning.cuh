@@ -1,25 +1,19 @@
-// Ids to numbers on the GPU: 0, 1, ... in the order in which ids first come.
+// Ids to numbers 0, 1, ... in the order in which 64-bit ids first come, in batches of places: 2 r has the
+// left id of row r, 2 r + 1 the right one. take_slots puts ids into a hash table (key_table.cuh) and finds
+// where each comes first, list_firsts writes that for numbering.cuh, number_ids gives places their numbers;
+// fill_table makes a table anew. A slot has the scrambled id and a word, its number or, from kUnknown on, its
+// first place in the batch. If 4 has number 0 and 3 has number 1:
 //
-// Ids of 64 bits come in batches of places: place 2 r is that of the left id of row r, and 2 r + 1 that of
-// the right one. take_slots puts the ids of a batch into a hash table and finds where each one comes first;
-// list_firsts says so of every place, for numbering.cuh to count; then number_ids gives every place the
-// number of its id. fill_table makes a table anew, from the ids. A slot has the scrambled id (key_table.cuh)
-// and one word that is either the number of the id or, from kUnknown on, the first place of the batch at
-// which it is:
-//
-//   ids of the batch      7   9   9   4   7   3          4 has number 0, 3 has number 1: they came before
-//   places                0   1   2   3   4   5
+//   ids of the batch      7   9   9   4   7   3
 //   words of their slots  +0  +1  +1  0   +0  1          after take_slots; + stands for kUnknown
 //   found                 +a  +b  +b  0   +a  1          + and the slot, or the number that is known
 //   list_firsts           0   1   1  -1   0  -1          7 and 9 are new, and first at 0 and 1
 //   numbering             1   2   2   0   1   0
-//   number_ids            2   3   3   0   2   1          two numbers are taken
+//   number_ids            2   3   3   0   2   1
 //
-// The smallest place wins whatever the order of threads, so numbers do not depend on it. Ids are scrambled by
-// a bijection with a word drawn for each table, so that nobody can choose ids that want one slot. The key 0
-// marks free slots: the one id in 2^64 that has it finds no room, and the table that is made then has another
-// word. Key and word of a slot lie in one sector, and a place whose id has a number needs no second look.
-// Cost: a random access a place, and for ids that are new in the batch three.
+// The smallest place wins in any order of threads. A bijection with a word drawn for each table scrambles
+// ids, so nobody can choose ids of one slot. Key 0 marks free slots; its one id finds no room, and the next
+// table has another word. Cost: a random access per place, three for new ids.
 #pragma once
 
 #include "cuda/core/key_table.cuh"
@@ -38,13 +32,12 @@ struct alignas(16) IdSlot {
 
 __device__ inline uint64_t* key_of(IdSlot* slot) { return &slot->key; }
 
-// The hash table of ids, by value.
 struct IdTable {
   uint64_t drawn, factor;
   int64_t bits;  // of the number of slots
   IdSlot* slots;
 
-  // The slot of an id, which it takes if it has none; -1 if there is no room within reach.
+  // The slot of an id, which the id takes if it has none; -1 if there is no room within reach.
   __device__ int64_t take(uint64_t id) const {
     const uint64_t key = mix(id ^ drawn);
     if (key == kFreeSlot) return -1;
@@ -52,20 +45,19 @@ struct IdTable {
   }
 };
 
-// The ids of rows. `right` is null where rows have one id.
+// The ids of rows; `right` is null if rows have one.
 struct IdRows {
   const uint64_t* left;
   const uint64_t* right;
 
-  // An id may be changed by its owner meanwhile: nothing but its number depends on it.
+  // Its owner may change an id: only its number depends on it.
   __device__ uint64_t operator[](int64_t place) const {
     if (!right) return Shared::load(left + place);
     return Shared::load((place & 1 ? right : left) + place / 2);
   }
 };
 
-// found[place] becomes the number of the id or, where it has none, kUnknown and its slot. *full is set if one
-// had no room; then the table says nothing.
+// found[place] becomes the id's number, or kUnknown and its slot. Sets *full if one finds no room.
 template <int = 0>
 __global__ void __launch_bounds__(kInterningThreads)
     take_slots(int64_t places, IdRows ids, IdTable table, uint32_t* __restrict__ found, int64_t* full) {
@@ -82,7 +74,7 @@ __global__ void __launch_bounds__(kInterningThreads)
   }
 }
 
-// roots[place] becomes the first place of the id, or -1 where the id has a number already.
+// roots[place] becomes the id's first place, or -1 if it has a number.
 template <int = 0>
 __global__ void __launch_bounds__(kInterningThreads)
     list_firsts(int64_t places, const uint32_t* __restrict__ found, const IdSlot* __restrict__ slots,
@@ -93,9 +85,8 @@ __global__ void __launch_bounds__(kInterningThreads)
   }
 }
 
-// `counts` counts the new ids from 1 at their places, and is 0 at others. Every place gets the number of its
-// id, where `known` ids came before; where there is a right id, numbers of left and right ones go to the two
-// halves of `numbers`. New ids are listed in their order.
+// `counts` has the new ids, from 1, at their places, else 0. Each place gets the number of its id, after
+// `known` ids; those of left and right ids go to the two halves of `numbers`. New ids are listed in order.
 template <int = 0>
 __global__ void __launch_bounds__(kInterningThreads)
     number_ids(int64_t places, IdRows ids, int64_t known, const uint32_t* __restrict__ found, IdSlot* slots,
@@ -118,7 +109,7 @@ __global__ void __launch_bounds__(kInterningThreads)
   }
 }
 
-// Puts ids with their numbers 0, 1, ... into an empty table. *full is set if one had no room.
+// Puts ids with their numbers into an empty table. Sets *full if one finds no room.
 template <int = 0>
 __global__ void __launch_bounds__(kInterningThreads)
     fill_table(int64_t count, const uint64_t* __restrict__ ids, IdTable table, int64_t* full) {

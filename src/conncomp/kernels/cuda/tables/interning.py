@@ -34,7 +34,7 @@ TABLE = Struct("IdTable", drawn=KEYS, factor=KEYS, bits=COUNT, slots=POINTER)
 class IdNumbers:
     """Distinct ids, uint64, by their numbers, and their hash table.
 
-    The first batch has at most `first_rows`. Whatever adds ids waits for the GPU.
+    The first batch has at most `first_rows`. Adding ids waits for the GPU.
     """
 
     def __init__(self, gpu: Gpu, first_rows: int = FIRST_ROWS) -> None:
@@ -59,10 +59,10 @@ class IdNumbers:
         self._slots = None
 
     def number(self, gpu: Gpu, left: Any, right: Any, workspace: Workspace) -> Any:
-        """Return the numbers of the ids of rows, int32; those that have none get one.
+        """Return the numbers of the ids of rows, int32, giving numbers to new ones.
 
-        Of each row the right id comes after the left one; numbers are of shape (2, rows), or
-        (rows,) if `right` is None.
+        In each row the right id comes after the left; numbers are (2, rows), or (rows,) if `right`
+        is None.
         """
         sides = 1 if right is None else 2
         rows, xp = len(left), gpu.xp
@@ -93,7 +93,7 @@ class IdNumbers:
         return numbers[0] if right is None else numbers
 
     def _make_room(self, gpu: Gpu, count: int) -> None:
-        """Let half of the slots be free when so many ids have come."""
+        """Make the table so large that half of its slots stay free when so many ids have come."""
         bits = min(max((2 * (self.size + count) - 1).bit_length(), FEWEST_BITS), MOST_BITS)
         if bits > self._bits:
             self._bits, self._slots = bits, None
@@ -105,9 +105,9 @@ class IdNumbers:
         self._bits += 1
 
     def _take_slots(self, gpu: Gpu) -> Any:
-        """Return the slots, which have all ids, and are not kept until all is well.
+        """Take the slots, which have all ids; the caller gives them back when all is well.
 
-        A call that is ended leaves places of its batch in them, so the next makes new ones.
+        An interrupted call leaves places of its batch in them, so the next makes new ones.
         """
         slots, self._slots = self._slots, None
         while slots is None:

@@ -1,9 +1,8 @@
 """Clusters of ids that grow by tables of pairs, at several thresholds, on the GPU.
 
 Ids become numbers (`IdNumbers`), and pairs unite these in a forest for each threshold
-(`GrowingForest`), the highest first: in a lower one only those pairs are united that have reached
-just that, and those that have united something at the higher one. So most pairs are met in one
-forest, however many there are.
+(`GrowingForest`), the highest first. A lower one gets only pairs that reach just it, and those that
+united something at the higher one, so most pairs meet one forest.
 """
 
 from __future__ import annotations
@@ -24,8 +23,8 @@ from conncomp.kernels.cuda.workspace import Workspace
 class GpuClusters:
     """Ids of 64 bits and their clusters.
 
-    Thresholds ascend: one, which has no meaning, where pairs have no weights, and none where ids
-    are only numbered. The first batch has at most `first_rows`.
+    Thresholds ascend: a single one, without meaning, if pairs have no weights, none if ids are only
+    numbered. The first batch has at most `first_rows`.
     """
 
     def __init__(self, gpu: Gpu, thresholds: list[float], first_rows: int = FIRST_ROWS) -> None:
@@ -47,7 +46,7 @@ class GpuClusters:
         return self._numbers.ids
 
     def add_ids(self, gpu: Gpu, ids: Any) -> Any:
-        """Return the numbers of ids, an array of int32; those that have none get one."""
+        """Return the numbers of ids, int32, giving numbers to new ones."""
         numbers = gpu.xp.empty(len(ids), NUMBERS)
         first = 0
         while first < len(ids):
@@ -74,11 +73,11 @@ class GpuClusters:
         return roots
 
     def unite_roots(self, gpu: Gpu, level: int, roots: Any) -> None:
-        """Unite each id with that of the number `roots` has for it, as when they are read."""
+        """Unite each id with the one whose number is its entry of `roots`."""
         self._unite_at(gpu, level, gpu.xp.arange(len(roots), dtype=NUMBERS), roots)
 
     def forget_table(self) -> None:
-        """Give back what finds the numbers of ids, which is made anew when ids are added."""
+        """Give back the table that finds numbers; it is made anew when ids are added."""
         self._numbers.forget_table()
 
     def _unite(self, gpu: Gpu, u: Any, v: Any, weights: Any) -> None:
@@ -94,7 +93,7 @@ class GpuClusters:
         return self._unite_down(gpu, pairs)
 
     def _unite_down(self, gpu: Gpu, pairs: list[tuple[Any, Any]]) -> None:
-        """Unite pairs, given by the threshold that they reach, in all forests up to that."""
+        """Unite pairs, given by the threshold that they reach, in all forests up to it."""
         xp = gpu.xp
         self._torn = True
         u = v = xp.empty(0, NUMBERS)

@@ -1,11 +1,7 @@
-// Percolation on the CPU: all numbers of occupied sites or bonds in one run, and single configurations.
-//
-// M. E. J. Newman, R. M. Ziff, "Efficient Monte Carlo algorithm and high-precision results for percolation",
-// Phys. Rev. Lett. 85, 4104 (2000): elements are added in random order, and clusters united as they meet.
-//
-// Cost: nothing of it is in the order of memory, so a run waits for memory or asks for it beforehand. The
-// order of elements is known in advance: they go in blocks through stages, each of which asks for what the
-// next one reads. A site has its place among the numbers, its neighbours' lines of nodes, and their parents'.
+// Percolation on the CPU: all numbers of occupied elements in one run, and single configurations. Elements
+// are added in random order, and clusters united as they meet: M. E. J. Newman, R. M. Ziff, Phys. Rev. Lett.
+// 85, 4104 (2000). Nothing is in the order of memory, so blocks go through stages, each of which prefetches
+// what the next reads.
 #pragma once
 
 #include "core/percolation.h"
@@ -15,13 +11,13 @@
 
 namespace conncomp {
 
-// A way from a site of a cell to a neighbour, a site of a cell that is so many cells farther.
+// A step from a site of a cell to a neighbour, a site of a cell that is so many cells farther.
 struct LatticeStep {
   std::array<int, kLatticeAxes> along;
   int to;  // which site of that cell
 };
 
-// Elements of which each cell has one: a site and its neighbours, or a bond, from the site it leads from.
+// Elements of which each cell has one: a site with its neighbours, or a bond, from the site it leads from.
 struct ElementKind {
   int site;  // of the cell
   std::vector<LatticeStep> steps;
@@ -29,14 +25,12 @@ struct ElementKind {
 
 constexpr int kSweepFields = 4;
 
-// The sums over runs, kSweepFields for each number of elements that has them.
 struct SweepSeries {
   double* sums;
   int64_t begin, end;  // of the numbers
 };
 
-// What percolates: sites with their neighbours, of which a step leads both ways, or bonds. Those of a kind
-// are a plane of words, a bit for each cell.
+// What percolates: sites with steps both ways, or bonds; a plane of words a kind, a bit a cell.
 struct PercolationLattice {
   Lattice lattice;  // of cells
   int axes;         // of the model
@@ -48,8 +42,7 @@ struct PercolationLattice {
   int planes() const { return int(kinds.size()); }
   int64_t cells() const { return lattice.sites(); }
   int64_t sites() const { return cells() * cell; }
-  // How many links lead from a cell over the end of an axis, where that has most of them. Of sites each link
-  // is a step from both ends.
+  // The most links from a cell over the end of an axis. Each link of sites is a step from both ends.
   int links_over_end() const {
     int most = 1;
     for (int k = first_axis(); k < kLatticeAxes; ++k) {
@@ -65,13 +58,13 @@ struct PercolationLattice {
     for (int k = kRowAxis; k > axis; --k) stride *= lattice.length[k];
     return stride;
   }
-  // How much larger the number of the site is that a step of a kind leads to, where no end is in the way.
+  // How much larger the number of the site is that a step leads to, where no end is in the way.
   int64_t offset(const ElementKind& kind, const LatticeStep& step) const {
     int64_t cells = 0;
     for (int k = 0; k < kLatticeAxes; ++k) cells += step.along[k] * stride(k);
     return cells * cell + step.to - kind.site;
   }
-  // The cells of a word that have an element of a kind: bonds do not lead over ends that are open.
+  // The cells of a word that have an element of a kind: bonds do not lead over open ends.
   Bits64 cells_with(const WordPlace& place, const ElementKind& kind) const {
     Bits64 cells = lattice.sites_of(place.column);
     if (!of_bonds) return cells;
@@ -90,7 +83,7 @@ struct PercolationLattice {
 // The most neighbours of a site: those that bonds of any UnitCell lead to, one each way.
 constexpr int kMostNeighbours = 32;
 
-// What runs of any elements have: where steps lead, and the order of elements.
+// What runs of all elements share: where steps lead, and the order of elements.
 class PercolationRuns {
  public:
   explicit PercolationRuns(const PercolationLattice& lattice)
@@ -128,7 +121,6 @@ class PercolationRuns {
         if (has_bond(kind, cell)) order[elements_++] = uint32_t(kind * cells + cell);
       });
   }
-  // Whether a bond of a kind leads from a cell, and not over an end that is open.
   bool has_bond(int kind, int64_t cell) const {
     const auto& along = steps_[kind].along;
     for (int k = lattice_.first_axis(); k < kLatticeAxes; ++k) {
@@ -165,8 +157,7 @@ class PercolationRuns {
   uint32_t places_[kRing];
 };
 
-// An element leads to kSteps sites: a bond to one, a site to all its neighbours; 0 if kinds of sites have
-// different numbers of them, or such as no lattice that is used often has.
+// An element leads to kSteps sites: a bond to one, a site to all; 0 if numbers differ or are rare.
 template <class Packed, int kSteps>
 class Percolation : PercolationRuns {
  public:
@@ -176,9 +167,8 @@ class Percolation : PercolationRuns {
   explicit Percolation(const PercolationLattice& lattice)
       : PercolationRuns(lattice), clusters_(lattice.sites(), periods_) {}
 
-  // Adds the number of clusters, the largest size, its square and the sum of all squares to the fields of
-  // `series`; writes the numbers at which the lattice first wraps along each axis of the model, and has a
-  // cluster of full rank: elements + 1 where it never does.
+  // Adds the number of clusters, the largest size, its square and the sum of squares to `series`; writes at
+  // how many the lattice first wraps along each axis, and a cluster is of full rank: elements + 1 for never.
   void run(Bits64 seed, Bits32 run, const SweepSeries& series, int64_t* wraps) {
     begin_run(seed, run);
     const int64_t count = int64_t(elements_), blocks = (count + kBlock - 1) / kBlock;
@@ -197,7 +187,6 @@ class Percolation : PercolationRuns {
     measure(0);
     for (int64_t b = -kStages; b < blocks; ++b) {
       poll(kBlock);
-      // Nothing more is to be told of the run.
       if (seen.rank == lattice_.axes && b * kBlock >= series.end) return;
       if (b + kStages < blocks) draw(b + kStages);
       if (b + 2 >= 0 && b + 2 < blocks) choose(b + 2);
@@ -217,7 +206,6 @@ class Percolation : PercolationRuns {
     }
   }
 
-  // Measures the configuration that words hold.
   void measure(const Bits64* words, int64_t* record) {
     const Lattice& lattice = lattice_.lattice;
     Element element{};
@@ -250,7 +238,6 @@ class Percolation : PercolationRuns {
   }
 
  private:
-  // A site, or the site that a bond leads from.
   struct Element {
     uint32_t site;
     uint8_t kind;
@@ -287,7 +274,6 @@ class Percolation : PercolationRuns {
   int steps_of(const Element& element) const {
     return kSteps == 0 ? first_step_[element.kind + 1] - first_step_[element.kind] : kSteps;
   }
-  // Adds the site that a step leads to, if there is one.
   void add_neighbour(Element& element, const uint32_t* at, int number) const {
     const LatticeStep& step = steps_[number];
     Packed periods = 0;
@@ -304,7 +290,6 @@ class Percolation : PercolationRuns {
     element.periods[element.count++] = periods;
   }
 
-  // Calls body(neighbour, periods) for each site that an element leads to.
   void for_each_neighbour(const Element& element, auto&& body) const {
     if (element.inside) {
       const int64_t* const offset = offset_.data() + first_step(element);
@@ -316,7 +301,7 @@ class Percolation : PercolationRuns {
 
   void add(const Element& element) {
     auto place = kOfBonds ? clusters_.find(element.site) : clusters_.occupy(element.site);
-    // Those that are there first, as one branch for all of them is guessed better than one for each.
+    // Those that are there first, as one branch for all is predicted better than one for each.
     std::pair<int64_t, Packed> joined[kMostSteps];
     int count = 0;
     for_each_neighbour(element, [&](int64_t to, Packed periods) {
@@ -326,7 +311,7 @@ class Percolation : PercolationRuns {
     for (int k = 0; k < count; ++k) place = clusters_.join(place, joined[k].first, joined[k].second);
   }
 
-  // Looks up the elements, and asks for their nodes and their neighbours'.
+  // Looks up the elements, and prefetches their nodes and their neighbours'.
   void choose(int64_t block) {
     const int64_t begin = block * kBlock, end = std::min<int64_t>(begin + kBlock, int64_t(elements_));
     const uint32_t cells = uint32_t(lattice_.cells()), cell = uint32_t(lattice_.cell);
@@ -360,8 +345,7 @@ class Percolation : PercolationRuns {
   Element chosen_[kRing];
 };
 
-// Calls body(type_identity) of what percolates there with the smallest nodes that the windings fit. In two
-// dimensions they always fit 64 bits, and in three but for some 10^9 sites: only those of four need more.
+// Calls body(type_identity) with the smallest nodes for windings: 64 bits but for 3-D of 10^9 sites.
 template <int kSteps, class Body>
 void with_periods(const PercolationLattice& lattice, Body&& body) {
   constexpr int kStepsOfWide = kSteps == 1 || kSteps == 8 ? kSteps : 0;
@@ -387,7 +371,7 @@ void with_percolation(const PercolationLattice& lattice, auto&& body) {
   }
 }
 
-// Runs of a sweep: `batches` of them, each with sums of its own and one after the other, in one thread.
+// Runs of a sweep in `batches`, each in one thread with sums of its own.
 struct Sweep {
   Bits64 seed;
   int64_t first_run, runs, batches;

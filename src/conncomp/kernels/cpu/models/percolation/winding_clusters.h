@@ -1,14 +1,7 @@
-// Clusters of a lattice by union-find, each with its size and with how it closes on itself around the
-// lattice.
-//
-// How: the lattice is thought of as repeated along its periodic axes, so that a step over the end of an axis
-// leads one period farther. A site knows how many periods it is from its parent; summed up to the root, this
-// is the displacement of Machta et al. (Phys. Rev. E 54, 1332 (1996)) in units of the lengths. A bond between
-// two sites of one cluster closes a path; if their periods do not agree, the path winds around the lattice,
-// as often as they differ.
-//
-// Cost: a node of 8 bytes a site where windings fit 32 bits, as they do up to 16384 x 16384; else 16 or 32.
-// Periods are packed into one integer, see Periods, so that vectors are added by one addition.
+// Clusters by union-find, each with its size and how it closes on itself around the lattice. The lattice is
+// repeated along its periodic axes; a site knows how many periods it is from its parent (Machta et al., Phys.
+// Rev. E 54, 1332 (1996)). A bond within a cluster closes a path, which winds as often as periods differ.
+// Cost: a node of 8 bytes a site where windings fit 32 bits, as up to 16384 x 16384; else 16 or 32.
 #pragma once
 
 #include <algorithm>
@@ -24,21 +17,13 @@
 
 namespace conncomp {
 
-// Vectors of periods, one number for each periodic axis, as one integer: the sum of number << shift, modulo
-// 2^bits of the type. So vectors are added by one addition, and a negative number borrows 1 of the number
-// above. Two axes that have five bits each:
-//
-//                   axis 3       axis 2
-//      ( 3, 2)    0 0 0 1 0    0 0 0 1 1        2 << 5, and 3
-//      (-1, 2)    0 0 0 0 1    1 1 1 1 1        2 << 5, less 1
-//      ( 2, 4)    0 0 1 0 0    0 0 0 1 0        their sum, of vectors as of integers
-//
-// A path through a cluster's tree goes over the end of an axis at most once for each site of the last layer,
-// and link that the site has there; for that each axis has bits enough.
+// Vectors of periods as one integer: the sum of number << shift, modulo 2^bits. So one addition adds vectors;
+// a negative number borrows 1 of the number above. A path through a tree goes over the end of an axis at most
+// once for each site of the last layer and its link there, for which each axis has bits enough.
 struct Periods {
   int shift[kLatticeAxes], bits[kLatticeAxes], width;  // bits is 0 of an axis that does not close
 
-  // Where a site has `links` links over the end of an axis at most.
+  // `links`: how many a site has over the end of an axis at most.
   Periods(const Lattice& lattice, int links) : shift{}, bits{}, width(0) {
     for (int k = 0; k < kLatticeAxes; ++k) {
       shift[k] = width;
@@ -52,7 +37,7 @@ struct Periods {
   Packed unit(int axis) const {
     return Packed(1) << shift[axis];
   }
-  // Of a packed integer of any type, which has no bits beyond the last axis but by its sign.
+  // A packed integer of any type has no bits beyond the last axis but by its sign.
   std::array<int64_t, kLatticeAxes> unpack(unsigned __int128 packed) const {
     std::array<int64_t, kLatticeAxes> along{};
     for (int k = 0; k < kLatticeAxes; ++k) {
@@ -70,30 +55,24 @@ struct ClusterCounts {
   Bits64 squares = 0;  // the sum of sizes squared: below 2^62
 };
 
-// How the lattice is wrapped by clusters.
 struct Wrapping {
   int axes = 0;  // a bit for each axis along which some cluster closes on itself
   int rank = 0;  // the largest rank of a cluster's windings
 };
 
-// Lets a line of memory come that is read and written soon.
 inline void prefetch_line(const void* address) {
   __builtin_prefetch(address, 1);
-  asm volatile("");  // as GCC leaves out calls of what does nothing but prefetch
+  asm volatile("");  // as GCC leaves out calls of what only prefetches
 }
 
-constexpr int64_t kMostClusterSites = (int64_t(1) << 31) - 1;
-
-// What a site is, in two numbers, of 32 bits and of those of `Packed`:
-//
+// What a site is, in a number of 32 bits and one of `Packed`:
 //                       parent_or_size    periods_or_basis
 //                     +-----------------+-------------------------------------------------------+
 //   in no cluster     | kEmpty          | 0                                                     |
 //   a cluster's root  | minus the size  | the number of the basis of windings, from 1; or 0     |
 //   another site      | the parent      | the site's periods, as seen from the parent           |
 //                     +-----------------+-------------------------------------------------------+
-//
-// A root is larger than another one if its first number is less; sizes are added as they are.
+// A larger root has a smaller first number; sizes are added as they are.
 template <class Packed>
 class ClusterNode {
  public:
@@ -104,7 +83,6 @@ class ClusterNode {
   bool is_empty() const { return parent_or_size_ == kEmpty; }
   bool has_parent() const { return parent_or_size_ >= 0; }
 
-  // Of a site that has a parent.
   int32_t parent() const { return parent_or_size_; }
   Packed periods() const { return periods_or_basis_; }
   void skip_parent(const ClusterNode& parent) {
@@ -113,7 +91,6 @@ class ClusterNode {
   // Any site's parent, or site 0.
   int32_t parent_or_first() const { return std::max(parent_or_size_, 0); }
 
-  // Of a root.
   int64_t size() const { return -int64_t(parent_or_size_); }
   bool is_larger(const ClusterNode& root) const { return parent_or_size_ < root.parent_or_size_; }
   void swallow(const ClusterNode& root) { parent_or_size_ += root.parent_or_size_; }
@@ -141,7 +118,7 @@ class WindingClusters {
 
   WindingClusters(int64_t sites, const Periods& periods) : sites_(sites), periods_(periods), nodes_(sites) {}
 
-  // Forgets all; no site is in a cluster then, or each is one.
+  // Forgets all; then each site is a cluster, or none is.
   void clear(bool occupied) {
     const Node node = occupied ? Node::single() : Node::empty();
     for_each_in(0, sites_, [&, nodes = nodes_.data()](int64_t site) { nodes[site] = node; });
@@ -153,11 +130,10 @@ class WindingClusters {
   bool has(int64_t site) const { return !nodes_[site].is_empty(); }
 
   void prefetch(int64_t site) const { prefetch_line(nodes_.data() + site); }
-  // Of a site that was prefetched: its parent. That of others is a line that is in use anyway, as a branch
-  // takes longer.
+  // The parent of a site that was prefetched; without one, a line in use, as a branch takes longer.
   void prefetch_parent(int64_t site) const { prefetch_line(nodes_.data() + nodes_[site].parent_or_first()); }
 
-  // A site's root, and the site's periods as seen from there.
+  // A site's root, and its periods as seen from there.
   struct Place {
     int64_t root;
     Packed periods;
@@ -183,7 +159,7 @@ class WindingClusters {
     }
   }
 
-  // Joins a site, which has its place, to another one that is `step` periods farther; returns its new place.
+  // Joins a site at `from` to another one that is `step` periods farther; returns its new place.
   Place join(const Place& from, int64_t to, Packed step) {
     Place a = from, b = find(to);
     step += a.periods - b.periods;  // of the second root, as seen from the first
@@ -206,7 +182,6 @@ class WindingClusters {
     return a.root == from.root ? from : Place{a.root, Packed(from.periods + step)};
   }
 
-  // Calls body(size) for each cluster, in the order of roots.
   void for_each_size(auto&& body) const {
     for_each_in(0, sites_, [&, nodes = nodes_.data()](int64_t site) {
       if (!nodes[site].has_parent() && !nodes[site].is_empty()) body(nodes[site].size());
@@ -214,7 +189,7 @@ class WindingClusters {
   }
 
  private:
-  // Notes a path that closes on itself, and the periods after which it does.
+  // Notes a closed path, and its periods.
   [[gnu::noinline, gnu::cold]] void close(int64_t root, Packed path) {
     Node& node = nodes_[root];
     if (!node.has_basis()) {

@@ -1,5 +1,4 @@
-// The active bonds of rows of a replica: drawn where they are asked for, and counted. Of other models than
-// Potts' somebody else draws them.
+// The active bonds of rows: drawn where asked for, and counted; models other than Potts' pass a source.
 #pragma once
 
 #include "cpu/models/draws.h"
@@ -8,13 +7,12 @@
 
 namespace conncomp {
 
-// Writes the active bonds that `count` words of a row of a replica, from `word` on, have along an axis.
+// Writes the active bonds of `count` words of a row, from `word` on, along an axis.
 using BondSource = FunctionRef<void(int64_t replica, int64_t word, int64_t count, int axis, Bits64* bonds)>;
 
-// Draws the bonds of a replica between equal spins that become active, in one thread.
 class ActiveBonds {
  public:
-  // Bonds are added to `tally`, unless it is null. With a source the rest of what decides on bonds is unused.
+  // Counts bonds in `tally`, unless it is null. With a source the rest of what decides on bonds is unused.
   ActiveBonds(const Replicas& replicas, int64_t replica, const Bits64* words, Bits32 step, Bits64 probability,
               SpinTally* tally, const BondSource* source)
       : lattice_(replicas.lattice),
@@ -29,8 +27,6 @@ class ActiveBonds {
   const Lattice& lattice() const { return lattice_; }
   const Bits64* spins() const { return spins_; }
 
-  // Writes the bonds of a row along it that may become active; those between rows g and h, of which the
-  // `owner` has them.
   void offer_along(int64_t row, Bits64* bonds) const {
     source_ ? (*source_)(replica_, row * lattice_.columns(), lattice_.columns(), kRowAxis, bonds)
             : equal_along(lattice_, spins_, row, 1, bonds);
@@ -40,15 +36,14 @@ class ActiveBonds {
             : equal_sites(lattice_, spins_, g, h, 1, bonds);
   }
 
-  // Of the bonds that rows from `row` on have along an axis, leaves those that become active, given those
-  // that are satisfied.
+  // Leaves the active ones of the satisfied bonds of rows from `row` on along an axis.
   void activate(int64_t row, int axis, int64_t rows, Bits64* bonds) const {
     const int64_t columns = lattice_.columns();
     if (tally_) tally_->satisfied += count_bits(bonds, rows * columns);
     if (!source_) conncomp::activate(draws_, row * columns, axis, probability_, rows * columns, bonds);
     if (tally_) tally_->active += count_bits(bonds, rows * columns);
   }
-  // Those between rows g and h, one of which, the `owner`, they belong to; until this is called again.
+  // The active bonds between rows g and h, of row `owner`; until the next call.
   const Bits64* between(int64_t g, int64_t h, int64_t owner, int axis) {
     offer_between(g, h, owner, axis, between_.data());
     activate(owner, axis, 1, between_.data());
@@ -66,7 +61,7 @@ class ActiveBonds {
   std::vector<Bits64> between_;
 };
 
-// The active bonds of a few rows, as far as both ends are in one slab, and none leads around.
+// The active bonds of a few rows within one slab, none of which leads around.
 class ChunkBonds {
  public:
   void draw(const ActiveBonds& active, const Strip& slab, int64_t begin, int64_t end) {

@@ -1,5 +1,4 @@
-// The active bonds of an update where somebody asks for them: drawn when a word of sites is first touched,
-// and kept. Memory: 6 bits a site for two axes.
+// The active bonds of an update: drawn when a word of sites is first touched, and kept.
 #pragma once
 
 #include <optional>
@@ -10,18 +9,16 @@
 
 namespace conncomp {
 
-// What is known of a word of sites in this update, as words: of which update it is, which sites have been
-// visited, which are waiting, and the active bonds along each axis from `first_axis` on.
+// What is known of a word: its update, visited and waiting sites, active bonds from `first_axis` on.
 class Cells {
  public:
-  // The axes before have no bonds.
+  // Axes before it have no bonds.
   static int first_axis(const Lattice& lattice) {
     int axis = 0;
     while (axis < kRowAxis && lattice.length[axis] == 1 && !lattice.closes(axis)) ++axis;
     return axis;
   }
   static int words_of_cell(const Lattice& lattice) { return kBonds + kLatticeAxes - first_axis(lattice); }
-  // How many words the cells of a replica take.
   static int64_t memory(const Lattice& lattice) { return lattice.words() * words_of_cell(lattice); }
 
   Cells(const Lattice& lattice, const Draws& draws, Bits64 probability, const Bits64* spins, Bits64 update,
@@ -31,7 +28,7 @@ class Cells {
     probability_ = probability;
     spins_ = spins;
   }
-  // Those of a replica whose active bonds have another source.
+  // Cells of a replica whose active bonds have another source.
   Cells(const Lattice& lattice, const BondSource& source, int64_t replica, Bits64 update, Bits64* cells)
       : Cells(lattice, update, cells) {
     source_ = &source;
@@ -94,9 +91,8 @@ class Cells {
   const int first_axis_, words_of_cell_;
 };
 
-// The memory of cells or patches, which updates share. Replicas of a part follow each other and have the same
-// memory, one after another, so that many small ones take no more than a few of them. Each gets a number of
-// its own, from 1 on, so that cells of another number, or of 0, are of none.
+// Memory of cells or patches. Replicas of a part follow each other in it, each with a number from 1 on, so
+// that cells of another number are empty.
 class CellMemory {
  public:
   CellMemory(int64_t of_replica, int64_t parts) : parts_(parts), words_(of_replica * parts) {
@@ -122,13 +118,6 @@ class CellMemory {
   Buffer<Bits64> words_;
   Bits64 numbers_ = 0;
 };
-
-// The word before along an axis that is not the last one; -1 if there is none.
-inline int64_t word_before(const Lattice& lattice, const WordPlace& place, int axis) {
-  const int64_t stride = row_stride(lattice, axis) * lattice.columns();
-  if (place.at[axis] > 0) return place.word - stride;
-  return lattice.closes(axis) ? place.word + (lattice.length[axis] - 1) * stride : -1;
-}
 
 // The site of a bit of a word, and the word and the bit of a site.
 inline int64_t site_at(const Lattice& lattice, int64_t word, int bit) {
@@ -159,7 +148,7 @@ inline void set_state(const Lattice& lattice, Bits64* spins, int64_t word, Bits6
   }
 }
 
-// The drawn site of each tile, of which there are as many as fill the lattice. Axes are those of Lattice.
+// The drawn site of each tile; tiles fill the lattice.
 struct Tiles {
   int64_t length[kLatticeAxes];
 
@@ -183,7 +172,7 @@ struct Tiles {
   }
 };
 
-// Which clusters may flip: those with chosen sites, each with a probability.
+// Which clusters flip: those with chosen sites, each with a probability.
 struct ChoiceRule {
   Tiles tiles;
   bool certain;  // or else `flip` is the probability

@@ -1,10 +1,7 @@
-// The update of Metropolis of two states, a flip being offered to 64 sites at once: see core/metropolis.h.
-//
-// How: with AVX2 the sites of an even, or of an odd, sum of coordinates are updated in chunks of 32 words,
-// which are joined to 16: spins and those beside them are gathered row by row, and then a register has the
-// joined words of four pairs or, with AVX-512, of eight. Four digits of two registers are drawn at a time.
-// Classes of few sites go word by word, and without AVX2 the others pair by pair.
-// Cost: some seven digits for 64 sites, of which each is half a block of Philox.
+// Metropolis of two states, 64 sites at once (core/metropolis.h). With AVX2, chunks of 32 words are joined to
+// 16: spins and those beside are gathered row by row, for registers of four or eight pairs. Classes of few
+// sites go word by word, and without AVX2 others pair by pair. Cost: some seven digits for 64 sites, each
+// half a block of Philox.
 #pragma once
 
 #include "core/atomics.h"
@@ -17,7 +14,6 @@ namespace conncomp {
 
 class FlipOffers {
  public:
-  // As of Metropolis.
   FlipOffers(const Replicas& replicas, Bits32 step, const Bits64* acceptance, int most_lost, Bits64* words)
       : replicas_(replicas),
         lattice_(replicas.lattice),
@@ -33,8 +29,7 @@ class FlipOffers {
     whole_ = whole_ && (axes_ == 2 || axes_ == 3);
   }
 
-  // Offers flips to the sites of a class that a strip has; their spins and those beside them are of `source`.
-  // Of class 0 all words of the strip are written. What is rare has the code of more axes.
+  // Offers flips to a class in a strip; spins and those beside are of `source`. Class 0 writes all words.
   void offer(const Strip& strip, int site_class, const Bits64* source) const {
     const Draws draws = replicas_.draws(strip.replica, step_);
     const Bits64* const acceptance = acceptance_ + strip.replica * (most_lost_ + 1);
@@ -49,7 +44,6 @@ class FlipOffers {
   }
 
  private:
-  // A class of a strip.
   struct Work {
     Strip strip;
     WordRange words;
@@ -101,8 +95,6 @@ class FlipOffers {
   using Register = Bits64 __attribute__((vector_size(8 * MostLanes::kLanes)));
   static constexpr int kLanes = MostLanes::kLanes;
 
-  // Words that follow each other, their sites of a class, and on each side the spins beside them and, unless
-  // the lattice is whole, where there are any.
   struct Chunk {
     static constexpr int kMostSides = 2 * kLatticeAxes;
     alignas(64) Bits64 spins[kPairedWords], sites[kPairedWords], beside[kMostSides][kPairedWords],
@@ -126,13 +118,13 @@ class FlipOffers {
     }
   }
 
-  // Of the words from `base` on, those that are in a strip.
+  // The words from `base` on that are in a strip.
   struct ChunkRange {
     int64_t base;
     int begin, end;
   };
 
-  // The sites of a class; the first word is of the row `place`, which then is the one of the next word.
+  // The sites of a class; the first word is of row `place`, which becomes that of the next word.
   void gather_sites(const Work& work, const ChunkRange& words, RowPlace& place, Chunk& chunk) const {
     const int64_t columns = lattice_.columns();
     std::fill_n(chunk.sites, kPairedWords, 0);
@@ -161,7 +153,7 @@ class FlipOffers {
     if (lattice_.length[kRowAxis] > 1) gather_along(work, words, side, chunk);
   }
 
-  // The spins in the rows before or after those of words along an axis: around it at the end, if it closes.
+  // The spins in the rows before or after words along an axis: around it at the end, if it closes.
   void gather_rows(const Work& work, const ChunkRange& words, int axis, bool after, Bits64* beside,
                    Bits64* present) const {
     const int64_t stride = word_stride(lattice_, axis), period = stride * lattice_.length[axis],
@@ -176,7 +168,7 @@ class FlipOffers {
     }
   }
 
-  // The spins before and after those of words along rows: first as if these never ended, then where they do.
+  // The spins before and after words along rows: first as if rows never ended, then at their ends.
   void gather_along(const Work& work, const ChunkRange& words, int side, Chunk& chunk) const {
     const Bits64* const spins = chunk.spins;
     Bits64 *const previous = chunk.beside[side], *const next = chunk.beside[side + 1];
@@ -216,7 +208,7 @@ class FlipOffers {
 
   static void store_register(Bits64* at, Register stored) { std::memcpy(at, &stored, sizeof stored); }
 
-  // Lets `flips` be the sites of a chunk that flip, given the first of the pairs.
+  // Writes which sites of a chunk flip, given the first of the pairs.
   template <int axes, bool whole>
   static void decide(const FlipOffer& offer, int64_t pair, const Chunk& chunk,
                      Bits64 (&flips)[kPairedWords]) {
@@ -249,7 +241,7 @@ class FlipOffers {
     for (int i = 0; i < kPairedWords; ++i) flips[i] &= chunk.sites[i];
   }
 
-  // Decides what becomes of the pairs of two registers, from `pair` on: by two blocks of each at a time.
+  // Decides the pairs of two registers, from `pair` on, by two blocks of each at a time.
   template <int axes, bool whole, int kinds>
   static void draw_digits(const FlipOffer& offer, int64_t pair, const Chances<kinds, Register> (&chances)[2],
                           Outcome<Register> (&outcome)[2]) {

@@ -1,11 +1,7 @@
-// Clusters of chosen sites alone, 64 sites at a time: where bonds are dear to draw, as of spins that are
-// vectors. Those of states grow by patches (patch_flood.h).
-//
-// What: a cluster grows from a chosen site by words. Sites of a word that active bonds have reached wait
-// there until its turn; then they spread along the row as far as bonds lead, and reach the words beside,
-// above and below. When all have had their turn, the smallest site is known, which draws what becomes of the
-// cluster. Cost: bonds are drawn in words that clusters reach, and in those before them; one thread a
-// replica. Source: ours; U. Wolff 1989, and M. Weigel 2011, section III, for the updates.
+// Clusters of chosen sites alone, 64 sites at a time, where bonds are dear to draw, as of vectors (states:
+// patch_flood.h). Reached sites of a word wait until its turn; then they spread along the row, and reach the
+// words around. The smallest site draws what becomes of the cluster. One thread a replica. Source: ours; U.
+// Wolff 1989, and M. Weigel 2011, section III, for the updates.
 #pragma once
 
 #include "cpu/core/bits.h"
@@ -18,7 +14,6 @@ struct Members {
   Bits64 sites;
 };
 
-// The smallest site of some members, at least one.
 inline int64_t smallest_site(const Lattice& lattice, const std::vector<Members>& members) {
   Members first = members.front();
   for (const Members& some : members) {
@@ -33,8 +28,7 @@ class Flood {
   Flood(const Lattice& lattice, Cells& cells)
       : lattice_(lattice), cells_(cells), last_bit_(int((lattice.length[kRowAxis] - 1) % kWordSites)) {}
 
-  // Visits the cluster of a site that has not been visited; returns its smallest site. Its members are there
-  // until the next one grows.
+  // Visits the cluster of an unvisited site; returns its smallest. Members stay until the next grows.
   int64_t grow(const SitePlace& start) {
     members_.clear();
     reach(start.word, cells_[start.word], Bits64(1) << start.bit);
@@ -49,7 +43,7 @@ class Flood {
   const std::vector<Members>& members() const { return members_; }
 
  private:
-  // Lets the sites of a word that bonds have reached wait for its turn.
+  // Lets reached sites of a word wait for its turn.
   void reach(int64_t word, const Cells::Cell& cell, Bits64 sites) {
     sites &= ~cell.visited();
     if (sites == 0) return;
@@ -61,7 +55,7 @@ class Flood {
     const WordPlace place = place_of(lattice_, word);
     const Cells::Cell cell = cells_[word];
     const Bits64 along = cell.active(kRowAxis);
-    // Behind the last site of a row, to which the bond that closes it seems to lead, there is none.
+    // The bond that closes a row seems to lead behind its last site, where there is none.
     const Bits64 sites =
         spread_along(cell.waiting(), along) & lattice_.sites_of(place.column) & ~cell.visited();
     cell.waiting() = 0;
@@ -74,16 +68,16 @@ class Flood {
         const int64_t next = next_along(lattice_, place, axis);
         reach(next, cells_[next], active);
       }
-      if (const int64_t before = word_before(lattice_, place, axis); before >= 0) {
+      if (const int64_t before = previous_along(lattice_, place, axis); before >= 0) {
         const Cells::Cell cell_before = cells_[before];
         reach(before, cell_before, sites & cell_before.active(axis));
       }
     }
   }
 
-  // All sites of a word that bonds along the row, within it, lead to from `sites`.
+  // The sites of a word to which bonds along the row, within it, lead from `sites`.
   static Bits64 spread_along(Bits64 sites, Bits64 bonds) {
-    Bits64 right = bonds << 1, left = bonds;  // whether a site is joined to the ones so far before or behind
+    Bits64 right = bonds << 1, left = bonds;  // whether a site is joined to those so far before or behind
     for (int shift = 1; shift < kWordSites; shift *= 2) {
       sites |= (right & sites << shift) | (left & sites >> shift);
       right &= right << shift;

@@ -1,12 +1,8 @@
-// The clusters of a lattice as a forest of runs.
-//
-// What: a run is a maximal stretch of sites that active bonds along the row join. Runs are numbered in C
-// order and united where active bonds between rows join them, so a cluster's root is its first run, which
-// begins at its smallest site. How: one active bond is followed for each stretch in which neither of two runs
-// breaks, and the first one that reaches a new run only gives it a parent: of two unions about one is left.
-// Memory: an index a site at most, as a strip numbers its runs from the number of its first site on, of which
-// half or so are written; a bit a site for where runs start, and half of one for the runs before a word.
-// Source: ours, from runs (He, Chao and Suzuki 2008) and union-find.
+// The clusters of a lattice as a forest of runs, maximal stretches of sites that active bonds along the row
+// join, numbered in C order and united by active bonds between rows; a root begins at the smallest site. One
+// bond is followed for each stretch in which neither of two runs breaks. Memory: an index a site, as a strip
+// numbers runs from its first site on; a bit for starts. Source: ours, from runs (He, Chao and Suzuki 2008)
+// and union-find.
 #pragma once
 
 #include "cpu/core/buffer.h"
@@ -16,7 +12,7 @@
 
 namespace conncomp {
 
-// The memory of a forest, which updates share. The sites of a replica are fewer than Index can tell apart.
+// The memory of a forest, which updates share. Index counts the sites of a replica.
 template <class Index>
 struct ForestMemory {
   Buffer<Bits64> start;          // by word: where runs start
@@ -28,7 +24,6 @@ struct ForestMemory {
         parent(replicas.count * replicas.lattice.sites()) {}
 };
 
-// A row that active bonds join to a later one.
 struct RowBefore {
   int64_t row;
   const Bits64* active;
@@ -47,11 +42,9 @@ class RunForest {
   Index* parents() const { return parent_; }
   const Bits64* starts() const { return start_; }
   Bits64 start(int64_t word) const { return start_[word]; }
-  // The number of the first run that starts in a word, or after it.
   Index before(int64_t word) const { return before_[word]; }
 
-  // Lets the runs of a row, the first of which has number `first`, begin where no active bond leads from the
-  // site before; returns the number after the last one.
+  // Lets runs of a row begin where no active bond leads from the site before; returns the next number.
   Index begin_row(const Lattice& lattice, int64_t row, const Bits64* active, Index first) {
     Bits64 from_before = 0;
     Index next = first;
@@ -66,13 +59,7 @@ class RunForest {
     return next;
   }
 
-  // Calls body(run of g, run of h) once for each stretch in which active bonds join runs of the rows g and h
-  // and neither breaks.
-  //
-  //     g                   1 - 1 - 1   1 - 1
-  //     active bonds        |   |       |   |
-  //     h                   1 - 1   1 - 1 - 1
-  //     followed            x           x
+  // Calls body(run of g, run of h) once for each stretch that active bonds join and neither run breaks.
   template <class Body>
   void for_each_contact(int64_t g, int64_t h, const Bits64* active, Body&& body) const {
     Bits64 from_before = 0;
@@ -86,8 +73,7 @@ class RunForest {
     });
   }
 
-  // Unites row h with so many rows before it, all in this thread's slab; no run of h has been united before.
-  // The first contact of a run of h, with any of these rows, gives it the parent of the run there.
+  // Unites row h with rows before it in this thread's slab: a run's first contact gives it its parent.
   template <int rows>
   void adopt_row(const RowBefore* before, int64_t h) {
     Bits64 from_before[rows] = {};
@@ -120,14 +106,11 @@ class RunForest {
     });
   }
 
-  // Unites row h with a row g, both in this thread's slab.
   void join_rows(int64_t g, int64_t h, const Bits64* active) {
     for_each_contact(g, h, active, [&](Index u, Index d) { join(u, d); });
   }
-  // Unites rows of any slabs.
   void sew_rows(int64_t g, int64_t h, const Bits64* active, auto& unions) {
-    // The roots of many contacts first: the searches wait for what other threads have written, and then they
-    // wait together.
+    // Finds the roots of many contacts first, so that searches wait for other threads' memory together.
     constexpr size_t kTogether = 1024;
     contact_roots_.clear();
     for_each_contact(g, h, active, [&](Index u, Index d) {
@@ -136,8 +119,8 @@ class RunForest {
     });
     sew_contacts(unions);
   }
-  // Unites runs of any slabs, and reports which run is no root any more. Paths stay as they are: then only
-  // from such runs they lead to other slabs, where flips would have to look for states.
+  // Unites runs of any slabs, and reports which is no root any more. Paths stay, so that only from such runs
+  // they lead to other slabs, where flips would have to look.
   void sew(Index u, Index d, auto& unions) const {
     hook<Shared>(parent_, root_apart(u), root_apart(d), unions);
   }
@@ -145,8 +128,7 @@ class RunForest {
   Index last_run(int64_t row) const { return run_in((row + 1) * columns_ - 1, kAll); }
   void close_row(int64_t row) { join(first_run(row), last_run(row)); }
 
-  // Unites two runs of this thread's. Of two roots the larger gets the smaller as its parent; if they are one
-  // and the same that changes nothing, so that no branch has to be foreseen.
+  // Unites two runs of this thread's; of two roots the larger goes under the smaller, without a branch.
   void join(Index u, Index d) {
     const Index a = root_of(u), b = root_of(d), root = std::min(a, b);
     parent_[std::max(a, b)] = root;
@@ -154,12 +136,10 @@ class RunForest {
     parent_[d] = root;
   }
 
-  // Shortens the paths from runs, which later rows begin at.
   void shorten(Index begin, Index end) {
     for_each_in(begin, end, [&](int64_t run) { parent_[run] = parent_[parent_[run]]; });
   }
 
-  // Calls body(run, length) for the runs of a row.
   void for_each_run(const Lattice& lattice, int64_t row, auto&& body) const {
     Index run = before_[row * columns_] - 1;
     int64_t begin = 0;
@@ -175,7 +155,6 @@ class RunForest {
   }
 
  private:
-  // The last run that starts before a word or at one of its bits that are given.
   Index run_in(int64_t word, Bits64 bits) const {
     return RunWord<Index>{start_[word], before_[word]}.run_in(bits);
   }

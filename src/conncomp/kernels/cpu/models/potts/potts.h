@@ -8,7 +8,6 @@
 
 namespace conncomp {
 
-// Memory that updates share. A call takes it away while it works, so that two calls never have the same.
 struct PottsMemory {
   std::optional<ForestMemory<int32_t>> narrow;
   std::optional<ForestMemory<int64_t>> wide;
@@ -21,7 +20,7 @@ struct ClusterMeasures {
 
 class PottsEngine {
  public:
-  // Of so many axes, the last of the lattice's.
+  // `axes` are those of the model, the last of the lattice's.
   PottsEngine(const Replicas& replicas, int axes, bool serial)
       : replicas_(replicas), lattice_(replicas.lattice), first_axis_(kLatticeAxes - axes), serial_(serial) {}
 
@@ -29,7 +28,6 @@ class PottsEngine {
   PottsMemory take_memory() { return std::exchange(memory_, PottsMemory()); }
   void give_back(PottsMemory&& memory) { memory_ = std::move(memory); }
 
-  // Draws the first spins.
   void start(Bits64* words) const {
     Strips(replicas_).for_each([&](const Strip& strip) {
       const Draws draws = replicas_.draws(strip.replica, 0);
@@ -49,7 +47,6 @@ class PottsEngine {
     });
   }
 
-  // Writes the active bonds along each axis.
   void bonds(const Bits64* words, Bits32 step, const Bits64* probabilities, Bits64* out) const {
     const int64_t columns = lattice_.columns();
     Strips(replicas_).for_each([&](const Strip& strip) {
@@ -67,7 +64,6 @@ class PottsEngine {
     });
   }
 
-  // Adds satisfied bonds and states to the records.
   void count(const Bits64* words, int64_t* record) const {
     Strips(replicas_).for_each([&](const Strip& strip) {
       const Bits64* const spins = replicas_.spins(words, strip.replica);

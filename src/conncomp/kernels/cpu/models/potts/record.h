@@ -9,7 +9,7 @@
 
 namespace conncomp {
 
-// The clusters of a piece of work. A power of a size is below 2^160, as a size is below 2^40.
+// The clusters of a piece of work. Sizes are below 2^40.
 struct ClusterTally {
   int64_t clusters = 0, largest = 0, squares[kFourths - kSquares] = {}, fourths[kWindingAxes - kFourths] = {};
 
@@ -46,8 +46,7 @@ struct ClusterTally {
   }
 };
 
-// Adds how many of the given sites of a word are in each state to `counts`. What is no state, as spins that
-// somebody changes meanwhile may hold, is not counted.
+// Counts sites of a word by state; values that are no state, as changed spins may hold, are not counted.
 inline void count_states(const Lattice& lattice, const Bits64* spins, int64_t word, Bits64 sites, int plane,
                          int state, int64_t* counts) {
   if (sites == 0 || state >= lattice.states) return;
@@ -60,21 +59,19 @@ inline void count_states(const Lattice& lattice, const Bits64* spins, int64_t wo
   count_states(lattice, spins, word, sites & digit, plane - 1, state | 1 << plane, counts);
 }
 
-// How many bits of words are set.
 inline int64_t count_bits(const Bits64* words, int64_t count) {
   int64_t bits = 0;
   for (int64_t w = 0; w < count; ++w) bits += std::popcount(words[w]);
   return bits;
 }
 
-// What is counted of the spins and the bonds of a piece of work.
+// Counts of the spins and bonds of a piece of work.
 struct SpinTally {
   int64_t satisfied = 0, active = 0;
   std::vector<int64_t> counts;
 
   explicit SpinTally(const Lattice& lattice) : counts(lattice.states) {}
 
-  // The states of rows.
   void add_rows(const Lattice& lattice, const Bits64* spins, int64_t begin, int64_t end) {
     const int64_t columns = lattice.columns();
     if (lattice.planes == 1) {

@@ -1,10 +1,7 @@
-// Cluster updates by one thread, site by site: the code for a CPU that Weigel compares with, for its figures.
-//
-// What: clusters grow by breadth-first search from the sites in C order, or from chosen sites, and flip as
-// they grow. Where the smallest site is to draw the new state and the chosen site is another one, they flip
-// when they have grown. Spins are those of the other labellings bit for bit. Cost: a visit a site, and a look
-// at each of its bonds; one thread a replica. Source: M. Weigel, Phys. Rev. E 84, 036709 (2011), sections II
-// and III.
+// Cluster updates by one thread, site by site: the code for a CPU that Weigel compares with. Clusters grow by
+// breadth-first search and flip as they grow or, where the smallest site draws the state, afterwards. Spins
+// are those of the other labellings bit for bit. Source: M. Weigel, Phys. Rev. E 84, 036709 (2011), sections
+// II and III.
 #pragma once
 
 #include "cpu/models/potts/cells.h"
@@ -13,17 +10,14 @@ namespace conncomp {
 
 class SerialClusters {
  public:
-  // `tally` gets the sizes of all clusters that grow.
   SerialClusters(const Lattice& lattice, const Draws& draws, Cells& cells)
       : lattice_(lattice), draws_(draws), cells_(cells), columns_(lattice.columns()) {
     for (int axis = 0; axis < kRowAxis; ++axis) stride_[axis] = row_stride(lattice, axis) * columns_;
   }
 
   const ClusterTally& tally() const { return tally_; }
-  // Of all sites visited.
   int64_t active_bonds() const { return active_bonds_; }
 
-  // Gives each cluster a new state; `spins` are the old ones.
   void flip_all(Bits64* spins) {
     for_each_unvisited([&](const Site& start, int64_t site) {
       const int state = draw_any_state(draws_, site, lattice_.states);
@@ -31,7 +25,6 @@ class SerialClusters {
     });
   }
 
-  // Grows the clusters that have not been.
   void visit_others() {
     for_each_unvisited([&](const Site& start, int64_t) { grow(start, [](const Site&) {}); });
   }
@@ -77,7 +70,7 @@ class SerialClusters {
     });
   }
 
-  // Lets a cluster flip when its smallest site is known. Members wait in the words of `waiting`.
+  // Lets a cluster flip when its smallest site is known; members wait in `waiting`.
   void flip_grown(const ChoiceRule& rule, const Site& start, int old_state, Bits64* spins) {
     std::vector<int64_t> words;
     grow(start, [&](const Site& member) {
@@ -96,7 +89,6 @@ class SerialClusters {
     }
   }
 
-  // Visits the sites of a cluster, those nearest to the start first.
   template <class Visit>
   void grow(const Site& start, Visit&& visit) {
     int64_t size = 0;
@@ -129,7 +121,6 @@ class SerialClusters {
     tally_.add(size);
   }
 
-  // The site a step along an axis away, around the lattice if need be.
   Site beside(Site site, int axis, int step) const {
     const int64_t length = lattice_.length[axis], from = site.at[axis];
     int64_t to = from + step;

@@ -1,13 +1,10 @@
-// The update of Swendsen and Wang: every cluster gets any of the states. Active bonds make a forest of runs
-// (forest.h), whose roots draw states (strip_flip.h). Labels are never written.
-//
-// 1. Each thread takes a strip of rows, a few of which at a time get their active bonds, their runs, and the
-// unions with rows before them. Strips that a thread takes one after the other are one slab.
-// 2. Bonds between slabs are drawn and followed, with compare-and-swap.
-// 3. If windings are measured, bonds over the ends of axes are followed only now (SeamBonds).
-// 4. Lengths of runs are added up at the roots, if clusters are measured, and strips flip (run_clusters.h).
-// Cost: each bond is drawn once. Source: ours; R. H. Swendsen and J.-S. Wang, Phys. Rev. Lett. 58, 86 (1987),
-// for the update.
+// Swendsen and Wang: active bonds make a forest of runs (forest.h), whose roots draw states. 1. Each thread
+// takes a strip of rows, a few of which at a time get their active bonds, runs, and unions with rows before.
+// Strips one after the other are one slab. 2. Bonds between slabs are drawn and followed, with
+// compare-and-swap. 3. If windings are measured, bonds over the ends of axes are followed only now
+// (SeamBonds). 4. Lengths of runs are added up at the roots, if clusters are measured, and strips flip
+// (run_clusters.h). Source: ours; R. H. Swendsen and J.-S. Wang, Phys. Rev. Lett. 58, 86 (1987), for the
+// update.
 #pragma once
 
 #include "cpu/grid/windings.h"
@@ -16,13 +13,11 @@
 
 namespace conncomp {
 
-// Windings of the clusters of an update: what a forest of runs leaves over of the bonds over the ends of
-// periodic axes, so that its roots are those of the open lattice and name its clusters (cpu/grid/windings.h).
-// At last the bonds join the forest, which then is what it would have been with them from the beginning, as a
-// root is the smallest run of its cluster. Cost: that of the lattice's surface; some 90 bytes for each bond
-// that is active and joins another pair of runs than the bond before.
+// Windings of clusters: bonds over the ends of periodic axes are left over, so that roots name the clusters
+// of the open lattice (cpu/grid/windings.h); at last they join the forest. Cost: some 90 bytes for each
+// active bond that joins another pair of runs than the bond before.
 
-// An active bond over the end of an axis, from the last site along it to the first one, a period farther.
+// An active bond over the end of an axis, from the last site to the first one, a period farther.
 template <class Index>
 struct SeamBond {
   Index last, first;  // their runs
@@ -41,11 +36,10 @@ class SeamBonds {
   explicit SeamBonds(const Strips& strips)
       : strips_(strips), bonds_(strips.count), first_number_(strips.count + 1) {}
 
-  // Adds the bond of two runs of a replica; a strip's are added by one thread.
+  // Adds the bond of two runs; one thread adds a strip's.
   void add(int64_t piece, Index last, Index first, int axis) { bonds_[piece].push_back({last, first, axis}); }
 
-  // Joins the forest, and records along which axes, counted from `first_axis` on, clusters close on
-  // themselves, and the highest rank of a cluster.
+  // Joins the forest, and records along which axes, from `first_axis` on, clusters wrap, and their rank.
   void join(const Replicas& replicas, ForestMemory<Index>& memory, int first_axis, int64_t* records) {
     for (int64_t k = 0; k < strips_.count; ++k)
       first_number_[k + 1] = first_number_[k] + int64_t(bonds_[k].size());
@@ -54,10 +48,7 @@ class SeamBonds {
     const auto parents = [&](int64_t piece) {
       return RunForest<Index>(replicas.lattice, memory, strips_[piece].replica).parents();
     };
-    // Each bond has two ends, and one lattice at most.
-    const SeamTables tables(int64_t(std::bit_ceil(Bits64(2 * bonds + 1))), bonds, bonds, false);
-    const SeamWindings& windings = tables.windings();
-    find_windings(windings, strips_.count, [&](int64_t piece, const auto& unite) {
+    const auto unite_bonds = [&](int64_t piece, const auto& unite) {
       const auto key_of = [&, parent = parents(piece), replica = strips_[piece].replica](Index run) {
         return SeamWindings::key_of(replica, int64_t(find<Shared>(parent, run)));
       };
@@ -65,13 +56,11 @@ class SeamBonds {
         const SeamBond<Index>& bond = bonds_[piece][i];
         unite(key_of(bond.last), key_of(bond.first), bond.winding(), first_number_[piece] + i);
       });
-    });
-    for_each_in(0, windings.table.slots, [&](int64_t slot) {
-      const WindingBasis* const basis = windings.basis_at(slot);
-      if (basis == nullptr) return;
-      int64_t* const record = records + windings.item_of(slot) * (kCounts + replicas.lattice.states);
-      record[kWindingAxes] |= basis->axes() >> first_axis;
-      record[kWindingRank] = std::max<int64_t>(record[kWindingRank], basis->rank());
+    };
+    wind_links(bonds, strips_.count, unite_bonds, [&](int64_t replica, const WindingBasis& basis) {
+      int64_t* const record = records + replica * (kCounts + replicas.lattice.states);
+      record[kWindingAxes] |= basis.axes() >> first_axis;
+      record[kWindingRank] = std::max<int64_t>(record[kWindingRank], basis.rank());
     });
     parallel_for(strips_.count, [&](int64_t piece) {
       for_each_in(0, int64_t(bonds_[piece].size()), [&, parent = parents(piece)](int64_t i) {
@@ -83,16 +72,14 @@ class SeamBonds {
  private:
   const Strips strips_;
   std::vector<std::vector<SeamBond<Index>>> bonds_;  // of each strip
-  std::vector<int64_t> first_number_;                // of each strip's bonds, and how many there are
+  std::vector<int64_t> first_number_;                // of each strip's bonds, and of all
 };
 
-// Labels the clusters of an update, measures them, and draws their new states.
 template <class Index>
 class SwendsenWang : public RunClusters<Index> {
  public:
-  // `probabilities` has that of a bond for each replica; `record` is nullptr or the records of all of them.
-  // With `wrapping` bonds over the ends of axes are left to `wind`. With a `source` of active bonds there are
-  // neither words nor probabilities.
+  // `probabilities` are of each replica; `record` is nullptr or all records. With `wrapping`, bonds over the
+  // ends are left to `wind`. A `source` of active bonds replaces words and probabilities.
   SwendsenWang(const Replicas& replicas, ForestMemory<Index>& memory, const Bits64* words, Bits32 step,
                const Bits64* probabilities, int64_t* record, bool wrapping,
                const BondSource* source = nullptr)
@@ -108,7 +95,6 @@ class SwendsenWang : public RunClusters<Index> {
     if (strips_.per_replica > 1) parallel_for(strips_.count, [&](int64_t piece) { sew_strip(piece); });
   }
 
-  // Joins clusters over the ends of axes, and records how they wrap: along which axes from `first_axis` on.
   void wind(int first_axis) { seam_bonds_.join(replicas_, memory_, first_axis, record_); }
 
  private:
@@ -139,8 +125,7 @@ class SwendsenWang : public RunClusters<Index> {
     if (record_) tally.add_to(record_of(strip.replica));
   }
 
-  // Unites a row with the rows of its slab before it that bonds join it to, and with those around the
-  // lattice.
+  // Unites a row with the rows of its slab before it, and with those around the lattice.
   [[gnu::always_inline]] void join_rows_of_slab(int64_t piece, const RowPlace& place, ActiveBonds& active,
                                                 const ChunkBonds& bonds, RunForest<Index>& forest) {
     const int64_t first_row = slabs_[piece].begin;
@@ -163,7 +148,6 @@ class SwendsenWang : public RunClusters<Index> {
     }
   }
 
-  // Whether the bond from the last site of a row to the first one is active, given the bonds along the row.
   bool closes(const Bits64* along) const {
     return along[lattice_.columns() - 1] >> ((lattice_.length[kRowAxis] - 1) % kWord) & 1;
   }
@@ -179,13 +163,11 @@ class SwendsenWang : public RunClusters<Index> {
                             [&](Index first, Index last) { seam_bonds_.add(piece, last, first, axis); });
   }
 
-  // Unites the rows of a strip with those of slabs before.
   void sew_strip(int64_t piece) {
     const Strip strip = strips_[piece], slab = slabs_[piece];
     RunForest<Index> forest(lattice_, memory_, strip.replica);
     SpinTally tally(lattice_);
     ActiveBonds active = active_bonds(strip, tally);
-    // Bonds of row `owner` along an axis, which join rows g and h.
     const auto sew = [&](int64_t g, int64_t h, int64_t owner, int axis) {
       if (g < 0 || g >= slab.begin) return;
       const bool goes_around = owner == h;

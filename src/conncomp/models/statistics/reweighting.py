@@ -6,9 +6,8 @@ the f_k are those of the multistate Bennett acceptance ratio, which pymbar finds
 jackknife over bins of all runs at once. Cost: a solution for each bin, which begins at that of all.
 
 Runs that share no energies do not tell what f_k - f_l is. A first f_k comes from Bennett's ratio of
-run k to all at lower betas: by it each measurement is of run k with a probability p_k. Across a gap
-between betas the sum of p (1 - p) over measurements, p being that of all runs below, says how many
-are shared.
+run k to all at lower betas, which gives each measurement a probability to be of run k. With p, that
+to be of a run below a gap between betas, the sum of p (1 - p) says how many are shared across it.
 """
 
 from __future__ import annotations
@@ -22,9 +21,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from conncomp._arguments import check_range, shown
-from conncomp._arrays import as_numpy, check_kind
 from conncomp._optional import optional
-from conncomp.models._arguments import as_numbers, check_callable, finite
+from conncomp.models._arguments import as_numbers, check_callable, finite, real_numbers
 
 # Of Gaussian energies, means between two runs are off by 2.1 errors, root mean square, where one
 # measurement is shared, and by 1.2 where four are.
@@ -60,9 +58,9 @@ def reweight(
 ) -> Reweighted:
     """Estimate a function of means at other inverse temperatures than those of the runs.
 
-    Runs at several inverse temperatures must overlap: neighbours must have energies in common. In
-    memory each measurement of a run takes 24 bytes for each value of `at`, or, where that is
-    more, 100 for each run and another 100: 100,000 rows of 8 runs take 700 MB.
+    Of runs at several inverse temperatures, neighbours must have energies in common; without that,
+    a ValueError says so. Each measurement of a run takes 24 bytes of memory for each value of `at`
+    or, where that is more, 100 for each run and another 100: 100,000 rows of 8 runs take 700 MB.
 
     Parameters
     ----------
@@ -73,23 +71,13 @@ def reweight(
     energy : array_like, of the same shape
         The energy of the whole lattice in the same moments.
     beta : float or array_like of float, shape (runs,)
-        The inverse temperatures of the runs. Those of several need the extra ``analysis``.
+        The inverse temperatures of the runs. Those of several need pymbar, which the extra
+        ``analysis`` brings.
     at : float or array_like of float
         The inverse temperatures that are asked for.
     bins : int, optional
-        How many bins each run is cut into, for errors: each is to be many autocorrelation times
-        long. Rows at the beginning that do not fill a bin are in none.
-
-    Returns
-    -------
-    Reweighted
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is of the wrong kind, or out of its range, or runs do not overlap.
-    ImportError
-        If pymbar is missing, for several inverse temperatures.
+        How many bins each run is cut into, for errors, each many autocorrelation times long. Rows
+        at the beginning that do not fill a bin are in none.
 
     References
     ----------
@@ -181,10 +169,7 @@ def _pymbar() -> Any:
 def _near_free_energies(
     energies: NDArray[np.float64], betas: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return what `_free_energies` does, each from the run and those at lower inverse temperatures.
-
-    With it, as many measurements are of the run, by their probabilities, as it has rows.
-    """
+    """Return free energies by which each run and those below have as many measurements as rows."""
     from scipy.optimize import brentq
     from scipy.special import expit
 
@@ -257,8 +242,7 @@ def _means(
 
 
 def _as_runs(name: str, given: ArrayLike) -> NDArray[np.float64]:
-    array = as_numpy(given, name)
-    check_kind(array, "biuf", given, name, "of real numbers")
+    array = real_numbers(name, given, "biuf")
     if array.ndim not in (1, 2) or array.size == 0:
         raise ValueError(f"{name} has shape {array.shape}; it must be (rows,) or (rows, runs)")
     return finite(name, array).reshape(len(array), -1)

@@ -19,8 +19,7 @@ from numpy.polynomial import chebyshev
 from numpy.typing import ArrayLike, NDArray
 
 from conncomp._arguments import as_number, check_range, shown
-from conncomp._arrays import as_numpy, check_kind
-from conncomp.models._arguments import check_finite, check_positive, finite
+from conncomp.models._arguments import check_finite, check_positive, finite, real_numbers
 from conncomp.models.statistics.estimates import Estimate
 
 REDRAWN = 200  # curves, of which the spread is an error
@@ -51,9 +50,9 @@ class Collapse:
     Attributes
     ----------
     critical, nu, exponent : Estimate
-        x_c, nu and b. Errors are those of the points; where a fit is bad, they mean nothing. They
+        x_c, nu and b. Errors are those of the points, and mean nothing where the fit is bad. They
         are infinite of what the points do not determine, such as nu and b of a pure power of
-        x - x_c, of which only b + k / nu is known: the value is then one of many.
+        x - x_c, of which only b + k / nu is known.
     chi_squared : float
     freedom : int
         The degrees of freedom of the fit: chi squared is about as large if it is good.
@@ -66,24 +65,7 @@ class Collapse:
     freedom: int
 
     def scale(self, size: float, points: ArrayLike) -> NDArray[np.float64]:
-        """Return points of a size as points of the one curve: L**-b y over scaled x.
-
-        Parameters
-        ----------
-        size : float
-        points : array_like of float, shape (n, 3)
-            As `collapse` takes them.
-
-        Returns
-        -------
-        ndarray of float64, shape (n, 3)
-            In the same order.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If an argument is of the wrong kind, or out of its range.
-        """
+        """Return points of a size, shape (n, 3), on the one curve: L**-b y over scaled x."""
         given = as_points("points", points)
         values = self.critical.value, 1 / self.nu.value, self.exponent.value
         scaled = _scaled(check_positive("size", size), given, *values)
@@ -98,17 +80,16 @@ class Collapse:
 def crossing(curves: Any, *, degree: int = 2, seed: int = 0) -> list[Crossing]:
     """Return where the curves of each size and of the next one cross.
 
-    A polynomial is fitted to each of both curves where they overlap: to its points between the
-    least and the largest x of the other. The root of their difference, the one next to the middle
-    if there are several, is the crossing, with the spread of roots of curves drawn anew as its
-    error.
+    A polynomial is fitted to each curve where both overlap: to its points between the least and the
+    largest x of the other. The crossing is the root of their difference, the one next to the middle
+    if there are several; its error is the spread of roots of curves drawn anew.
 
     Parameters
     ----------
     curves : dict
         Of each size rows of x, y and the error of y, shape (n, 3).
     degree : int, optional
-        Of the polynomials, below the number of a curve's points where both overlap: as low as fits.
+        Of the polynomials, as low as fits: below the number of a curve's points where both overlap.
     seed : int, optional
         Of the curves that are drawn anew.
 
@@ -117,12 +98,6 @@ def crossing(curves: Any, *, degree: int = 2, seed: int = 0) -> list[Crossing]:
     list of Crossing
         Sizes ascending; both estimates are NaN where curves do not cross, and errors are where
         a tenth of the curves drawn anew do not.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is of the wrong kind, or out of its range; if a curve has too few points
-        where it overlaps with that of the next size.
 
     References
     ----------
@@ -168,10 +143,10 @@ def collapse(
     exponent: float | None = None,
     degree: int = 4,
 ) -> Collapse:
-    """Fit y = L**b f((x - x_c) L**(1/nu)) to curves of all sizes L, f a polynomial.
+    """Return the best `Collapse`, y = L**b f((x - x_c) L**(1/nu)), of curves of all sizes L.
 
-    The coefficients of f are those of least squares for each x_c, nu and b, which are varied. Take
-    points near the critical point, and sizes that are large enough: no corrections are fitted.
+    The coefficients of f, a polynomial, are those of least squares for each x_c, nu and b, which
+    are varied. Take points near the critical point, and large sizes: no corrections are fitted.
 
     Parameters
     ----------
@@ -183,15 +158,6 @@ def collapse(
         From where b is varied; None, the default, keeps it 0, as it is of ratios without dimension.
     degree : int, optional
         Of f.
-
-    Returns
-    -------
-    Collapse
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is of the wrong kind, or out of its range, or there are too few points.
 
     References
     ----------
@@ -218,15 +184,14 @@ def collapse(
     first = [check_finite("critical", critical), 1 / check_positive("nu", nu)]
     if exponent is not None:
         first.append(check_finite("exponent", exponent))
-    points = sum(map(len, checked.values()))
-    freedom = points - len(first) - (order + 1)
+    count = sum(map(len, checked.values()))
+    freedom = count - len(first) - (order + 1)
     if freedom < 1:
         raise ValueError(
-            f"curves has {points} points; degree={shown(degree)} needs {points + 1 - freedom} or "
-            "more"
+            f"curves has {count} points; degree={shown(degree)} needs {count + 1 - freedom} or more"
         )
-    units = np.array([np.ptp(np.concatenate([p[:, 0] for p in checked.values()])) or 1.0, 1.0, 1.0])
-    units = units[: len(first)]
+    points = np.concatenate(list(checked.values()))
+    units = np.array([np.ptp(points[:, 0]) or 1.0, 1.0, 1.0])[: len(first)]
 
     def residuals(scaled: NDArray[np.float64]) -> NDArray[np.float64]:
         return _residuals(checked, scaled * units, order)
@@ -238,14 +203,13 @@ def collapse(
         )
     fit = least_squares(residuals, np.array(first) / units, method="trf", x_scale="jac")
     values = fit.x * units
-    signal = np.linalg.norm(np.concatenate([p[:, 1] / p[:, 2] for p in checked.values()]))
+    signal = np.linalg.norm(points[:, 1] / points[:, 2])
     errors = _errors(fit.jac, float(signal)) * units
     inverse = values[1]  # which may come near 0 if it is not determined
     estimates = [Estimate(float(v), float(e)) for v, e in zip(values, errors, strict=True)]
     with np.errstate(over="ignore", divide="ignore"):
         nus = Estimate(float(1 / inverse), float(estimates[1].error / inverse**2))
     power = estimates[2] if exponent is not None else Estimate(0.0, 0.0)
-
     return Collapse(estimates[0], nus, power, float(2 * fit.cost), freedom)
 
 
@@ -275,10 +239,7 @@ def _residuals(curves: Curves, values: NDArray[np.float64], order: int) -> NDArr
 
 
 def _errors(derivatives: NDArray[np.float64], signal: float) -> NDArray[np.float64]:
-    """Return errors of parameters, given derivatives of residuals, and the norm of what is fitted.
-
-    They are infinite of parameters that can be varied, alone or together, while residuals stay.
-    """
+    """Return errors of parameters; infinite of those that can vary while residuals stay."""
     _, singular, directions = np.linalg.svd(derivatives, full_matrices=False)
     vain = singular <= NEGLIGIBLE * max(float(singular[0]), signal)
     known = directions[~vain] / singular[~vain, None]
@@ -333,10 +294,7 @@ def _roots(
 def _fits(
     points: NDArray[np.float64], low: float, high: float, order: int, rng: np.random.Generator
 ) -> NDArray[np.float64]:
-    """Return the coefficients of a curve, and those of curves that are drawn anew, a row each.
-
-    They are of Chebyshev polynomials on [low, high].
-    """
+    """Return Chebyshev coefficients on [low, high] of a curve and of curves drawn anew, in rows."""
     x, y, errors = points.T
     basis = chebyshev.chebvander((2 * x - low - high) / (high - low), order)
     of_values = np.linalg.pinv(basis / errors[:, None]) / errors
@@ -348,10 +306,7 @@ Curves = dict[float, NDArray[np.float64]]
 
 
 def as_curves(curves: Any, least: int) -> Curves:
-    """Return curves by size, ascending, each with rows of x, y and error in order of x.
-
-    ValueError is raised unless there are two sizes or more, with at least so many points each.
-    """
+    """Return curves by size, ascending, in order of x; two or more, of at least so many points."""
     if not isinstance(curves, Mapping):
         raise TypeError(f"curves={shown(curves)} must be a dict: of each size an array of points")
     if len(curves) < 2:
@@ -372,8 +327,7 @@ def as_curves(curves: Any, least: int) -> Curves:
 
 def as_points(name: str, given: Any) -> NDArray[np.float64]:
     """Return points as rows of x, y and error, in the order in which they are given."""
-    array = as_numpy(given, name)
-    check_kind(array, "iuf", given, name, "of real numbers")
+    array = real_numbers(name, given)
     if array.ndim != 2 or array.shape[1] != 3:
         raise ValueError(f"{name} has shape {array.shape}; its rows must be x, y and error of y")
     return finite(name, array)

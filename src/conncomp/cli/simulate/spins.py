@@ -1,0 +1,350 @@
+"""``conncomp simulate`` of models that clusters update: ising, potts, xy, heisenberg, clock, on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import inf
+from typing import Any, Literal
+
+import click
+import numpy as np
+from numpy.typing import ArrayLike
+
+from conncomp.cli._options import axes_option, numbers, option, periodic_option
+from conncomp.cli._picture import plot_scan
+from conncomp.cli._report import Row
+from conncomp.cli._rules import Command, command, excludes, needs
+from conncomp.cli.simulate import SUMMARIES
+from conncomp.cli.simulate import _common as common
+from conncomp.cli.simulate._exact import known_of
+from conncomp.cli.simulate._places import (
+    Range,
+    borders_of,
+    place_in_words,
+    range_option,
+    sites_of_cell,
+    temperature_in_words,
+    temperatures_of,
+    values_of,
+)
+from conncomp.cli.simulate._sizes import run_sizes, show_sizes
+from conncomp.models import ON, XY, Clock, Heisenberg, Ising, Model, Potts
+from conncomp.models.lattices import LATTICES
+from conncomp.models.results import Estimate, Summary
+from conncomp.models.spins.updates import OF_VECTORS, ON_EDGES, UPDATES
+
+# Of each observable of a `Summary`, what it is called in tables and pictures.
+NAMES = {
+    "energy": "energy a site",
+    "specific_heat": "specific heat",
+    "magnetisation": "magnetisation",
+    "susceptibility": "susceptibility",
+    "squared_magnetisation": "m^2",
+    "binder_ratio": "<m^4>/<m^2>^2",
+    "helicity_modulus": "helicity modulus",
+    "vortices": "vortices a site",
+    "correlation_length": "correlation length",
+    "correlation_ratio": "correlation length / L",
+    "energy_time": "tau of energy",
+    "magnetisation_time": "tau of m^2",
+}
+# Of each probability of a `WrappingSummary`, likewise; along each axis apart from these.
+WRAPPING_NAMES = {
+    "any_axis": "wraps along any axis",
+    "all_axes": "wraps along all axes",
+    "cross": "wraps in full rank",
+}
+
+
+def _lattice_option(default: str | None) -> Any:
+    return option(
+        "--shape counts its unit cells, along its primitive vectors.",
+        type=click.Choice(list(LATTICES)),
+        default=default,
+        rank=1,
+        show_default=default or "hypercubic, of as many axes as there are lengths",
+    )
+
+
+def _update_option(updates: Sequence[str]) -> Any:
+    return option(
+        "The kind of updates: one of wolff flips one cluster; the others are sweeps.",
+        type=click.Choice(updates),
+        default=updates[0],
+        rank=1,
+    )
+
+
+def _observe_option(*observables: str) -> Any:
+    return option(
+        "Measure this, too; again for each. Of structure follows the correlation length.",
+        type=click.Choice(observables),
+        multiple=True,
+        rank=1,
+    )
+
+
+def _strength_option(help_: str | None, metavar: str = "H", default: float = 0.0) -> Any:
+    return option(help_, metavar, default=default, rank=1)
+
+
+@dataclass(frozen=True)
+class Settings(common.SettingsOfSizes):
+    """What the user chose of a model that clusters update."""
+
+    coupling: float = _strength_option(None, "J", 1.0)
+    field: float = option()  # each model says which
+    lattice: str | None = _lattice_option(None)
+    periodic: bool | list[bool] | list[int] = periodic_option("all", rank=1)
+    start: Literal["hot", "cold"] = option(default="hot", rank=1)
+    update: str = option()  # likewise
+    clusters: bool = option("Measure sizes of clusters, too, which makes m^2 more exact.", rank=1)
+    wrapping: bool = option("Measure the probabilities that clusters wrap, too.", rank=1)
+    observe: tuple[str, ...] = _observe_option("structure")
+
+
+@dataclass(frozen=True)
+class PottsSettings(Settings):
+    """What the user chose of the Potts model."""
+
+    q: int = option("How many states.", "Q", default=2)
+    beta: str | float | None = common.number_or_critical_option(
+        "The inverse temperature. Default: the critical one.", "B|critical"
+    )
+    temperatures: Range | None = range_option(
+        "N temperatures from A to B, side by side. They are kT in the units of J; as equal spins "
+        "have the energy -J here, and others 0, those of the Ising convention are twice as high.",
+        "two temperatures",
+    )
+    field: float = _strength_option("The energy of a spin of state 0 is -H.")
+    update: str = _update_option(UPDATES)
+    tile: list[int] | None = option(
+        "With few-cluster: the lengths of tiles, in each of which one site is chosen.",
+        "LxL...",
+        type=numbers("x", [int], "not lengths such as 32x32"),
+        rank=1,
+    )
+    p_flip: float | None = option(
+        "With few-cluster: the probability that the cluster of a chosen site flips.", "P", rank=1
+    )
+
+
+@dataclass(frozen=True)
+class TurningSettings(Settings):
+    """What the user chose of a model whose axes may close with the opposite coupling."""
+
+    antiperiodic: bool | list[bool] | list[int] = axes_option(
+        "Axes that close on themselves with the opposite coupling; named as those of --periodic.",
+        "none",
+        rank=1,
+    )
+    temperature: str | float | None = common.number_or_critical_option(
+        "kT in units of J. Default: the critical one, where it is known.", "T|critical"
+    )
+    temperatures: Range | None = range_option(
+        "N temperatures from A to B, side by side.", "two temperatures"
+    )
+
+
+@dataclass(frozen=True)
+class IsingSettings(TurningSettings):
+    """What the user chose of the Ising model."""
+
+    beta: float | None = option("The inverse temperature, instead of the temperature.", "B")
+    betas: Range | None = range_option("N inverse temperatures from A to B, side by side.")
+    coupling: float = _strength_option(
+        "The energy of a bond is -J between equal spins, and J between others. An antiferromagnet "
+        "has one below 0.",
+        "J",
+        1.0,
+    )
+    field: float = _strength_option("The energy of a spin is -H if it is up, and H if not.")
+    lattice: str | None = _lattice_option("square")
+    update: str = _update_option(ON_EDGES)
+
+
+@dataclass(frozen=True)
+class VectorSettings(TurningSettings):
+    """What the user chose of spins that are vectors."""
+
+    field: float = _strength_option("The energy of a spin is -H times its first component.")
+    update: str = _update_option(OF_VECTORS)
+    observe: tuple[str, ...] = _observe_option("structure", "helicity_modulus", "vortices")
+
+
+@dataclass(frozen=True)
+class ClockSettings(VectorSettings):
+    """What the user chose of the clock model."""
+
+    q: int = option("How many directions.", "Q", required=True)
+
+
+@dataclass(frozen=True)
+class OnSettings(VectorSettings):
+    """What the user chose of the O(n) model."""
+
+    n: int = option("How many components.", "N", default=4)
+
+
+@command(
+    PottsSettings,
+    *common.SIZES,
+    excludes("--beta", "--temperatures"),
+    needs("--tile --p-flip", "--update few-cluster"),
+)
+def potts(settings: PottsSettings) -> None:
+    """Simulate the Potts model; of two states, the default, it is the Ising model.
+
+    It prints means with their errors, from bins and by jackknife, and integrated autocorrelation
+    times in updates. Components are the clusters that the next update draws.
+    """
+    others: dict[str, Any] = {"beta": "critical" if settings.beta is None else settings.beta}
+    if settings.temperatures is not None:
+        others = _side_by_side(settings, "beta", 1 / temperatures_of(settings.temperatures))
+    _run(Potts, settings, others, tile=settings.tile, p_flip=settings.p_flip)
+
+
+ONE_SCALE = excludes("--temperature", "--temperatures", "--beta", "--betas")
+
+
+@command(IsingSettings, *common.SIZES, ONE_SCALE)
+def ising(settings: IsingSettings) -> None:
+    """Simulate the Ising model on lattices such as the triangular, honeycomb or diamond one.
+
+    Energies and temperatures are those of -J sum of s_i s_j - H sum of s_i, with spins of ±1. It
+    prints means with their errors, from bins and by jackknife, and integrated autocorrelation times
+    in updates.
+    Components are the clusters that the next update draws; a picture has the sites of a cell of the
+    lattice side by side.
+    """
+    others: dict[str, Any] = {}
+    if settings.temperatures is not None:
+        others = _side_by_side(settings, "beta", 1 / temperatures_of(settings.temperatures))
+    elif settings.betas is not None:
+        first, last, count = settings.betas
+        values = values_of("--betas", settings.betas)
+        if min(values) < 0:
+            raise ValueError(f"--betas {first:g}:{last:g}:{count} must not be negative")
+        others = _side_by_side(settings, "beta", values)
+    _run(Ising, settings, others)
+
+
+def _of_vectors(model: type[Model[Any]], settings: Any = VectorSettings) -> Command:
+    """Return the command of a model of spins that are vectors."""
+
+    def run(settings: Any) -> None:
+        others = {}
+        if settings.temperatures is not None:
+            each = temperatures_of(settings.temperatures)
+            others = _side_by_side(settings, "temperature", each)
+        _run(model, settings, others)
+
+    name = model.__name__.lower()
+    run.__doc__ = f"""{SUMMARIES[name]}
+
+    It prints means with their errors, from bins and by jackknife, and integrated autocorrelation
+    times in updates. Components are the clusters that the next update draws.
+    """
+    rules = *common.SIZES, excludes("--temperature", "--temperatures")
+    return command(settings, *rules, name=name)(run)
+
+
+clock, on = _of_vectors(Clock, ClockSettings), _of_vectors(ON, OnSettings)
+heisenberg, xy = _of_vectors(Heisenberg), _of_vectors(XY)
+
+
+def _side_by_side(settings: Settings, name: str, values: ArrayLike) -> dict[str, Any]:
+    """Return arguments by which replicas of several temperatures run together."""
+    each = np.repeat(values, settings.replicas or 1)
+    return {name: each, "replicas": len(each)}
+
+
+def _run(model: Any, settings: Settings, others: dict[str, Any], **updates: Any) -> None:
+    """Simulate a model of each size, with further options of updates, and print the report."""
+    lattice, antiperiodic = settings.lattice, getattr(settings, "antiperiodic", False)
+    chosen = ("update", "clusters", "wrapping", "observe")
+    updates |= {name: getattr(settings, name) for name in chosen}
+    arguments = common.arguments_of(model, settings, **others)
+
+    def run(own: common.Settings) -> common.Finished[Any]:
+        axes = len(own.shape) if lattice is None else len(LATTICES[lattice].vectors)
+
+        def build() -> Model[Any]:
+            borders = borders_of(settings.periodic, antiperiodic, axes)
+            built: Model[Any] = model(own.shape, periodic=borders, **arguments)
+            return built
+
+        return common.run_model(own, build, updates, sites_of_cell(lattice))
+
+    finished = run_sizes(settings, run)
+    parameters = finished[0].run.parameters
+    if len(finished) > 1:
+        show_sizes(finished, settings, _model_row, _observables, known_of(parameters))
+        return
+    [one] = finished
+    with one.stage("statistics"):
+        summaries = one.run.summarise()
+    if one.settings.plot is not None:
+        with one.stage("plot"):
+            _draw(one, summaries)
+    facts: list[Row] = []
+    if parameters["update"] not in ("wolff", "few-cluster"):
+        facts.append(one.speed_row("spins"))
+    facts += common.doubt_rows({"": summaries})
+    # A line for each temperature or, of one temperature, a line for each observable.
+    columns = {"temperature": [temperature_in_words(summary.beta) for summary in summaries]}
+    if not _are_vectors(one):
+        columns["beta"] = [f"{summary.beta:.6g}" for summary in summaries]
+    for name, each in _observables(summaries).items():
+        columns[name] = list(map(common.shown, each))
+    plain = list(map(common.as_plain, summaries))
+    one.show(_model_row(parameters), plain, common.as_table(columns), facts=facts)
+
+
+def _are_vectors(finished: common.Finished[Any]) -> bool:
+    return finished.run.parameters["model"] not in ("Ising", "Potts")
+
+
+def _draw(finished: common.Finished[Any], summaries: list[Summary]) -> None:
+    run, path = finished.run, finished.settings.plot
+    assert path is not None
+    known, model = known_of(run.parameters), _model_row(run.parameters)
+    if len(summaries) > 1:
+        temperatures = [1 / summary.beta if summary.beta else inf for summary in summaries]
+        plot_scan(path, temperatures, _observables(summaries), model[1], known)
+        return
+    measured = run.series
+    length = (
+        measured.squared_magnetisation**0.5 if _are_vectors(finished) else measured.magnetisation
+    )
+    energy = measured.energy / measured.lattice.sites
+    series = {NAMES["energy"]: energy, NAMES["magnetisation"]: length}
+    common.plot_observables(finished, model, series, known)
+
+
+def _observables(summaries: list[Summary]) -> dict[str, list[Estimate]]:
+    """Return by name what was estimated at each temperature, and how clusters wrap, if measured."""
+    known = [key for key in NAMES if getattr(summaries[0], key) is not None]
+    observables = {NAMES[key]: [getattr(summary, key) for summary in summaries] for key in known}
+    wrapping = [summary.wrapping for summary in summaries if summary.wrapping is not None]
+    if wrapping:
+        for axis in range(len(wrapping[0].along)):
+            observables[f"wraps along axis {axis}"] = [part.along[axis] for part in wrapping]
+        for key, name in WRAPPING_NAMES.items():
+            observables[name] = [getattr(part, key) for part in wrapping]
+    return observables
+
+
+def _model_row(parameters: dict[str, Any]) -> Row:
+    model = {"Clock": "clock", "ON": "O(n)"}.get(parameters["model"], parameters["model"])
+    kind = f"{model} model"
+    if model == "Potts":
+        q = parameters["q"]
+        kind = "Ising model" if q == 2 else f"Potts model of {q} states"
+    elif model == "Ising" and parameters["coupling"] < 0:
+        kind = "Ising antiferromagnet"
+    else:
+        kind += "".join(f" of {name} = {parameters[name]}" for name in "qn" if name in parameters)
+    field = f", field {parameters['field']:g}" if parameters.get("field") else ""
+    return "model", f"{kind}, {place_in_words(parameters)}{field}"

@@ -1,0 +1,176 @@
+"""Kernels A to D of Hawick, Leist and Playne, for arrays.
+
+Drives ``neighbour_propagation.cuh`` (A), ``local_propagation.cuh`` (B),
+``directional_propagation.cuh`` (C) and ``label_equivalence.cuh`` (D).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from conncomp.kernels.cuda.core.sweeps import LAST_CHANGE, SMALL_BATCH, sweep_until_settled
+from conncomp.kernels.cuda.grid.image import GRIDS, OF_IMAGES, Image
+from conncomp.kernels.cuda.launcher import Gpu, Kernel, Templates, every, launch
+from conncomp.kernels.cuda.structs import Struct
+from conncomp.kernels.cuda.workspace import Workspace
+
+# Blocks of cells along the last axis, and the last but one, and cells of a thread, as Maddix 2014
+# compares them.
+LARGE, SQUARE, FLAT = (32, 32), (16, 16), (32, 6)
+CELLS = (1, 4)
+LINK_BYTES = 2
+ROW_THREADS, START_BLOCK = 64, (32, 8)
+
+
+def _starting(file: str, sweep: str) -> Templates:
+    names = (f"{kernel}<{{rule}}, {{rank}}, {{index}}>" for kernel in ("start_labels", sweep))
+    return Templates(f"cuda/papers/{file}", *names, **OF_IMAGES)
+
+
+BY_NEIGHBOURS = _starting("neighbour_propagation.cuh", "propagate")
+IN_BLOCKS = _starting("local_propagation.cuh", "propagate_in_blocks")
+ALONG_ROWS = _starting("directional_propagation.cuh", "propagate_along")
+EQUIVALENCE = Templates(
+    "cuda/papers/label_equivalence.cuh",
+    "equivalence_start<{rule}, {rank}, {index}>",
+    "equivalence_scan<{rule}, {rank}, {index}>",
+    "equivalence_analyse<{index}>",
+    "equivalence_relabel<{index}>",
+    **OF_IMAGES,
+)
+specialisations = every(BY_NEIGHBOURS, IN_BLOCKS, ALONG_ROWS, EQUIVALENCE)
+NEIGHBOUR_OPTIONS = {"block": (FLAT, SQUARE, LARGE)}
+BLOCK_OPTIONS = {"block": (SQUARE, FLAT, LARGE), "cells": CELLS}
+EQUIVALENCE_OPTIONS = {
+    "block": (FLAT, SQUARE, LARGE),
+    "cells": CELLS,
+    "first": ("scan", "blocks"),
+    "lower": ("minimum", "store"),
+}
+_LENGTH = np.dtype(np.int32)
+BLOCKS = {
+    rank: Struct(f"CellBlocks<{rank}>", grid=grid, width=_LENGTH, height=_LENGTH)
+    for rank, grid in GRIDS.items()
+}
+
+
+def check_cells(image: Image, *, block: tuple[int, int], cells: int, **options: Any) -> None:
+    """Raise ValueError unless the cells of a thread divide the height of a block."""
+    if block[1] % cells:
+        raise ValueError(
+            f"cells={cells} does not divide the height of block={block!r}; use another block, or "
+            "cells=1"
+        )
+
+
+def fill_by_neighbours(
+    gpu: Gpu, image: Image, roots: Any, workspace: Workspace, *, block: tuple[int, int] = FLAT
+) -> None:
+    """Fill `roots` by Kernel A."""
+    (last_change,) = workspace.take(gpu, LAST_CHANGE)
+    propagate, *cells = _start(gpu, image, roots, last_change, BY_NEIGHBOURS, block)
+    sweep_until_settled(partial(launch, propagate, *cells, roots, last_change), last_change)
+
+
+def fill_in_blocks(
+    gpu: Gpu,
+    image: Image,
+    roots: Any,
+    workspace: Workspace,
+    *,
+    block: tuple[int, int] = SQUARE,
+    cells: int = 1,
+) -> None:
+    """Fill `roots` by Kernel B."""
+    (last_change,) = workspace.take(gpu, LAST_CHANGE)
+    _start(gpu, image, roots, last_change, IN_BLOCKS, block, cells)
+    sweep_until_settled(_sweep_in_blocks(gpu, image, roots, last_change, block, cells), last_change)
+
+
+def fill_along_rows(gpu: Gpu, image: Image, roots: Any, workspace: Workspace) -> None:
+    """Fill `roots` by Kernel C."""
+    (last_change,) = workspace.take(gpu, LAST_CHANGE)
+    along, *_ = _start(gpu, image, roots, last_change, ALONG_ROWS, START_BLOCK)
+
+    def sweep(number: int) -> None:
+        for axis, length in enumerate(image.shape):
+            by_row = gpu.grid(image.size // length, ROW_THREADS)
+            for direction in (1, -1) if length > 1 else ():
+                described = image.grid, image.rule, np.int32(axis), np.int32(direction)
+                launch(along, by_row, *described, image.values, roots, last_change, number)
+
+    sweep_until_settled(sweep, last_change, SMALL_BATCH)
+
+
+def fill_by_equivalence(
+    gpu: Gpu,
+    image: Image,
+    roots: Any,
+    workspace: Workspace,
+    *,
+    block: tuple[int, int] = FLAT,
+    cells: int = 1,
+    first: str = "scan",
+    lower: str = "minimum",
+) -> None:
+    """Fill `roots` by Kernel D."""
+    width, height = block
+    kind = image.rule_name, image.rank, roots.dtype
+    start, scan, analyse, relabel = EQUIVALENCE.load(gpu, *kind)
+    references, last_change = workspace.take(gpu, (image.size, roots.dtype), LAST_CHANGE)
+    by_block, by_cell = _by_block(gpu, image, block, cells), gpu.grid(image.size)
+    blocks = BLOCKS[image.rank].pack({"grid": image.grid, "width": width, "height": height})
+    arrays = blocks, image.rule, image.values, roots, references
+    launch(start, by_block, *arrays, last_change)
+    stores = int(lower == "store")
+    sweep_of_blocks = None
+    if first == "blocks":
+        sweep_of_blocks = _sweep_in_blocks(gpu, image, roots, last_change, block, cells)
+
+    def sweep(number: int) -> None:
+        if number == 0 and sweep_of_blocks:
+            sweep_of_blocks(number)
+            return
+        launch(scan, by_block, *arrays, stores, last_change, number)
+        cells_and_labels = image.size, roots, references, last_change, number
+        launch(analyse, by_cell, *cells_and_labels)
+        launch(relabel, by_cell, *cells_and_labels)
+
+    sweep_until_settled(sweep, last_change, SMALL_BATCH)
+
+
+def _start(
+    gpu: Gpu,
+    image: Image,
+    roots: Any,
+    last_change: Any,
+    kernels: Templates,
+    block: tuple[int, int],
+    cells: int = 1,
+) -> tuple[Kernel, Any, *tuple[Any, ...]]:
+    """Label each cell by itself; return the kernel of sweeps, its grid and first arguments."""
+    start, sweep = kernels.load(gpu, image.rule_name, image.rank, roots.dtype)
+    by_block = _by_block(gpu, image, block, cells)
+    described = image.grid, image.rule, *map(np.int32, block), image.values
+    launch(start, by_block, *described, roots, last_change)
+    return sweep, by_block, *described
+
+
+def _sweep_in_blocks(
+    gpu: Gpu, image: Image, roots: Any, last_change: Any, block: tuple[int, int], cells: int
+) -> Callable[[int], None]:
+    """Return what launches the sweep of a number; `roots` must be started."""
+    _, propagate = IN_BLOCKS.load(gpu, image.rule_name, image.rank, roots.dtype)
+    described = image.grid, image.rule, *map(np.int32, block), image.values
+    shared = block[0] * block[1] * (roots.dtype.itemsize + LINK_BYTES)
+    by_block = _by_block(gpu, image, block, cells)
+    return partial(launch, propagate, by_block, *described, roots, last_change, shared=shared)
+
+
+def _by_block(gpu: Gpu, image: Image, block: tuple[int, int], cells: int) -> tuple[int, int]:
+    width, height = block
+    return image.blocks(gpu, width, height, width * height // cells)

@@ -1,1 +1,0 @@
-"""What series of several sizes, temperatures and samples tell together."""

@@ -1,0 +1,179 @@
+"""Models of spins on the CPU: engines pass arrays to ``kernels/cpu/models``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conncomp._arguments import check_choice, shown
+from conncomp._core import native
+from conncomp.kernels.cells import CellLattice
+from conncomp.kernels.edges import EdgeBonds, SpinKind
+from conncomp.kernels.lattice import BITS, MOST_AXES, Lattice
+from conncomp.kernels.spin_glass import RULES
+from conncomp.kernels.vector_spins import FIELDS, PROJECTED, Kind
+from conncomp.models._arguments import Drawn
+from conncomp.models._probabilities import CERTAIN, logarithm_table
+from conncomp.models.observables.series import ACTIVE
+from conncomp.models.places import Classes, classes_of
+from conncomp.models.potts.measurements import COUNTS
+from conncomp.models.spins.updates import Flips
+
+# Options of labelling="tiles", of which the CPU has none.
+OF_A_GPU = frozenset(("activation", "local", "merge", "paths", "sites", "tile", "trees"))
+
+
+class NativeSpins:
+    """An engine of the core, which takes flat arrays; bonds have a shape and a dtype."""
+
+    xp, winds, sweeps = np, False, None
+    rules: tuple[str, ...] = ()
+
+    def __init__(self, engine: Any, bonds_shape: tuple[int, ...], bonds_dtype: Any = BITS) -> None:
+        self._engine, self._bonds = engine, (bonds_shape, bonds_dtype)
+        self._starting = engine
+
+    def start(self, spins: NDArray[Any]) -> None:
+        """Draw the first spins."""
+        self._starting.start(spins.reshape(-1))
+
+    def count(self, spins: NDArray[Any], record: NDArray[np.int64]) -> None:
+        """Add what the spins tell to each replica's record."""
+        self._engine.count(spins.reshape(-1), record.reshape(-1))
+
+    def bonds(self, spins: NDArray[Any], step: int, *strengths: Any) -> NDArray[Any]:
+        """Return the bonds that an update at this step makes active."""
+        bonds = np.empty(*self._bonds)
+        self._engine.bonds(spins.reshape(-1), step, *strengths, bonds.reshape(-1))
+        return bonds
+
+
+class WordEngine(NativeSpins):
+    """Words of states: ``potts/potts.h``; `labelling` is how clusters are found."""
+
+    winds, rules = True, ("metropolis",)
+
+    def __init__(
+        self, drawn: Drawn, lattice: Lattice, labelling: str, options: dict[str, Any]
+    ) -> None:
+        check_choice("labelling", labelling, ("auto", "serial"))
+        for name in options:
+            if name not in OF_A_GPU:
+                raise TypeError(
+                    f"Potts has no argument {name!r}; a temperature is temperature= or beta=, a "
+                    "coupling coupling=, a field field=, and how clusters are found labelling="
+                )
+        if options:
+            raise ValueError(f"options={shown(options)} are for a GPU; leave them out on the CPU")
+        self._ndim, struct, (replicas, first_replica, seed) = lattice.ndim, lattice.struct, drawn
+        bonds = struct["length"].tolist(), int(struct["periodic"]), lattice.states, lattice.planes
+        how = seed, first_replica, replicas, lattice.ndim, labelling == "serial"
+        shape = replicas, lattice.ndim, lattice.rows, lattice.columns
+        super().__init__(native.PottsEngine(*bonds, *how), shape)
+
+    def update(self, words: Any, new: Any, step: int, probabilities: Any, flips: Flips) -> None:
+        """Fill `new` with the spins after an update of clusters."""
+        chosen, record, clusters, wrapping, _ = flips
+        tile = flip = None
+        if chosen is not None:
+            tile = (*(1,) * (MOST_AXES - self._ndim), *chosen.tile)
+            flip = None if chosen.p_flip == CERTAIN else chosen.p_flip
+        flat = None if record is None else record.reshape(-1)
+        asked = probabilities, tile, flip, flat, clusters, wrapping
+        self._engine.update(words.reshape(-1), new.reshape(-1), step, *asked)
+
+    def offer(self, words: Any, new: Any, step: int, acceptance: Any, rule: str) -> None:
+        """Fill `new` with the spins after a sweep of Metropolis updates."""
+        table = acceptance.reshape(-1), acceptance.shape[1] - 1, None
+        self._engine.metropolis(words.reshape(-1), new.reshape(-1), step, *table)
+
+
+class CellEngine(NativeSpins):
+    """The Ising model on lattices of any unit cell: ``cell_spins.h``."""
+
+    def __init__(self, drawn: Drawn, cells: CellLattice) -> None:
+        named, rows = (drawn.seed, drawn.first_replica, drawn.replicas), cells.of_sites
+        shape = drawn.replicas, len(cells.kinds), rows.rows, rows.columns
+        super().__init__(native.CellEngine(cells.struct.tobytes(), *named), shape)
+        # First spins are those of any lattice whose rows are these.
+        self._starting = WordEngine(drawn, rows, "auto", {})
+
+    def update(self, words: Any, new: Any, step: int, probabilities: Any, flips: Flips) -> None:
+        """Fill `new` with the spins after an update of all clusters, or of one."""
+        record = None if flips.record is None else flips.record.reshape(-1)
+        asked = probabilities, flips.chosen is not None, record, flips.clusters
+        self._engine.update(words.reshape(-1), new.reshape(-1), step, *asked)
+
+
+class VectorEngine(NativeSpins):
+    """Spins that are vectors: ``vector_spins.h``. Clusters are reflected or not: of two states."""
+
+    def __init__(self, drawn: Drawn, lattice: Lattice, kind: Kind, negative: bool) -> None:
+        replicas, first_replica, seed = drawn
+        struct, self._replicas = lattice.struct, replicas
+        lengths, closed = struct["length"].tolist(), int(struct["periodic"])
+        made = getattr(native, f"{kind.name}Engine")
+        engine = made(lengths, closed, lattice.ndim, negative, seed, first_replica, replicas)
+        super().__init__(engine, (replicas, lattice.ndim, lattice.rows, lattice.columns))
+
+    def update(self, spins: Any, new: Any, step: int, strengths: Any, flips: Flips) -> None:
+        """Fill `new` with the spins after clusters are reflected, all or one."""
+        record, replicas = flips.record, self._replicas
+        if record is not None:
+            assert record.shape[-1] == FIELDS
+            self.count(spins, record)
+        spun = spins.reshape(-1), new.reshape(-1), step, strengths, flips.chosen is not None
+        if not flips.clusters:
+            self._engine.update(*spun, None, None)
+            return
+        sizes = np.zeros((replicas, COUNTS + 2), np.int64)
+        projected = np.zeros((replicas, FIELDS - PROJECTED), np.int64)
+        self._engine.update(*spun, sizes.reshape(-1), projected.reshape(-1))
+        record[:, ACTIVE:COUNTS] += sizes[:, ACTIVE:COUNTS]
+        record[:, PROJECTED:] += projected
+
+
+class EdgeEngine(NativeSpins):
+    """Models on any edges: ``edge_spins.h``."""
+
+    rules = RULES
+
+    def __init__(self, drawn: Drawn, edges: EdgeBonds, kind: SpinKind) -> None:
+        self._edges, self._vectors = edges, kind.components > 0
+        named = drawn.seed, drawn.first_replica, drawn.replicas
+        of_sites = kind.name, edges.sites, edges.states
+        engine = native.EdgeEngine(*of_sites, *named, *edges.arrays)
+        super().__init__(engine, (drawn.replicas, edges.bonds), "u1")
+        self._logarithm = logarithm_table().reshape(-1)
+        self._classes: Classes | None = None
+        if not self._vectors:  # first states are those of any lattice whose rows are these
+            self._starting = WordEngine(drawn, edges.of_sites, "auto", {})
+
+    def update(self, spins: Any, new: Any, step: int, temperatures: Any, flips: Flips) -> None:
+        """Fill `new` with the spins after an update of all clusters, or of one."""
+        record, clusters = flips.record, flips.clusters
+        if self._vectors and record is not None:
+            self.count(spins, record)
+            record = record if clusters else None
+        flat = None if record is None else record.reshape(-1)
+        asked = *self._drawn(step, temperatures), flips.chosen is not None, flat, clusters
+        self._engine.update(spins.reshape(-1), new.reshape(-1), *asked)
+
+    def offer(self, spins: Any, new: Any, step: int, temperatures: Any, rule: str) -> None:
+        """Offer each site another spin by a rule of `RULES`."""
+        if self._classes is None:
+            self._classes = classes_of(self._edges)
+        new[...] = spins
+        arcs, order, bounds = self._classes
+        drawn = *self._drawn(step, temperatures), RULES.index(rule)
+        self._engine.offer(new.reshape(-1), *drawn, *arcs, order, bounds)
+
+    def bonds(self, spins: Any, step: int, *strengths: Any) -> Any:
+        """Return which bonds an update at this step makes active."""
+        _, *drawn = self._drawn(step, *strengths)
+        return super().bonds(spins, step, *drawn)
+
+    def _drawn(self, step: int, temperatures: Any) -> tuple[Any, ...]:
+        return step, temperatures.reshape(-1), self._logarithm
