@@ -11,7 +11,7 @@ from conncomp.chunked import relabelling, union
 from conncomp.chunked.rules import rules_of_bonds, rules_of_image
 from conncomp.chunked.stages import label_all
 from conncomp.chunked.tree import call_now
-from conncomp.grid.kept_runs import Placed, write_together
+from conncomp.grid.runs import Placed, write_together
 from dealt import examples
 from reference import label_by_bonds, label_by_flood_fill
 
@@ -32,7 +32,8 @@ def counts_of(result, layout):
 def label_in_chunks(values, layout, rules, numbering, again=False):
     pieces = pieces_of(values, layout, int(rules.planes))
     dtype = np.dtype(np.int32)
-    rules = replace(rules, question=replace(rules.question, numbering=numbering, dtype=dtype))
+    consecutive = numbering == "consecutive"
+    rules = replace(rules, question=replace(rules.question, consecutive=consecutive, dtype=dtype))
     result = label_all(call_now, layout, rules, pieces, pieces if again else None)
     return assembled(result.labels, layout, dtype), counts_of(result, layout)
 

@@ -40,7 +40,8 @@ def test_chunks_of_cupy(monkeypatch, seed):
         pieces[index] = place, cupy.asarray(image[place])
     for numbering in ("roots", "consecutive"):
         values = {index: piece for index, (_, piece) in pieces.items()}
-        question = replace(rules.question, numbering=numbering, dtype=np.dtype(np.int32))
+        wanted = {"consecutive": numbering == "consecutive", "dtype": np.dtype(np.int32)}
+        question = replace(rules.question, **wanted)
         result = label_all(call_now, layout, replace(rules, question=question), values)
         want = conncomp.label(image, numbering=numbering, **arguments)
         for index, labels in result.labels.items():

@@ -5,7 +5,7 @@ and where there is a GPU on the arrays themselves.
 """
 
 from contextlib import contextmanager
-from dataclasses import astuple
+from dataclasses import astuple, is_dataclass, replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -239,6 +239,9 @@ def test_other_libraries(cupy, monkeypatch):
         if library == "numpy":
             return arrays
         assert streams == [("foreign", 0)]
+        if is_dataclass(arrays):
+            parts = vars(arrays).items()
+            return replace(arrays, **{k: Foreign(v) for k, v in parts if hasattr(v, "shape")})
         return tuple(map(Foreign, arrays)) if isinstance(arrays, tuple) else Foreign(arrays)
 
     cupy.from_dlpack = lambda foreign: foreign.array

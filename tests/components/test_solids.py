@@ -10,7 +10,7 @@ from scipy.spatial import ConvexHull
 from scipy.spatial.distance import pdist
 
 import conncomp
-from conncomp.components.columns import solids
+from conncomp.components.columns import crops
 
 
 def ball(radius):
@@ -21,7 +21,7 @@ def ball(radius):
 
 def all_corners(points):
     """Return the corners of the hull of the midpoints of all elements' faces."""
-    midpoints = np.concatenate([points + step for step in solids.MIDPOINTS])
+    midpoints = np.concatenate([points + step for step in crops.MIDPOINTS])
     return midpoints[ConvexHull(midpoints).vertices]
 
 
@@ -30,7 +30,7 @@ def all_corners(points):
 def test_elements_between_others_are_no_corners(seed, count):
     generator = np.random.default_rng(seed)
     points = np.unique(generator.integers(0, generator.integers(1, 6), (count, 3)), axis=0)
-    kept = solids._outermost(points)
+    kept = crops._outermost(points)
     assert {*map(tuple, kept)} <= {*map(tuple, points)}
     found, wanted = all_corners(kept), all_corners(points)
     assert {*map(tuple, found)} == {*map(tuple, wanted)}
@@ -40,11 +40,11 @@ def test_elements_between_others_are_no_corners(seed, count):
 @given(st.integers(0, 2**32), st.integers(1, 300), st.sampled_from([1, 7, 1 << 20]))
 def test_largest_distance(seed, count, block):
     points = np.random.default_rng(seed).integers(0, 50, (count, 3)).astype(float)
-    kept, solids.BLOCK = solids.BLOCK, block
+    kept, crops.BLOCK = crops.BLOCK, block
     try:
-        found = solids._largest_distance(points)
+        found = crops._largest_distance(points)
     finally:
-        solids.BLOCK = kept
+        crops.BLOCK = kept
     assert found == pytest.approx(pdist(points).max() if count > 1 else 0, rel=1e-14)
 
 

@@ -31,7 +31,7 @@ from conncomp.chunked.dask_graph import Graph, on_streams
 from conncomp.chunked.layout import Index, Layout
 from conncomp.chunked.rules import Rules, rules_of_bonds, rules_of_image
 from conncomp.chunked.stages import Result, label_all
-from conncomp.grid.kept_runs import Placed, write_together
+from conncomp.grid.runs import Placed, write_together
 
 SHARE = 4  # of the memory of the machine, one part of which kept values may take
 # Of more chunks than this, what is small is one task for 2 x 2 x ... of them.

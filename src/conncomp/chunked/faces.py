@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from conncomp._core import native
 from conncomp.chunked.rules import Crossing
-from conncomp.grid.kept_runs import KeptRuns
+from conncomp.grid.runs import KeptRuns
 from conncomp.kernels.links import Links
 
 

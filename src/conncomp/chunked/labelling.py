@@ -12,8 +12,8 @@ from conncomp._arrays import as_cupy, move_from_gpu, on_gpu
 from conncomp.chunked.faces import Face, Report
 from conncomp.chunked.rules import Rules, question_of_chunk
 from conncomp.grid.answers import read
-from conncomp.grid.kept_runs import LARGEST, KeptRuns
 from conncomp.grid.labelling import ask
+from conncomp.grid.runs import LARGEST, KeptRuns
 from conncomp.kernels.cuda.launcher import current_gpu
 
 SHORT_ROW = 64  # shorter rows are joined, as NumPy takes as long for one of them

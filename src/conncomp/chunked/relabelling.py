@@ -16,7 +16,7 @@ from conncomp.chunked.labelling import ChunkLabels, ChunkRuns, root_indices
 from conncomp.chunked.numbering import Indices
 from conncomp.chunked.rules import Rules
 from conncomp.chunked.union import Table, look_up
-from conncomp.grid.kept_runs import LARGEST, KeptRuns, Placed
+from conncomp.grid.runs import LARGEST, KeptRuns, Placed
 from conncomp.kernels.cuda.launcher import current_gpu
 
 PIECE = 1 << 16  # elements that are replaced at once in a cache, and then copied to their place

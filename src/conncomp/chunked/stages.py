@@ -32,7 +32,7 @@ from conncomp.chunked.selection import (
 )
 from conncomp.chunked.tree import Call, Part, Tree
 from conncomp.chunked.union import Open, Table, Union
-from conncomp.grid.kept_runs import Placed
+from conncomp.grid.runs import Placed
 from conncomp.kernels.neighbourhood import Step
 
 

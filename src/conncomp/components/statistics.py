@@ -22,12 +22,17 @@ from conncomp.components._labels import (
     check_spacing,
     where_labels_lie,
 )
-from conncomp.components.columns import finding, measuring
+from conncomp.components.columns import measuring
 from conncomp.components.columns.accumulators import Accumulators, Channel
 from conncomp.components.columns.crops import LazyColumn
-from conncomp.components.columns.formulas import principal_axes
 from conncomp.components.columns.intensities import Image, check_images
-from conncomp.components.columns.properties import Conditions, Property, check_properties
+from conncomp.components.columns.properties import (
+    Conditions,
+    Property,
+    check_properties,
+    principal_axes,
+    sums_wanted,
+)
 from conncomp.kernels.cuda.components.measures import turn
 from conncomp.kernels.cuda.components.runs import ComponentRuns
 
@@ -340,12 +345,6 @@ def component_statistics(
     >>> bright.volumes, bright.faces, bright.surface_areas
     (array([2., 2.]), array([[4, 2],
            [2, 4]]), array([6., 9.]))
-
-    Columns by name:
-
-    >>> shapes = conncomp.component_statistics(labels, properties=["area", "orientation"])
-    >>> shapes.columns()["orientation"]
-    array([1.57079633, 0.        ])
     """
     if spacing is None:
         spacing = spacing_of(("labels", labels), ("image", image), ("classes", classes))
@@ -404,8 +403,8 @@ def _measure(
         if on_gpu(labels):
             turns.enter_context(turn)
         has_sums = on_gpu(labels) and classes is None
-        sums = finding.sums_wanted(labels, image, properties) if has_sums else None
-        items, started = finding.items_at_start(labels, background, batch_axes, largest, sums)
+        sums = sums_wanted(labels, image, properties) if has_sums else None
+        items, started = measuring.items_at_start(labels, background, batch_axes, largest, sums)
         if started is None:
             turns.close()  # no memory is kept for such labels
         ndim = len(items.shape)
@@ -422,9 +421,9 @@ def _measure(
         if started is None:
             return _columns(items, None, wanted)
         # While the GPU is at work; surfaces are looked for in labels, by what must be known.
-        measured = _columns(*finding.items_and_runs(items, started, *given, not surfaces), wanted)
+        measured = _columns(*measuring.items_and_runs(items, started, *given, not surfaces), wanted)
         if not started.holds():
-            measured = _columns(*finding.items_and_runs(items, started, *given), wanted)
+            measured = _columns(*measuring.items_and_runs(items, started, *given), wanted)
             started.holds()
         return measured
 
@@ -455,9 +454,9 @@ def _columns(items: Items, runs: ComponentRuns | None, wanted: _Wanted) -> Compo
     brightness += [measuring.measure_image(items, known, channel) for channel in images[1:]]
     faces = measuring.no_rows(items, len(items.shape), dtype=np.int64)
     if wanted.surfaces:
-        faces = finding.faces_of(items, known.rows)
+        faces = measuring.faces_of(items, known.rows)
     if wanted.scales is not None:
-        finding.scale(items.xp, wanted.scales, places, [columns for columns, _ in brightness])
+        measuring.scale(items.xp, wanted.scales, places, [columns for columns, _ in brightness])
     merged = brightness[0][0]
     if wanted.has_channels and images:
         by_column = zip(*(columns for columns, _ in brightness), strict=True)

@@ -143,8 +143,8 @@ def _on_gpu(
 
 # A problem is an `Array` on the CPU, and an `Image` on a GPU.
 ALGORITHMS = table_of(
-    Algorithm("auto", "cpu", runs.fill_labels),
-    Algorithm("runs", "cpu", runs.fill_labels),
+    Algorithm("auto", "cpu", runs.fill_by_runs),
+    Algorithm("runs", "cpu", runs.fill_by_runs),
     _on_cpu("raster-scan", runs.fill_by_raster_scans, HAWICK),
     _on_cpu("label-equivalence", runs.fill_by_equivalence, f"{HAWICK}; {MADDIX}"),
     _on_cpu(

@@ -162,10 +162,10 @@ def label(
         "consecutive": labels 1, 2, ... in the order in which a C-order scan meets the components,
         0 for background. "roots": the smallest flat C-order index of the component, and -1.
     algorithm : str, optional
-        All give the same labels. On the CPU "auto" or "runs", or, on one thread, "raster-scan"
-        [1]_, "label-equivalence" [1]_ [2]_ or, for up to three axes, "tiles" [3]_; on a GPU "auto",
-        "label-equivalence", "neighbour-propagation", "local-propagation" or
-        "directional-propagation" [1]_, or, for up to three axes, "tiles" [3]_.
+        All give the same labels. On the CPU "auto" or "runs", or, on one thread, "raster-scan",
+        "label-equivalence" or, for up to three axes, "tiles"; on a GPU "auto", "label-equivalence",
+        "neighbour-propagation", "local-propagation" or "directional-propagation", or, for up to
+        three axes, "tiles".
     dtype : dtype or "smallest", optional
         Of the labels: any integers that they fit into, by default int32, or int64 where an index
         needs it; "smallest" is the narrowest type, unsigned but for roots. Others cost a copy.
@@ -179,7 +179,7 @@ def label(
         Memory on the GPU to use again. An error on a CPU.
     **options
         Of the papers' algorithms: ``block``, ``cells``, ``first``, ``lower``, ``local``, ``merge``,
-        ``tile``, ``sites``, ``trees`` and ``paths``, as docs/algorithms/options.rst describes them.
+        ``tile``, ``sites``, ``trees`` and ``paths``; see docs/algorithms/options.rst.
 
     Returns
     -------
@@ -210,12 +210,6 @@ def label(
     the GPU where an algorithm goes on until nothing changes, which all do but "auto" and "tiles"
     with ``merge="sewing"``: these can be captured in a CUDA graph, given ``numbering="roots"``,
     `out` and a `workspace` that was used for as large an array before.
-
-    References
-    ----------
-    .. [1] Hawick, Leist, Playne, "Parallel graph component labelling with GPUs and CUDA", 2010.
-    .. [2] Maddix, "Optimizations of Algorithms to Identify Strongly Connected Components", 2014.
-    .. [3] Weigel, "Connected-component identification and cluster update on GPUs", 2011.
 
     Examples
     --------

@@ -2,38 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from math import inf, prod
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from conncomp._arrays import new_array
 from conncomp._core import native
 from conncomp.grid.array import Array
 from conncomp.kernels.cuda.launcher import seconds_left
 from conncomp.kernels.links import Links
 from conncomp.kernels.neighbourhood import Neighbourhood, steps_along
 
+# The most elements of an array whose runs are kept.
+LARGEST = np.iinfo(np.int32).max
 # Shorter rows leave part of a 64-bit word empty; longer ones are all as good.
 SHORT_ROW = 64
-
-
-def fill_labels(
-    gpu: None,
-    array: Array,
-    labels: NDArray[Any],
-    workspace: None,
-    consecutive: bool,
-    counted: bool,
-) -> NDArray[np.int64]:
-    """Fill C-contiguous `labels`; return how many components each item has.
-
-    Components of each item are numbered from 1, background 0, if they are `consecutive`; else each
-    element gets the smallest index of its component in the item, background -1.
-    """
-    return fill_with(native.label_by_runs, array, labels, consecutive)
 
 
 def fill_with(
@@ -41,10 +28,15 @@ def fill_with(
     array: Array,
     labels: NDArray[Any],
     consecutive: bool,
-    seconds: float = inf,
+    seconds: float,
     *options: int,
 ) -> NDArray[np.int64]:
-    """Do what `fill_labels` does, by a native kernel; TimeoutError ends it after `seconds`."""
+    """Fill C-contiguous `labels` by a native kernel; return how many components each item has.
+
+    Components of each item are numbered from 1, background 0, if they are `consecutive`; else each
+    element gets the smallest index of its component in the item, background -1. TimeoutError ends
+    it after `seconds`.
+    """
     counts = np.zeros(prod(array.batch_shape), np.int64)
     if array.values.size:
         data, links, grid, _ = described(array)
@@ -121,8 +113,10 @@ MOST_TILED_AXES = 3
 DEFAULT_TILE, DEFAULT_TILE_OF_VOLUMES = 16, 8
 
 
-def _filling_with(kernel: Callable[..., None]) -> Callable[..., NDArray[np.int64]]:
-    """Return a `fill` as of an `Algorithm`, which a `time_limit` ends."""
+def _filling_with(
+    kernel: Callable[..., None], limited: bool = True
+) -> Callable[..., NDArray[np.int64]]:
+    """Return a `fill` as of an `Algorithm`, which a `time_limit` may end."""
 
     def fill(
         gpu: None,
@@ -132,11 +126,12 @@ def _filling_with(kernel: Callable[..., None]) -> Callable[..., NDArray[np.int64
         consecutive: bool,
         counted: bool,
     ) -> NDArray[np.int64]:
-        return fill_with(kernel, array, labels, consecutive, seconds_left())
+        return fill_with(kernel, array, labels, consecutive, seconds_left() if limited else inf)
 
     return fill
 
 
+fill_by_runs = _filling_with(native.label_by_runs, limited=False)
 fill_by_raster_scans = _filling_with(native.label_by_raster_scans)
 fill_by_equivalence = _filling_with(native.label_by_equivalence)
 
@@ -153,7 +148,7 @@ def fill_by_tiles(
     merge: str = MERGE[0],
     tile: int | None = None,
 ) -> NDArray[np.int64]:
-    """Do what `fill_labels` does, by tiles; a side is 16 by default, 8 for three axes."""
+    """Do what `fill_with` does, by tiles; a side is 16 by default, 8 for three axes."""
     volume = _longer_axes(array) == MOST_TILED_AXES
     side = tile or (DEFAULT_TILE_OF_VOLUMES if volume else DEFAULT_TILE)
     way = LOCAL.index(local), MERGE.index(merge), side
@@ -172,3 +167,64 @@ def check_tiles(array: Array, **options: Any) -> None:
 def _longer_axes(array: Array) -> int:
     """Return how many axes of an item are longer than 1."""
     return sum(length > 1 for length in array.shape[array.batch_axes :])
+
+
+class KeptRuns:
+    """The components of an array that is one item of up to 2**31 - 1 elements, and not empty.
+
+    They are numbered from 1, in the order of their first elements, whose indices are the `roots`.
+    The runs take so many bytes of memory; `one_value` is whether all foreground is known to be of
+    one value.
+    """
+
+    def __init__(self, array: Array) -> None:
+        data, links, grid, self._order = described(array)
+        self.shape = array.shape
+        self._runs = native.KeptRuns(data, links, grid)
+        self.roots: NDArray[np.int32] = self._runs.roots()
+        self.nbytes: int = self._runs.bytes
+        self.one_value: bool = self._runs.one_value
+
+    def side(self, axis: int, last: bool) -> NDArray[np.int32]:
+        """Return the number of each element on a side, 0 for the background, without its axis."""
+        ahead, after = self.shape[:axis], self.shape[axis + 1 :]
+        if axis not in self._order:  # the side is the array
+            numbers = self.write(np.arange(len(self.roots) + 1, dtype=np.int32))
+            return numbers.reshape(ahead + after)
+        order = [k for k in self._order if k != axis]
+        numbers = np.empty([self.shape[k] for k in order], np.int32)
+        self._runs.write_side(self._order.index(axis), last, numbers.reshape(-1))
+        return numbers.transpose(np.argsort(order)).reshape(ahead + after)
+
+    def write(
+        self, table: NDArray[np.int32], out: NDArray[np.int32] | None = None
+    ) -> NDArray[np.int32]:
+        """Return an array, or a part of one, with an entry of `table` for each element's number."""
+        if out is None:
+            out = new_array(np, self.shape, np.int32)
+        self._runs.write(*self._placed(table, out))
+        return out
+
+    def _placed(
+        self, table: NDArray[np.int32], out: NDArray[np.int32]
+    ) -> tuple[NDArray[np.int32], list[int], int]:
+        """Return what the native method takes; raise ValueError if it does not fit."""
+        if out.shape != self.shape or out.dtype != np.int32 or len(table) != len(self.roots) + 1:
+            raise ValueError("a table or an array is not that of these runs")
+        strides = [out.strides[k] // out.itemsize for k in self._order]
+        return table, strides, out.__array_interface__["data"][0]
+
+
+class Placed(NamedTuple):
+    """Runs and a table, as of `KeptRuns.write`, and the part of a larger array that they fill."""
+
+    runs: KeptRuns
+    table: NDArray[np.int32]
+    out: NDArray[np.int32]
+
+
+def write_together(parts: Sequence[Placed]) -> None:
+    """Write labels of several parts of an array as they lie in memory, in half of the time."""
+    native.write_runs_together(
+        [(part.runs._runs, *part.runs._placed(part.table, part.out)) for part in parts]
+    )

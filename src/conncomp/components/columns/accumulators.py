@@ -16,10 +16,9 @@ from conncomp._arguments import INT32_MAX
 from conncomp._arrays import host_copy, new_array, on_host, placed
 from conncomp._core import native
 from conncomp.components._labels import Items, library_at
-from conncomp.components.columns.crops import Contents
+from conncomp.components.columns.crops import Contents, measure_solids
 from conncomp.components.columns.intensities import Image
 from conncomp.components.columns.measuring import Known
-from conncomp.components.columns.solids import measure_solids
 from conncomp.components.touching import contact_steps, count_contacts
 from conncomp.grid._arguments import check_neighbourhood
 from conncomp.kernels.cuda.components import configurations, moments

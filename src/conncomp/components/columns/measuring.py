@@ -1,4 +1,4 @@
-"""What is measured of components on either device: places and sizes, values, classes."""
+"""What is measured of components on either device: places, sizes, values, classes, faces."""
 
 from __future__ import annotations
 
@@ -7,13 +7,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from conncomp._arrays import new_array
+from conncomp._arrays import new_array, on_gpu, placed
 from conncomp._core import native
 from conncomp._cuda_arrays import CuPyArrays, cuda_library_of
-from conncomp.components._labels import Background, Items, check_background, items_of_rows
+from conncomp.components._labels import (
+    Background,
+    Items,
+    check_background,
+    check_items,
+    items_of_rows,
+)
 from conncomp.components.columns.intensities import Image, check_image
+from conncomp.kernels.cuda.components import measures
+from conncomp.kernels.cuda.components.configurations import count_faces
 from conncomp.kernels.cuda.components.intensities import are_small, measure_intensities
-from conncomp.kernels.cuda.components.measures import measure_batch, turn
 from conncomp.kernels.cuda.components.runs import ComponentRuns, find_runs
 from conncomp.kernels.cuda.components.shapes import REAL, are_few, measure_shapes, words_of
 from conncomp.kernels.cuda.launcher import COUNT, Gpu, current_gpu
@@ -116,8 +123,8 @@ def measure_batch_again(
     if gpu is None or labels.data.device_id != gpu.device:
         return None
     allowed = partial(check_background, background)
-    with turn:
-        shapes = measure_batch(gpu, labels, batch_axes, allowed, moments)
+    with measures.turn:
+        shapes = measures.measure_batch(gpu, labels, batch_axes, allowed, moments)
     if shapes is None:
         return None
     along = (labels.ndim - batch_axes,)
@@ -181,3 +188,61 @@ def _sums_of_image(items: Items, known: Known, image: Image) -> tuple[list[Any],
     return columns, *measure_intensities(
         current_gpu(), known.runs, *given, *columns, table=known.table
     )
+
+
+def items_at_start(
+    labels: Any,
+    background: Background,
+    batch_axes: int,
+    largest: int | None,
+    sums: measures.Sums | None = None,
+) -> tuple[Items, measures.RepeatedRuns | None]:
+    """Return items, without rows yet, and what has started to find runs or `sums` on a GPU."""
+    started = None
+    if on_gpu(labels):
+        allowed = partial(check_background, background)
+        started = measures.start_runs(current_gpu(), labels, batch_axes, allowed, sums)
+    if started is None:
+        return check_items(labels, background, batch_axes, largest=largest), None
+    batch, shape = labels.shape[:batch_axes], labels.shape[batch_axes:]
+    return Items(labels, -1, 0, batch, shape, labels.dtype), started
+
+
+def items_and_runs(
+    items: Items,
+    started: measures.RepeatedRuns | None,
+    labels: Any,
+    background: Background,
+    batch_axes: int,
+    presuming: bool = False,
+) -> tuple[Items, ComponentRuns | None]:
+    """Return items with their rows, `presuming` as many as in the last calls, and their runs."""
+    if started is None:
+        return items, None
+    finished = started.finish(labels, presuming)
+    if finished is None:
+        return check_items(labels, background, batch_axes), None
+    array, empty, rows, runs = finished
+    return Items(array, empty, rows, items.batch, items.shape, items.dtype), runs
+
+
+def scale(xp: Any, lengths: tuple[float, ...], places: Places, brightness: Any) -> None:
+    """Let centroids and covariances be in units of the spacing."""
+    factors = placed(xp, np.array(lengths))
+    for column in (places.centroids, *(columns[-1] for columns in brightness)):
+        column *= factors
+    places.covariances[...] *= placed(xp, np.outer(lengths, lengths))
+
+
+def faces_of(items: Items, rows: Any) -> Any:
+    """Return how many faces the components of rows have along each axis."""
+    faces = items.xp.zeros((len(rows), len(items.shape)), np.int64)
+    if not len(rows):
+        return faces
+    if items.xp is np:
+        native.count_faces(
+            items.labels.reshape(-1), items.shape, items.background, rows, faces.reshape(-1)
+        )
+    else:
+        count_faces(current_gpu(), *items.described, rows, faces)
+    return faces

@@ -1,20 +1,30 @@
-"""The properties that columns can be asked for, by the names of scikit-image's ``regionprops``."""
+"""The properties that columns can be asked for, by the names of scikit-image's ``regionprops``.
+
+Formulas of shapes and moments are its own, too, so that values are the same. Areas and lengths of
+intercepts are Crofton's.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
-from functools import lru_cache, partial
-from math import inf
+from functools import lru_cache, partial, reduce
+from math import inf, pi
+from operator import add
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from conncomp._arguments import shown
-from conncomp.components.columns import crops, formulas
-from conncomp.components.columns.accumulators import Accumulators, Channel, hu
+from conncomp._arrays import as_cupy, on_gpu
+from conncomp.components._labels import library_at
+from conncomp.components.columns import crops
+from conncomp.components.columns.accumulators import Accumulators, Channel, directions, hu
 from conncomp.components.columns.crops import Contents, LazyColumn
+from conncomp.components.columns.intensities import is_narrow, room_of
+from conncomp.kernels.cuda.components.measures import Sums
 
 # What a table has that is asked for no properties, and beside it that of an image.
 USUAL = ("num_pixels", "area", "bbox", "centroid")
@@ -33,6 +43,9 @@ OF_PLACES = {
 OF_SUMS = OF_PLACES | {"intensity_max", "intensity_mean", "intensity_min", "intensity_std"}
 # Lines of Crofton's formula are told apart up to this ratio of the longest spacing to the shortest.
 MOST_UNEVEN = 1e5
+
+# Lengths of a path through an element of a border: straight, aslant, turning.
+PATHS = [1, 2**0.5, (1 + 2**0.5) / 2]
 
 
 @dataclass(frozen=True)
@@ -186,6 +199,133 @@ def _euler_number(connectivity: int) -> Property:
     return Property(lambda measured: measured.configurations[:, connectivity - 1], axes)
 
 
+def equivalent_diameter(measured: Accumulators) -> Any:
+    """Return the diameters of circles or balls of the same size, as scikit-image defines them."""
+    return (2 * measured.ndim * measured.sizes * measured.volume / pi) ** (1 / measured.ndim)
+
+
+def bounding_box_areas(measured: Accumulators) -> Any:
+    """Return the areas of bounding boxes, or their volumes."""
+    boxes = measured.boxes
+    return (boxes[:, :, 1] - boxes[:, :, 0]).prod(axis=1) * measured.volume
+
+
+def inertia_tensor(measured: Accumulators) -> Any:
+    """Return the matrices of the moments of inertia over the size."""
+    xp, covariances = measured.xp, measured.covariances
+    traces = xp.trace(covariances, axis1=1, axis2=2)
+    return traces[:, None, None] * xp.eye(measured.ndim) - covariances
+
+
+def axis_length(measured: Accumulators, axis: int) -> Any:
+    """Return the length of an axis of the ellipsoids of the same covariances, 0 the longest."""
+    return 2 * measured.xp.sqrt((measured.ndim + 2) * measured.variances[:, axis])
+
+
+def eccentricity(measured: Accumulators) -> Any:
+    """Return those of the ellipses of the same covariances: 0 of a circle or an element."""
+    xp = measured.xp
+    longest, shortest = measured.variances[:, 0], measured.variances[:, 1]
+    ratio = xp.where(longest > 0, shortest / xp.where(longest > 0, longest, 1), 1)
+    return xp.sqrt(1 - ratio)
+
+
+def orientation(measured: Accumulators) -> Any:
+    """Return the angles between the first axis and the longest one, of -pi/2 to pi/2."""
+    xp, covariances = measured.xp, measured.covariances
+    both, difference = covariances[:, 0, 1], covariances[:, 0, 0] - covariances[:, 1, 1]
+    even = xp.where(both > 0, pi / 4, -pi / 4)
+    return xp.where(difference == 0, even, xp.arctan2(2 * both, difference) / 2)
+
+
+def perimeter(measured: Accumulators) -> Any:
+    """Return the lengths of the paths through the elements of borders."""
+    return _weighted_sums(measured.borders, PATHS) * measured.spacing[0]
+
+
+def crofton(measured: Accumulators) -> Any:
+    """Return the lengths of borders in two dimensions, and the areas of surfaces in three."""
+    weights = crofton_weights(measured.spacing)
+    return _weighted_sums(measured.configurations[:, measured.ndim :], weights)
+
+
+def _weighted_sums(counts: Any, weights: Iterable[float]) -> Any:
+    """Return the sum of weighted counts of each row: of the same digits on any device."""
+    terms = (counts[:, k] * float(weight) for k, weight in enumerate(weights))
+    return reduce(add, terms)
+
+
+def crofton_weights(spacing: tuple[float, ...]) -> NDArray[np.float64]:
+    """Return what an intercept adds, for each of the `directions`.
+
+    It is the length, or area, per line, times the part of all directions that is nearest to it.
+    """
+    steps = directions(len(spacing)) * np.array(spacing)
+    lengths = np.linalg.norm(steps, axis=1)
+    nearer = _nearer_angles(steps) if len(spacing) == 2 else _nearer_areas(steps / lengths[:, None])
+    weights: NDArray[np.float64] = nearer * (np.prod(spacing) / lengths)
+    return weights
+
+
+def _nearer_angles(steps: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the angles of directions that are nearer to each of some lines; together pi."""
+    angles = np.arctan2(steps[:, 0], steps[:, 1]) % pi
+    order = np.argsort(angles)
+    gaps = np.diff(angles[order], append=angles[order[0]] + pi)
+    nearer = np.empty(len(steps))
+    nearer[order] = (gaps + np.roll(gaps, 1)) / 2
+    return nearer
+
+
+def _nearer_areas(lines: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the parts of the sphere that are nearer to each of some lines; together 4."""
+    from scipy.spatial import SphericalVoronoi  # which takes a while to import
+
+    cells = SphericalVoronoi(np.concatenate([lines, -lines]))
+    areas: NDArray[np.float64] = cells.calculate_areas()[: len(lines)] * (2 / pi)
+    return areas
+
+
+def sphericity(measured: Accumulators) -> Any:
+    """Return the surface of a ball of the same volume over the surface by Crofton's formula."""
+    volumes = measured.sizes * measured.volume
+    return pi ** (1 / 3) * (6 * volumes) ** (2 / 3) / crofton(measured)
+
+
+def principal_axes(moments: Any) -> tuple[Any, Any]:
+    """Return lengths and directions, as `ComponentStatistics.principal_axes` does."""
+    xp, ndim = library_at(moments), moments.shape[-1]
+    if not len(moments):
+        return xp.empty((0, ndim)), xp.empty((0, ndim, ndim))
+    variances, vectors = xp.linalg.eigh(moments)
+    lengths = 2 * xp.sqrt((ndim + 2) * xp.maximum(variances[:, ::-1], 0))
+    directions = vectors.swapaxes(1, 2)[:, ::-1]
+    largest = xp.argmax(xp.abs(directions), axis=2)[..., None]
+    signs = xp.where(xp.take_along_axis(directions, largest, axis=2) < 0, -1.0, 1.0)
+    return lengths, directions * signs
+
+
+def sums_wanted(labels: Any, image: Any, properties: Any) -> Sums | None:
+    """Return what is to be added up of labels on a GPU, if properties ask for no more than that."""
+    if properties is not None:
+        if not isinstance(properties, (list, tuple)):
+            return None
+        names = {name if isinstance(name, str) else "" for name in properties}
+        if not names <= OF_SUMS:
+            return None
+        image = None if names <= OF_PLACES else image
+    if image is None:
+        return Sums(None)
+    if not on_gpu(image) or image.shape != labels.shape or image.size == 0:
+        return None
+    values = as_cupy(image)
+    if values.dtype.kind == "b":
+        values = values.view(np.uint8)
+    is_known = values.dtype == np.float32 or is_narrow(values.dtype, room_of(labels.shape))
+    is_itself = is_known and values.flags.c_contiguous
+    return Sums(values) if is_itself and values.data.ptr != labels.data.ptr else None
+
+
 # Of scikit-image before 0.19, which still takes them.
 EARLIER_NAMES = {
     "equivalent_diameter": "equivalent_diameter_area",
@@ -207,29 +347,29 @@ PROPERTIES: dict[str, Property] = {
     "label": Property(lambda measured: None),
     "num_pixels": Property(lambda measured: measured.sizes),
     "area": Property(lambda measured: measured.sizes * measured.volume),
-    "area_bbox": Property(formulas.bounding_box_areas),
+    "area_bbox": Property(bounding_box_areas),
     "area_convex": Property(lambda measured: measured.hulls[0] * measured.volume, SHAPE),
     "area_filled": Property(
         lambda measured: (measured.sizes + measured.enclosed) * measured.volume, FILLED
     ),
-    "axis_major_length": _ellipse(partial(formulas.axis_length, axis=0)),
-    "axis_minor_length": _ellipse(partial(formulas.axis_length, axis=-1)),
+    "axis_major_length": _ellipse(partial(axis_length, axis=0)),
+    "axis_minor_length": _ellipse(partial(axis_length, axis=-1)),
     "bbox": Property(lambda measured: measured.boxes.swapaxes(1, 2).reshape(-1, 2 * measured.ndim)),
     "centroid": Property(lambda measured: measured.centroids),
     "centroid_local": Property(lambda measured: measured.centroids - measured.first_corners),
     "contact_area": Property(lambda measured: measured.touching.area),
     "contacts": Property(lambda measured: measured.touching.contacts),
     "num_touching": Property(lambda measured: measured.touching.components),
-    "eccentricity": _ellipse(formulas.eccentricity, PLANE),
-    "equivalent_diameter_area": Property(formulas.equivalent_diameter),
+    "eccentricity": _ellipse(eccentricity, PLANE),
+    "equivalent_diameter_area": Property(equivalent_diameter),
     "euler_number": Property(lambda measured: measured.configurations[:, measured.ndim - 1], SHAPE),
     **{f"euler_number_{k}": _euler_number(k) for k in (1, 2, 3)},
     "extent": Property(
-        lambda measured: measured.sizes * measured.volume / formulas.bounding_box_areas(measured)
+        lambda measured: measured.sizes * measured.volume / bounding_box_areas(measured)
     ),
     "feret_diameter_max": Property(lambda measured: measured.hulls[1], SHAPE),
     "feret_diameter_min": Property(lambda measured: measured.hulls[2], PLANE),
-    "inertia_tensor": _ellipse(formulas.inertia_tensor),
+    "inertia_tensor": _ellipse(inertia_tensor),
     "inertia_tensor_eigvals": _ellipse(lambda measured: measured.moments_of_inertia),
     "moments": Property(lambda measured: measured.moments[0], MOMENTS),
     "moments_central": Property(lambda measured: measured.moments[1], MOMENTS),
@@ -237,12 +377,12 @@ PROPERTIES: dict[str, Property] = {
     "moments_hu": Property(
         lambda measured: hu(measured.normalized_moments), PLANE, no_spacing=True
     ),
-    "orientation": _ellipse(formulas.orientation, PLANE),
-    "perimeter": Property(formulas.perimeter, PLANE, even_spacing=True),
-    "perimeter_crofton": Property(formulas.crofton, PLANE),
+    "orientation": _ellipse(orientation, PLANE),
+    "perimeter": Property(perimeter, PLANE, even_spacing=True),
+    "perimeter_crofton": Property(crofton, PLANE),
     "solidity": Property(lambda measured: measured.sizes / measured.hulls[0], SHAPE),
-    "sphericity": Property(formulas.sphericity, SOLID, most_uneven=MOST_UNEVEN),
-    "surface_area_crofton": Property(formulas.crofton, SOLID, most_uneven=MOST_UNEVEN),
+    "sphericity": Property(sphericity, SOLID, most_uneven=MOST_UNEVEN),
+    "surface_area_crofton": Property(crofton, SOLID, most_uneven=MOST_UNEVEN),
     "intensity_max": _of_channels(lambda _, channel: _extremes(channel, largest=True)),
     "intensity_mean": _of_channels(lambda _, channel: channel.means),
     "intensity_median": _of_channels(lambda measured, channel: measured.quantiles(channel, 0.5)),
