@@ -9,10 +9,11 @@ from conncomp.grid._values import describe_values
 from conncomp.grid.algorithms import ALGORITHMS
 from conncomp.grid.answers import fill_on_gpu
 from conncomp.grid.question import Question
+from conncomp.kernels.cuda.grid import tiled_bricks
 from conncomp.kernels.cuda.grid.image import Image
 from conncomp.kernels.neighbourhood import Neighbourhood
 from host_cuda.host_gpu import HostGpu
-from reference import wrapping_axes
+from reference import consecutive, label_by_neighbour_pairs, wrapping_axes
 
 
 def describe(
@@ -61,6 +62,46 @@ def fill(gpu, algorithm, image, index=np.int32, **options):
     roots = np.full(image.values.shape, -7, index)
     label_on_gpu(gpu, image, roots, "roots", algorithm, False, None, **options)
     return roots
+
+
+def check_bricks(image, connectivity, periodic=False, seed=0, background=0, expected=None, **asked):
+    """Check labels by bricks; return the table of their work."""
+    numbering = asked.get("numbering", "roots")
+    if expected is None:
+        expected = label_by_neighbour_pairs(image, background, connectivity, periodic)
+    described = describe(image, background, connectivity, periodic)
+    gpu, workspace = HostGpu(seed=seed, multiprocessors=1), Workspace()
+    labels = np.full(image.shape, -7, np.int32)
+    num = label_on_gpu(gpu, described, labels, numbering, "auto", True, workspace)
+    np.testing.assert_array_equal(labels, expected)
+    by_number = numbering == "consecutive"
+    assert num == len(np.unique(expected[expected >= by_number]))
+    kind = described.geometry, described.links, labels.dtype, 1, by_number
+    plan = tiled_bricks.plan_of(*kind)
+    return workspace.take_struct(gpu, tiled_bricks.TABLE, plan.table, plan.by_word)
+
+
+def check_both_numberings(
+    gpu, image, connectivity, periodic=False, background=0, indices=(np.int32, np.int64)
+):
+    expected = label_by_neighbour_pairs(image, background, connectivity, periodic)
+    described = describe(image, background, connectivity, periodic)
+    for numbering, index in zip(("roots", "consecutive"), indices, strict=True):
+        labels = np.full(image.shape, -7, index)
+        num = label_on_gpu(gpu, described, labels, numbering, "auto", True, Workspace())
+        wanted = expected if numbering == "roots" else consecutive(expected, 1)
+        np.testing.assert_array_equal(labels, wanted)
+        assert num == len(np.unique(expected[expected >= 0]))
+
+
+def check_written_one_by_one(gpu, image, expected, numbering="roots", **asked):
+    """Check labels in memory that begins where several at once are aligned, and beside."""
+    memory = np.full(image.size + 1, -7, np.int32)
+    for start in (0, 1):
+        labels = memory[start : start + image.size].reshape(image.shape)
+        described = describe(image, **asked)
+        label_on_gpu(gpu, described, labels, numbering, "auto", False, Workspace())
+        np.testing.assert_array_equal(labels, expected)
 
 
 def modules_of_first_call(image):

@@ -45,3 +45,12 @@ def settings_of(image):
     for connectivity in {1, (image.ndim + 1) // 2, image.ndim}:
         for periodic in (False, True, axes):
             yield connectivity, periodic
+
+
+def placed(hard, shape, middle):
+    """Return a hard image around a point of an array, cut off where it does not fit."""
+    whole = np.zeros(shape, np.uint8)
+    begin = [max(0, at - n // 2) for at, n in zip(middle, hard.shape, strict=True)]
+    corner = tuple(slice(at, at + n) for at, n in zip(begin, hard.shape, strict=True))
+    whole[corner] = hard[tuple(slice(0, n) for n in whole[corner].shape)]
+    return whole

@@ -17,10 +17,14 @@ def _same_threads():
     conncomp.set_num_threads(threads)
 
 
-@pytest.fixture
-def run(tmp_path, monkeypatch):
-    """Run the command in an empty folder, in this process."""
+@pytest.fixture(autouse=True)
+def _own_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def run():
+    """Run the command in an empty folder, in this process."""
 
     def run(*arguments):
         return click.testing.CliRunner().invoke(

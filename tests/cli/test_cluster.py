@@ -1,7 +1,6 @@
 """``conncomp cluster``."""
 
 import errno
-import json
 import os
 import re
 import signal
@@ -16,6 +15,7 @@ import pyarrow.csv
 import pyarrow.parquet
 import pytest
 
+from cli.test_command import check_failure, raising
 from conncomp.cli import cluster as module
 from pair_files import write, write_dups
 from pairs_reference import divided, table_of
@@ -48,8 +48,7 @@ def columns_of(path, *names):
 
 
 @pytest.fixture(autouse=True)
-def _files(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def _files():
     Path("pairs").mkdir()
     write(Path("pairs/a.parquet"), table_of_rows(ROWS[:20]), 7)
     write(Path("pairs/b.parquet"), table_of_rows(ROWS[20:]), 11)
@@ -135,11 +134,9 @@ def test_integers(run, report):
     report("cluster", "zip.csv", *COLUMNS, "-o", "out.parquet")
     nodes = ["02139", "02140", "2139", "10001", " 2139", "+2139"]
     assert columns_of("out.parquet", "node", "cluster") == [nodes, [0, 0, 1, 1, 2, 2]]
-    found = run("cluster", "zip.csv", *COLUMNS, "--integers")
-    assert found.exit_code == 2
-    assert found.stderr == (
+    assert check_failure(run("cluster", "zip.csv", *COLUMNS, "--integers")) == (
         "conncomp: zip.csv:2: column 'l': expected an integer of 64 bits without leading zeros, "
-        "plus signs, blanks or fractions, found '02139'; without --integers ids are text\n"
+        "plus signs, blanks or fractions, found '02139'; without --integers ids are text"
     )
 
 
@@ -197,9 +194,8 @@ def test_many_files_without_a_header(run, report):
 
 def test_nulls(run, report):
     write(Path("n.parquet"), pa.table({"l": [1, None, 3], "r": [2, 5, 4]}))
-    found = run("cluster", "n.parquet", *COLUMNS)
-    line = "conncomp: n.parquet: column 'l' is null at row 1; --nulls 'drop' leaves out such rows\n"
-    assert (found.exit_code, found.stderr) == (2, line)
+    line = "n.parquet: column 'l' is null at row 1; --nulls 'drop' leaves out such rows"
+    assert check_failure(run("cluster", "n.parquet", *COLUMNS)) == f"conncomp: {line}"
     found = report("cluster", "n.parquet", *COLUMNS, "--nulls", "drop", "-o", "out.csv")
     assert (found["pairs"], found["dropped"]) == (3, 1)
     assert columns_of("out.csv")[0] == [1, 2, 3, 4]
@@ -237,10 +233,7 @@ def test_empty(report, run):
 
 
 def check_refused(result, words):
-    assert (result.exit_code, result.stdout) == (2, "")
-    assert result.stderr.startswith("conncomp: ")
-    assert result.stderr.count("\n") == 1
-    assert words in result.stderr, result.stderr
+    assert words in check_failure(result)
     assert not list(Path().glob(".*"))
 
 
@@ -323,17 +316,6 @@ def test_what_is_refused(run, arguments, words):
     assert not list(Path().glob("out*"))
 
 
-@pytest.mark.parametrize("library", ["pyarrow", "pyarrow.parquet"])
-def test_without_pyarrow(library):
-    code = (
-        f"import sys; sys.modules[{library!r}] = None; from conncomp.cli import main; "
-        "sys.argv = ['conncomp', 'cluster', 'pairs/*', '--left', 'l', '--right', 'r']; main()"
-    )
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
-    line = "conncomp: this command needs pyarrow: pip install 'conncomp[tables]'\n"
-    assert (found.returncode, found.stdout, found.stderr) == (2, "", line)
-
-
 def test_other_commands_do_without_pyarrow():
     code = (
         "import sys; from conncomp.cli._command import command\n"
@@ -370,13 +352,6 @@ def test_a_limit_that_is_reached_on_the_way():
     process = start("--memory", "320M")
     assert process.communicate(timeout=60)[1] == ""
     assert process.returncode == 0
-
-
-def raising(error):
-    def fail(*arguments, **options):
-        raise error
-
-    return fail
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), OSError(errno.ENOSPC, "No space left")])
@@ -485,31 +460,3 @@ def test_a_killed_process_leaves_no_file_that_looks_whole(run, writing):
     # The next run removes what the killed one has left.
     assert run("cluster", "pairs/*.parquet", *COLUMNS, "-o", "out.csv").exit_code == 0
     assert sorted(os.listdir()) == ["many.parquet", "out.csv", "pairs"]
-
-
-@pytest.mark.skipif(not hasattr(os, "openpty"), reason="needs pseudo-terminals")
-def test_progress_tells_pairs_and_ids():
-    reader, terminal = os.openpty()
-    os.set_blocking(reader, False)
-    found = subprocess.run(
-        [sys.executable, "-m", "conncomp", "cluster", "pairs/a.parquet", *COLUMNS, "--json"],
-        stdout=subprocess.PIPE,
-        stderr=terminal,
-        env=os.environ | {"TERM": "xterm", "COLUMNS": "150"},
-        timeout=60,
-    )
-    os.close(terminal)
-    shown = b""
-    while block := _rest(reader):
-        shown += block
-    os.close(reader)
-    assert b"clustering" in shown
-    assert b"20 pairs, " in shown
-    assert json.loads(found.stdout)["pairs"] == 20
-
-
-def _rest(reader):
-    try:
-        return os.read(reader, 1 << 16)
-    except OSError:  # of Linux, where nobody writes any more
-        return b""

@@ -1,6 +1,5 @@
 """Films, volumes and single channels from all formats: which axes are joined, and who says so."""
 
-import csv
 import json
 import re
 from pathlib import Path
@@ -11,6 +10,8 @@ import pytest
 import tifffile
 
 import conncomp
+from cli.test_command import check_failure
+from cli.test_label import rows_of
 from volume_sources import NAMED, write_image
 
 RNG = np.random.default_rng(59)
@@ -23,8 +24,7 @@ IN_BLOCKS = [kind for kind in NAMED if kind not in ("nifti", "nrrd", "gif")]
 
 
 @pytest.fixture(params=list(NAMED))
-def kind(request, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def kind(request):
     return request.param
 
 
@@ -96,8 +96,7 @@ def test_tables_have_a_column_of_frames(kind, report):
 
 
 @pytest.mark.parametrize("kind", IN_BLOCKS)
-def test_label_file(kind, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_label_file(kind):
     name = written(kind)
     conncomp.label_file(name, "o.npy")
     np.testing.assert_array_equal(np.load("o.npy"), APART)
@@ -133,8 +132,7 @@ def about_page(path):
     return json.loads(re.search(r'id="about">(.*?)</script>', text)[1])
 
 
-def test_pages_tell_components_of_frames_apart(tmp_path, report, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_pages_tell_components_of_frames_apart(report):
     tifffile.imwrite("a.tif", APART, metadata={"axes": "TYX"}, photometric="minisblack")
     report("view", "a.tif")
     assert about_page("a.html")["components"] == sum(int(frame.max()) for frame in APART)
@@ -144,9 +142,8 @@ def test_pages_tell_components_of_frames_apart(tmp_path, report, monkeypatch):
 
 @pytest.mark.parametrize("order", ["ZTYX", "TZYX"])
 @pytest.mark.parametrize("command", ["label", "measure", "view"])
-def test_time_behind_depth(tmp_path, report, run, monkeypatch, order, command):
+def test_time_behind_depth(report, run, order, command):
     """In memory the order is that of the file; block by block it is refused."""
-    monkeypatch.chdir(tmp_path)
     film = (RNG.random((3, 4, 9, 10)) < 0.2).astype(np.uint8)  # T, Z, Y, X
     wanted = conncomp.label(film, batch_axes=1)
     moved = (lambda array: array.swapaxes(0, 1)) if order == "ZTYX" else np.asarray
@@ -159,8 +156,7 @@ def test_time_behind_depth(tmp_path, report, run, monkeypatch, order, command):
         )
         np.testing.assert_array_equal(conncomp.read_image("o.tif"), moved(wanted))
         assert (found["axes"], found["separate"]) == (order, [order.index("T")])
-        with open("s.csv", newline="") as file:
-            rows = list(csv.DictReader(file))
+        rows = rows_of("s.csv")
         assert [int(row["frame"]) for row in rows] == sorted(int(row["frame"]) for row in rows)
         assert len(rows) == sum(int(volume.max()) for volume in wanted)
         if order == "ZTYX":
@@ -177,8 +173,7 @@ def test_time_behind_depth(tmp_path, report, run, monkeypatch, order, command):
         assert about_page("v.html")["components"] > 0
 
 
-def test_local_thresholds_look_at_one_frame(tmp_path, report, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_local_thresholds_look_at_one_frame(report):
     film = RNG.integers(0, 255, (3, 20, 22)).astype(np.uint8)
     tifffile.imwrite("a.tif", film, metadata={"axes": "TYX"}, photometric="minisblack")
     report("label", "a.tif", "-o", "o.npy", "--threshold", "local:5")
@@ -189,15 +184,13 @@ def test_local_thresholds_look_at_one_frame(tmp_path, report, monkeypatch):
 
 
 @pytest.mark.parametrize("options", [[], ["--top", 2], ["--min-size", 4]])
-def test_statistics_of_frames(tmp_path, report, monkeypatch, options):
-    monkeypatch.chdir(tmp_path)
+def test_statistics_of_frames(report, options):
     written("imagej")
     words = "--periodic", "2", "--stats", "s.csv", "-o", "o.npy", "--connectivity", 1
     found = report("label", "a.tif", *words, *options)
     labels = np.load("o.npy")
     stats = conncomp.component_statistics(labels, background=0, batch_axes=1)
-    with open("s.csv", newline="") as file:
-        rows = list(csv.DictReader(file))
+    rows = rows_of("s.csv")
     assert [int(row["frame"]) for row in rows] == stats.batch[:, 0].tolist()
     assert [int(row["num_pixels"]) for row in rows] == stats.sizes.tolist()
     assert (found["periodic"], found["kept"]["components"]) == ([False, False, True], len(rows))
@@ -212,8 +205,7 @@ def test_statistics_of_frames(tmp_path, report, monkeypatch, options):
     assert len(found["largest"]) == (2 if "--top" in options else 1)
 
 
-def test_options_that_do_not_fit_films(tmp_path, run, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_options_that_do_not_fit_films(run):
     written("imagej")
     for words, complaint in (
         ("label a.tif --periodic 0", "axis 0 is one of time or channels"),
@@ -221,8 +213,7 @@ def test_options_that_do_not_fit_films(tmp_path, run, monkeypatch):
         ("label a.tif --stats-only", "--stats-only measures one volume"),
         ("measure a.tif --threshold 0 -o c.csv --planes --join-time", "exclude each other"),
     ):
-        result = run(*words.split())
-        assert (result.exit_code, complaint in result.stderr) == (2, True), result.stderr
+        assert complaint in check_failure(run(*words.split()))
     assert run("label", "a.tif", "--stats-only", "--join-time").exit_code == 0
 
 
@@ -233,9 +224,8 @@ STACK = conncomp.label((RNG.random((3, 9, 11)) < 0.2).astype(np.uint8))
 
 @pytest.mark.parametrize("axes", ["cyx", "czyx", "tcyx", "tczyx"])
 @pytest.mark.parametrize("version", ["0.4", "0.5"])
-def test_own_labels_of_one_channel(tmp_path, report, monkeypatch, axes, version):
+def test_own_labels_of_one_channel(report, axes, version):
     """Labels of one channel have its axis, which is no colour."""
-    monkeypatch.chdir(tmp_path)
     shape = [{"t": 2, "c": 3, "z": 4}.get(axis, 20) for axis in axes]
     image = (RNG.random(shape) < 0.2).astype(np.uint8)
     write_image("i.zarr", image, axes, version)
@@ -261,8 +251,7 @@ def test_own_labels_of_one_channel(tmp_path, report, monkeypatch, axes, version)
 
 
 @pytest.mark.parametrize("axes", ["CYX", "CZYX", "TCYX"])
-def test_single_channels_of_other_formats(tmp_path, report, monkeypatch, axes):
-    monkeypatch.chdir(tmp_path)
+def test_single_channels_of_other_formats(report, axes):
     labels = STACK[: 1 if axes == "CYX" else 3].astype(np.uint16)
     stored = labels if axes == "CYX" else labels[None] if axes == "CZYX" else labels[:, None]
     tifffile.imwrite("a.tif", stored, metadata={"axes": axes}, photometric="minisblack")
@@ -276,8 +265,7 @@ def test_single_channels_of_other_formats(tmp_path, report, monkeypatch, axes):
     np.testing.assert_array_equal(np.load("p.npy"), np.load("o.npy"))
 
 
-def test_several_channels_are_still_asked_for(tmp_path, run, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_several_channels_are_still_asked_for(run):
     write_image("i.zarr", np.ones((2, 8, 9), np.uint8), "cyx")
     for words in (["measure", "i.zarr", "-o", "c.csv"], ["view", "i.zarr"]):
         result = run(*words)
@@ -289,10 +277,7 @@ def test_several_channels_are_still_asked_for(tmp_path, run, monkeypatch):
 @pytest.mark.parametrize("axes", ["zyx", "czyx", "tyx"])
 @pytest.mark.parametrize("level", [0, 1])
 @pytest.mark.parametrize("more", [[], ["--memory", "2G"]])
-def test_arrays_of_a_group_keep_its_scale(
-    tmp_path, report, monkeypatch, version, axes, level, more
-):
-    monkeypatch.chdir(tmp_path)
+def test_arrays_of_a_group_keep_its_scale(report, version, axes, level, more):
     labels = STACK[None] if axes == "czyx" else STACK
     write_image("i.zarr", labels, axes, version)
     step = 0.5 * 2**level

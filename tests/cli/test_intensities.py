@@ -87,8 +87,7 @@ def measure(run, image, *more, suffix="npy"):
 
 @pytest.mark.parametrize("suffix", ["npy", "zarr"])
 @pytest.mark.parametrize("name", RAW)
-def test_intensities_are_told(tmp_path, monkeypatch, run, name, suffix):
-    monkeypatch.chdir(tmp_path)
+def test_intensities_are_told(run, name, suffix):
     result, about = measure(run, RAW[name], suffix=suffix)
     assert f"conncomp: a.{suffix}: looks like intensities, not labels" in result.stderr
     assert "give --threshold, such as otsu" in result.stderr
@@ -98,20 +97,17 @@ def test_intensities_are_told(tmp_path, monkeypatch, run, name, suffix):
 
 @pytest.mark.parametrize("suffix", ["npy", "zarr"])
 @pytest.mark.parametrize("name", LABELLED)
-def test_labels_are_not(tmp_path, monkeypatch, run, name, suffix):
-    monkeypatch.chdir(tmp_path)
+def test_labels_are_not(run, name, suffix):
     result, about = measure(run, LABELLED[name], suffix=suffix)
     assert (result.stderr, about["doubt"]) == ("", None)
 
 
-def test_thresholds_are_not_doubted(tmp_path, monkeypatch, run):
-    monkeypatch.chdir(tmp_path)
+def test_thresholds_are_not_doubted(run):
     assert measure(run, RAW["16 bits"], "--threshold", "otsu")[0].stderr == ""
 
 
-def test_channels_films_and_files_that_go_on(tmp_path, monkeypatch, run):
+def test_channels_films_and_files_that_go_on(run):
     """The warning is kept with the table of a file."""
-    monkeypatch.chdir(tmp_path)
     film = np.stack([RAW["16 bits"], RAW["16 bits"][::-1]])
     tifffile.imwrite("a.ome.tif", film[:, None].repeat(2, 1), metadata={"axes": "TCYX"})
     words = "measure", "a.ome.tif", "missing.npy", "--channel", 0, "-o", "c.csv"
@@ -124,8 +120,7 @@ def test_channels_films_and_files_that_go_on(tmp_path, monkeypatch, run):
 
 @pytest.mark.parametrize("suffix", ["npy", "tif", "zarr", "h5", "stats"])
 @pytest.mark.parametrize("fractions", [True, False])
-def test_fractions_are_told_where_they_are_labelled(tmp_path, monkeypatch, run, suffix, fractions):
-    monkeypatch.chdir(tmp_path)
+def test_fractions_are_told_where_they_are_labelled(run, suffix, fractions):
     image = RNG.normal(0, 3, (20, 22)).astype(np.float32)
     image = image if fractions else np.rint(image)
     words = ["-o", "o.npy"]

@@ -23,6 +23,7 @@ from skimage import filters
 from skimage.measure import label, regionprops_table
 
 import conncomp
+from cli.test_command import check_failure
 from conncomp.cli import measure as command
 from conncomp.cli.measure import tables
 from conncomp.cli.measure.options import filled
@@ -30,6 +31,7 @@ from conncomp.files.parts import locked
 from conncomp.generate import blobs
 
 DEFAULTS = ["label", "num_pixels", "area", "bbox", "centroid"]
+PLATE = "measure", "plate", "--threshold", 99, "-o", "c.parquet"
 OF_INTENSITY = ["intensity_mean", "intensity_min", "intensity_max"]
 
 
@@ -40,9 +42,8 @@ def picture(seed, shape=(60, 80)):
 
 
 @pytest.fixture
-def plate(tmp_path, monkeypatch):
+def plate(tmp_path):
     """A folder of three images."""
-    monkeypatch.chdir(tmp_path)
     (tmp_path / "plate").mkdir()
     images = {f"a{k}": picture(k) for k in (1, 2, 10)}
     for stem, image in images.items():
@@ -258,8 +259,7 @@ def test_all_series_of_a_file_that_cannot_be_read(plate, run, content, reason):
     assert "1 of 1 series could not be measured" in result.stderr
 
 
-def test_channels(tmp_path, run, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_channels(run):
     colours = np.stack([picture(k) for k in range(3)], axis=-1)
     conncomp.write_image("a.png", colours)
     result = run("measure", "a.png", "--threshold", 99, "-o", "cells.parquet")
@@ -275,8 +275,7 @@ def test_channels(tmp_path, run, monkeypatch):
         np.testing.assert_allclose(found[name], column)
 
 
-def test_frames_and_planes(tmp_path, run, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_frames_and_planes(run):
     film = np.stack([[picture(k), picture(k + 5)] for k in range(3)])  # T, Z, Y, X
     tifffile.imwrite("a.tif", film, imagej=True, metadata={"axes": "TZYX"})
     run("measure", "a.tif", "--threshold", 99, "-o", "cells.parquet")
@@ -298,8 +297,7 @@ def write_scaled(name, unit="um", spacing=2.0):
     return volume
 
 
-def test_voxel_sizes_of_the_file(tmp_path, run, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_voxel_sizes_of_the_file(run):
     volume = write_scaled("a.tif")
     columns = ["area", "centroid", "inertia_tensor", "extent", "axis_major_length"]
     names = ",".join([*columns, "contact_area"])
@@ -318,8 +316,7 @@ def test_voxel_sizes_of_the_file(tmp_path, run, monkeypatch):
     assert json.loads(found.schema.metadata[b"conncomp"])["unit"] == "µm"
 
 
-def test_spacing_and_unit_of_the_command(tmp_path, run, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_spacing_and_unit_of_the_command(run):
     write_scaled("a.tif")
     common = "measure", "a.tif", "--threshold", 99, "-o", "c.parquet"
     run(*common)
@@ -335,8 +332,7 @@ def test_spacing_and_unit_of_the_command(tmp_path, run, monkeypatch):
     assert "a.tif: --spacing has 2 lengths; the image has 3 axes" in result.stderr
 
 
-def test_files_of_several_units_are_not_mixed(tmp_path, run, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_files_of_several_units_are_not_mixed(run):
     Path("in").mkdir()
     for name, unit in (("a", "um"), ("b", "mm"), ("c", "um"), ("d", "pixel")):
         write_scaled(f"in/{name}.tif", unit)
@@ -352,8 +348,7 @@ def test_files_of_several_units_are_not_mixed(tmp_path, run, monkeypatch):
     np.testing.assert_allclose(found["in/b.tif"], 1e9 * found["in/a.tif"])
 
 
-def test_failures_of_several_kinds_are_named_in_the_order_of_files(tmp_path, run, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_failures_of_several_kinds_are_named_in_the_order_of_files(run):
     Path("in").mkdir()
     for name, unit in (("a", "um"), ("b", "mm"), ("d", "mm")):
         write_scaled(f"in/{name}.tif", unit)
@@ -510,20 +505,20 @@ def test_resume_goes_on_where_labels_lie_beside_images(plate, run, measured, ima
     assert measured == ["broken.tif"]
     assert_measured(read("plate/c.parquet"), plate)
     labels = "plate/a1-labels.tif"
-    result = run(*common, labels)
-    assert result.exit_code == 2
-    assert f"{labels!r} is to be read, and to be written by --labels" in result.stderr
+    assert f"{labels!r} is to be read, and to be written by --labels" in check_failure(
+        run(*common, labels)
+    )
 
 
 def test_without_resume_all_begins_anew(plate, run, measured):
     Path("plate/broken.tif").write_text("no image")
     for _ in range(2):
         measured.clear()
-        run("measure", "plate", "--threshold", 99, "-o", "c.parquet")
+        run(*PLATE)
         assert len(measured) == 4
     Path("c.parquet.partial/of-mine.txt").write_text("keep")
     os.remove("plate/broken.tif")
-    assert run("measure", "plate", "--threshold", 99, "-o", "c.parquet").exit_code == 0
+    assert run(*PLATE).exit_code == 0
     assert os.listdir("c.parquet.partial") == ["of-mine.txt"]
 
 
@@ -566,10 +561,7 @@ def test_a_full_disk_is_named(plate, run, monkeypatch):
         return write(path, data)
 
     monkeypatch.setattr(Path, "write_bytes", full)
-    result = run("measure", "plate", "--threshold", 99, "-o", "c.parquet")
-    assert result.exit_code == 2
-    assert "No space left on device" in result.stderr
-    assert result.stderr.count("\n") == 1
+    assert "No space left on device" in check_failure(run(*PLATE))
     assert not Path("c.parquet").exists()
     assert os.listdir() == ["plate"]
 
@@ -577,9 +569,7 @@ def test_a_full_disk_is_named(plate, run, monkeypatch):
 def test_no_room_for_what_is_kept(plate, run, monkeypatch):
     usage = shutil.disk_usage(".")
     monkeypatch.setattr(shutil, "disk_usage", lambda path: usage._replace(free=100))
-    result = run("measure", "plate", "--threshold", 99, "-o", "c.parquet")
-    assert result.exit_code == 2
-    assert "and there are 0 MB free on the disk" in result.stderr
+    assert "and there are 0 MB free on the disk" in check_failure(run(*PLATE))
     assert os.listdir() == ["plate"]
 
 
@@ -587,25 +577,22 @@ def test_no_room_for_what_is_kept(plate, run, monkeypatch):
 def test_two_commands_with_one_output(plate, run, more):
     """The second is told which process has it, and removes nothing of the first."""
     folder = Path("c.parquet.partial")
-    words = ["measure", "plate", "--threshold", 99, "-o", "c.parquet"]
     with locked(folder):
         Path(folder, f"{'a' * 40}.arrow").write_text("of the first")
-        result = run(*words, *more)
+        result = run(*PLATE, *more)
         assert result.exit_code == 2
         assert f"c.parquet.partial: is in use by process {os.getpid()} of" in result.stderr
         assert "wait for it" in result.stderr
         assert result.stderr.count("\n") == 1
         assert len(os.listdir(folder)) == 2
-    assert run(*words, *more).exit_code == 0
+    assert run(*PLATE, *more).exit_code == 0
     assert sorted(os.listdir()) == ["c.parquet", "plate"]
 
 
 def test_a_folder_of_what_is_kept_that_is_a_link(plate, run):
     Path("elsewhere").mkdir()
     Path("c.parquet.partial").symlink_to("elsewhere")
-    result = run("measure", "plate", "--threshold", 99, "-o", "c.parquet")
-    assert result.exit_code == 2
-    assert "c.parquet.partial is a link" in result.stderr
+    assert "c.parquet.partial is a link" in check_failure(run(*PLATE))
     assert os.listdir("elsewhere") == []
 
 
@@ -660,10 +647,7 @@ def test_a_table_that_has_no_room(plate, name):
     ],
 )
 def test_options_that_are_wrong(plate, run, words, complaint):
-    result = run("measure", *words, "-o", "c.parquet")
-    assert result.exit_code == 2
-    assert complaint in result.stderr
-    assert result.stderr.count("\n") == 1
+    assert complaint in check_failure(run("measure", *words, "-o", "c.parquet"))
     assert os.listdir() == ["plate"]
 
 
@@ -688,8 +672,7 @@ def test_files_that_do_not_fit_the_options(plate, run, options, complaint):
 
 @pytest.mark.parametrize("values", [[0.5, 1], [np.nan, 1], [np.inf, 0], [1e300, 0], [True, False]])
 @pytest.mark.parametrize("kind", ["a.npy", "a.zarr"])
-def test_what_is_no_label_names_the_remedy(tmp_path, run, monkeypatch, values, kind):
-    monkeypatch.chdir(tmp_path)
+def test_what_is_no_label_names_the_remedy(run, values, kind):
     image = np.array(values * 6).reshape(3, 4)
     options = []
     if kind == "a.zarr":
@@ -704,9 +687,8 @@ def test_what_is_no_label_names_the_remedy(tmp_path, run, monkeypatch, values, k
 
 
 @pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
-def test_floating_labels_of_whole_numbers(tmp_path, run, monkeypatch, dtype):
+def test_floating_labels_of_whole_numbers(run, dtype):
     """Tables are those of integers, in memory and block by block."""
-    monkeypatch.chdir(tmp_path)
     labels = label(picture(1) > 99, connectivity=2).astype(np.int64)
     labels[labels == 2] = 0
     conncomp.write_image("i.npy", labels)
@@ -721,8 +703,7 @@ def test_floating_labels_of_whole_numbers(tmp_path, run, monkeypatch, dtype):
         pd.testing.assert_frame_equal(table, tables[0])
 
 
-def test_an_image_without_objects(tmp_path, run, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_an_image_without_objects(run):
     conncomp.write_image("a.npy", np.ones((3, 4)))
     assert run("measure", "a.npy", "--threshold", 2, "-o", "c.parquet").exit_code == 0
     assert len(read("c.parquet")) == 0
@@ -736,9 +717,8 @@ def test_units_follow_the_power_of_columns():
     assert sum(map(len, names)) == len(set().union(*names))
 
 
-def test_columns_have_the_unit_by_which_they_scale(tmp_path, run, monkeypatch):
+def test_columns_have_the_unit_by_which_they_scale(run):
     """A column in nm is 2 to the power of its unit larger than in lengths of 2 nm."""
-    monkeypatch.chdir(tmp_path)
     conncomp.write_image("a.png", np.stack([picture(k, (20, 30)) for k in range(3)], axis=-1))
     known = conncomp.components.columns.properties.PROPERTIES
     names = [name for name, entry in known.items() if not entry.is_lazy | entry.no_spacing]
@@ -757,8 +737,7 @@ def test_columns_have_the_unit_by_which_they_scale(tmp_path, run, monkeypatch):
             np.testing.assert_allclose(pair[1], pair[0] * 2.0**power, 1e-6, 1e-6, err_msg=field)
 
 
-def test_pictures_have_true_proportions(tmp_path, run, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_pictures_have_true_proportions(run):
     conncomp.write_image("a.npy", picture(1))
     common = "measure", "a.npy", "--threshold", 99, "-o", "c.parquet", "--picture", "a.png"
     for spacing, shape in {
@@ -778,8 +757,7 @@ def test_pictures_have_true_proportions(tmp_path, run, monkeypatch):
     np.testing.assert_array_equal(tall[::2], conncomp.read_image("a.png"))
 
 
-def test_ome_zarr_of_times_and_channels(tmp_path, run, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_ome_zarr_of_times_and_channels(run):
     image = np.stack([[picture(k), picture(k + 5)] for k in range(3)])  # t, c, y, x
     group = zarr.open_group("a.zarr", mode="w", zarr_format=3)
     group.create_array("0", data=image)
@@ -816,8 +794,7 @@ def ome_set(count, of):
 
 
 @pytest.mark.parametrize("companion", [False, True])
-def test_a_set_of_ome_tiff_is_one_image(tmp_path, run, monkeypatch, companion):
-    monkeypatch.chdir(tmp_path)
+def test_a_set_of_ome_tiff_is_one_image(run, companion):
     Path("set").mkdir()
     volume = np.stack([picture(k) for k in range(4)])
     only = '<?xml version="1.0"?><OME><BinaryOnly MetadataFile="all.companion.ome" UUID="9"/></OME>'
@@ -856,9 +833,8 @@ def write_planes(paths, texts):
         tifffile.imwrite(path, picture(k), description=text, **options)
 
 
-def test_links_to_files_of_a_set_are_not_followed(tmp_path, run, monkeypatch):
+def test_links_to_files_of_a_set_are_not_followed(run):
     """A file that is named may be a link, but not one that the XML of a stranger names."""
-    monkeypatch.chdir(tmp_path)
     Path("set").mkdir()
     stores = [Path(f"store{k}") for k in range(2)]
     for k, store in enumerate(stores):
@@ -875,8 +851,7 @@ def test_links_to_files_of_a_set_are_not_followed(tmp_path, run, monkeypatch):
 
 
 @pytest.mark.parametrize("count", [2, 3])
-def test_files_that_name_each_other_are_all_measured(tmp_path, run, monkeypatch, count):
-    monkeypatch.chdir(tmp_path)
+def test_files_that_name_each_other_are_all_measured(run, count):
     Path("set").mkdir()
     names = [f"z{k}.ome.tif" for k in range(count)]
     blocks = [f'<TiffData><UUID FileName="{name}"/></TiffData>' for name in names[1:] + names[:1]]

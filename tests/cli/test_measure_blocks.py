@@ -49,8 +49,7 @@ def files(tmp_path):
         "film.zarr --unit nm",
     ],
 )
-def test_tables_are_those_of_labels_in_memory(files, monkeypatch, report, words):
-    monkeypatch.chdir(files)
+def test_tables_are_those_of_labels_in_memory(files, report, words):
     of_memory = report("measure", *words.split(), "-o", "memory.parquet")
     of_blocks = report("measure", *words.split(), "-o", "blocks.parquet", "--memory", "8G")
     assert of_blocks["unit"] == of_memory["unit"]
@@ -70,8 +69,7 @@ def test_tables_are_those_of_labels_in_memory(files, monkeypatch, report, words)
         (["floats.zarr"], "images are labels, and these are values of dtype float64"),
     ],
 )
-def test_what_is_not_measured_in_blocks(files, monkeypatch, run, words, complaint):
-    monkeypatch.chdir(files)
+def test_what_is_not_measured_in_blocks(files, run, words, complaint):
     np.save(files / "labels.npy", LABELS)
     zarr.create_array(files / "floats.zarr", shape=(3, 4), chunks=(3, 4), dtype="f8")[...] = 0.5
     result = run("measure", *words, "--memory", "8G", "-o", "a.csv")

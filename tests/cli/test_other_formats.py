@@ -41,8 +41,7 @@ def about(array):
 
 
 @pytest.fixture
-def bioio(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def bioio(monkeypatch):
     Path("a.czi").write_bytes(CONTENT)
     module = ModuleType("bioio")
     module.BioImage = type("BioImage", (BioImage,), {})

@@ -1,16 +1,13 @@
 """``conncomp simulate cahn-hilliard``: the same as the function, as tables, pictures and files."""
 
 import h5py
-import numpy as np
 import pytest
-from PIL import Image
 
 from cli.test_command import check_failure
+from cli.test_simulate import CAHN_HILLIARD as BASE
+from cli.test_simulate import check_archive
 from conncomp.models import CahnHilliard, simulate
-from conncomp.models.cahn_hilliard import cuda
-from host_cuda.host_gpu import AVAILABLE, HostGpu
 
-BASE = "simulate cahn-hilliard --shape 24x20 --sweeps 60"
 PHYSICS = "--mobility 0.7 --b 1.3 --u 0.9 --K 0.6 --dx 1.2 --dt 0.02 --mean 0.1 --amplitude 0.3"
 ARGUMENTS = {
     **{"mobility": 0.7, "b": 1.3, "u": 0.9, "K": 0.6, "dx": 1.2, "dt": 0.02},
@@ -31,40 +28,9 @@ def test_report_and_series_are_those_of_the_function(report):
     assert summaries["time"] == pytest.approx(66 * 0.02)
     assert summaries["energy"] == run.series.energy[-1].mean()
     assert summaries["components below"] == run.series.components[-1, :, 1].mean()
+    check_archive("run.h5", run)
     with h5py.File("run.h5") as archive:
-        for name, values in run.series.observables().items():
-            np.testing.assert_array_equal(archive[name], values)
         assert archive.attrs["threshold"] == 0.05
-
-
-def test_table_plot_and_pictures(run):
-    done = run(*BASE.split(), "--plot", "a.png", "--picture", "b.png", "--film", "c.gif")
-    assert (done.exit_code, done.stderr) == (0, "")
-    assert "Cahn-Hilliard equation, 24 x 20 cells, dt = 0.02" in done.stdout
-    assert "at time 1.3" in done.stdout
-    for name in ("energy", "mean of the field", "domain size", "components above", "cells/s"):
-        assert name in done.stdout
-    for name in ("a.png", "b.png", "c.gif"):
-        with Image.open(name) as image:
-            assert min(image.size) >= 20
-
-
-@pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
-def test_gpu_gives_the_same(report, monkeypatch):
-    executor = HostGpu()
-    monkeypatch.setattr(cuda, "current_gpu", lambda: executor)
-    model = CahnHilliard((24, 20), device="cuda", seed=1)
-    wanted = simulate(model, 60, thermalise=6).series.energy[-1]
-    assert report(*BASE.split(), "--seed", 1)["summaries"]["energy"] == wanted
-
-
-def test_a_killed_run_goes_on(run, report):
-    options = *BASE.split(), "--noise", 0.1, "--measure-every", 7, "--thermalise", 3
-    whole = report(*options)["summaries"]
-    short = [*options]
-    short[short.index("60")] = "30"
-    assert run(*short, "--checkpoint", "run.checkpoint").exit_code == 0
-    assert report(*options, "--checkpoint", "run.checkpoint")["summaries"] == whole
 
 
 def test_one_phase_has_no_domain_size(report):

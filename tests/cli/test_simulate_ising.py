@@ -1,21 +1,15 @@
 """``conncomp simulate ising``: the same as the function, as tables, pictures and files."""
 
 import re
-from pathlib import Path
 
 import h5py
-import numpy as np
 import pytest
-from PIL import Image
 
 from cli.test_command import check_failure, snapshot
-from cli.test_simulate import as_json, asked, check_painted, planes_of
+from cli.test_simulate import ISING as BASE
+from cli.test_simulate import asked, check_archive, check_found, check_painted, planes_of
 from conncomp.models import Ising, simulate
 from conncomp.models.lattices import LATTICES
-from conncomp.models.spins import cuda
-from host_cuda.host_gpu import AVAILABLE, HostGpu
-
-BASE = "simulate ising --lattice honeycomb --shape 8x6 --sweeps 60"
 
 
 def test_report_and_series_are_those_of_the_function(report):
@@ -35,11 +29,8 @@ def test_report_and_series_are_those_of_the_function(report):
         start="cold",
     )
     run = simulate(model, 60, thermalise=10, measure_every=2, clusters=True)
-    assert found["model"] == run.parameters
-    assert found["summaries"] == as_json(tuple(run.summarise()))
+    check_found(found, run, "run.h5")
     with h5py.File("run.h5") as archive:
-        for name, values in run.series.observables().items():
-            np.testing.assert_array_equal(archive[name], values)
         assert archive.attrs["lattice"] == "honeycomb"
 
 
@@ -49,8 +40,7 @@ def test_fields(run, report):
     ising = simulate(
         Ising((8, 6), lattice="honeycomb", temperature=2.0, field=-0.3), 60, thermalise=6
     )
-    assert found["summaries"] == as_json(tuple(ising.summarise()))
-    assert found["model"] == ising.parameters
+    check_found(found, ising)
     assert (found["model"]["field"], found["model"]["coupling"]) == (-0.3, 1.0)
     assert "field -0.3" in run(*words).stdout.splitlines()[0]
     assert "leave it out with a field" in check_failure(run(*words, "--clusters"))
@@ -64,29 +54,7 @@ def test_lattices_and_updates(report, lattice):
         found = report(*words, "--sweeps", 20, "--beta", 0.2, "--update", update)
         model = Ising(4, lattice=lattice, beta=0.2)
         run = simulate(model, 20, thermalise=2, update=update)
-        assert found["summaries"] == as_json(tuple(run.summarise()))
-
-
-@pytest.mark.parametrize(
-    ("option", "betas"),
-    [
-        ("--temperatures 1:2:3", [1, 1 / 1.5, 1 / 2]),
-        ("--temperatures 2:1:3", [1 / 2, 1 / 1.5, 1]),
-        ("--betas 0:0.5:3", [0, 0.25, 0.5]),
-    ],
-)
-def test_temperatures_side_by_side(run, report, option, betas):
-    words = [*BASE.split(), *option.split()]
-    found = report(*words, "--replicas", 2, "-o", "run.h5")
-    assert [summary["beta"] for summary in found["summaries"]] == betas
-    assert [summary["measurements"] for summary in found["summaries"]] == [120] * 3
-    with h5py.File("run.h5") as archive:
-        np.testing.assert_array_equal(archive["beta"], np.repeat(betas, 2))
-    result = run(*words, "--plot", "run.png")
-    lines = [line.split() for line in result.stdout.splitlines()]
-    assert [line[0] for line in lines[-3:]] == [f"{1 / b:.6g}" if b else "inf" for b in betas]
-    with Image.open("run.png") as picture:
-        assert min(picture.size) > 500
+        check_found(found, run)
 
 
 def test_critical_temperatures_are_the_default(report):
@@ -121,9 +89,7 @@ def test_borders(run, options, border, words):
     assert done.stdout.splitlines()[0].split(maxsplit=1)[1].strip() == words
     coupling = -1 if "coupling" in options else 1
     model = Ising((8, 6), lattice="honeycomb", beta=0.6, periodic=border, coupling=coupling)
-    with h5py.File("run.h5") as archive:
-        wanted = simulate(model, 60, thermalise=6).series.energy
-        np.testing.assert_array_equal(archive["energy"], wanted)
+    check_archive("run.h5", simulate(model, 60, thermalise=6))
 
 
 @pytest.mark.parametrize("update", ["swendsen-wang", "metropolis", "heat-bath"])
@@ -153,26 +119,6 @@ def test_pictures_have_the_sites_of_cells_side_by_side(run, replicas):
     check_painted(frames[-1], last.labels().reshape(-1, 8, 12)[0])
 
 
-@pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
-def test_gpu_gives_the_same(report, monkeypatch):
-    executor = HostGpu()
-    monkeypatch.setattr(cuda, "current_gpu", lambda: executor)
-    model = Ising((8, 6), lattice="honeycomb", seed=1, device="cuda")
-    (wanted,) = simulate(model, 60, thermalise=6).summarise()
-    (found,) = report(*BASE.split(), "--seed", 1)["summaries"]
-    assert found == as_json(wanted)
-
-
-def test_a_killed_run_goes_on(run):
-    options = "--seed", 3, "--thermalise", 5, "--checkpoint", "kept"
-    assert run(*BASE.split(), *options[:4], "-o", "whole.h5").exit_code == 0
-    assert run(*BASE.replace("60", "20").split(), *options).exit_code == 0
-    assert run(*BASE.split(), *options, "-o", "parts.h5").exit_code == 0
-    assert Path("parts.h5").read_bytes() == Path("whole.h5").read_bytes()
-    line = check_failure(run(*BASE.replace("honeycomb", "kagome").split(), *options))
-    assert "whose lattice is 'honeycomb', not 'kagome'" in line
-
-
 def test_table(run):
     lines = run(*BASE.split()).stdout.splitlines()
     assert any(re.fullmatch(r"temperature +1\.51865", line) for line in lines)
@@ -198,8 +144,6 @@ def test_table(run):
         ("--betas 0:nan:3", "--betas 0:nan:3 must be two numbers"),
         ("--betas 0:1:99999", "from 1 to 65536 of them"),
         ("--betas 0:1:65536 --replicas 257", "--replicas 16842752 must be"),
-        ("--temperature 1 --beta 1", "--temperature and --beta exclude each other"),
-        ("--temperatures 1:2:2 --betas 1:2:2", "--temperatures and --betas exclude each other"),
         ("--coupling 0", "--coupling 0.0 must not be 0"),
         ("--coupling -1", "--coupling -1 below 0 has no critical temperature here"),
         ("--coupling -1 --beta 1 --clusters", "--clusters gives the magnetisation of clusters"),

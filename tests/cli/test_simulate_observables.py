@@ -1,11 +1,9 @@
 """``conncomp simulate --observe --wrapping``: what updates measure besides, under its own names."""
 
-import h5py
-import numpy as np
 import pytest
 
 from cli.test_command import check_failure
-from cli.test_simulate import as_json
+from cli.test_simulate import check_found
 from conncomp.models import XY, Ising, Potts, simulate
 
 ASKED = [
@@ -29,11 +27,7 @@ def test_observables_are_those_of_the_function(run, report, name, model_type, ow
     expected = simulate(
         model_type((4, 6), **own), 40, thermalise=4, clusters=True, wrapping=True, observe=observe
     )
-    assert found["model"] == expected.parameters
-    assert found["summaries"] == as_json(tuple(expected.summarise()))
-    with h5py.File("run.h5") as archive:
-        for each, values in expected.series.observables().items():
-            np.testing.assert_array_equal(archive[each], values)
+    check_found(found, expected, "run.h5")
     shown = run(*words).stdout
     for each in ("correlation length / L", "wraps along any axis", *observe[1:]):
         assert each.split("_")[0] in shown

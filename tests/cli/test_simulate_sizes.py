@@ -76,7 +76,6 @@ def test_table_and_one_size_in_a_folder(run, report):
         ("--shape 4x4", "--shape '4x4' is given twice; give it once"),
         ("--shape 4xx4", "'4xx4' is not lengths such as 64x64"),
         ("--shape 04x4", "--shape has a size twice"),
-        ("--folder here --checkpoint run.save", "--folder and --checkpoint exclude each other"),
     ],
 )
 def test_bad_options(run, name, options, message):

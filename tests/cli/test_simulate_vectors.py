@@ -1,12 +1,9 @@
 """``conncomp simulate xy`` and ``heisenberg``: the same as the functions, as tables and files."""
 
-import h5py
-import numpy as np
 import pytest
-from PIL import Image
 
 from cli.test_command import check_failure
-from cli.test_simulate import as_json
+from cli.test_simulate import check_found
 from conncomp.models import ON, XY, Clock, Heisenberg, simulate
 
 COMMANDS = [("xy", XY, (6, 8)), ("heisenberg", Heisenberg, (3, 4, 5))]
@@ -29,11 +26,7 @@ def test_report_and_series_are_those_of_the_function(report, name, model_type, s
         start="cold",
     )
     run = simulate(model, 60, thermalise=10, measure_every=2, clusters=True)
-    assert found["model"] == run.parameters
-    assert found["summaries"] == as_json(tuple(run.summarise()))
-    with h5py.File("run.h5") as archive:
-        for observable, values in run.series.observables().items():
-            np.testing.assert_array_equal(archive[observable], values)
+    check_found(found, run, "run.h5")
 
 
 ON_EDGES = [
@@ -54,23 +47,7 @@ def test_other_models_lattices_borders_and_updates(report, name, model_type, own
     borders = ["antiperiodic", True]
     model = model_type((4, 6), **own, **place, temperature=0.9, periodic=borders, seed=3)
     run = simulate(model, 20, thermalise=2, update="metropolis")
-    assert found["model"] == run.parameters
-    assert found["summaries"] == as_json(tuple(run.summarise()))
-
-
-@pytest.mark.parametrize(("name", "model_type", "shape"), COMMANDS)
-def test_temperatures_side_by_side(run, report, name, model_type, shape):
-    lengths = "x".join(map(str, shape))
-    words = ["simulate", name, "--shape", lengths, "--sweeps", 30, "--temperatures", "1:2:3"]
-    found = report(*words, "--replicas", 2, "--update", "wolff")
-    assert [summary["beta"] for summary in found["summaries"]] == [1.0, 1 / 1.5, 0.5]
-    assert [summary["measurements"] for summary in found["summaries"]] == [60] * 3
-    result = run(*words, "--plot", "run.png", "--picture", "clusters.png")
-    lines = [line.split() for line in result.stdout.splitlines()]
-    assert [line[0] for line in lines[-3:]] == ["1", "1.5", "2"]
-    assert ("vortices" in result.stdout) == (model_type is XY)
-    with Image.open("run.png") as picture:
-        assert min(picture.size) > 500
+    check_found(found, run)
 
 
 def test_critical_temperatures_are_the_default(run, report):
@@ -96,7 +73,6 @@ def test_critical_temperatures_are_the_default(run, report):
         ("on --n 3 --shape 4x4 --temperature 1", "O(3) is Heisenberg"),
         ("xy --lattice bcc --shape 4x4 --temperature 1", "must have 3 axes"),
         ("xy --shape 4x4 --temperature 0", "--temperature 0.0 must be above 0"),
-        ("xy --shape 4x4 --temperature 1 --temperatures 1:2:3", "exclude each other"),
         ("xy --shape 4x4 --update wolff --clusters", '--clusters is for --update "swendsen-wang"'),
         ("xy --shape 4x4 --update hybrid", "'hybrid' is not one of"),
     ],

@@ -11,6 +11,7 @@ import pytest
 import tifffile
 
 import conncomp
+from cli.test_command import check_failure, snapshot
 from view_page import ViewPage
 
 RNG = np.random.default_rng(4)
@@ -18,8 +19,7 @@ LABELS = conncomp.label(RNG.random((5, 12, 13)) < 0.3, connectivity=1)
 
 
 @pytest.fixture(autouse=True)
-def _labels(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def _labels(monkeypatch):
     monkeypatch.setattr(webbrowser, "open", lambda url: pytest.fail("a browser was opened"))
     conncomp.write_image("labels.npy", LABELS)
 
@@ -144,12 +144,9 @@ def test_failures_are_one_line(run, arguments, words):
     forged = Path("labels.npy").read_bytes().replace(b"(5, 12, 13)", b"(5,12,9999)")
     Path("forged.npy").write_bytes(forged)
     Path("page.html").touch()
-    before = sorted(Path().iterdir())
-    result = run("view", *arguments.split())
-    assert (result.exit_code, result.stdout) == (2, "")
-    assert result.stderr.count("\n") == 1
-    assert words in result.stderr
-    assert sorted(Path().iterdir()) == before
+    before = snapshot()
+    assert words in check_failure(run("view", *arguments.split()))
+    assert snapshot() == before
 
 
 def test_proportions_of_the_file_and_of_the_command(report):

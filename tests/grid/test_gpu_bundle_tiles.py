@@ -7,8 +7,8 @@ from changing_memory import label_while_changed
 from conncomp import Workspace, generate, label
 from conncomp.kernels.cuda.grid import bundle_tiles, tiled_bricks, tiled_elements
 from dealt import SOAK
-from gpu_arrays import describe, label_on_gpu, modules_of_first_call
-from hard_images import HARD_IMAGES
+from gpu_arrays import check_bricks, describe, label_on_gpu, modules_of_first_call
+from hard_images import HARD_IMAGES, placed
 from host_cuda.host_gpu import AVAILABLE, SANITIZERS, HostGpu, check_sanitized
 from reference import label_by_neighbour_pairs
 
@@ -29,19 +29,12 @@ def every_size(monkeypatch):
 
 def check(image, seed=0, background=0, expected=None, numberings=("roots", "consecutive")):
     """Compare labels; return whether they were made by bundles."""
-    described, ways = describe(image, background, 3), []
+    ways = []
     for numbering in numberings:
         if expected is None or numbering == "consecutive":
             expected = label(image, background=background, connectivity=3, numbering=numbering)
-        gpu, workspace = HostGpu(seed=seed, multiprocessors=1), Workspace()
-        labels = np.full(image.shape, -7, np.int32)
-        num = label_on_gpu(gpu, described, labels, numbering, "auto", True, workspace)
-        np.testing.assert_array_equal(labels, expected)
-        assert num == len(np.unique(expected[expected >= (numbering == "consecutive")]))
-        kind = described.geometry, described.links, labels.dtype, 1, numbering == "consecutive"
-        plan = tiled_bricks.plan_of(*kind)
-        memory = workspace.take_struct(gpu, tiled_bricks.TABLE, plan.table, plan.by_word)
-        ways.append(bool(memory["elsewhere"][0]))
+        table = check_bricks(image, 3, False, seed, background, expected, numbering=numbering)
+        ways.append(bool(table["elsewhere"][0]))
     assert len(set(ways)) == 1
     return ways[0]
 
@@ -72,12 +65,7 @@ def test_hard_images(name):
         return
     for axis in (0, 2) if SOAK else (2 * (sorted(HARD_IMAGES).index(name) % 2),):
         hard = np.expand_dims(image, axis) if image.ndim == 2 else np.moveaxis(image, 0, axis)
-        whole = np.zeros((36, 38, 140), np.uint8)
-        corner = tuple(
-            slice(max(0, at - n // 2), max(0, at - n // 2) + n)
-            for at, n in zip((16, 16, 64), hard.shape, strict=True)
-        )
-        whole[corner] = hard[tuple(slice(0, n) for n in whole[corner].shape)] != 0
+        whole = placed(hard != 0, (36, 38, 140), (16, 16, 64))
         assert check(whole, axis, expected=label_by_neighbour_pairs(whole, 0, 3, False))
 
 

@@ -9,9 +9,9 @@ from conncomp.kernels.cuda.grid.image import Geometry
 from conncomp.kernels.links import Links
 from conncomp.kernels.neighbourhood import Neighbourhood, steps_along
 from dealt import SOAK
-from gpu_arrays import describe, label_on_gpu
+from gpu_arrays import check_both_numberings, check_written_one_by_one, describe, label_on_gpu
 from host_cuda.host_gpu import AVAILABLE, SANITIZERS, HostGpu, check_sanitized
-from reference import consecutive, label_by_neighbour_pairs
+from reference import label_by_neighbour_pairs
 
 host = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
 
@@ -68,15 +68,8 @@ def noise(seed, shape, dtype):
 
 
 def check(image, connectivity, periodic, seed=0, background=0, indices=(np.int32, np.int64)):
-    expected = label_by_neighbour_pairs(image, background, connectivity, periodic)
-    described = describe(image, background, connectivity, periodic)
     gpu = HostGpu(seed=seed, multiprocessors=1)
-    for numbering, index in zip(("roots", "consecutive"), indices, strict=True):
-        labels = np.full(image.shape, -7, index)
-        num = label_on_gpu(gpu, described, labels, numbering, "auto", True, Workspace())
-        wanted = expected if numbering == "roots" else consecutive(expected, 1)
-        np.testing.assert_array_equal(labels, wanted)
-        assert num == len(np.unique(expected[expected >= 0]))
+    check_both_numberings(gpu, image, connectivity, periodic, background, indices)
 
 
 def index_of(shape):
@@ -243,11 +236,7 @@ def test_alignment(offset):
         :, offset : offset + 260 + offset % 2
     ]
     gpu = HostGpu(multiprocessors=1)
-    memory = np.full(image.size + 1, -7, np.int32)
-    for start in (0, 1):
-        roots = memory[start : start + image.size].reshape(image.shape)
-        label_on_gpu(gpu, describe(image), roots, "roots", "auto", False, None)
-        np.testing.assert_array_equal(roots, label_by_neighbour_pairs(image))
+    check_written_one_by_one(gpu, image, label_by_neighbour_pairs(image))
 
 
 @pytest.mark.soak

@@ -6,7 +6,7 @@ import pytest
 from conncomp import Workspace, generate, label
 from conncomp.kernels.cuda.grid import item_runs, tiled_elements, tiled_quads
 from conncomp.kernels.cuda.launcher import INDEX_TYPES
-from gpu_arrays import describe, label_on_gpu, noise_of_kinds
+from gpu_arrays import check_written_one_by_one, describe, label_on_gpu, noise_of_kinds
 from host_cuda.host_gpu import AVAILABLE, SANITIZER, SANITIZERS, HostGpu, check_sanitized
 
 pytestmark = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
@@ -97,16 +97,10 @@ def test_the_largest_items():
 
 
 def test_labels_that_are_written_one_by_one():
-    """As in arrays of which four labels are not aligned."""
     image = noise(np.random.default_rng(5), (2, 30, 64))
-    memory = np.full(image.size + 1, -7, np.int32)
-    expected = label(image, batch_axes=1, connectivity=2)
-    for start in (0, 1):
-        labels = memory[start : start + image.size].reshape(image.shape)
-        given = describe(image, batch_axes=1, connectivity=2)
-        gpu = HostGpu(shared_memory=SHARED)
-        label_on_gpu(gpu, given, labels, "consecutive", "auto", False, Workspace())
-        np.testing.assert_array_equal(labels, expected)
+    asked = {"batch_axes": 1, "connectivity": 2}
+    gpu, expected = HostGpu(shared_memory=SHARED), label(image, **asked)
+    check_written_one_by_one(gpu, image, expected, "consecutive", **asked)
 
 
 def test_who_is_taken(monkeypatch):

@@ -5,10 +5,10 @@ import pytest
 
 from conncomp import Workspace, generate, label
 from conncomp.kernels.cuda.grid import tiled_elements, tiled_quads
-from gpu_arrays import describe, label_on_gpu
+from gpu_arrays import check_both_numberings, check_written_one_by_one, describe, label_on_gpu
 from hard_images import HARD_IMAGES, roots_of
 from host_cuda.host_gpu import AVAILABLE, SANITIZER, SANITIZERS, HostGpu, check_sanitized
-from reference import consecutive, label_by_neighbour_pairs
+from reference import label_by_neighbour_pairs
 
 pytestmark = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
 
@@ -46,14 +46,7 @@ def noise(random, shape):
 
 
 def check(image, seed=0, background=0):
-    expected = label_by_neighbour_pairs(image, background, 2, False)
-    described, gpu = describe(image, background), HostGpu(seed=seed)
-    for numbering, index in (("roots", np.int32), ("consecutive", np.int64)):
-        labels = np.full(image.shape, -7, index)
-        num = label_on_gpu(gpu, described, labels, numbering, "auto", True, Workspace())
-        wanted = expected if numbering == "roots" else consecutive(expected, 1)
-        np.testing.assert_array_equal(labels, wanted)
-        assert num == len(np.unique(expected[expected >= 0]))
+    check_both_numberings(HostGpu(seed=seed), image, 2, background=background)
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
@@ -131,13 +124,8 @@ def test_items(numbering, words, monkeypatch):
 
 
 def test_labels_that_are_written_one_by_one():
-    """As in arrays of which a pair of labels is not aligned."""
     image = noise(np.random.default_rng(5), (70, 130))
-    memory = np.full(image.size + 1, -7, np.int32)
-    for start in (0, 1):
-        roots = memory[start : start + image.size].reshape(image.shape)
-        label_on_gpu(HostGpu(), describe(image), roots, "roots", "auto", False, None)
-        np.testing.assert_array_equal(roots, label_by_neighbour_pairs(image))
+    check_written_one_by_one(HostGpu(), image, label_by_neighbour_pairs(image))
 
 
 def test_two_quads_of_a_thread(monkeypatch):

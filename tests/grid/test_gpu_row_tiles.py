@@ -4,13 +4,12 @@ import numpy as np
 import pytest
 
 from changing_memory import label_while_changed
-from conncomp import Workspace, generate, label
+from conncomp import generate, label
 from conncomp.kernels.cuda.grid import row_tiles, tiled_bricks, tiled_elements
 from dealt import SOAK
-from gpu_arrays import describe, label_on_gpu, modules_of_first_call
-from hard_images import HARD_IMAGES
-from host_cuda.host_gpu import AVAILABLE, SANITIZERS, HostGpu, check_sanitized
-from reference import label_by_neighbour_pairs
+from gpu_arrays import check_bricks, describe, modules_of_first_call
+from hard_images import HARD_IMAGES, placed
+from host_cuda.host_gpu import AVAILABLE, SANITIZERS, check_sanitized
 
 pytestmark = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
 
@@ -38,17 +37,8 @@ def by_rows(monkeypatch):
 
 def check(image, connectivity, seed=0, background=0, expected=None):
     """Compare labels; return whether the image was labelled by rows."""
-    if expected is None:
-        expected = label_by_neighbour_pairs(image, background, connectivity, False)
-    described = describe(image, background, connectivity)
-    found = np.full(image.shape, -7, np.int32)
-    gpu, workspace = HostGpu(seed=seed, multiprocessors=1), Workspace()
-    num = label_on_gpu(gpu, described, found, "roots", "auto", True, workspace)
-    np.testing.assert_array_equal(found, expected)
-    assert num == len(np.unique(expected[expected >= 0]))
-    plan = tiled_bricks.plan_of(described.geometry, described.links, found.dtype, 1, False)
-    memory = workspace.take_struct(gpu, tiled_bricks.TABLE, plan.table, plan.by_word)
-    return memory["elsewhere"][0]
+    table = check_bricks(image, connectivity, False, seed, background, expected)
+    return table["elsewhere"][0]
 
 
 @pytest.mark.soak(gate="values")
@@ -64,19 +54,12 @@ def test_noise(by_rows, shape, connectivity):
 
 @pytest.mark.parametrize("name", sorted(HARD_IMAGES))
 def test_hard_images(by_rows, name):
-    """Long paths, and unions of many."""
-    image = HARD_IMAGES[name].astype(np.int32)
+    """Long paths, and unions of many, where four tiles meet."""
+    image = HARD_IMAGES[name]
     if image.ndim != 2:
         return
     for hard in (image, image[::-1, ::-1], image.T):
-        # Where four tiles meet.
-        whole = np.zeros((120, 320), np.int32)
-        corner = tuple(
-            slice(at - n // 2, at - n // 2 + n) for at, n in zip((64, 256), hard.shape, strict=True)
-        )
-        if min(part.start for part in corner) < 0 or corner[0].stop > 120 or corner[1].stop > 320:
-            continue
-        whole[corner] = hard
+        whole = placed(hard, (120, 320), (64, 256)).astype(np.int32)
         for connectivity in (1, 2):
             assert check(whole, connectivity)
 

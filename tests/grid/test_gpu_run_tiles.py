@@ -10,7 +10,7 @@ from conncomp import Workspace, generate, label
 from conncomp.kernels.cuda.grid import run_tiles, tiled_elements
 from dealt import SOAK
 from gpu_arrays import describe, label_on_gpu, noise_of_kinds
-from hard_images import HARD_IMAGES
+from hard_images import HARD_IMAGES, placed
 from host_cuda.host_gpu import AVAILABLE, SANITIZER, SANITIZERS, HostGpu, check_sanitized
 from reference import label_by_neighbour_pairs
 
@@ -77,13 +77,7 @@ def test_hard_images(name):
         if image.ndim == 2:
             hard = np.expand_dims(image, axis)
         turned = hard[::step, ::step, ::step]
-        whole = np.zeros((36, 38, 140), np.uint8)
-        corner = tuple(
-            slice(max(0, at - n // 2), max(0, at - n // 2) + n)
-            for at, n in zip((16, 16, 64), turned.shape, strict=True)
-        )
-        fitting = turned[tuple(slice(0, n) for n in whole[corner].shape)]
-        whole[corner] = fitting
+        whole = placed(turned, (36, 38, 140), (16, 16, 64))
         check(whole, axis, expected=label_by_neighbour_pairs(whole, 0, 1, False))
 
 

@@ -4,11 +4,10 @@ import numpy as np
 import pytest
 
 from changing_memory import label_while_changed
-from conncomp import Workspace, generate
+from conncomp import generate
 from conncomp.kernels.cuda.grid import tiled_bricks, tiled_elements, tiled_quads
-from gpu_arrays import describe, label_on_gpu
-from host_cuda.host_gpu import AVAILABLE, HostGpu, check_sanitized
-from reference import label_by_neighbour_pairs
+from gpu_arrays import check_bricks
+from host_cuda.host_gpu import AVAILABLE, check_sanitized
 
 pytestmark = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
 
@@ -24,16 +23,7 @@ def every_size(monkeypatch):
 
 def check(image, connectivity, periodic=False, seed=0, background=0):
     """Compare labels; return which tiles were labelled as sparse ones."""
-    expected = label_by_neighbour_pairs(image, background, connectivity, periodic)
-    described = describe(image, background, connectivity, periodic)
-    gpu, workspace = HostGpu(seed=seed, multiprocessors=1), Workspace()
-    labels = np.full(image.shape, -7, np.int32)
-    num = label_on_gpu(gpu, described, labels, "roots", "auto", True, workspace)
-    np.testing.assert_array_equal(labels, expected)
-    assert num == len(np.unique(expected[expected >= 0]))
-    plan = tiled_bricks.plan_of(described.geometry, described.links, labels.dtype, 1, False)
-    memory = workspace.take_struct(gpu, tiled_bricks.TABLE, plan.table, plan.by_word)
-    return memory["sparse"].copy()
+    return check_bricks(image, connectivity, periodic, seed, background)["sparse"].copy()
 
 
 def noise(seed, shape, density):
