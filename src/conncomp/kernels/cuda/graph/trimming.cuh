@@ -21,8 +21,7 @@ constexpr int kPatience = 4;                   // levels before thin ones end it
 constexpr int64_t kThinLevel = 128;            // vertices
 constexpr int64_t kSampledVertices = 1 << 16;  // at most: each of a smaller graph
 constexpr int64_t kLongTrimmedRow = 32;        // from here on a row is the work of a warp
-constexpr int64_t kHubOfTrimming =
-    4096;  // from here on it would hold up all; what it leads to is not released
+constexpr int64_t kHubOfTrimming = 4096;       // arcs, with which a row would hold up all: it is left out
 
 template <class Vertex>
 struct LocalQueue {
