@@ -181,23 +181,19 @@ class ForestTask:
         edge_bytes += -edge_bytes % max(dtype.itemsize, self.index.itemsize)
         edges = self.arcs * edge_bytes, BYTE
         key, number = (self.count, dtype), (self.count, self.index)
+        linked, sums = self.is_linked, (1, KEY_TYPES[1])
         fields = {
-            "first_parent": number,
-            "tree": number,
-            "parent": number,
+            **dict.fromkeys(("first_parent", "tree", "parent"), number),
+            **dict.fromkeys(("least", "other_least"), key),
+            **dict.fromkeys(("list", "other_list"), edges),
+            **dict.fromkeys(("imbalance", "disorder"), sums),
             "chosen": (self.words, BITS),
-            "least": key,
-            "other_least": key,
-            "list": edges,
-            "other_list": edges,
             "counters": (COUNTERS_BYTES, BYTE),
             "trees": (1, COUNT),
             "limit": (1, dtype),
-            "imbalance": (1, KEY_TYPES[1]),
-            "disorder": (1, KEY_TYPES[1]),
             "giant": (1, self.index),
-            "first": (2 * self.count, self.index) if self.is_linked else None,
-            "links": (2 * self.count, KEY_TYPES[1]) if self.is_linked else None,
+            "first": (2 * self.count, self.index) if linked else None,
+            "links": (2 * self.count, KEY_TYPES[1]) if linked else None,
         }
         return fields, {"of_chunk": (MOST_CHUNKS, COUNT), "total": (1, COUNT)}
 

@@ -12,7 +12,7 @@
 #pragma once
 
 #include "core/atomics.h"
-#include "cuda/core/warp.cuh"
+#include "cuda/graph/roots.cuh"
 
 namespace conncomp {
 
@@ -102,8 +102,7 @@ __device__ inline bool pass_on(const Signatures<Vertex>& signatures, const Verte
     if (!__any_sync(kAllLanes, descendants.low < seen.low || descendants.high > seen.high)) continue;
     const auto [is_first, length] = stretch_of(u[k]);
     descendants.low = over_stretch(descendants.low, length, [](Vertex a, Vertex b) { return a < b ? a : b; });
-    descendants.high =
-        over_stretch(descendants.high, length, [](Vertex a, Vertex b) { return a < b ? b : a; });
+    descendants.high = over_stretch(descendants.high, length, larger<Vertex>);
     if (is_first) changed |= signatures.widen(u[k], kAgainst, seen, descendants);
   }
   return changed;
@@ -133,14 +132,13 @@ __device__ inline bool pass_along(const Signatures<Vertex>& signatures, Vertex u
   const Vertex low_ancestor = u_signature.ancestors.low, high_ancestor = u_signature.ancestors.high;
   const Vertex low_descendant = v_signature.descendants.low, high_descendant = v_signature.descendants.high;
   // All loads are under way before the first is waited for.
-  const Signature<Vertex> low_ancestor_signature =
-      low_ancestor == u ? u_signature : signatures.of(low_ancestor);
-  const Signature<Vertex> high_ancestor_signature =
-      high_ancestor == u ? u_signature : signatures.of(high_ancestor);
-  const Signature<Vertex> low_descendant_signature =
-      low_descendant == v ? v_signature : signatures.of(low_descendant);
-  const Signature<Vertex> high_descendant_signature =
-      high_descendant == v ? v_signature : signatures.of(high_descendant);
+  const auto other = [&](Vertex w, Vertex end, const Signature<Vertex>& of_end) {
+    return w == end ? of_end : signatures.of(w);
+  };
+  const Signature<Vertex> low_ancestor_signature = other(low_ancestor, u, u_signature),
+                          high_ancestor_signature = other(high_ancestor, u, u_signature),
+                          low_descendant_signature = other(low_descendant, v, v_signature),
+                          high_descendant_signature = other(high_descendant, v, v_signature);
   // The ancestors of an ancestor are some of u as well, and the descendants of a descendant some of v.
   Range<Vertex> ancestors = u_signature.ancestors, descendants = v_signature.descendants;
   ancestors.include(low_ancestor_signature.ancestors, true, together);

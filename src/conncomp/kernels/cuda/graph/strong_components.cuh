@@ -275,8 +275,8 @@ __global__ void __launch_bounds__(kStrongThreads, kStrongBlocks)
   // Two lists of vertices lie where signatures will. If the search was given up, arcs that left the giant
   // leave its member.
   const auto trim_rows = [&](const EndsOfVertices<Vertex>& rows, const Vertex* starts, const Vertex* ends) {
-    Trimming<Vertex> trimming(rows, vertices, memory.signatures, memory.signatures + vertices, state->queued,
-                              local_queue);
+    const Trimming<Vertex> trimming{
+        rows, vertices, memory.signatures, memory.signatures + vertices, state->queued, local_queue};
     if (trim(trimming, arcs.count, starts, ends, barrier) < vertices / kFewTrimmed) return;
     keep(ToldBy::kTrimming);
   };

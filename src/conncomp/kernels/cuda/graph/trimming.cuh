@@ -21,8 +21,7 @@ constexpr int kPatience = 4;                   // levels before thin ones end it
 constexpr int64_t kThinLevel = 128;            // vertices
 constexpr int64_t kSampledVertices = 1 << 16;  // at most: each of a smaller graph
 constexpr int64_t kLongTrimmedRow = 32;        // from here on a row is the work of a warp
-constexpr int64_t kHubOfTrimming =
-    4096;  // from here on it would hold up all; what it leads to is not released
+constexpr int64_t kHubOfTrimming = 4096;       // arcs, with which a row would hold up all: it is left out
 
 template <class Vertex>
 struct LocalQueue {
@@ -31,73 +30,74 @@ struct LocalQueue {
 };
 
 template <class Vertex>
-class Trimming {
- public:
-  // Along the arcs of these rows, or against them; `awaited` and `queue` have an entry a vertex.
-  __device__ Trimming(const EndsOfVertices<Vertex>& rows, int64_t vertices, Vertex* awaited, Vertex* queue,
-                      int64_t (&queued)[3], LocalQueue<Vertex>& local)
-      : rows_(rows), vertices_(vertices), awaited_(awaited), queue_(queue), queued_(queued), local_(local) {}
+struct Trimming {
+  EndsOfVertices<Vertex> rows;  // of the arcs along which it trims, or against them
+  int64_t vertices;
+  Vertex *awaits, *queue;  // an entry a vertex each
+  int64_t (&queued)[3];
+  LocalQueue<Vertex>& local;
+  int64_t level_begin = 0, level_end = 0;  // in the queue
+  int turn = 0;                            // the counter that is added to
 
   // Trims what wide levels reach; the rows lead to the `ends` of arcs. All blocks meet.
   __device__ int64_t run(int64_t arcs, const Vertex* starts, const Vertex* ends, GridBarrier& barrier) {
-    if (grid_thread() < 3) queued_[grid_thread()] = 0;
-    visit_of_grid(vertices_, [&](int64_t v) { awaited_[v] = 0; });
+    if (grid_thread() < 3) queued[grid_thread()] = 0;
+    visit_of_grid(vertices, [&](int64_t v) { awaits[v] = 0; });
     meet(barrier);
     visit_of_grid(arcs, [&](int64_t arc) {
-      if (starts[arc] != ends[arc]) Current::fetch_add(awaited_ + ends[arc], Vertex(1));
+      if (starts[arc] != ends[arc]) Current::fetch_add(awaits + ends[arc], Vertex(1));
     });
     meet(barrier);
     queue_first();
     for (int level = 0; end_of_level(level, barrier); ++level) {
-      const Share share(end_ - begin_);
-      for (int64_t first = begin_ + share.begin; first < begin_ + share.end; first += kStrongThreads)
-        go_on_from(first, begin_ + share.end);
+      const Share share(level_end - level_begin);
+      for (int64_t first = level_begin + share.begin; first < level_begin + share.end;
+           first += kStrongThreads)
+        go_on_from(first, level_begin + share.end);
     }
-    return end_;
+    return level_end;
   }
 
- private:
   // Goes on to the queued level, if worthwhile. Of three counters one is added to, one read, one cleared for
   // the next.
   __device__ bool end_of_level(int level, GridBarrier& barrier) {
     barrier.wait();
-    begin_ = end_;
-    end_ += Current::load(queued_ + level % 3);
-    turn_ = (level + 1) % 3;
-    if (grid_thread() == 0) Current::store(queued_ + (level + 2) % 3, int64_t(0));
-    return end_ > begin_ + (level < kPatience ? 0 : kThinLevel);
+    level_begin = level_end;
+    level_end += Current::load(queued + level % 3);
+    turn = (level + 1) % 3;
+    if (grid_thread() == 0) Current::store(queued + (level + 2) % 3, int64_t(0));
+    return level_end > level_begin + (level < kPatience ? 0 : kThinLevel);
   }
   // The vertices that await none, but for those whose rows are empty.
   __device__ void queue_first() {
     __shared__ int64_t room;
-    const Share share(vertices_);
+    const Share share(vertices);
     visit_rows(share, [&](int64_t row) {
       const int64_t v = row + int(threadIdx.x);
-      const bool is_first =
-          v < share.end && awaited_[v] == 0 && rows_.begin(Vertex(v)) < rows_.end(Vertex(v));
+      const bool is_first = v < share.end && awaits[v] == 0 && rows.begin(Vertex(v)) < rows.end(Vertex(v));
       int total;
       const int before = scan_of_block(is_first, total);
-      if (threadIdx.x == 0 && total > 0) room = Current::fetch_add(queued_, int64_t(total));
+      if (threadIdx.x == 0 && total > 0) room = Current::fetch_add(queued, int64_t(total));
       __syncthreads();
-      if (is_first) queue_[room + before] = Vertex(v);
+      if (is_first) queue[room + before] = Vertex(v);
     });
   }
   __device__ void queue_for_all(Vertex v) {
-    queue_[end_ + Current::fetch_add(queued_ + turn_, int64_t(1))] = v;
+    queue[level_end + Current::fetch_add(queued + turn, int64_t(1))] = v;
   }
   __device__ void queue_for_block(Vertex v) {
-    const int place = InBlock::fetch_add(&local_.count, 1);
+    const int place = InBlock::fetch_add(&local.count, 1);
     if (place < kStrongThreads)
-      local_.vertices[place] = v;
+      local.vertices[place] = v;
     else
       queue_for_all(v);
   }
   // Goes through vertices of the queue and those that they release. All threads of a block call.
   __device__ void go_on_from(int64_t first, int64_t end) {
     int count = int(end - first < kStrongThreads ? end - first : kStrongThreads);
-    Vertex v = int(threadIdx.x) < count ? queue_[first + threadIdx.x] : Vertex(-1);
+    Vertex v = int(threadIdx.x) < count ? queue[first + threadIdx.x] : Vertex(-1);
     for (int step = 0; count > 0; ++step) {
-      if (threadIdx.x == 0) local_.count = 0;
+      if (threadIdx.x == 0) local.count = 0;
       __syncthreads();
       if (step == kLocalSteps) {
         if (v >= 0) queue_for_all(v);
@@ -105,15 +105,15 @@ class Trimming {
       }
       release_from(v);
       __syncthreads();
-      count = local_.count < kStrongThreads ? local_.count : kStrongThreads;
-      v = int(threadIdx.x) < count ? local_.vertices[threadIdx.x] : Vertex(-1);
+      count = local.count < kStrongThreads ? local.count : kStrongThreads;
+      v = int(threadIdx.x) < count ? local.vertices[threadIdx.x] : Vertex(-1);
       __syncthreads();
     }
   }
   // By all threads of a warp, each with a trimmed vertex or -1.
   __device__ void release_from(Vertex v) {
-    const int64_t begin = v < 0 ? 0 : rows_.begin(v);
-    int64_t end = v < 0 ? 0 : rows_.end(v);
+    const int64_t begin = v < 0 ? 0 : rows.begin(v);
+    int64_t end = v < 0 ? 0 : rows.end(v);
     if (end - begin >= kHubOfTrimming) end = begin;
     const bool is_long = end - begin >= kLongTrimmedRow;
     uint32_t open = __ballot_sync(kAllLanes, is_long);
@@ -136,23 +136,15 @@ class Trimming {
       Vertex target[kReleasedAtOnce], awaited[kReleasedAtOnce];
 #pragma unroll
       for (int k = 0; k < kReleasedAtOnce; ++k)
-        target[k] = begin + k * step < end ? rows_.ends[begin + k * step] : v;
+        target[k] = begin + k * step < end ? rows.ends[begin + k * step] : v;
 #pragma unroll
       for (int k = 0; k < kReleasedAtOnce; ++k)
-        awaited[k] = target[k] == v ? Vertex(0) : Current::fetch_add(awaited_ + target[k], Vertex(-1));
+        awaited[k] = target[k] == v ? Vertex(0) : Current::fetch_add(awaits + target[k], Vertex(-1));
 #pragma unroll
       for (int k = 0; k < kReleasedAtOnce; ++k)
         if (awaited[k] == 1) queue_for_block(target[k]);
     }
   }
-
-  const EndsOfVertices<Vertex> rows_;
-  const int64_t vertices_;
-  Vertex *const awaited_, *const queue_;
-  int64_t (&queued_)[3];
-  LocalQueue<Vertex>& local_;
-  int64_t begin_ = 0, end_ = 0;  // the level of the queue
-  int turn_ = 0;                 // the counter that is added to
 };
 
 template <class Vertex>

@@ -309,12 +309,10 @@ __global__ void __launch_bounds__(kFieldThreads)
   const int64_t quads = shape.quads(), lines = shape.layers * shape.rows;
   for (int64_t i = part * blockDim.x + threadIdx.x; i < lines * quads; i += parts * blockDim.x) {
     const int64_t line = i / quads, first = (i - line * quads) * kQuad;
-    const T *const row = field + line * shape.columns, *const behind = row + (line < lines - shape.rows
-                                                                                  ? layer
-                                                                                  : layer - shape.cells());
-    const T* const below =
-        kAxes == 2 ? behind
-                   : row + (line % shape.rows + 1 < shape.rows ? shape.columns : shape.columns - layer);
+    const bool is_last = line % shape.rows + 1 == shape.rows, ends = line >= lines - shape.rows;
+    const T *const row = field + line * shape.columns,
+                   *const behind = row + (ends ? layer - shape.cells() : layer),
+                   *const below = kAxes == 2 ? behind : row + shape.columns - (is_last ? layer : 0);
     T cell = row[first];
     for (int64_t x = first; x < first + kQuad && x < shape.columns; ++x) {
       T next[kFieldAxes] = {row[x + 1 < shape.columns ? x + 1 : 0], below[x]};

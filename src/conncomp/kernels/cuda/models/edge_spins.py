@@ -42,11 +42,7 @@ CLASS = Struct("EdgeClass", "vertices", count=COUNT)
 
 
 class EdgeKernels:
-    """Replicas of one graph side by side, and the kernels that flip their clusters.
-
-    Random numbers are compared by `logarithm`, a table of uint32, and have the number of the first
-    replica.
-    """
+    """Replicas of one graph, from number `first` on; random numbers are compared by `logarithm`."""
 
     def __init__(
         self,
@@ -167,10 +163,7 @@ class EdgeKernels:
 
 
 class LabelKernels:
-    """Union-find over the active bonds of replicas of one row, of as many sites.
-
-    The sites of bonds are `u` and `v`, of int32.
-    """
+    """Union-find over active bonds between sites `u` and `v`, int32, of replicas of one row."""
 
     def __init__(self, gpu: Gpu, replicas: Replicas, u: Any, v: Any) -> None:
         self._replicas, self._ends = replicas, (u, v)

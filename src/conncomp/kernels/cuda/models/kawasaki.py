@@ -34,10 +34,7 @@ _STRUCT = np.dtype(
 
 
 class ExchangeKernels:
-    """Lattices of one shape side by side, and the kernels that exchange their spins.
-
-    At most `most_sweeps` are to be made in a launch.
-    """
+    """Exchanges of spins of lattices of one shape: at most `most_sweeps` sweeps in a launch."""
 
     def __init__(
         self, gpu: Gpu, lattice: ExchangeLattice, seed: int, first_replica: int, replicas: int
@@ -51,9 +48,8 @@ class ExchangeKernels:
         # Blocks that share a replica wait for each other, so those of all replicas have to run at
         # the same time: with one on each multiprocessor they do.
         most_parts = 1 if self._in_blocks else max(1, gpu.multiprocessors // replicas)
-        wanted = max(FEWEST_THREADS, -(-of_class // most_parts))
-        if self._in_blocks:
-            wanted = of_class
+        shared_out = max(FEWEST_THREADS, -(-of_class // most_parts))
+        wanted = of_class if self._in_blocks else shared_out
         self._threads = min(MOST_THREADS, -(-wanted // WARP) * WARP)
         self._parts = min(most_parts, -(-of_class // self._threads))
         self._kernels = KERNELS.load(gpu, KINDS.index(lattice.kind))

@@ -130,10 +130,7 @@ class Replicas:
 
 
 def new_counters(gpu: Gpu, replicas: Replicas, parts: int) -> Any:
-    """Return counters, all 0, of the blocks of each replica: none of one block, which never waits.
-
-    Of a million small lattices they would take as much memory as the spins.
-    """
+    """Return counters, all 0, of the blocks of each replica: none of one, which never waits."""
     return gpu.xp.zeros(_COUNTER_STRIDE * replicas.count if parts > 1 else 0, _COUNTER)
 
 

@@ -86,6 +86,9 @@ struct TilePlace {
   // Where places and words of the tile begin among those of all.
   __device__ int64_t first_word() const { return int64_t(number) * tiles.words(); }
   __device__ int64_t first_place() const { return first_word() * kWarp; }
+  __device__ const Bits32* of_replica(const Bits64* words, int64_t each) const {
+    return reinterpret_cast<const Bits32*>(words) + replica * 2 * each;
+  }
   __device__ int halves() const { return 2 * int(lattice.columns()); }
   __device__ int first_half() const { return begin[kRowAxis] / kWarp; }
 };
@@ -149,8 +152,7 @@ __global__ void __launch_bounds__(kMostTileThreads)
   const Lattice& lattice = replicas.lattice;
   const TilePlace<axes> tile(tiles, lattice, int(blockIdx.x));
   const int words = tiles.words(), thread = int(threadIdx.x), threads = int(blockDim.x);
-  const Bits32* const bonds =
-      reinterpret_cast<const Bits32*>(bonds_of_all) + tile.replica * axes * 2 * lattice.words();
+  const Bits32* const bonds = tile.of_replica(bonds_of_all, axes * lattice.words());
   forest += tile.replica * lattice.sites();
   const int warp = thread / kWarp, warps = threads / kWarp;
   Place* const label = reinterpret_cast<Place*>(shared);
@@ -212,8 +214,7 @@ __global__ void __launch_bounds__(kMostTileThreads)
   const TilePlace<axes> tile(tiles, lattice, int(blockIdx.x));
   const int64_t of_axis = 2 * lattice.words();
   const int warp = int(threadIdx.x) / kWarp, warps = int(blockDim.x) / kWarp;
-  const Bits32* const bonds =
-      reinterpret_cast<const Bits32*>(bonds_of_all) + tile.replica * axes * 2 * lattice.words();
+  const Bits32* const bonds = tile.of_replica(bonds_of_all, axes * lattice.words());
   forest += tile.replica * lattice.sites();
   int count = 0;
   const auto unite_ends = [&](Bits32 bits, bool exists) {
@@ -268,8 +269,7 @@ __global__ void __launch_bounds__(kMostTileThreads, kFlippingBlocks)
             planes = lattice.planes;
   const Draws draws{replicas.seed, Bits64(replicas.first + tile.replica), replicas.step};
   const bool has_coins = coins_of_all != nullptr;
-  const Bits32* const coins =
-      reinterpret_cast<const Bits32*>(coins_of_all) + tile.replica * 2 * coin_words(lattice);
+  const Bits32* const coins = tile.of_replica(coins_of_all, coin_words(lattice));
   forest += tile.replica * lattice.sites();
   label += tile.first_place();
   marks += tile.first_word();

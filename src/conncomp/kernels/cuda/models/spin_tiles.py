@@ -78,10 +78,7 @@ def takes(lattice: Lattice, replicas: int) -> bool:
 
 
 class TileClusters:
-    """Flips all clusters of bonds of lattices that `takes` takes.
-
-    Nothing of the workspace is needed after an update.
-    """
+    """Flips all clusters of lattices that `takes` takes; afterwards needs none of the workspace."""
 
     def __init__(self, replicas: Replicas, workspace: Workspace) -> None:
         self._replicas, self._workspace = replicas, workspace

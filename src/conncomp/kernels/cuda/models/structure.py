@@ -22,11 +22,7 @@ specialisations = KERNELS.modules
 
 
 class StructureKernels:
-    """Sums of the spins of replicas at the smallest wave vectors.
-
-    Rows of the lattice are words or, of vectors, one row; `name` is of the struct of
-    ``core/structure.h``.
-    """
+    """Sums of spins, by the struct `name` of ``core/structure.h``, at the smallest wave vectors."""
 
     def __init__(self, gpu: Gpu, replicas: Replicas, name: str, waves: Waves) -> None:
         self._gpu, self._replicas, self._waves = gpu, replicas, waves

@@ -65,10 +65,7 @@ class VectorKernels:
         self._launch(self._reflect, step, np.int32(self._rows_apart), spins, reflected, new)
 
     def project(self, spins: Any, step: int, labels: Any, sums: Any, records: Any) -> None:
-        """Add the squares of clusters' sums of projections to ``Records``.
-
-        `sums`, of 64 bits a site, are 0.
-        """
+        """Add the squares of clusters' projections to ``Records``; `sums`, int64 a site, are 0."""
         add, square = PROJECTIONS.load(self._gpu, self._kind, labels.dtype)
         self._launch(add, step, spins, labels, sums)
         self._launch(square, step, sums, records, np.int32(PROJECTED))

@@ -63,10 +63,7 @@ def takes(gpu: Gpu, lattice: Lattice, replicas: int) -> bool:
 
 
 class VectorSweeps:
-    """Updates of lattices that `takes` takes, at most `most_updates` in a launch.
-
-    The coupling may be negative.
-    """
+    """Updates of lattices that `takes` takes; the coupling may be negative."""
 
     most_updates = 512  # ``kMostUpdates``
 
