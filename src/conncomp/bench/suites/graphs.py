@@ -33,7 +33,7 @@ from conncomp.bench.inputs import (
 )
 from conncomp.generate import directed
 from conncomp.generate._arguments import array_library, index_dtype
-from conncomp.generate._edges import graph_of_edges, repeat, graph_of_parts
+from conncomp.generate._edges import graph_of_edges, graph_of_parts, repeat
 from conncomp.generate.random import Purpose, permutation
 from conncomp.graph import Graph
 
