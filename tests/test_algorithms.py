@@ -38,6 +38,9 @@ OPTIONS = [
 # Where what the docstrings say of algorithms goes on.
 PAGE_OF_GRAPHS = (ROOT / "docs/algorithms/graph_options.rst").read_text()
 PAGE_OF_OPTIONS = "docs/algorithms/options.rst"
+# Of algorithms on the CPU that share one.
+FILES = dict.fromkeys(("raster-scan", "label-equivalence"), "cells")
+FILES |= dict.fromkeys(("bfs", "recolouring"), "searches")
 FOR_TESTS = {"tally"}  # arguments of drivers that are no options
 
 
@@ -174,7 +177,8 @@ def test_sources(function, algorithm):
     if algorithm.specialisations:
         files = [KERNELS / next(algorithm.specialisations[0]())[0]]
     else:  # in the tree: wheels have what was compiled of it
-        files = list((KERNELS / "cpu").glob(f"*/{algorithm.name.replace('-', '_')}.h"))
+        name = FILES.get(algorithm.name, algorithm.name.replace("-", "_"))
+        files = list((KERNELS / "cpu").glob(f"*/{name}.h"))
         assert files or algorithm.name == "auto"
     for file in files:
         header = file.read_text().split("#pragma once")[0]
