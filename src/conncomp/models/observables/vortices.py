@@ -72,7 +72,7 @@ class Turns:
         """Return how often angles turn around plaquettes, either way."""
         return fields[..., 0]
 
-    def estimates(self, series: Any, values: dict[str, NDArray[Any]]) -> dict[str, Any]:
+    def estimates(self, values: dict[str, NDArray[Any]]) -> dict[str, Any]:
         """Return the mean a site."""
         return {"vortices": (np.asarray, values["vortices"] / self.sites)}
 
