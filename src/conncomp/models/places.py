@@ -39,9 +39,8 @@ class OnLattice:
         borders = _check_borders(periodic, len(lengths))
         turns = tuple(border == "antiperiodic" for border in borders)
         closed = tuple(border != "open" for border in borders)
-        self.cells = CellLattice(
-            lengths, len(self.cell.sites), self.cell.bonds, closed, turns, negative
-        )
+        of_cell = len(self.cell.sites), self.cell.bonds
+        self.cells = CellLattice(lengths, *of_cell, closed, turns, negative)
 
     @property
     def sites(self) -> int:
