@@ -203,9 +203,9 @@ def test_lengths_of_free_fields_depend_on_no_size(name):
         squares = (2 - 2 * np.cos(bonds @ waves.T)).sum(axis=0)
         squares *= len(waves) / (bonds**2).sum()  # as |k|^2 where that is small
         at = [np.asarray(1 / (1 + square)) for square in squares]
-        series = model.swendsen_wang(1, observe="structure")
+        model.swendsen_wang(1, observe="structure")
         structure = {"structure": np.stack(at), "squares": np.asarray(1 / model.sites)}
-        length_of, *means = factors.estimates(series, structure)["correlation_length"]
+        length_of, *means = factors.estimates(structure)["correlation_length"]
         found.append(float(length_of(*means)))
     assert found == pytest.approx([1.0] * 4)
 

@@ -67,9 +67,8 @@ class Simulated(ABC, Generic[Measured]):
 
     def state(self) -> ModelState:
         """Return a copy of all that updates change, in main memory, which `restore` takes."""
-        return ModelState(
-            self.updates, tuple(host_copy(getattr(self, name)) for name in self._changing)
-        )
+        arrays = tuple(host_copy(getattr(self, name)) for name in self._changing)
+        return ModelState(self.updates, arrays)
 
     def restore(self, state: ModelState) -> None:
         """Go to where a model with the same parameters stood; its updates then repeat.

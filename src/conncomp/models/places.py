@@ -39,9 +39,8 @@ class OnLattice:
         borders = _check_borders(periodic, len(lengths))
         turns = tuple(border == "antiperiodic" for border in borders)
         closed = tuple(border != "open" for border in borders)
-        self.cells = CellLattice(
-            lengths, len(self.cell.sites), self.cell.bonds, closed, turns, negative
-        )
+        of_cell = len(self.cell.sites), self.cell.bonds
+        self.cells = CellLattice(lengths, *of_cell, closed, turns, negative)
 
     @property
     def sites(self) -> int:
@@ -157,14 +156,12 @@ class InGraph:
         begins = np.flatnonzero(np.diff(key, prepend=-1))
         key = key[begins]
         ways = ~back, back
-        leads = [np.logical_or.reduceat(way, begins) if len(key) else way for way in ways]
+        leads = [_of_groups(np.logical_or, way, begins) for way in ways]
         with np.errstate(over="ignore", invalid="ignore"):
-            forth, reverse = (
-                np.add.reduceat(np.where(way, coupling, 0.0), begins) if len(key) else np.zeros(0)
-                for way in ways
-            )
+            summed = (np.where(way, coupling, 0.0) for way in ways)
+            forth, reverse = (_of_groups(np.add, each, begins) for each in summed)
         # Sums of couplings are as exact as the largest of these.
-        largest = np.maximum.reduceat(abs(coupling), begins) if len(key) else np.zeros(0)
+        largest = _of_groups(np.maximum, abs(coupling), begins)
         del coupling, begins
         infinite = ~np.isfinite(forth) | ~np.isfinite(reverse)
         if infinite.any():
@@ -214,6 +211,10 @@ class InGraph:
     def described(self) -> dict[str, Any]:
         """Return parameters that JSON has."""
         return {"lattice": self.name, "shape": [self.sites]}
+
+
+def _of_groups(function: np.ufunc, values: NDArray[Any], begins: NDArray[Any]) -> NDArray[Any]:
+    return function.reduceat(values, begins) if len(begins) else values
 
 
 def _pairs_of(graph: Graph) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:

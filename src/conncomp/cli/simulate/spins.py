@@ -315,10 +315,8 @@ def _draw(finished: common.Finished[Any], summaries: list[Summary]) -> None:
         plot_scan(path, temperatures, _observables(summaries), model[1], known)
         return
     measured = run.series
-    length = (
-        measured.squared_magnetisation**0.5 if _are_vectors(finished) else measured.magnetisation
-    )
-    energy = measured.energy / measured.lattice.sites
+    has_vectors, energy = _are_vectors(finished), measured.energy / measured.lattice.sites
+    length = measured.squared_magnetisation**0.5 if has_vectors else measured.magnetisation
     series = {NAMES["energy"]: energy, NAMES["magnetisation"]: length}
     common.plot_observables(finished, model, series, known)
 

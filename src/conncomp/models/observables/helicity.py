@@ -113,6 +113,6 @@ class Twists:
         bent = 2 / self.components * along - beta * (currents**2).mean(axis=-2)
         return np.asarray(bent / self.volume, np.float64)
 
-    def estimates(self, series: Any, values: dict[str, NDArray[Any]]) -> dict[str, Any]:
+    def estimates(self, values: dict[str, NDArray[Any]]) -> dict[str, Any]:
         """Return the mean over directions."""
         return {"helicity_modulus": (np.asarray, values["helicity_modulus"].mean(axis=-1))}

@@ -27,7 +27,7 @@ class Observed(NamedTuple):
 
     A reader has `names` of observables, and `length`, the number of its fields. Its ``value(name,
     fields, series)`` returns an observable, given fields along the last axis, and its
-    ``estimates(series, values)`` returns a function of means and what these are of, by name, for a
+    ``estimates(values)`` returns a function of means and what these are of, by name, for a
     `Summary`, given all its values, and "squares", of m.
     """
 
@@ -120,7 +120,7 @@ class ObservedSeries:
         found: dict[str, Any] = {}
         for each in self.observed:
             values = {name: each.value(name, self) for name in each.reader.names}
-            found |= each.reader.estimates(self, {**values, "squares": squares})
+            found |= each.reader.estimates({**values, "squares": squares})
         return found
 
 

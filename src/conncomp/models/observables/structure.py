@@ -42,8 +42,8 @@ class Structure:
     def __init__(self, model: Any, clusters: bool) -> None:
         place = lattice_of(model, "structure")
         cells, cell, sites = place.cells, place.cell, place.sites
-        closed = np.array(cells.periodic) & ~np.array(cells.antiperiodic)
-        axes = np.flatnonzero(closed & (np.array(cells.shape) > 1)).tolist()
+        closed, lengths = np.array(cells.periodic), np.array(cells.shape)
+        axes = np.flatnonzero(closed & ~np.array(cells.antiperiodic) & (lengths > 1)).tolist()
         if not axes:
             raise ValueError(
                 f"observe='structure' is for axes of length 2 or more that are periodic, and shape="
@@ -63,10 +63,10 @@ class Structure:
         drawn = Drawn(model.replicas, model.first_replica, model.seed)
         engine = import_module(f"{__package__}.{model.device}")
         self._sums = engine.StructureSums(drawn, rows, kind, waves)
-        wave_vectors = 2 * np.pi * np.linalg.inv(vectors).T / np.array(cells.shape)[:, None]
-        steps = np.linalg.norm(wave_vectors, axis=1) * np.sinc(1 / np.array(cells.shape))
-        extents = np.array(cells.shape) * np.linalg.norm(vectors, axis=1)
-        of_axes = tuple(axes), tuple(steps.tolist()), tuple(extents.tolist())
+        wave_vectors = 2 * np.pi * np.linalg.inv(vectors).T / lengths[:, None]
+        steps = np.linalg.norm(wave_vectors, axis=1) * np.sinc(1 / lengths)
+        extents = lengths * np.linalg.norm(vectors, axis=1)
+        of_axes = tuple(axes), tuple(steps[axes].tolist()), tuple(extents[axes].tolist())
         spins = components_of(kind, rows.states), 0 if kind.components else rows.states
         self.reader = Factors(sites, len(cells.shape), *of_axes, *spins, clusters, zero)
 
@@ -84,8 +84,8 @@ class Structure:
 class Factors:
     """Reads structure factors.
 
-    `axes` have a wave vector, `steps` are ``|k| sinc(1 / L)`` of each, and `extents` the lengths of
-    the lattice. `states` is 0 of vectors, of which `components` are summed. With `zero` there is a
+    Each of `axes` has a wave vector, ``|k| sinc(1 / L)`` in `steps`, and a length of the lattice in
+    `extents`. `states` is 0 of vectors, of which `components` are summed. With `zero` there is a
     wave vector of 0, of which the magnetisation follows.
     """
 
@@ -138,12 +138,11 @@ class Factors:
         factors[..., self.axes] = by_wave[..., : len(self.axes)]
         return factors
 
-    def estimates(self, series: Any, values: dict[str, NDArray[Any]]) -> dict[str, Any]:
+    def estimates(self, values: dict[str, NDArray[Any]]) -> dict[str, Any]:
         """Return the correlation length, and its share of the lattice, as functions of means."""
         factors = values[self.names[-1]]
         means = values["squares"], *(factors[..., axis] for axis in self.axes)
-        steps = np.array([self.steps[axis] for axis in self.axes])
-        extents = np.array([self.extents[axis] for axis in self.axes])
+        steps, extents = np.array(self.steps), np.array(self.extents)
 
         @np.errstate(divide="ignore", invalid="ignore")
         def root(units: NDArray[np.float64], square: Any, *along: Any) -> Any:

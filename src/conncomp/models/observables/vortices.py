@@ -72,7 +72,7 @@ class Turns:
         """Return how often angles turn around plaquettes, either way."""
         return fields[..., 0]
 
-    def estimates(self, series: Any, values: dict[str, NDArray[Any]]) -> dict[str, Any]:
+    def estimates(self, values: dict[str, NDArray[Any]]) -> dict[str, Any]:
         """Return the mean a site."""
         return {"vortices": (np.asarray, values["vortices"] / self.sites)}
 
@@ -80,9 +80,8 @@ class Turns:
 def faces_of(cell: UnitCell) -> list[list[Corner]]:
     """Return the plaquettes of a cell, each as its corners; ValueError if bonds cross."""
     if len(cell.vectors) != 2:
-        raise ValueError(
-            f"observe='vortices' is for lattices of two axes, and not {len(cell.vectors)}"
-        )
+        axes = len(cell.vectors)
+        raise ValueError(f"observe='vortices' is for lattices of two axes, and not {axes}")
     vectors, sites = np.array(cell.vectors), np.array(cell.sites)
     around: dict[int, list[tuple[float, Corner]]] = {site: [] for site in range(len(sites))}
     for start, end, step in cell.bonds:

@@ -36,7 +36,7 @@ class Windings:
         """Return along which axes, the last axis here, some cluster wraps, or the highest rank."""
         return fields[..., 1] if name == "rank" else wrapped_axes(fields[..., 0], self.axes)
 
-    def estimates(self, series: Any, values: dict[str, NDArray[Any]]) -> dict[str, Any]:
+    def estimates(self, values: dict[str, NDArray[Any]]) -> dict[str, Any]:
         """Return both, of which probabilities follow."""
         return {"wrapping": (values["wraps"], values["rank"])}
 

@@ -116,9 +116,8 @@ class PercolationSweep:
 
     def _check_axis(self, event: str, axis: int | None) -> None:
         if axis is not None and event != "axis":
-            raise ValueError(
-                f'axis={shown(axis)} is for event="axis", and event={event!r}; leave one out'
-            )
+            wrong = f'axis={shown(axis)} is for event="axis", and event={event!r}'
+            raise ValueError(f"{wrong}; leave one out")
         check_choice("axis", 0 if axis is None else axis, tuple(range(self.lattice.ndim)))
 
     def wrapped(self, event: str, axis: int | None = None) -> NDArray[np.float64]:

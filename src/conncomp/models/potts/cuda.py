@@ -112,10 +112,8 @@ class Engine:
 
     def count(self, words: Any, record: Any) -> None:
         """Count the satisfied bonds and the sites in each state."""
-        records = self.records(record)
-        self._launch(
-            SPINS, "activate_bonds<>", 0, words, None, None, records, np.bool_(False), over="bonds"
-        )
+        none_drawn = None, None, self.records(record), np.bool_(False)
+        self._launch(SPINS, "activate_bonds<>", 0, words, *none_drawn, over="bonds")
 
     def bonds(self, words: Any, step: int, probabilities: Any) -> Any:
         """Return the bonds that an update draws, as words."""

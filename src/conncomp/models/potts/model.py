@@ -214,9 +214,8 @@ class Potts(ClusterModel):
         """
         if self._edges is not None:
             raise ValueError(f"wrapping is for {OF_WORDS}")
-        return cluster_wrapping(
-            self.bonds(), periodic=self.lattice.periodic, batch_axes=self._batch_axes
-        )
+        closed, batch_axes = self.lattice.periodic, self._batch_axes
+        return cluster_wrapping(self.bonds(), periodic=closed, batch_axes=batch_axes)
 
     def few_cluster(
         self,
@@ -293,9 +292,7 @@ class Potts(ClusterModel):
             return self.critical_beta(states, lattice=place.name) / self.coupling
         else:
             unknown = f"the lattice {place.name}"
-        raise ValueError(
-            f"no critical temperature of {unknown} is known here; give beta as a number"
-        )
+        raise ValueError(f"no critical temperature of {unknown} is known; give beta as a number")
 
     def _check_measures(self, update: str, clusters: bool, wrapping: bool) -> None:
         if self._edges is not None and update not in ON_EDGES:

@@ -136,9 +136,8 @@ class Acting(NamedTuple):
             return temperature_factors(betas, exponents)
         axes, whole = replicas.lattice.ndim, self.arrays[1] is None
         kinds = axes + 1 if whole else 2 * axes + 1
-        return digits_of_replicas(
-            replicas, level_probabilities(betas, bonds.magnitude, rule, kinds, whole)
-        )
+        chances = level_probabilities(betas, bonds.magnitude, rule, kinds, whole)
+        return digits_of_replicas(replicas, chances)
 
 
 def as_acting(replicas: GlassReplicas, bonds: Bonds) -> Acting:

@@ -212,9 +212,8 @@ class SpinGlass(Thermal[GlassMeasurements]):
         array([1., 1.])
         """
         pairs, per_sample = self._pairs("overlaps"), self.replicas // self.samples
-        measured = measure_overlaps(
-            self._engine, self.lattice, self._words, pairs, self._bonds, per_sample
-        )
+        of_pairs = self._words, pairs, self._bonds, per_sample
+        measured = measure_overlaps(self._engine, self.lattice, *of_pairs)
         return Overlaps(self._betas[pairs[:, 0]], self.sample[pairs[:, 0]], pairs, *measured)
 
     def step(self, n: int = 1, *, houdayer: bool = False) -> None:

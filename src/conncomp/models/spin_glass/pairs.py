@@ -140,10 +140,8 @@ def measure_overlaps(
         with np.errstate(invalid="ignore"):
             links.append(on_host(sums) / bonds.numbers[samples])
         waves = [np.exp(2j * np.pi * np.arange(length) / length) for length in shape]
-        factors = [
-            np.abs(plane @ wave) ** 2 / lattice.sites
-            for plane, wave in zip(planes, waves, strict=True)
-        ]
+        both = zip(planes, waves, strict=True)
+        factors = [np.abs(plane @ wave) ** 2 / lattice.sites for plane, wave in both]
         structures.append(np.stack(factors, axis=1))
     return np.concatenate(overlaps), np.concatenate(links), np.concatenate(structures)
 
@@ -167,9 +165,8 @@ def move_clusters(
         ranks = xp.cumsum(differ, axis=1, dtype=np.int32)
         counts = on_host(ranks[:, -1])
         index = (first_replica + some[:, 0]).astype(np.uint64) << np.uint64(REPLICA_SHIFT)
-        low, high, _, _ = philox(
-            seed, (index & np.uint64(MASK), index >> np.uint64(32), number, HOUDAYER)
-        )
+        counter = index & np.uint64(MASK), index >> np.uint64(32), number, HOUDAYER
+        low, high, _, _ = philox(seed, counter)
         bits = np.asarray(low, np.uint64) | np.asarray(high, np.uint64) << np.uint64(32)
         chosen = [int(b) * int(c) >> 64 for b, c in zip(bits, counts, strict=True)]
         sites = (ranks <= xp.asarray(chosen, dtype=np.int32)[:, None]).sum(axis=1)

@@ -227,9 +227,8 @@ def _scaled(
 def _residuals(curves: Curves, values: NDArray[np.float64], order: int) -> NDArray[np.float64]:
     """Return what is left of each point in units of its error, f being the best one."""
     critical, inverse_nu, exponent = (*values.tolist(), 0.0)[:3]
-    scaled = np.concatenate(
-        [_scaled(size, p, critical, inverse_nu, exponent) for size, p in curves.items()]
-    )
+    each = [_scaled(size, p, critical, inverse_nu, exponent) for size, p in curves.items()]
+    scaled = np.concatenate(each)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         left: NDArray[np.float64] = scaled[:, 1] / scaled[:, 2]
     if not np.isfinite(scaled).all() or not np.isfinite(left).all():
@@ -313,9 +312,8 @@ def as_curves(curves: Any, least: int) -> Curves:
         raise ValueError(f"curves has {len(curves)} sizes; there must be two or more")
     sizes = [as_number("a size of curves", size) for size in curves]
     if not all(0 < size < np.inf for size in sizes):
-        raise ValueError(
-            f"curves has sizes {shown(list(curves))}; they must be above 0, and finite"
-        )
+        given = shown(list(curves))
+        raise ValueError(f"curves has sizes {given}; they must be above 0, and finite")
     if len(set(sizes)) < len(sizes):
         raise ValueError(
             f"curves has sizes {shown(list(curves))}, which are {shown(sizes)} as floats; each "

@@ -169,10 +169,8 @@ def summarise(
             f"{records.shape[1]} replicas"
         )
     betas = np.broadcast_to(betas, records.shape[1])
-    return [
-        _summary(series, records[:, betas == value], value, every)
-        for value in distinct(betas).tolist()
-    ]
+    values = distinct(betas).tolist()
+    return [_summary(series, records[:, betas == each], each, every) for each in values]
 
 
 def _summary(

@@ -11,12 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 from conncomp._arguments import as_integer, check_range
 from conncomp.graph import Graph
 from conncomp.kernels.edges import ANGLES, DIRECTIONS, EIGHT, FOUR, HOURS
-from conncomp.kernels.vector_spins import ANGLE, DIRECTION, as_angles, as_vectors
+from conncomp.kernels.vector_spins import ANGLE, DIRECTION, as_angles
 from conncomp.models._arguments import check_start, check_states
 from conncomp.models.vectors.model import VectorModel
-
-# How far from 1 the square of a direction's length may be in a state that is restored.
-LENGTH_TOLERANCE = 1e-4
 
 
 class XY(VectorModel):
@@ -118,10 +115,7 @@ class Heisenberg(VectorModel):
     _name, _kind, _edge_kind = "Heisenberg", DIRECTION, DIRECTIONS
 
     def _are_spins(self, spins: NDArray[Any]) -> bool:
-        squares = (as_vectors(np, DIRECTIONS, spins) ** 2).sum(axis=-1)
-        return bool(
-            (abs(squares - 1) < LENGTH_TOLERANCE).all() and (spins >> np.uint64(63) == 0).all()
-        )
+        return super()._are_spins(spins) and not (spins >> np.uint64(63)).any()
 
 
 MOST_HOURS = 1 << 16
@@ -268,6 +262,4 @@ class ON(VectorModel):
         return {**super()._described(), "n": self.n}
 
     def _are_spins(self, spins: NDArray[Any]) -> bool:
-        squares = (as_vectors(np, self._edge_kind, spins, self.n) ** 2).sum(axis=-1)
-        near = abs(squares - 1) < LENGTH_TOLERANCE
-        return bool(near.all() and not spins[..., self.n :].any())
+        return super()._are_spins(spins) and not spins[..., self.n :].any()

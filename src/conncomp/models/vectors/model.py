@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Sequence
 from functools import cached_property
 from math import log, sqrt
@@ -28,6 +27,7 @@ from conncomp.models.spins.updates import OF_VECTORS
 from conncomp.models.vectors.measurements import VectorMeasurements
 
 MOST_SITES = (1 << 31) - 1
+LENGTH_TOLERANCE = 1e-4  # of the square of a vector's length, in a state that is restored
 
 # Critical temperatures for a coupling of 1, by model, hours or components, and lattice. XY on the
 # square lattice, of Kosterlitz and Thouless: M. Hasenbusch, J. Phys. A 38, 5869 (2005). On the
@@ -148,9 +148,10 @@ class VectorModel(SpinModel[VectorMeasurements]):
     ) -> VectorMeasurements:
         return self._of_records(records, self._betas[ladders[0]], False)
 
-    @abstractmethod
     def _are_spins(self, spins: NDArray[Any]) -> bool:
-        """Return whether numbers are spins."""
+        """Return whether numbers are spins: unit vectors, but for rounding."""
+        vectors = as_vectors(np, self._edge_kind, spins, self._states_of_vectors)
+        return bool((abs((vectors**2).sum(axis=-1) - 1) < LENGTH_TOLERANCE).all())
 
     @property
     def _components(self) -> int:
