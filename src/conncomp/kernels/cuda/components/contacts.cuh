@@ -11,8 +11,6 @@
 
 namespace conncomp {
 
-constexpr int kContactThreads = 256;
-constexpr int kContactSlotBits = 10, kContactSlots = 1 << kContactSlotBits;
 constexpr int64_t kContactSpan = 2048;
 constexpr int64_t kNoKey = -1;
 
@@ -46,31 +44,6 @@ struct ContactSteps {
   }
 };
 
-struct BlockCounts {
-  int64_t owners[kContactSlots];
-  unsigned int counts[kContactSlots];  // of a span, which has fewer than 2³² contacts
-
-  __device__ void clear() {
-    for (int slot = threadIdx.x; slot < kContactSlots; slot += kContactThreads) {
-      owners[slot] = kNoKey;
-      counts[slot] = 0;
-    }
-  }
-  __device__ void add(int64_t key, unsigned int count, const KeyCounts& table) {
-    const int64_t slot = table.table.hash.slot(uint64_t(key), kContactSlotBits);
-    int64_t owner = InBlock::load(owners + slot);
-    if (owner == kNoKey) owner = InBlock::compare_exchange(owners + slot, kNoKey, key);
-    if (owner == kNoKey || owner == key)
-      InBlock::fetch_add(counts + slot, count);
-    else
-      table.add(key, count);
-  }
-  __device__ void add_to(const KeyCounts& table) const {
-    for (int slot = threadIdx.x; slot < kContactSlots; slot += kContactThreads)
-      if (owners[slot] != kNoKey) table.add(owners[slot], counts[slot]);
-  }
-};
-
 // The ends of axes that an element is at, as bits.
 struct AtEnds {
   int64_t begin = 0, end = 0;
@@ -88,13 +61,13 @@ struct AtEnds {
 
 // The first axis of the extent is that of items. A Place can number all labels.
 template <class Label, class Place>
-__global__ void __launch_bounds__(kContactThreads)
+__global__ void __launch_bounds__(kTableThreads)
     count_contacts(LabelRows<Label> labels, Extent extent, ContactSteps steps, KeyCounts table) {
-  __shared__ BlockCounts of_block;
+  __shared__ CountSlots<int64_t> of_block;
   for (int64_t span = blockIdx.x * kContactSpan; span < labels.count; span += gridDim.x * kContactSpan) {
     of_block.clear();
     if (__syncthreads_or(Shared::load(table.full) != 0)) return;
-    for (int64_t i = span + threadIdx.x; i - threadIdx.x < span + kContactSpan; i += kContactThreads) {
+    for (int64_t i = span + threadIdx.x; i - threadIdx.x < span + kContactSpan; i += kTableThreads) {
       const Label label = i < labels.count ? labels.load(i) : labels.background;
       const bool exists = i < labels.count && labels.has_row(label);
       if (!__any_sync(kAllLanes, exists)) continue;
@@ -118,11 +91,16 @@ __global__ void __launch_bounds__(kContactThreads)
           }
         }
         const auto [is_first, length] = stretch_of(key);
-        if (is_first && key != kNoKey) of_block.add(key, unsigned(length), table);
+        if (!is_first || key == kNoKey) continue;
+        const int slot = int(table.table.hash.slot(uint64_t(key), kSlotBits));
+        if (of_block.take(slot, key))
+          InBlock::fetch_add(of_block.counts + slot, unsigned(length));  // a span has fewer than 2³² contacts
+        else
+          table.add(key, length);
       }
     }
     __syncthreads();
-    of_block.add_to(table);
+    of_block.for_each([&](int, int64_t key, int64_t count) { table.add(key, count); });
     __syncthreads();
   }
 }

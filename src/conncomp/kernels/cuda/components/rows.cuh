@@ -54,12 +54,16 @@ struct CountSlots {
       counts[slot] = 0;
     }
   }
+  // Whether a label has a slot, which it takes if none has.
+  __device__ bool take(int slot, Label label) {
+    Label owner = InBlock::load(owners + slot);
+    if (owner < 0) owner = InBlock::compare_exchange(owners + slot, Label(-1), label);
+    return owner < 0 || owner == label;
+  }
   // The slot of a label, or -1 if another has it.
   __device__ int find(Label label) {
     const int slot = int(uint32_t(label) * 2654435761u >> (32 - kSlotBits));
-    Label owner = InBlock::load(owners + slot);
-    if (owner < 0) owner = InBlock::compare_exchange(owners + slot, Label(-1), label);
-    return owner < 0 || owner == label ? slot : -1;
+    return take(slot, label) ? slot : -1;
   }
   // Adds to the count of a label in its slot, or in memory.
   __device__ void add(Label label, int amount, int64_t* counts_of_all) {

@@ -273,11 +273,7 @@ __global__ void __launch_bounds__(BundlesBefore::kWords)
     for (int k = word; k < RunTile::kWords; k += Rows::kWords) memory.bits[0][k] = memory.bits[1][k] = 0;
   forest.mark_reaching(rows.all());
   KeptBundles& of_tile = kept[blockIdx.x];
-  int settled = forest.keep(tile, label, of_tile.node, [&](int place, bool reaches) {
-    if (!consecutive) return;
-    InBlock::fetch_or(memory.bits[0] + place / kRunWord, 1u << place % kRunWord);
-    if (reaches) InBlock::fetch_or(memory.bits[1] + place / kRunWord, 1u << place % kRunWord);
-  });
+  int settled = forest.keep<consecutive>(tile, label, of_tile.node, memory.bits[0], memory.bits[1]);
   of_tile.rows[word] = rows, of_tile.starts[word] = starts, of_tile.before[word] = uint16_t(before);
   settled = block_sum<Rows::kWords>(settled);  // all roots are known
   if (consecutive)

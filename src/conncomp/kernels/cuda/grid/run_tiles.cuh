@@ -209,10 +209,11 @@ struct TileForest : RunForest<Rows, Run> {
     if ((column == 0 || column == kRow - 1) && elements >> bit & 1) mark(int(run_of(thread, bit)));
     __syncthreads();
   }
-  // Keeps nodes, and entries of roots that reach the border; calls root(place, whether it does). Returns how
-  // many of this thread do not.
-  template <class Root>
-  __device__ int keep(const RunTile& tile, int32_t* label, uint16_t* nodes, Root&& root) const {
+  // Keeps nodes, and entries of roots that reach the border; for consecutive labels sets bits of roots and of
+  // entries. Returns how many roots of this thread do not reach it.
+  template <bool consecutive>
+  __device__ int keep(const RunTile& tile, int32_t* label, uint16_t* nodes, uint32_t* roots,
+                      uint32_t* entries) const {
     int settled = 0;
 #pragma unroll 1
     for (int pair = int(threadIdx.x); 2 * pair < runs; pair += kThreads) {
@@ -223,7 +224,8 @@ struct TileForest : RunForest<Rows, Run> {
         if (!(both[k] & RunNode::kIsRoot) || 2 * pair + k >= runs) continue;
         const int place = int(both[k] & RunNode::kPlace);
         const bool reaches = both[k] & RunNode::kReaching;
-        root(place, reaches);
+        if (consecutive) InBlock::fetch_or(roots + place / kRunWord, 1u << place % kRunWord);
+        if (consecutive && reaches) InBlock::fetch_or(entries + place / kRunWord, 1u << place % kRunWord);
         settled += !reaches;
         if (!reaches) continue;
         const int32_t index = tile.index_of_place(place);
@@ -278,11 +280,7 @@ __global__ void __launch_bounds__(RunTile::kThreads)
     if (consecutive) roots[word] = entries[word] = 0;
     forest.place_roots(word);
     forest.mark_reaching(memory->foreground[word]);
-    settled = forest.keep(tile, label, table.node + tile.first_run(), [&](int place, bool reaches) {
-      if (!consecutive) return;
-      InBlock::fetch_or(roots + place / kRunWord, 1u << place % kRunWord);
-      if (reaches) InBlock::fetch_or(entries + place / kRunWord, 1u << place % kRunWord);
-    });
+    settled = forest.template keep<consecutive>(tile, label, table.node + tile.first_run(), roots, entries);
   };
   const RunWords words{memory->starts, memory->before, memory->contacts, runs};
   if (runs <= RunTile::kFewRuns)
