@@ -3,7 +3,7 @@
 Three stages, as functions of the chunks that an engine hands them, in any order and anywhere:
 
     labelling.py      each chunk alone, and a report of what lies on its faces
-    faces.py          pairs of components of neighbouring chunks that are one
+    rules.py          pairs of components of neighbouring chunks that are one
     union.py          a tree of small unions of these, up, and tables of what roots became, down
     numbering.py      counts of roots and sizes of parts, up; numbers before and sums, down
     tree.py           all of these, by an engine
