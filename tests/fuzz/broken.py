@@ -380,8 +380,8 @@ BREAKAGES = {
         of(MappedVolume, "read", _part()),
     ],
     "packed-volumes": [
-        of_call(zarr_arrays, "check_codecs", lambda function, *given: None),
-        of_call(zarr_arrays, "check_chunks", lambda function, *given: None),
+        of_call(packed_chunks, "check_codecs", lambda function, *given: None),
+        of_call(packed_chunks, "check_chunks", lambda function, *given: None),
     ],
     "damaged-volumes": [
         of_call(conncomp, "label_file", _stumbles),

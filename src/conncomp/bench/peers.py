@@ -282,8 +282,7 @@ class _IGraph(Peer):
         return self.library.Graph(data.num_vertices, edges)
 
     def run(self, prepared: Any) -> Any:
-        # Once it knows that a graph is connected, it only fills in zeros. Of the call that lets it
-        # forget that, its documentation says that it is useful for benchmarks.
+        # It forgets that the graph is connected; its documentation names this for benchmarks.
         getattr(prepared, "__invalidate_cache")()
         return prepared.connected_components(mode="weak")
 

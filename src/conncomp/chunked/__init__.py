@@ -3,14 +3,13 @@
 Three stages, as functions of the chunks that an engine hands them, in any order and anywhere:
 
     labelling.py      each chunk alone, and a report of what lies on its faces
-    faces.py          pairs of components of neighbouring chunks that are one
+    rules.py          pairs of components of neighbouring chunks that are one
     union.py          a tree of small unions of these, up, and tables of what roots became, down
-    numbering.py      for consecutive numbers, counts of roots, up, and how many are before, down;
-                      for components that are kept by size, sizes of parts, up, and sums, down
+    numbering.py      counts of roots and sizes of parts, up; numbers before and sums, down
     tree.py           all of these, by an engine
     selection.py      which of them are kept, for the third stage
-    relabelling.py    each chunk once more, by the part of the table that is its own
+    relabelling.py    each chunk once more, by its part of the table
 
-`stages.label_all` tells an engine what to call; `tree.call_now` is one. No task needs more than a
-chunk and what lies on faces of others, and none grows with the array.
+`stages.label_all` tells an engine what to call; `tree.call_now` is one. A task needs a chunk and
+what lies on faces of others, and none grows with the array.
 """

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._arrays import as_cupy, move_from_gpu, on_gpu
-from conncomp.chunked.faces import Face, Report
-from conncomp.chunked.rules import Rules, question_of_chunk
+from conncomp.chunked.rules import Face, Report, Rules, question_of_chunk
 from conncomp.grid.answers import read
 from conncomp.grid.labelling import ask
 from conncomp.grid.runs import LARGEST, KeptRuns

@@ -25,7 +25,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from conncomp.chunked.faces import Report
+from conncomp.chunked.rules import Report
 from conncomp.chunked.union import Table, Union, look_up
 
 Indices = NDArray[np.int64]

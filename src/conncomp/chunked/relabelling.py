@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 from conncomp._arguments import check_holds
 from conncomp._arrays import new_array
 from conncomp._core import native
-from conncomp.chunked.faces import Report
 from conncomp.chunked.labelling import ChunkLabels, ChunkRuns, root_indices
 from conncomp.chunked.numbering import Indices
-from conncomp.chunked.rules import Rules
+from conncomp.chunked.rules import Report, Rules
 from conncomp.chunked.union import Table, look_up
 from conncomp.grid.runs import LARGEST, KeptRuns, Placed
 from conncomp.kernels.cuda.launcher import current_gpu

@@ -20,12 +20,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._arrays import on_host
-from conncomp.chunked.faces import Report
 from conncomp.chunked.labelling import ChunkLabels, first_elements, root_indices
 from conncomp.chunked.layout import Index
 from conncomp.chunked.numbering import Indices, Numbers, final_roots, look_up_numbers
 from conncomp.chunked.relabelling import relabel_chunk
-from conncomp.chunked.rules import Rules
+from conncomp.chunked.rules import Report, Rules
 from conncomp.chunked.tree import Call, Tree
 from conncomp.chunked.union import GROUP, Table
 from conncomp.components.selection import largest_components, remove_small_components

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp.chunked import numbering
-from conncomp.chunked.faces import Report, linked_roots
 from conncomp.chunked.labelling import (
     ChunkLabels,
     chunk_runs,
@@ -21,7 +20,7 @@ from conncomp.chunked.labelling import (
 )
 from conncomp.chunked.layout import Index, Layout
 from conncomp.chunked.relabelling import relabel_chunk, relabel_runs, roots_of_chunk
-from conncomp.chunked.rules import Rules, crossings_of
+from conncomp.chunked.rules import Report, Rules, crossings_of, linked_roots
 from conncomp.chunked.selection import (
     Selected,
     Selection,

@@ -13,9 +13,8 @@ from conncomp.chunked import numbering
 from conncomp.chunked.layout import Index, Layout
 from conncomp.chunked.union import Table, Union, levels_of, tables_below, unite
 
-# An engine: ``call(name, index, function, *arguments)`` calls a function now and returns what that
-# does, or later and returns what stands for that among arguments of other calls. No two calls have
-# the same name and index.
+# An engine: ``call(name, index, function, *arguments)`` calls a function now or later, and returns
+# its result or what stands for that in other calls. No two calls have the same name and index.
 Call = Callable[..., Any]
 
 

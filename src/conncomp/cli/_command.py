@@ -54,7 +54,7 @@ def command() -> None:
     logging.getLogger("tifffile").addHandler(logging.NullHandler())
 
 
-MODULES = {"info": "gpu"}  # of commands that are not in one of their name
+MODULES = {"info": "gpu", "plan": "label"}  # of commands that are not in one of their name
 
 for name, summary in {
     "label": "Label the connected components of the image or volume IN.",

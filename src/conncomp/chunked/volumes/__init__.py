@@ -1,9 +1,8 @@
 """Labels of volumes in files, block by block.
 
-``sources.py`` opens what the modules of ``formats`` read, each a `volume.Volume`; ``targets.py``
-has what labels are written to, ``kept.py`` what is done already, ``writing.py`` how these go
-together, ``job.py`` the engine of the stages, and ``block_files.py`` what threads, or workers of
-``cluster.py``, do with a block.
+``sources.py`` opens what the modules of ``formats`` read, each a `volume.Volume`; ``targets.py`` is
+what labels are written to, ``kept.py`` what is done already, ``writing.py`` how these go together,
+``job.py`` the engine of the stages, ``block_files.py`` what threads or workers do with a block.
 """
 
 from conncomp.chunked.volumes.labelling import label_file

@@ -18,8 +18,8 @@ from uuid import uuid4
 
 import numpy as np
 
-from conncomp.chunked.faces import Face, Report
 from conncomp.chunked.layout import Index
+from conncomp.chunked.rules import Face, Report
 from conncomp.chunked.volumes.targets import remove
 from conncomp.files.access import blaming, naming
 from conncomp.files.parts import LOCK, remove_lock, whole

@@ -331,8 +331,7 @@ def bytes_of_memory(memory: str | int) -> int:
 def bytes_of_block(volume: Volume) -> int:
     """Return how much memory a block takes while it is labelled, where components are few."""
     of_element = 2 * volume.dtype.itemsize
-    # A chunk is unpacked whole, even where it goes beyond the volume; of coarser arrays, labels are
-    # made, written, and those read that they are made from.
+    # A chunk is unpacked whole, even beyond the volume; coarser labels are made, written, and read.
     stored = math.prod(volume.chunks) * of_element
     chunks = (level.shards or level.chunks for level in getattr(volume, "levels", ()))
     labels = max(map(math.prod, chunks), default=0) * 3 * LABEL

@@ -1,8 +1,10 @@
-"""``conncomp label``."""
+"""``conncomp label`` and ``conncomp plan``."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import click
@@ -11,22 +13,16 @@ from numpy.typing import NDArray
 
 import conncomp
 from conncomp._arrays import move_from_gpu, move_to_gpu, native_layout, on_host
-from conncomp._memory import peak_memory
-from conncomp.cli import _report
+from conncomp._memory import in_words, peak_memory
+from conncomp.cli import _options, _report
 from conncomp.cli._input import one_channel, read_quietly, rows_of_input, with_named_axes
-from conncomp.cli._options import check_spacing, closed_axes
+from conncomp.cli._options import ANY_PATH, Common, argument, option
 from conncomp.cli._output import check_distinct, is_within_zarr, write_rows
 from conncomp.cli._picture import check_picture, paint_labels
 from conncomp.cli._rules import command
+from conncomp.cli.label import options as of_label
 from conncomp.cli.label import stream
-from conncomp.cli.label.options import (
-    RULES,
-    Options,
-    check_background,
-    check_floats,
-    check_is_number,
-    finite,
-)
+from conncomp.cli.label.options import RULES, Options, check_background, check_is_number, finite
 from conncomp.files.access import naming
 from conncomp.files.images import check_format
 from conncomp.files.scales import Content, Scale, batch_axes_of
@@ -86,7 +82,7 @@ def _label_whole(options: Options, stage: _report.Stages) -> dict[str, Any]:
         image, axes = _axes_of(options, content)
         del content
     _check_image(options, image, axes.batch)
-    check_floats(options, image)
+    of_label.check_floats(options, image)
     threshold = None
     if options.threshold is not None:
         with stage("thresholding"):
@@ -140,12 +136,12 @@ class Axes(NamedTuple):
 def _axes_of(options: Options, content: Content) -> tuple[Image, Axes]:
     with naming(options.input):
         ahead, separate = content.separate(options.join_time)
-    closed = closed_axes(options.periodic, content.image.ndim, "image", separate=separate)
+    closed = _options.closed_axes(options.periodic, content.image.ndim, "image", separate=separate)
     return ahead.image, Axes(content.axes, separate, closed, ahead.scale)
 
 
 def _check_image(options: Options, image: Image, batch: int) -> None:
-    check_spacing(options.spacing, image.ndim - batch)
+    _options.check_spacing(options.spacing, image.ndim - batch)
     output, shape = options.output, image.shape
     if output is not None:
         if output.suffix.lower() == ".png" and len(shape) != 2:
@@ -296,9 +292,9 @@ def label_chunks(options: Options, stage: _report.Stages) -> dict[str, Any]:
         with naming(options.input):
             batch = batch_axes_of(names, shape, options.join_time)
         if dtype.kind == "f":
-            check_floats(options, volume.read(middle_of(shape, batch)))
+            of_label.check_floats(options, volume.read(middle_of(shape, batch)))
     size = math.prod(shape) * dtype.itemsize
-    axes = closed_axes(options.periodic, len(shape), "image", separate=range(batch))
+    axes = _options.closed_axes(options.periodic, len(shape), "image", separate=range(batch))
     assert options.output is not None
     arguments = Arguments(
         background=options.background,
@@ -338,3 +334,74 @@ def _check_output(options: Options) -> None:
         raise click.UsageError(
             "labels of volumes in chunks go to .zarr, .npy or IMAGE.zarr/labels/NAME."
         )
+
+
+@dataclass(frozen=True)
+class PlanOptions(Common):
+    """What the command is given."""
+
+    input: Path = argument("IN", type=ANY_PATH)
+    key: str | None = option("Which array of a group of Zarr, or dataset of HDF5.", "NAME")
+    channel: int | None = option("Which channel of OME-Zarr.", "N", least=0)
+    threshold: Any = of_label.threshold_option("Foreground is what lies above VALUE.", "VALUE")
+    join_time: bool = _options.join_time_option()
+    background: int | float = of_label.background_option()
+    connectivity: int | None = of_label.connectivity_option()
+    memory: int | None = _options.memory_option(
+        "The most memory that the command conncomp label may take, such as 8G."
+    )
+
+
+@command(PlanOptions)
+def plan(options: PlanOptions) -> None:
+    """Tell beforehand how much memory, disk and time labels of the volume IN will take.
+
+    IN is Zarr, OME-Zarr, HDF5, TIFF, .npy or a folder of slices, as for `conncomp label` with
+    labels in Zarr. A few blocks of it are labelled to a temporary folder, to know.
+    """
+    # Of which the help has no need.
+    from conncomp.chunked.volumes.labelling import opened
+    from conncomp.chunked.volumes.plan import plan_labels
+
+    path, background, threshold = options.input, options.background, options.threshold
+    check_is_number(threshold)
+    check_background(threshold, background)
+    stage = _report.Stages()
+    with opened(path, options.key, options.channel) as volume, naming(path):
+        axes, batch = volume.axes, batch_axes_of(volume.axes, volume.shape, options.join_time)
+    with stage("labelling some blocks"):
+        asked: dict[str, Any] = {
+            "key": options.key,
+            "channel": options.channel,
+            "memory": options.memory,
+        }
+        labelled = background, options.connectivity
+        found = plan_labels(path, *labelled, batch_axes=batch, threshold=threshold, **asked)
+    report: dict[str, Any] = {"input": {"path": path, "shape": found.shape, "dtype": found.dtype}}
+    report |= {"axes": axes, "separate": list(range(batch))}
+    report |= {"background": finite(background), "threshold": threshold}
+    report |= {k: value for k, value in asdict(found).items() if k not in ("shape", "dtype")}
+    report |= {"limit": options.memory, "planning_seconds": sum(stage.seconds.values())}
+    block = " x ".join(map(str, found.block_shape))
+    rows: list[_report.Row] = [
+        *rows_of_input(report),
+        ("blocks", f"{found.blocks:,} of {block}, {found.threads} at once"),
+        ("memory", f"{in_words(found.process)}, of which labelling adds {in_words(found.memory)}"),
+        ("time", _time_in_words(found.seconds)),
+        ("labels", in_words(found.labels)),
+        ("meanwhile", f"{in_words(found.kept)} more on the disk"),
+        ("known from", f"{found.sampled:,} of {found.blocks:,} blocks"),
+    ]
+    _report.show(report, rows, as_json=options.as_json)
+
+
+def _time_in_words(seconds: float) -> str:
+    """Return a time in words.
+
+    >>> _time_in_words(0.42), _time_in_words(100), _time_in_words(1e4)
+    ('0.42 s', '1.7 min', '2.8 h')
+    """
+    for unit, length in (("h", 3600), ("min", 60)):
+        if seconds >= length:
+            return f"{seconds / length:.1f} {unit}"
+    return f"{seconds:.2g} s"

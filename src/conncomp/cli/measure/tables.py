@@ -21,7 +21,7 @@ from conncomp.cli.measure.options import Options, as_known
 from conncomp.files.access import atomic_path, check_space
 from conncomp.files.parts import check_place, locked, remove_lock, whole
 
-# Which power of a length a column is, by the name of its property; of areas, as many as axes.
+# Which power of a length a column is, by its property: of areas, as many as axes.
 LENGTHS = {
     *("axis_major_length", "axis_minor_length", "centroid", "centroid_local", "centroid_weighted"),
     *("centroid_weighted_local", "equivalent_diameter_area", "feret_diameter_max"),
