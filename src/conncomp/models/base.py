@@ -57,13 +57,8 @@ class Simulated(ABC, Generic[Measured]):
 
     def parameters(self) -> dict[str, Any]:
         """Return which model it is: values that JSON has or arrays, with a value per replica."""
-        return {
-            "model": self._name,
-            **self._described(),
-            "seed": self.seed,
-            "replicas": self.replicas,
-            "first_replica": self.first_replica,
-        }
+        drawn = {name: getattr(self, name) for name in ("seed", "replicas", "first_replica")}
+        return {"model": self._name, **self._described(), **drawn}
 
     def state(self) -> ModelState:
         """Return a copy of all that updates change, in main memory, which `restore` takes."""

@@ -118,11 +118,8 @@ class OnLattice:
     def described(self) -> dict[str, Any]:
         """Return parameters that JSON has."""
         borders = zip(self.cells.periodic, self.cells.antiperiodic, strict=True)
-        return {
-            "lattice": self.name,
-            "shape": list(self.cells.shape),
-            "periodic": [BORDERS["antiperiodic" if turn else closed] for closed, turn in borders],
-        }
+        periodic = [BORDERS["antiperiodic" if turn else closed] for closed, turn in borders]
+        return {"lattice": self.name, "shape": list(self.cells.shape), "periodic": periodic}
 
 
 class InGraph:

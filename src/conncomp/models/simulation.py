@@ -233,11 +233,8 @@ def simulate(
     update = _updater(model, options)
     most = MOST_UPDATES - model.updates
     length = check_range("sweeps", sweeps, 1, most)
-    schedule = _Schedule(
-        check_range("thermalise", thermalise, 0, most - length),
-        length,
-        check_range("measure_every", measure_every, 1, most),
-    )
+    before = check_range("thermalise", thermalise, 0, most - length)
+    schedule = _Schedule(before, length, check_range("measure_every", measure_every, 1, most))
     wait = as_number("checkpoint_every", checkpoint_every)
     if not wait > 0:
         raise ValueError(f"checkpoint_every={shown(checkpoint_every)} must be above 0 seconds")

@@ -240,13 +240,8 @@ class Finished(Generic[Measured]):
 
 def arguments_of(model: type, settings: Settings, **others: Any) -> dict[str, Any]:
     """Return the settings that a model takes, but for shape and borders, and other arguments."""
-    taken = {
-        name
-        for base in model.__mro__
-        if "__init__" in vars(base)
-        for name in signature(vars(base)["__init__"]).parameters
-    }
-    names = taken - {"shape", "periodic"}
+    made = [vars(base)["__init__"] for base in model.__mro__ if "__init__" in vars(base)]
+    names = {name for each in made for name in signature(each).parameters} - {"shape", "periodic"}
     return {name: getattr(settings, name) for name in names if hasattr(settings, name)} | others
 
 

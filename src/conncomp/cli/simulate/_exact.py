@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from conncomp.cli._picture import Curve, Known
@@ -69,8 +70,6 @@ def _curves(parameters: Mapping[str, Any], lattice: str) -> dict[str, Curve]:
         ENERGY: ("exact", lambda t: exact.ising_energy(lattice, t, strength) - offset)
     }
     if coupling > 0 and lattice != "kagome":
-        curves[MAGNETISATION] = (
-            "exact",
-            lambda t: exact.ising_magnetisation(lattice, t, strength),
-        )
+        magnetisation = partial(exact.ising_magnetisation, lattice, coupling=strength)
+        curves[MAGNETISATION] = "exact", magnetisation
     return curves

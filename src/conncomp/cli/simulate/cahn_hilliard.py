@@ -23,10 +23,7 @@ NAMES = {
     "interface": "interface faces a cell",
     "domain_size": "domain size",
 }
-OF_PHASES = {
-    "components": "components",
-    "largest_component": "largest component",
-}
+OF_PHASES = {"components": "components", "largest_component": "largest component"}
 PHASES = "above", "below"
 
 

@@ -68,21 +68,13 @@ def _lattice_option(default: str | None) -> Any:
 
 
 def _update_option(updates: Sequence[str]) -> Any:
-    return option(
-        "The kind of updates: one of wolff flips one cluster; the others are sweeps.",
-        type=click.Choice(updates),
-        default=updates[0],
-        rank=1,
-    )
+    help_ = "The kind of updates: one of wolff flips one cluster; the others are sweeps."
+    return option(help_, type=click.Choice(updates), default=updates[0], rank=1)
 
 
 def _observe_option(*observables: str) -> Any:
-    return option(
-        "Measure this, too; again for each. Of structure follows the correlation length.",
-        type=click.Choice(observables),
-        multiple=True,
-        rank=1,
-    )
+    help_ = "Measure this, too; again for each. Of structure follows the correlation length."
+    return option(help_, type=click.Choice(observables), multiple=True, rank=1)
 
 
 def _strength_option(help_: str | None, metavar: str = "H", default: float = 0.0) -> Any:

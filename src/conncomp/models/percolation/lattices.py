@@ -23,11 +23,9 @@ _TRIANGULAR = UnitCell(
     ((0.0, 0.0),),
     ((0, 0, (1, 0)), (0, 0, (0, 1)), (0, 0, (1, 1))),
 )
-_CELLS = {
-    SQUARE: hypercubic(2),
-    "triangular": _TRIANGULAR,
-    **{name: ISING_LATTICES[name] for name in ("honeycomb", "kagome", "bcc", "fcc", "diamond")},
-}
+_OF_ISING = "honeycomb", "kagome", "bcc", "fcc", "diamond"
+_CELLS = {SQUARE: hypercubic(2), "triangular": _TRIANGULAR}
+_CELLS |= {name: ISING_LATTICES[name] for name in _OF_ISING}
 LATTICES = tuple(_CELLS)
 
 # Of the infinite lattice, by name and kind, and number of axes: see `Percolation.critical_p`.
@@ -102,10 +100,8 @@ class Geometry:
             return [(start, [(step, end)]) for start, end, step in bonds]
         forth = [(start, (step, end)) for start, end, step in bonds]
         back = [(end, (tuple(-n for n in step), start)) for start, end, step in bonds]
-        return [
-            (site, [way for begin, way in forth + back if begin == site])
-            for site in range(self.sites_of_cell)
-        ]
+        sites, ways = range(self.sites_of_cell), forth + back
+        return [(site, [way for begin, way in ways if begin == site]) for site in sites]
 
     @cached_property
     def structure(self) -> NDArray[np.bool_]:

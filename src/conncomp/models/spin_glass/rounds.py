@@ -103,10 +103,8 @@ class GlassSeries(GlassMeasurements):
     def overlaps(self) -> list[Overlaps]:
         """Return the overlaps of each round, as `SpinGlass.overlaps`."""
         pairs = np.full((len(self.pair_beta), 2), -1, np.int32)
-        return [
-            Overlaps(self.pair_beta, self.pair_sample, pairs, *of_round)
-            for of_round in zip(self.overlap, self.link_overlap, self.structure, strict=True)
-        ]
+        rounds = zip(self.overlap, self.link_overlap, self.structure, strict=True)
+        return [Overlaps(self.pair_beta, self.pair_sample, pairs, *each) for each in rounds]
 
     def observables(self) -> dict[str, NDArray[Any]]:
         """Return what was measured, by name."""
