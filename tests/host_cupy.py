@@ -4,10 +4,12 @@ import sys
 from contextlib import contextmanager
 from types import SimpleNamespace
 
+import pytest
+
 import conncomp.components  # whose modules are to work on it
 import stand_in
 from conncomp.kernels.cuda.components import measures
-from host_cuda.host_gpu import HostGpu
+from host_cuda.host_gpu import AVAILABLE, HostGpu
 from stand_in import Array, CuPy
 
 
@@ -46,6 +48,20 @@ def place_on_host(monkeypatch, arrays, users):
     monkeypatch.setattr(arrays, "import_cupy", lambda: cupy)
     place_on(monkeypatch, HostCuPyGpu(cupy), users)
     return cupy
+
+
+# Of a fixture that runs tests on the host executor, and where there is a GPU on that.
+HOST_AND_GPU = [
+    pytest.param("host", marks=pytest.mark.skipif(not AVAILABLE, reason="needs a C++ compiler")),
+    pytest.param("gpu", marks=pytest.mark.gpu),
+]
+
+
+def cupy_of(place, monkeypatch, arrays, users):
+    """Return CuPy where the place is "gpu", or else its stand-in, as `place_on_host` does."""
+    if place == "gpu":
+        return pytest.importorskip("cupy")
+    return place_on_host(monkeypatch, arrays, users)
 
 
 def place_elsewhere(monkeypatch, arrays, users):
