@@ -4,6 +4,7 @@ import sys
 from contextlib import contextmanager
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 import conncomp.components  # whose modules are to work on it
@@ -94,3 +95,16 @@ def place_on(monkeypatch, gpu, users=()):
     rooms = [module for module in map(sys.modules.get, rooms) if hasattr(module, "current_gpu")]
     for user in {*users, *rooms}:
         monkeypatch.setattr(user, "current_gpu", lambda: gpu)
+
+
+def check_functions(cupy, functions, labels, placed=None, **options):
+    """Compare functions, by name, on an array and on a copy of it on the GPU, which stays."""
+    placed = cupy.asarray(labels) if placed is None else placed
+    before = placed.get()
+    for name, function in functions.items():
+        results = function(placed, **options), function(labels, **options)
+        in_tuples = (each if isinstance(each, tuple) else (each,) for each in results)
+        for on_device, in_memory in zip(*in_tuples, strict=True):
+            assert isinstance(on_device, cupy.ndarray), name
+            np.testing.assert_array_equal(on_device.get(), in_memory, strict=True, err_msg=name)
+    np.testing.assert_array_equal(placed.get(), before)

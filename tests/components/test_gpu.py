@@ -22,7 +22,7 @@ from conncomp.kernels.cuda.components.rows import extent_of
 from conncomp.kernels.cuda.components.runs import find_runs
 from conncomp.kernels.cuda.launcher import launch
 from host_cuda.host_gpu import AVAILABLE, SANITIZERS, HostGpu, check_sanitized
-from host_cupy import HostCuPyGpu, place_on, place_on_host
+from host_cupy import HostCuPyGpu, check_functions, place_on, place_on_host
 from stand_in import Array
 
 host = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
@@ -98,16 +98,8 @@ def in_tuple(result):
 
 
 def check(cupy, labels, background, placed=None, functions=FUNCTIONS, batch_axes=0):
-    """Compare the functions on an array and on a copy of it on the GPU."""
-    placed = cupy.asarray(labels) if placed is None else placed
-    before = placed.get()
-    for name in functions:
-        result = FUNCTIONS[name](placed, background=background, batch_axes=batch_axes)
-        expected = FUNCTIONS[name](labels, background=background, batch_axes=batch_axes)
-        for on_device, in_memory in zip(*map(in_tuple, (result, expected)), strict=True):
-            assert isinstance(on_device, cupy.ndarray), name
-            np.testing.assert_array_equal(on_device.get(), in_memory, strict=True, err_msg=name)
-    np.testing.assert_array_equal(placed.get(), before)
+    chosen = {name: FUNCTIONS[name] for name in functions}
+    check_functions(cupy, chosen, labels, placed, background=background, batch_axes=batch_axes)
 
 
 def hard_labels(name):
