@@ -131,6 +131,11 @@ def pytest_collection():
 
 
 @pytest.fixture
+def cupy():
+    return pytest.importorskip("cupy")
+
+
+@pytest.fixture
 def restore_threads():
     before = conncomp.get_num_threads()
     yield

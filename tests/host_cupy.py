@@ -4,10 +4,13 @@ import sys
 from contextlib import contextmanager
 from types import SimpleNamespace
 
+import numpy as np
+import pytest
+
 import conncomp.components  # whose modules are to work on it
 import stand_in
 from conncomp.kernels.cuda.components import measures
-from host_cuda.host_gpu import HostGpu
+from host_cuda.host_gpu import AVAILABLE, HostGpu
 from stand_in import Array, CuPy
 
 
@@ -48,6 +51,20 @@ def place_on_host(monkeypatch, arrays, users):
     return cupy
 
 
+# Of a fixture that runs tests on the host executor, and where there is a GPU on that.
+HOST_AND_GPU = [
+    pytest.param("host", marks=pytest.mark.skipif(not AVAILABLE, reason="needs a C++ compiler")),
+    pytest.param("gpu", marks=pytest.mark.gpu),
+]
+
+
+def cupy_of(place, monkeypatch, arrays, users):
+    """Return CuPy where the place is "gpu", or else its stand-in, as `place_on_host` does."""
+    if place == "gpu":
+        return pytest.importorskip("cupy")
+    return place_on_host(monkeypatch, arrays, users)
+
+
 def place_elsewhere(monkeypatch, arrays, users):
     """The same of GPU 1 while GPU 0 is current, from where operations on arrays are refused.
 
@@ -78,3 +95,16 @@ def place_on(monkeypatch, gpu, users=()):
     rooms = [module for module in map(sys.modules.get, rooms) if hasattr(module, "current_gpu")]
     for user in {*users, *rooms}:
         monkeypatch.setattr(user, "current_gpu", lambda: gpu)
+
+
+def check_functions(cupy, functions, labels, placed=None, **options):
+    """Compare functions, by name, on an array and on a copy of it on the GPU, which stays."""
+    placed = cupy.asarray(labels) if placed is None else placed
+    before = placed.get()
+    for name, function in functions.items():
+        results = function(placed, **options), function(labels, **options)
+        in_tuples = (each if isinstance(each, tuple) else (each,) for each in results)
+        for on_device, in_memory in zip(*in_tuples, strict=True):
+            assert isinstance(on_device, cupy.ndarray), name
+            np.testing.assert_array_equal(on_device.get(), in_memory, strict=True, err_msg=name)
+    np.testing.assert_array_equal(placed.get(), before)

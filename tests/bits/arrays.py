@@ -36,21 +36,6 @@ ALGORITHMS = {
 }
 
 
-def calls():
-    yield from _of_neighbours()
-    yield from _of_dtypes()
-    yield from _of_algorithms()
-    yield from _of_structures()
-    yield from _of_numbers()
-    yield from _of_batches()
-    yield from _of_results()
-    yield from _of_containers()
-    yield from _of_few_elements()
-    yield from _of_many_elements()
-    yield from _of_bonds()
-    yield from _of_wrapping()
-
-
 def _of_neighbours():
     for (ndim, shape), dtype in product(SHAPES.items(), ("b1", "u1", "f4")):
         array = image(shape, dtype, ndim)

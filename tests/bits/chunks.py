@@ -22,14 +22,6 @@ CASES = {
 }
 
 
-def calls():
-    yield from _of_lazy_labels()
-    yield from _of_lazy_measures()
-    yield from _of_lazy_tables()
-    yield from _of_names()
-    yield from _of_streams()
-
-
 def _whole(call):
     """Return a call that computes what another gives, one task after the other."""
 

@@ -144,8 +144,9 @@ def _letter(function, options, name, word):
     return "."
 
 
-def _fixed(**options):
-    return lambda: dict(options)
+def _given(function, names, **options):
+    """Return a function, what makes its other arguments, and the names of the wrong ones."""
+    return function, lambda: dict(options), names
 
 
 def _of(make, method):
@@ -181,85 +182,72 @@ def of_functions():
     }
     pairs = {"pairs": TABLE, "left": "l", "right": "r"}
     arrays = {
-        "label": (
-            cc.label,
-            _fixed(label_image=IMAGE),
-            f"label_image background return_num {RULE} {ANSWER}",
+        "label": _given(
+            cc.label, f"label_image background return_num {RULE} {ANSWER}", label_image=IMAGE
         ),
-        "label_bonds": (
-            cc.label_bonds,
-            _fixed(bonds=BONDS),
-            f"bonds return_num periodic batch_axes {ANSWER}",
+        "label_bonds": _given(
+            cc.label_bonds, f"bonds return_num periodic batch_axes {ANSWER}", bonds=BONDS
         ),
         "stream": (
             cc.stream_labels,
             lambda: {"slabs": [IMAGE]},
             "slabs background connectivity structure tolerance periodic surfaces spacing",
         ),
-        "component wrapping": (
+        "component wrapping": _given(
             cc.component_wrapping,
-            _fixed(label_image=IMAGE),
             f"label_image background {RULE} device workspace",
+            label_image=IMAGE,
         ),
-        "cluster wrapping": (
-            cc.cluster_wrapping,
-            _fixed(bonds=BONDS),
-            "bonds periodic batch_axes device workspace",
+        "cluster wrapping": _given(
+            cc.cluster_wrapping, "bonds periodic batch_axes device workspace", bonds=BONDS
         ),
-        "percolates": (
+        "percolates": _given(
             cc.percolates,
-            _fixed(image=IMAGE, axis=0),
             "image axis background connectivity structure tolerance periodic device",
+            image=IMAGE,
+            axis=0,
         ),
-        "match": (
-            cc.match,
-            _fixed(labels_a=IMAGE, labels_b=IMAGE),
-            "labels_a labels_b background batch_axes",
+        "match": _given(
+            cc.match, "labels_a labels_b background batch_axes", labels_a=IMAGE, labels_b=IMAGE
         ),
-        "scores": (_of(partial(cc.match, IMAGE, IMAGE), "scores"), _fixed(), "threshold"),
-        "threads": (cc.set_num_threads, _fixed(), "n"),
+        "scores": _given(_of(partial(cc.match, IMAGE, IMAGE), "scores"), "threshold"),
+        "threads": _given(cc.set_num_threads, "n"),
     }
     arrays |= {
-        key: (
+        key: _given(
             function,
-            _fixed(labels=IMAGE, **({"min_size": 2} if key == "not small" else {})),
             f"{OF_LABELS} {names}",
+            labels=IMAGE,
+            **{"min_size": 2} if key == "not small" else {},
         )
         for key, (function, names) in labelled.items()
     }
     graphs = {
-        "components": (
+        "components": _given(
             cc.connected_components,
-            _fixed(csgraph=GRAPH),
             f"csgraph directed connection return_labels {ANSWER}",
+            csgraph=GRAPH,
         ),
-        "condensation": (cc.condensation, _fixed(csgraph=GRAPH), "csgraph numbering algorithm"),
-        "forest": (cc.spanning_forest, _fixed(graph=GRAPH), "graph device workspace"),
-        "minimum forest": (
+        "condensation": _given(cc.condensation, "csgraph numbering algorithm", csgraph=GRAPH),
+        "forest": _given(cc.spanning_forest, "graph device workspace", graph=GRAPH),
+        "minimum forest": _given(
             cc.minimum_spanning_forest,
-            _fixed(graph=GRAPH, weights=[1, 2]),
             "graph weights device workspace",
+            graph=GRAPH,
+            weights=[1, 2],
         ),
-        "growing": (cc.IncrementalComponents, _fixed(num_vertices=4), "num_vertices device dtype"),
-        "growing edges": (_of(grow, "add_edges"), _fixed(src=[0], dst=[1]), "src dst wait"),
-        "growing connected": (_of(grow, "connected"), _fixed(u=[0], v=[1]), "u v wait"),
-        "growing roots": (_of(grow, "roots"), _fixed(vertices=[0]), "vertices wait"),
-        "growing labels": (_of(grow, "labels"), _fixed(), "numbering dtype out"),
-        "graph": (cc.Graph, _fixed(num_vertices=3, arcs=([0], [1])), "num_vertices arcs csr"),
-        "graph of edges": (
-            cc.Graph.from_edges,
-            _fixed(src=[0], dst=[1]),
-            "src dst num_vertices",
-        ),
-        "graph of rows": (
-            cc.Graph.from_csr,
-            _fixed(indptr=[0, 1, 1], indices=[1]),
-            "indptr indices",
-        ),
-        "graph of SciPy": (cc.Graph.from_scipy, _fixed(), "matrix"),
-        "graph of networkx": (cc.Graph.from_networkx, _fixed(), "graph"),
-        "arc order": (GRAPH.in_arc_order, _fixed(), "values"),
-        "graph to": (GRAPH.to, _fixed(), "device"),
+        "growing": _given(cc.IncrementalComponents, "num_vertices device dtype", num_vertices=4),
+        "growing edges": _given(_of(grow, "add_edges"), "src dst wait", src=[0], dst=[1]),
+        "growing connected": _given(_of(grow, "connected"), "u v wait", u=[0], v=[1]),
+        "growing roots": _given(_of(grow, "roots"), "vertices wait", vertices=[0]),
+        "growing labels": _given(_of(grow, "labels"), "numbering dtype out"),
+        "graph": _given(cc.Graph, "num_vertices arcs csr", num_vertices=3, arcs=([0], [1])),
+        "graph of edges": _given(cc.Graph.from_edges, "src dst num_vertices", src=[0], dst=[1]),
+        "graph of rows": _given(cc.Graph.from_csr, "indptr indices", indptr=[0, 1, 1], indices=[1]),
+        "graph of SciPy": _given(cc.Graph.from_scipy, "matrix"),
+        "graph of networkx": _given(cc.Graph.from_networkx, "graph"),
+        "arc order": _given(GRAPH.in_arc_order, "values"),
+        "graph to": _given(GRAPH.to, "device"),
     }
     tables = {
         "pairs": (
@@ -272,12 +260,8 @@ def of_functions():
             lambda: {"clusters": cc.cluster_pairs(**pairs), **pairs},
             "clusters pairs left right weights threshold node cluster nulls",
         ),
-        "batches": (cc.ClusterPairs, _fixed(), "threshold nulls device"),
-        "batch": (
-            _of(cc.ClusterPairs, "add"),
-            _fixed(left=["a"], right=["b"]),
-            "left right weights",
-        ),
+        "batches": _given(cc.ClusterPairs, "threshold nulls device"),
+        "batch": _given(_of(cc.ClusterPairs, "add"), "left right weights", left=["a"], right=["b"]),
     }
     return arrays | graphs | tables | _of_generated()
 
@@ -332,15 +316,13 @@ def _of_generated():
             name: (getattr(generate, name), partial(dict, options), f"{names} device")
             for name, (options, names) in others.items()
         },
-        "integers": (
-            random.integers,
-            _fixed(count=3, high=5),
-            "count high seed purpose start dtype device",
+        "integers": _given(
+            random.integers, "count high seed purpose start dtype device", count=3, high=5
         ),
-        "uniform": (random.uniform, _fixed(count=3), "count seed purpose start dtype device"),
-        "bits": (random.uniform_bits, _fixed(count=3), "count seed purpose start dtype device"),
-        "permutation": (random.permutation, _fixed(count=3), "count seed purpose device"),
-        "philox": (random.philox, _fixed(seed=1, counter=(1, 2, 3, 4)), "seed counter"),
+        "uniform": _given(random.uniform, "count seed purpose start dtype device", count=3),
+        "bits": _given(random.uniform_bits, "count seed purpose start dtype device", count=3),
+        "permutation": _given(random.permutation, "count seed purpose device", count=3),
+        "philox": _given(random.philox, "seed counter", seed=1, counter=(1, 2, 3, 4)),
     }
 
 
@@ -349,58 +331,56 @@ def of_models():
     glass = partial(models.SpinGlass, (2, 3), beta=0.5, copies=2)
     measured = {"series": np.linspace(0, 1, 64)}
     made = {
-        "Ising": (models.Ising, _fixed(**FIELD), OF_SPINS),
-        "Ising of a graph": (models.Ising, _fixed(shape=GRAPH, beta=0.5), OF_SPINS),
-        "Potts": (models.Potts, _fixed(**FIELD), f"{OF_SPINS} q labelling"),
-        "XY": (models.XY, _fixed(**FIELD), OF_SPINS),
-        "Heisenberg": (models.Heisenberg, _fixed(**FIELD), OF_SPINS),
-        "Clock": (models.Clock, _fixed(q=5, **FIELD), f"{OF_SPINS} q"),
-        "O(n)": (models.ON, _fixed(n=4, **FIELD), f"{OF_SPINS} n"),
-        "glass": (
+        "Ising": _given(models.Ising, OF_SPINS, **FIELD),
+        "Ising of a graph": _given(models.Ising, OF_SPINS, shape=GRAPH, beta=0.5),
+        "Potts": _given(models.Potts, f"{OF_SPINS} q labelling", **FIELD),
+        "XY": _given(models.XY, OF_SPINS, **FIELD),
+        "Heisenberg": _given(models.Heisenberg, OF_SPINS, **FIELD),
+        "Clock": _given(models.Clock, f"{OF_SPINS} q", q=5, **FIELD),
+        "O(n)": _given(models.ON, f"{OF_SPINS} n", n=4, **FIELD),
+        "glass": _given(
             models.SpinGlass,
-            _fixed(**FIELD),
             f"{OF_MODEL} couplings beta temperature periodic samples copies update positive "
             "dilution field first_sample",
+            **FIELD,
         ),
-        "Kawasaki": (
+        "Kawasaki": _given(
             models.Kawasaki,
-            _fixed(shape=(4, 4, 4)),
             f"{OF_MODEL} lattice temperature beta fraction coupling",
+            shape=(4, 4, 4),
         ),
-        "fields": (
+        "fields": _given(
             models.CahnHilliard,
-            _fixed(shape=(4, 4)),
             f"{OF_MODEL} mobility b u K dx dt mean amplitude noise dtype",
+            shape=(4, 4),
         ),
-        "percolation": (
+        "percolation": _given(
             models.Percolation,
-            _fixed(shape=(4, 4)),
             "shape kind p lattice periodic replicas first_replica seed device",
+            shape=(4, 4),
         ),
-        "sweep": (
+        "sweep": _given(
             _of(partial(models.Percolation, (4, 4)), "sweep"),
-            _fixed(runs=2),
             "runs first_run batches between",
+            runs=2,
         ),
-        "critical beta": (models.Potts.critical_beta, _fixed(q=2), "q ndim lattice"),
-        "critical temperature": (models.Ising.critical_temperature, _fixed(), "lattice"),
-        "critical p": (models.Percolation.critical_p, _fixed(), "kind ndim lattice"),
-        "stable time step": (
-            models.CahnHilliard.stable_time_step,
-            _fixed(ndim=2),
-            "ndim mobility b u K dx largest",
+        "critical beta": _given(models.Potts.critical_beta, "q ndim lattice", q=2),
+        "critical temperature": _given(models.Ising.critical_temperature, "lattice"),
+        "critical p": _given(models.Percolation.critical_p, "kind ndim lattice"),
+        "stable time step": _given(
+            models.CahnHilliard.stable_time_step, "ndim mobility b u K dx largest", ndim=2
         ),
-        "cell": (
+        "cell": _given(
             models.UnitCell,
-            _fixed(vectors=[[1.0]], sites=[[0.0], [0.5]], bonds=[(0, 1, [0]), (1, 0, [1])]),
             "vectors sites bonds",
+            vectors=[[1.0]],
+            sites=[[0.0], [0.5]],
+            bonds=[(0, 1, [0]), (1, 0, [1])],
         ),
-        "couplings": (
-            models.random_couplings,
-            _fixed(size=4),
-            "size kind seed sample positive dilution",
+        "couplings": _given(
+            models.random_couplings, "size kind seed sample positive dilution", size=4
         ),
-        "random fields": (models.random_fields, _fixed(size=4), "size kind seed sample"),
+        "random fields": _given(models.random_fields, "size kind seed sample", size=4),
         "simulate": (
             models.simulate,
             lambda: {"model": ising(), "sweeps": 2},
@@ -413,31 +393,34 @@ def of_models():
             "model rounds sweeps_between watch update",
         ),
         "autocorrelation": (models.autocorrelation_time, partial(dict, measured), "series"),
-        "logarithmic bins": (
-            models.logarithmic_bins,
-            _fixed(series=np.eye(8)),
-            "series agreeing",
-        ),
-        "crossing": (models.crossing, _fixed(curves=CURVES, degree=1), "curves degree seed"),
-        "collapse": (
+        "logarithmic bins": _given(models.logarithmic_bins, "series agreeing", series=np.eye(8)),
+        "crossing": _given(models.crossing, "curves degree seed", curves=CURVES, degree=1),
+        "collapse": _given(
             models.collapse,
-            _fixed(curves=CURVES, critical=0.1, exponent=0.0, degree=1),
             "curves critical nu exponent degree",
+            curves=CURVES,
+            critical=0.1,
+            exponent=0.0,
+            degree=1,
         ),
-        "reweight": (
+        "reweight": _given(
             lambda **options: models.reweight(np.mean, [1.0, 2.0, 4.0], **options),
-            _fixed(energy=[1.0, 2.0, 4.0], beta=0.5, at=0.6, bins=2),
             "energy beta at bins",
+            energy=[1.0, 2.0, 4.0],
+            beta=0.5,
+            at=0.6,
+            bins=2,
         ),
-        "jackknife": (
-            lambda **options: models.jackknife(np.mean, np.arange(9.0), **options),
-            _fixed(),
-            "bin_length",
+        "jackknife": _given(
+            lambda **options: models.jackknife(np.mean, np.arange(9.0), **options), "bin_length"
         ),
-        "Katzgraber": (
+        "Katzgraber": _given(
             models.katzgraber_young,
-            _fixed(energy=[1.0, 2.0], link_overlap=[0.1, 0.2], beta=0.5, bonds=3),
             "energy link_overlap beta bonds variance",
+            energy=[1.0, 2.0],
+            link_overlap=[0.1, 0.2],
+            beta=0.5,
+            bonds=3,
         ),
         "overlap distribution": (
             models.overlap_distribution,
@@ -478,8 +461,8 @@ def of_models():
         for method, names in (methods | more).items():
             needed = {"tile": 2, "p_flip": 0.5} if method == "few_cluster" else {}
             made[f"{kind} {method}"] = _of(make, method), partial(dict, needed), names
-    made["glass step"] = _of(glass, "step"), _fixed(), "n houdayer"
-    made["glass updater"] = _of(glass, "updater"), _fixed(), "houdayer overlaps tempering"
+    made["glass step"] = _given(_of(glass, "step"), "n houdayer")
+    made["glass updater"] = _given(_of(glass, "updater"), "houdayer overlaps tempering")
     for kind, make, names in (
         ("Kawasaki", partial(models.Kawasaki, 4), "numbering return_num"),
         (
@@ -489,8 +472,8 @@ def of_models():
         ),
         ("percolation", partial(models.Percolation, (4, 4)), "p numbering return_num"),
     ):
-        made[f"{kind} step"] = _of(make, "step"), _fixed(), "n"
-        made[f"{kind} labels"] = _of(make, "labels"), _fixed(), names
+        made[f"{kind} step"] = _given(_of(make, "step"), "n")
+        made[f"{kind} labels"] = _given(_of(make, "labels"), names)
     return made
 
 

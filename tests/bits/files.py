@@ -16,15 +16,6 @@ import zarr
 from .inputs import each, ends, image, in_folder, integers, mask, uniform
 from .names import cc
 
-
-def calls():
-    yield from _of_graphs()
-    yield from _of_images()
-    yield from _of_volumes()
-    yield from _of_opened()
-    yield from _of_pages()
-
-
 EDGES = list(zip(*(side.tolist() for side in ends(9, 12, 4)), strict=True))
 ROWS = [sorted({v for u, v in EDGES if u == w} | {u for u, v in EDGES if v == w}) for w in range(9)]
 ROWS = [[v for v in row if v != w] for w, row in enumerate(ROWS)]

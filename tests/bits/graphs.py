@@ -30,17 +30,6 @@ ALGORITHMS = {
 STRONG = {"strong": {}, "strong tarjan": {"algorithm": "tarjan"}}
 
 
-def calls():
-    yield from _of_forms()
-    yield from _of_algorithms()
-    yield from _of_answers()
-    yield from _of_graphs()
-    yield from _of_forests()
-    yield from _of_growing()
-    yield from _of_other_libraries()
-    yield from _of_networkx()
-
-
 def _graphs():
     src, dst = ends(60, 50, 1)
     path = np.arange(40)

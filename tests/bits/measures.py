@@ -19,19 +19,6 @@ COARSE = {
 }
 
 
-def calls():
-    yield from _of_labels()
-    yield from _of_statistics()
-    yield from _of_properties()
-    yield from _of_tables()
-    yield from _of_selection()
-    yield from _of_contacts()
-    yield from _of_matches()
-    yield from _of_items()
-    yield from _of_pictures()
-    yield from _of_many_elements()
-
-
 def _labels():
     """Return labels of several kinds, with what functions need to know of them."""
     batches = cc.label(image((3, 8, 11), "u1", 2), batch_axes=1)

@@ -41,12 +41,19 @@ def run(theme):
     found, before = {}, conncomp.get_num_threads()
     names.reached.clear()
     try:
-        for key, call in import_module(f"{__package__}.{theme}").calls():
+        for key, call in _calls(theme):
             assert key not in found, f"{key} twice"
             found[key] = result_of(call)
     finally:
         conncomp.set_num_threads(before)
     return found, sorted(f"{room} {name}" for room, name in names.reached)
+
+
+def _calls(theme):
+    module = vars(import_module(f"{__package__}.{theme}"))
+    generators = [name for name in module if name.startswith("_of_")]
+    for name in ["calls"] if "calls" in module else generators:
+        yield from module[name]()
 
 
 def result_of(call):

@@ -58,13 +58,6 @@ TEMPERED = {
 }
 
 
-def calls():
-    yield from _of_simulations()
-    yield from _of_own_models()
-    yield from _of_tempering()
-    yield from _of_series()
-
-
 def _simulated(run):
     parameters = {k: v for k, v in run.parameters.items() if "version" not in k}
     assert isinstance(run, models.Simulation)

@@ -48,18 +48,6 @@ VECTORS = {
 }
 
 
-def calls():
-    yield from _of_ising()
-    yield from _of_potts()
-    yield from _of_vectors()
-    yield from _of_graphs_and_bonds()
-    yield from _of_glasses()
-    yield from _of_exchanges()
-    yield from _of_fields()
-    yield from _of_percolation()
-    yield from _of_threads()
-
-
 def trajectory(make, update, *given, **options):
     """Return what updates of a new model measure, and where they lead."""
     model = make()

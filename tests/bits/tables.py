@@ -15,17 +15,6 @@ import pyarrow.parquet
 from .inputs import each, ends, in_folder, integers, uniform, with_threads
 from .names import cc
 
-
-def calls():
-    yield from _of_pairs()
-    yield from _of_options()
-    yield from _of_errors()
-    yield from _of_quality()
-    yield from _of_batches()
-    yield from _of_edge_files()
-    yield from _of_duplicates()
-
-
 LEFT, RIGHT = ends(40, 30, 1)
 WEIGHTS = integers((30,), 8, 2) / 8
 

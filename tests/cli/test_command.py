@@ -218,6 +218,43 @@ def test_no_gpu(run, monkeypatch, arguments):
     assert snapshot() == before
 
 
+STAGES_ON_GPU = [
+    *("reading", "starting the GPU", "moving there", "labelling", "moving back"),
+    *("measuring", "writing"),
+]
+
+
+@pytest.mark.parametrize(
+    ("line", "kind"), [("label image.npy", "elements"), ("graph arcs.txt", "arcs")]
+)
+def test_stages_on_a_gpu(run, report, request, line, kind):
+    """Each stage waits for what it has asked for."""
+    words = line.split()
+    found = report(*words)
+    stages = ["reading", "labelling", "measuring"]
+    assert (found["device"], list(found["seconds"])) == ("cpu", stages)
+    report(*words, "-o", "here.npy")
+    log = request.getfixturevalue("gpu")
+    found = report(*words, "--device", "cuda", "-o", "there.npy")
+    assert log == ["wait", "move", "wait", "label", "wait", "fetch", "wait"]
+    assert (found["device"], list(found["seconds"])) == ("cuda", STAGES_ON_GPU)
+    speed = found.get("arcs", 25) / found["seconds"]["labelling"]
+    assert found[f"{kind}_per_second"] == speed
+    np.testing.assert_array_equal(np.load("there.npy"), np.load("here.npy"))
+    shown = run(*words, "--device", "cuda").stdout
+    for part in ("starting the GPU ", ", moving there ", ", moving back ", f"{kind}/s on the GPU"):
+        assert part in shown
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("line", ["label image.npy --periodic all", "graph arcs.txt"])
+def test_labels_on_the_gpu(report, line):
+    report(*line.split(), "-o", "here.npy")
+    found = report(*line.split(), "--device", "cuda", "-o", "there.npy")
+    assert list(found["seconds"]) == STAGES_ON_GPU
+    np.testing.assert_array_equal(np.load("there.npy"), np.load("here.npy"))
+
+
 def test_unwritable_folder(run, monkeypatch):
     monkeypatch.setattr(os, "access", lambda path, mode: Path(path) != Path("folder"))
     line = check_failure(run("label", "image.npy", "-o", "folder/out.npy"))

@@ -205,33 +205,6 @@ def test_known_graphs(report, name, options, components):
     assert report("graph", DATA / name, *options)["components"] == components
 
 
-STAGES_ON_GPU = [
-    *("reading", "starting the GPU", "moving there", "labelling", "moving back"),
-    *("measuring", "writing"),
-]
-
-
-def test_stages_on_a_gpu(run, report, gpu):
-    found = report("graph", "arcs.txt", "--device", "cuda", "-o", "out.npy")
-    # Each stage waits for what it has asked for.
-    assert gpu == ["wait", "move", "wait", "label", "wait", "fetch", "wait"]
-    assert (found["device"], list(found["seconds"])) == ("cuda", STAGES_ON_GPU)
-    assert found["arcs_per_second"] == found["arcs"] / found["seconds"]["labelling"]
-    labels = [0, 1, 2, 3, 4, 3, 5, 6, 7, 3, *range(8, 18), 18, 18, 18]
-    np.testing.assert_array_equal(np.load("out.npy"), labels)
-    shown = run("graph", "arcs.txt", "--device", "cuda").stdout
-    for words in ("starting the GPU ", ", moving there ", ", moving back ", "on the GPU"):
-        assert words in shown
-
-
-def test_stages_on_the_cpu(report):
-    found = report("graph", "arcs.txt")
-    assert (found["device"], list(found["seconds"])) == (
-        "cpu",
-        ["reading", "labelling", "measuring"],
-    )
-
-
 @pytest.mark.parametrize(
     ("connection", "names", "wrong"),
     [((), ["auto", "ecl", "bfs"], "tarjan"), (("--strong",), ["auto", "tarjan"], "ecl")],
@@ -245,11 +218,3 @@ def test_algorithm(report, run, connection, names, wrong):
     assert f"--algorithm: '{wrong}' is not one of auto, " in check_failure(
         run("graph", "arcs.txt", *connection, "--algorithm", wrong)
     )
-
-
-@pytest.mark.gpu
-def test_labels_on_the_gpu(report):
-    found = report("graph", "arcs.txt", "--device", "cuda", "-o", "out.npy")
-    assert list(found["seconds"]) == STAGES_ON_GPU
-    graph = conncomp.Graph.read("arcs.txt")
-    np.testing.assert_array_equal(np.load("out.npy"), conncomp.connected_components(graph)[1])

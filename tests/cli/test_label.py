@@ -418,42 +418,12 @@ def test_brain_tissue(report):
     assert found["components"] == 1619
 
 
-STAGES_ON_GPU = [
-    *("reading", "starting the GPU", "moving there", "labelling", "moving back"),
-    *("measuring", "writing"),
-]
-
-
-def test_stages_on_a_gpu(run, report, gpu):
-    found = report("label", "image.npy", "--device", "cuda", "-o", "out.npy")
-    # Each stage waits for what it has asked for.
-    assert gpu == ["wait", "move", "wait", "label", "wait", "fetch", "wait"]
-    assert (found["device"], list(found["seconds"])) == ("cuda", STAGES_ON_GPU)
-    np.testing.assert_array_equal(np.load("out.npy"), LABELS)
-    assert "elements/s on the GPU" in run("label", "image.npy", "--device", "cuda").stdout
-
-
-def test_stages_on_the_cpu(report):
-    found = report("label", "image.npy")
-    assert (found["device"], list(found["seconds"])) == (
-        "cpu",
-        ["reading", "labelling", "measuring"],
-    )
-
-
 @pytest.mark.parametrize("dtype", [">i4", np.longdouble])
 def test_values_that_a_gpu_does_not_have(report, gpu, dtype):
     np.save("image.npy", IMAGE.astype(dtype))
     report("label", "image.npy", "--device", "cuda", "-o", "out.npy")
     assert gpu.count("move") == (dtype == ">i4")
     np.testing.assert_array_equal(np.load("out.npy"), LABELS)
-
-
-@pytest.mark.gpu
-def test_labels_on_the_gpu(report):
-    found = report("label", "image.npy", "--device", "cuda", "--periodic", "all", "-o", "out.npy")
-    assert list(found["seconds"]) == STAGES_ON_GPU
-    np.testing.assert_array_equal(np.load("out.npy"), conncomp.label(IMAGE, periodic=True))
 
 
 @pytest.mark.parametrize("size", [0, 1, 2, 3, 5, 1000, 1 << 20])

@@ -35,7 +35,9 @@ LARGER = "simulate potts --shape 24x30 --beta 0.7"
 
 
 def as_json(value):
-    """Return what a report has of tuples with names and without."""
+    """Return what a report has of tuples with names and without, and of what is unknown."""
+    if isinstance(value, float) and np.isnan(value):
+        return None
     if hasattr(value, "_asdict"):
         return {name: as_json(part) for name, part in value._asdict().items()}
     return [as_json(part) for part in value] if isinstance(value, tuple) else value

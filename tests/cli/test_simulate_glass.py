@@ -1,8 +1,5 @@
-"""``conncomp simulate glass``: sizes and temperatures in one command, a folder to go on from."""
+"""``conncomp simulate glass``: the same as the function, as tables and files."""
 
-from pathlib import Path
-
-import h5py
 import numpy as np
 import pytest
 from PIL import Image
@@ -46,35 +43,6 @@ def test_report_and_series_are_those_of_the_function(report):
     check_archive("run.h5", run)
 
 
-def test_a_folder_has_each_size_and_is_gone_on_from(report, run):
-    words = [*BASE.split(), *SIZES.split(), "--folder", "made/here"]
-    first = report(*words)
-    assert [s["shape"] for s in first["summaries"]] == ["3x3x3"] * 3 + ["4x4x4"] * 3
-    names = sorted(path.name for path in Path("made/here").iterdir())
-    assert names == ["3x3x3.checkpoint", "3x3x3.h5", "4x4x4.checkpoint", "4x4x4.h5"]
-    assert report(*words)["summaries"] == first["summaries"]
-    words[words.index("--sweeps") + 1] = "20"
-    longer = report(*words)
-    for k, shape in enumerate([(3, 3, 3), (4, 4, 4)]):
-        run_there = run_of(shape, sweeps=20)
-        part = [{k: v for k, v in s.items() if k != "shape"} for s in longer["summaries"]]
-        assert part[3 * k : 3 * k + 3] == as_json(tuple(run_there.summarise()))
-        with h5py.File(f"made/here/{'x'.join(map(str, shape))}.h5") as archive:
-            np.testing.assert_array_equal(archive["overlap"], run_there.series.overlap)
-    failed = run(*words, "--houdayer")
-    assert "whose houdayer is False, not True" in check_failure(failed)
-
-
-def test_a_folder_keeps_what_is_not_of_the_command(run):
-    Path("made").mkdir()
-    Path("made/4x4x4.h5").write_text("precious")
-    words = [*BASE.split(), *SIZES.split(), "--folder", "made"]
-    assert "is there already" in check_failure(run(*words))
-    assert [path.name for path in Path("made").iterdir()] == ["4x4x4.h5"]
-    assert Path("made/4x4x4.h5").read_text() == "precious"
-    assert run(*words, "--force").exit_code == 0
-
-
 def test_table_picture_and_the_identity_of_gaussian_couplings(run, report):
     words = [*BASE.split(), *SIZES.split(), "--couplings", "gaussian"]
     result = run(*words, "--plot", "run.png")
@@ -98,12 +66,6 @@ def test_table_picture_and_the_identity_of_gaussian_couplings(run, report):
     [
         ("--shape 4x4 --sweeps 4", "Give either --temperatures A:B:N or --temperature T."),
         ("--shape 4x4 --sweeps 4 --temperature 0", "must be two temperatures above 0"),
-        ("--shape 4x4 --shape 6x6 --sweeps 4 --temperature 1 -o x.h5", "--output is for one"),
-        (
-            "--shape 4x4 --shape 4x4 --sweeps 4 --temperature 1 --folder x",
-            "--shape '4x4' is given twice",
-        ),
-        ("--shape 4xx4 --sweeps 4 --temperature 1", "'4xx4' is not lengths such as 64x64"),
         ("--shape 4x4 --sweeps 4 --temperature 1 --replicas 1", "choose copies=2"),
     ],
 )

@@ -2,28 +2,31 @@
 
 from pathlib import Path
 
-import h5py
 import numpy as np
 import pytest
 
 from cli.test_command import check_failure
-from cli.test_simulate import as_json
-from conncomp.models import XY, Ising, Potts, simulate
+from cli.test_simulate import as_json, check_archive
+from conncomp.models import XY, Ising, Potts, SpinGlass, simulate
 
 BETAS = 1 / np.array([3.0, 4.0, 5.0])
 MODELS = {
     "ising": lambda shape: Ising(shape, lattice="triangular", beta=BETAS, replicas=3, seed=2),
     "potts": lambda shape: Potts(shape, 3, BETAS, lattice="triangular", replicas=3, seed=2),
     "xy": lambda shape: XY(shape, lattice="triangular", beta=BETAS, replicas=3, seed=2),
+    "glass": lambda shape: SpinGlass(shape, beta=BETAS, samples=3, copies=2, seed=2),
 }
-OWN = {"potts": ["--q", "3"]}
+OWN = {"potts": ["--q", "3"], "glass": ["--samples", "3"]}
+OPTIONS = {"glass": {"overlaps": True, "tempering": True}}
+OTHER = {"glass": ("--houdayer", "whose houdayer is False, not True")}
 SIZES = [(4, 4), (6, 5)]
 
 
 def words_of(name, sweeps=20, temperatures="3:5:3"):
     sizes = [word for shape in SIZES for word in ("--shape", "x".join(map(str, shape)))]
-    common = ["--lattice", "triangular", "--temperatures", temperatures, "--seed", "2"]
-    return ["simulate", name, *OWN.get(name, []), *sizes, *common, "--sweeps", str(sweeps)]
+    common = ["--temperatures", temperatures, "--seed", "2", "--sweeps", str(sweeps)]
+    lattice = [] if name == "glass" else ["--lattice", "triangular"]
+    return ["simulate", name, *OWN.get(name, []), *sizes, *lattice, *common]
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -38,15 +41,14 @@ def test_sizes_are_those_of_the_function_and_a_folder_is_gone_on_from(run, repor
     longer = report(*words_of(name, 40), *folder)["summaries"]
     for k, shape in enumerate(SIZES):
         for sweeps, found in ((20, first["summaries"]), (40, longer)):
-            there = simulate(MODELS[name](shape), sweeps, thermalise=2)
+            options = OPTIONS.get(name, {})
+            there = simulate(MODELS[name](shape), sweeps, thermalise=2, **options)
             own = found[3 * k : 3 * k + 3]
             assert {each.pop("shape") for each in own} == {"x".join(map(str, shape))}
             assert own == as_json(tuple(there.summarise()))
-        with h5py.File(f"made/here/{'x'.join(map(str, shape))}.h5") as archive:
-            np.testing.assert_array_equal(archive["energy"], there.series.energy)
-    assert "whose thermalise is 2, not 3" in check_failure(
-        run(*words_of(name, 40), *folder, "--thermalise", 3)
-    )
+        check_archive(f"made/here/{'x'.join(map(str, shape))}.h5", there)
+    other, line = OTHER.get(name, ("--thermalise=3", "whose thermalise is 2, not 3"))
+    assert line in check_failure(run(*words_of(name, 40), *folder, other))
     assert check_failure(run(*words_of(name, 40, "3:6:3"), *folder)).endswith(
         "made/here/4x4.checkpoint: is of another simulation, whose beta has other values; give "
         "--folder another one than made/here, or remove what is there of this size, 4x4.checkpoint "
@@ -82,11 +84,15 @@ def test_bad_options(run, name, options, message):
     assert message in check_failure(run(*words_of(name), *options.split()))
 
 
-def test_a_folder_keeps_what_is_not_of_the_command(run):
+@pytest.mark.parametrize("name", ["ising", "glass"])
+def test_a_folder_keeps_what_is_not_of_the_command(run, name):
     Path("made").mkdir()
     Path("made/6x5.h5").write_text("precious")
-    words = [*words_of("ising"), "--folder", "made"]
+    words = [*words_of(name), "--folder", "made"]
     assert "is there already" in check_failure(run(*words))
     assert [path.name for path in Path("made").iterdir()] == ["6x5.h5"]
+    assert Path("made/6x5.h5").read_text() == "precious"
     Path("made/4x4.checkpoint").write_text("forged")
     assert "is no checkpoint of a simulation" in check_failure(run(*words, "--force"))
+    Path("made/4x4.checkpoint").unlink()
+    assert run(*words, "--force").exit_code == 0

@@ -104,9 +104,7 @@ def test_sanitized(sanitizer):
 @pytest.mark.gpu
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("values", [1, 1000, 10**6])
-def test_on_a_gpu(dtype, values):
-    import cupy
-
+def test_on_a_gpu(cupy, dtype, values):
     from conncomp.kernels.cuda.launcher import current_gpu
 
     rng = np.random.default_rng(values)

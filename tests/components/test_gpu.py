@@ -22,7 +22,7 @@ from conncomp.kernels.cuda.components.rows import extent_of
 from conncomp.kernels.cuda.components.runs import find_runs
 from conncomp.kernels.cuda.launcher import launch
 from host_cuda.host_gpu import AVAILABLE, SANITIZERS, HostGpu, check_sanitized
-from host_cupy import HostCuPyGpu, place_on, place_on_host
+from host_cupy import HostCuPyGpu, check_functions, place_on, place_on_host
 from stand_in import Array
 
 host = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
@@ -98,16 +98,8 @@ def in_tuple(result):
 
 
 def check(cupy, labels, background, placed=None, functions=FUNCTIONS, batch_axes=0):
-    """Compare the functions on an array and on a copy of it on the GPU."""
-    placed = cupy.asarray(labels) if placed is None else placed
-    before = placed.get()
-    for name in functions:
-        result = FUNCTIONS[name](placed, background=background, batch_axes=batch_axes)
-        expected = FUNCTIONS[name](labels, background=background, batch_axes=batch_axes)
-        for on_device, in_memory in zip(*map(in_tuple, (result, expected)), strict=True):
-            assert isinstance(on_device, cupy.ndarray), name
-            np.testing.assert_array_equal(on_device.get(), in_memory, strict=True, err_msg=name)
-    np.testing.assert_array_equal(placed.get(), before)
+    chosen = {name: FUNCTIONS[name] for name in functions}
+    check_functions(cupy, chosen, labels, placed, background=background, batch_axes=batch_axes)
 
 
 def hard_labels(name):
@@ -327,16 +319,16 @@ def test_sanitized(sanitizer):
 class TestOnGpu:
     """The public functions, on a GPU."""
 
-    @pytest.mark.parametrize(("name", "background"), CASES)
-    def test_hard_labels(self, name, background):
-        import cupy
+    @pytest.fixture
+    def cupy(self):
+        return pytest.importorskip("cupy")
 
+    @pytest.mark.parametrize(("name", "background"), CASES)
+    def test_hard_labels(self, cupy, name, background):
         check(cupy, hard_labels(name), background)
 
     @pytest.mark.parametrize("dtype", DTYPES)
-    def test_dtypes_and_layouts(self, dtype):
-        import cupy
-
+    def test_dtypes_and_layouts(self, cupy, dtype):
         labels = (HARD_LABELS["noise"] % 100).astype(dtype)
         placed = cupy.asarray(labels)
         for in_memory, on_device in zip(layouts(labels), layouts(placed), strict=True):
@@ -348,43 +340,31 @@ class TestOnGpu:
     @pytest.mark.parametrize("background", [0, -1, None])
     @pytest.mark.parametrize("batch_axes", [1, 2, 3])
     @pytest.mark.parametrize("dtype", ["u1", "i4", "i8"])
-    def test_items(self, background, batch_axes, dtype):
-        import cupy
-
+    def test_items(self, cupy, background, batch_axes, dtype):
         rng = np.random.default_rng(7)
         labels = rng.integers(0, 60, (37, 11, 64, 49)).astype(dtype)
         check(cupy, labels, background, batch_axes=batch_axes)
 
     @pytest.mark.parametrize("shape", [(1500, 1300), (100, 110, 130), (tables.PART + 100_001,)])
     @pytest.mark.parametrize("density", [0.1, 0.5, 0.9])
-    def test_large_arrays(self, shape, density):
-        import cupy
-
+    def test_large_arrays(self, cupy, shape, density):
         image = np.random.default_rng(5).random(shape) < density
         check(cupy, conncomp.label(image), 0)
         check(cupy, conncomp.label(image, numbering="roots", dtype=np.int64), -1)
 
-    def test_exact_moments(self):
-        import cupy
-
+    def test_exact_moments(self, cupy):
         check(cupy, np.ones(6_000_001, np.int32), 0, functions=["statistics"])
 
     @pytest.mark.parametrize(("labels", "options"), BAD)
-    def test_bad_labels(self, labels, options):
-        import cupy
-
+    def test_bad_labels(self, cupy, labels, options):
         check_bad_labels(cupy, labels, options)
 
-    def test_a_stream(self):
-        import cupy
-
+    def test_a_stream(self, cupy):
         labels = HARD_LABELS["noise in 3-D"]
         with cupy.cuda.Stream(non_blocking=True):
             check(cupy, labels, 0)
 
-    def test_cuda_array_interface(self):
-        import cupy
-
+    def test_cuda_array_interface(self, cupy):
         labels = HARD_LABELS["noise"]
         placed = cupy.asarray(labels)
         shown = SimpleNamespace(__cuda_array_interface__=placed.__cuda_array_interface__)
@@ -412,9 +392,7 @@ class TestOnGpu:
         box = conncomp.component_statistics(placed).slices(0)
         assert box == conncomp.component_statistics(labels).slices(0)
 
-    def test_out_of_memory(self):
-        import cupy
-
+    def test_out_of_memory(self, cupy):
         pool = cupy.cuda.MemoryPool()  # with nothing kept of earlier calls
         with cupy.cuda.using_allocator(pool.malloc):
             labels = cupy.asarray(np.arange(1 << 20).reshape(1024, 1024))

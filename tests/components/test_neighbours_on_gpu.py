@@ -23,7 +23,7 @@ from conncomp.kernels.cuda.components import contacts as driver
 from conncomp.kernels.neighbourhood import Neighbourhood
 from contacts_reference import check_contacts, contacts_by_loops
 from host_cuda.host_gpu import AVAILABLE, SANITIZERS, HostGpu, check_sanitized
-from host_cupy import place_on_host
+from host_cupy import check_functions, place_on_host
 
 host = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
 
@@ -49,15 +49,7 @@ def cupy(monkeypatch):
 
 
 def compare(cupy, labels, functions, **options):
-    placed = cupy.asarray(labels)
-    before = placed.get()
-    for name in functions:
-        result, expected = (FUNCTIONS[name](array, **options) for array in (placed, labels))
-        in_tuples = (each if isinstance(each, tuple) else (each,) for each in (result, expected))
-        for on_device, in_memory in zip(*in_tuples, strict=True):
-            assert isinstance(on_device, cupy.ndarray), name
-            np.testing.assert_array_equal(on_device.get(), in_memory, strict=True, err_msg=name)
-    np.testing.assert_array_equal(placed.get(), before)
+    check_functions(cupy, {name: FUNCTIONS[name] for name in functions}, labels, **options)
 
 
 LABELS = hnp.arrays(
@@ -175,16 +167,6 @@ def test_sanitized(sanitizer):
 @pytest.mark.gpu
 @pytest.mark.parametrize("shape", [(300, 500), (60, 70, 80)])
 def test_on_a_gpu(shape):
-    import cupy as real
-
-    rng = np.random.default_rng(4)
+    real, rng = pytest.importorskip("cupy"), np.random.default_rng(4)
     for values in (4, 3000):
-        labels = rng.integers(0, values, shape)
-        for name in FUNCTIONS:
-            result = FUNCTIONS[name](real.asarray(labels))
-            expected = FUNCTIONS[name](labels)
-            in_tuples = (
-                each if isinstance(each, tuple) else (each,) for each in (result, expected)
-            )
-            for on_device, in_memory in zip(*in_tuples, strict=True):
-                np.testing.assert_array_equal(on_device.get(), in_memory, strict=True)
+        compare(real, rng.integers(0, values, shape), FUNCTIONS)

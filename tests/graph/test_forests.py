@@ -505,9 +505,7 @@ class TestOnGpu:
 
     @pytest.mark.parametrize("form", FORMS)
     @pytest.mark.parametrize("name", HARD_GRAPHS)
-    def test_hard_graphs(self, name, form):
-        import cupy
-
+    def test_hard_graphs(self, cupy, name, form):
         graph = make(name, form)
         moved = graph.to("cuda")
         check_forest(graph, spanning_forest(moved).get())
@@ -517,17 +515,14 @@ class TestOnGpu:
             check_forest(graph, arcs.get(), weights)
             check_forest(graph, minimum_spanning_forest(graph, weights, device="cuda"), weights)
 
-    def test_bad_weights(self):
-        import cupy
-
+    def test_bad_weights(self, cupy):
         graph = Graph.from_edges([0, 1, 2], [1, 2, 0]).to("cuda")
         with pytest.raises(ValueError, match=r"weights\[1\] is NaN"):
             minimum_spanning_forest(graph, cupy.array([1.0, np.nan, 2.0]))
         with pytest.raises(TypeError, match="weights lies in main memory"):
             minimum_spanning_forest(graph, np.ones(3))
 
-    def test_matrices(self):
-        import cupy
+    def test_matrices(self, cupy):
         from cupyx.scipy import sparse as on_gpu
 
         matrix = on_gpu.csr_matrix(sparse.csr_matrix(MATRIX.astype(np.float32)))

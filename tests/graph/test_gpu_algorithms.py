@@ -443,8 +443,7 @@ class TestOnGpu:
         np.testing.assert_array_equal(labels.cpu().numpy(), roots_of("critical"))
         np.testing.assert_array_equal(fresh.cpu().numpy(), roots_of("critical"))
 
-    def test_cupy_sparse_and_dense(self):
-        import cupy
+    def test_cupy_sparse_and_dense(self, cupy):
         from cupyx.scipy import sparse
 
         src, dst, n = HARD_GRAPHS["critical"]
@@ -455,9 +454,7 @@ class TestOnGpu:
             np.testing.assert_array_equal(connected_components(graph)[1].get(), expected)
 
     @pytest.mark.parametrize("algorithm", [name for name in ON_GPU if ON_GPU[name].capturable])
-    def test_captured_in_a_cuda_graph(self, algorithm):
-        import cupy
-
+    def test_captured_in_a_cuda_graph(self, cupy, algorithm):
         graph = make("brooms", "both ends").to("cuda")
         out, workspace = cupy.empty(graph.num_vertices, np.int32), Workspace()
         stream = cupy.cuda.Stream(non_blocking=True)
@@ -481,9 +478,7 @@ class TestOnGpu:
                 np.testing.assert_array_equal(out.get(), roots_of("brooms"))
                 assert int(count) == 1
 
-    def test_errors(self):
-        import cupy
-
+    def test_errors(self, cupy):
         with pytest.raises(ValueError, match="indptr decreases from 2 to 1"):
             Graph.from_csr(cupy.array([0, 2, 1, 2]), cupy.array([0, 1]))
         with pytest.raises(ValueError, match=r"indices\[1\] is 5"):
@@ -502,9 +497,7 @@ class TestOnGpu:
         with pytest.raises(ValueError, match="jump=5"):
             connected_components(graph, algorithm="ecl", jump=5)
 
-    def test_out_of_memory(self):
-        import cupy
-
+    def test_out_of_memory(self, cupy):
         pool = cupy.cuda.MemoryPool()  # with nothing kept of earlier calls
         with cupy.cuda.using_allocator(pool.malloc):
             graph = from_arcs(*line(1 << 20), "rows").to("cuda")

@@ -89,9 +89,7 @@ def test_a_few_random_graphs():
 @pytest.mark.parametrize(
     ("algorithms", "count"), [(FAST, 10_000), (sorted({*ON_GPU} - {*FAST}), 300)], ids=str
 )
-def test_many_random_graphs(algorithms, count):
-    import cupy
-
+def test_many_random_graphs(cupy, algorithms, count):
     workspace = Workspace()
 
     def fill(algorithm, graph, labels, numbering):
@@ -160,9 +158,7 @@ def many_arcs(request):
 @pytest.mark.gpu
 @pytest.mark.parametrize("known", [True, False])
 @pytest.mark.parametrize("algorithm", ["auto", "ecl"])
-def test_more_arcs_than_int32_counts(many_arcs, algorithm, known):
-    import cupy
-
+def test_more_arcs_than_int32_counts(cupy, many_arcs, algorithm, known):
     graph, right = many_arcs
     assert graph.is_symmetric()
     assert graph.num_arcs == MANY_ARCS

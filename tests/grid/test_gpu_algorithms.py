@@ -586,9 +586,7 @@ class TestOnGpu:
 
     @pytest.mark.parametrize("name", HARD_IMAGES)
     @pytest.mark.parametrize(("algorithm", "options"), CASES, ids=str)
-    def test_hard_images(self, algorithm, options, name):
-        import cupy
-
+    def test_hard_images(self, cupy, algorithm, options, name):
         image = HARD_IMAGES[name]
         if not labels_it(algorithm, image):
             return
@@ -608,9 +606,7 @@ class TestOnGpu:
                 assert isinstance(num, int) == (numbering == "consecutive")
 
     @pytest.mark.parametrize("algorithm", ON_GPU)
-    def test_every_dtype_and_layout(self, algorithm):
-        import cupy
-
+    def test_every_dtype_and_layout(self, cupy, algorithm):
         rng = np.random.default_rng(1)
         for dtype in "?bBhHiIqQefd":
             image = cupy.asarray(rng.integers(0, 3, (60, 1, 50)).astype(dtype))
@@ -626,21 +622,19 @@ class TestOnGpu:
                         np.testing.assert_array_equal(labels.get(), right)
 
     @pytest.mark.parametrize("name", HARD_IMAGES)
-    def test_hard_images_as_large_ones(self, monkeypatch, name):
+    def test_hard_images_as_large_ones(self, cupy, monkeypatch, name):
         monkeypatch.setattr(tiled_elements, "MOST", 0)
         monkeypatch.setattr(tiled_quads, "MOST", 0)
-        self.test_hard_images("auto", {}, name)
+        self.test_hard_images(cupy, "auto", {}, name)
 
-    def test_every_dtype_and_layout_as_large_ones(self, monkeypatch):
+    def test_every_dtype_and_layout_as_large_ones(self, cupy, monkeypatch):
         monkeypatch.setattr(tiled_elements, "MOST", 0)
         monkeypatch.setattr(tiled_quads, "MOST", 0)
-        self.test_every_dtype_and_layout("auto")
+        self.test_every_dtype_and_layout(cupy, "auto")
 
     @pytest.mark.parametrize("algorithm", ON_GPU)
     @pytest.mark.parametrize("shape", [(2000, 1500), (120, 130, 110), (20, 1, 30, 2, 25, 10)])
-    def test_large_images(self, algorithm, shape):
-        import cupy
-
+    def test_large_images(self, cupy, algorithm, shape):
         image = np.random.default_rng(2).integers(0, 3, shape, np.uint8)
         if not labels_it(algorithm, image):
             return
@@ -683,9 +677,7 @@ class TestOnGpu:
         assert int(num) == right_num
 
     @pytest.mark.parametrize("algorithm", [name for name in ON_GPU if ON_GPU[name].capturable])
-    def test_captured_in_a_cuda_graph(self, algorithm):
-        import cupy
-
+    def test_captured_in_a_cuda_graph(self, cupy, algorithm):
         image = HARD_IMAGES["noise"]
         right, right_num = label(image, connectivity=1, numbering="roots", return_num=True)
         placed, workspace = cupy.asarray(image), Workspace()
@@ -717,9 +709,7 @@ class TestOnGpu:
                 np.testing.assert_array_equal(out.get(), right)
                 assert int(num) == right_num
 
-    def test_errors(self):
-        import cupy
-
+    def test_errors(self, cupy):
         image = cupy.zeros((3, 4))
         with pytest.raises(ValueError, match="device='cpu', but label_image lies in GPU memory"):
             label(image, device="cpu")
@@ -736,9 +726,7 @@ class TestOnGpu:
         with pytest.raises(ValueError, match="out shares memory with the input"):
             label(integers := cupy.zeros((3, 4), np.int32), out=integers)
 
-    def test_out_of_memory(self):
-        import cupy
-
+    def test_out_of_memory(self, cupy):
         pool = cupy.cuda.MemoryPool()  # with nothing kept of earlier calls
         with cupy.cuda.using_allocator(pool.malloc):
             image = cupy.ones((300, 300), np.uint8)
@@ -747,9 +735,7 @@ class TestOnGpu:
                 label(image)
         assert label(image, return_num=True)[1] == 1
 
-    def test_kernel_times(self):
-        import cupy
-
+    def test_kernel_times(self, cupy):
         from conncomp.diagnostics import kernel_times
 
         with kernel_times() as times:

@@ -9,7 +9,7 @@ from conncomp import _arrays, label
 from conncomp.grid import answers, array, repeated
 from conncomp.grid.algorithms import ALGORITHMS
 from host_cuda.host_gpu import AVAILABLE
-from host_cupy import place_on_host
+from host_cupy import HOST_AND_GPU, cupy_of, place_on_host
 
 host = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
 
@@ -23,12 +23,22 @@ def cupy(monkeypatch):
     return place_on_host(monkeypatch, _arrays, [array, answers])
 
 
-def check(cupy, dtype, numbering):
+@pytest.fixture(params=HOST_AND_GPU)
+def either(request, monkeypatch):
+    return cupy_of(request.param, monkeypatch, _arrays, [array, answers])
+
+
+CASES = [(dtype, "consecutive") for dtype in (*DTYPES, "smallest")]
+CASES += [(dtype, "roots") for dtype in ("i2", "i4", "i8", "smallest")]
+
+
+@pytest.mark.parametrize(("dtype", "numbering"), CASES)
+def test_dtypes(either, dtype, numbering):
     expected = label(IMAGE, numbering=numbering, dtype=dtype)
-    placed = cupy.asarray(IMAGE)
+    placed = either.asarray(IMAGE)
     labels = label(placed, numbering=numbering, dtype=dtype)
     np.testing.assert_array_equal(labels.get(), expected, strict=True)
-    out = cupy.asarray(np.full_like(expected, 77))
+    out = either.asarray(np.full_like(expected, 77))
     labels, num = label(placed, numbering=numbering, out=out, return_num=True)
     assert labels is out
     assert int(num) == label(IMAGE, return_num=True)[1]
@@ -37,24 +47,14 @@ def check(cupy, dtype, numbering):
     np.testing.assert_array_equal(moved, expected, strict=True)
 
 
-def check_too_small(cupy):
-    out = cupy.asarray(np.full(MANY.shape, 7, np.uint8))
+def test_dtypes_that_are_too_small(either):
+    out = either.asarray(np.full(MANY.shape, 7, np.uint8))
     for options in ({"dtype": np.uint8}, {"out": out}):
         with pytest.raises(ValueError, match="is uint8, too small for labels up to 300; use uint1"):
-            label(cupy.asarray(MANY), **options)
+            label(either.asarray(MANY), **options)
     assert (out.get() == 7).all()
     with pytest.raises(ValueError, match="dtype is uint16, without a -1"):
-        label(cupy.asarray(MANY), dtype="u2", numbering="roots")
-
-
-CASES = [(dtype, "consecutive") for dtype in (*DTYPES, "smallest")]
-CASES += [(dtype, "roots") for dtype in ("i2", "i4", "i8", "smallest")]
-
-
-@host
-@pytest.mark.parametrize(("dtype", "numbering"), CASES)
-def test_dtypes(cupy, dtype, numbering):
-    check(cupy, dtype, numbering)
+        label(either.asarray(MANY), dtype="u2", numbering="roots")
 
 
 @host
@@ -77,11 +77,6 @@ def test_algorithms_that_sweep_work_on_labels_of_their_own(cupy, monkeypatch, al
             monkeypatch.setattr(module, "launch", scribble)
     label(cupy.asarray(IMAGE), algorithm=algorithm, numbering="roots", out=out, **options)
     np.testing.assert_array_equal(out.get(), label(IMAGE, numbering="roots"))
-
-
-@host
-def test_dtypes_that_are_too_small(cupy):
-    check_too_small(cupy)
 
 
 @host
@@ -117,15 +112,3 @@ def test_small_items_of_a_large_array(cupy, monkeypatch, algorithm):
             np.testing.assert_array_equal(wide.get(), right.astype(np.int64), strict=True)
             assert filled == [kernel_dtype] * 4 + [np.int64]
             filled.clear()
-
-
-@pytest.mark.gpu
-class TestOnGpu:
-    """The same, on a GPU."""
-
-    @pytest.mark.parametrize(("dtype", "numbering"), CASES)
-    def test_dtypes(self, dtype, numbering):
-        check(pytest.importorskip("cupy"), dtype, numbering)
-
-    def test_dtypes_that_are_too_small(self):
-        check_too_small(pytest.importorskip("cupy"))
