@@ -116,17 +116,7 @@ struct BrickValues {
   __device__ Words words(int row) const { return *reinterpret_cast<const Words*>(at(row * kRow)); }
   __device__ static Value value_in(const Words& words, int k) {
     Value value;
-    if constexpr (sizeof(Value) == 8) {
-      const uint64_t bits = words.word[2 * k] | uint64_t(words.word[2 * k + 1]) << 32;
-      memcpy(&value, &bits, sizeof(value));
-    } else if constexpr (sizeof(Value) == 4) {
-      memcpy(&value, &words.word[k], sizeof(value));
-    } else if constexpr (sizeof(Value) == 2) {
-      const uint16_t bits = uint16_t(words.word[k / 2] >> k % 2 * 16);
-      memcpy(&value, &bits, sizeof(value));
-    } else {
-      value = Value(words.word[k / 4] >> k % 4 * 8);
-    }
+    memcpy(&value, reinterpret_cast<const unsigned char*>(words.word) + k * sizeof(value), sizeof(value));
     return value;
   }
   // The words of a row of bytes; what is not inside is `outside`.
