@@ -321,18 +321,11 @@ struct BrickValues {
     uint32_t half[2] = {0, 0};
 #pragma unroll
     for (int row = 0; row < kRows; ++row) {
-      if (aligned) {
-        const Words in_row = words(row);
+      const Words in_row = bytes(row, 0);
 #pragma unroll
-        for (int k = 0; k < kWords; ++k)
-          half[(row * kWords + k) / 8] =
-              appended(half[(row * kWords + k) / 8], bytes_set(in_row.word[k] & in_all(mask)));
-      } else {
-#pragma unroll
-        for (int x = 0; x < kRow; ++x) {
-          const int bit = row * kRow + x;
-          if (inside >> bit & 1 && *at(bit) & mask) half[bit / 32] |= 1u << bit % 32;
-        }
+      for (int k = 0; k < kWords; ++k) {
+        uint32_t& bits = half[(row * kWords + k) / 8];
+        bits = appended(bits, bytes_set(in_row.word[k] & in_all(mask)));
       }
     }
     return half[0] | Bits(half[1]) << 32;
