@@ -184,7 +184,7 @@ def test_corners_at_ends(tiles, axes):
 @pytest.mark.parametrize("most", [1, 3])
 def test_many_words_in_a_chunk(tiles, monkeypatch, most):
     """As in an array of more words than threads that count roots."""
-    monkeypatch.setattr(tiled_bricks, "MOST_CHUNKS", most)
+    monkeypatch.setattr("conncomp.kernels.cuda.core.numbering.MOST_CHUNKS", most)
     for seed, density in enumerate((0.02, 0.2, 0.5)):
         check(generate.random_array((130, 300), density, seed=seed), 2, False, seed)
 

@@ -116,17 +116,7 @@ struct BrickValues {
   __device__ Words words(int row) const { return *reinterpret_cast<const Words*>(at(row * kRow)); }
   __device__ static Value value_in(const Words& words, int k) {
     Value value;
-    if constexpr (sizeof(Value) == 8) {
-      const uint64_t bits = words.word[2 * k] | uint64_t(words.word[2 * k + 1]) << 32;
-      memcpy(&value, &bits, sizeof(value));
-    } else if constexpr (sizeof(Value) == 4) {
-      memcpy(&value, &words.word[k], sizeof(value));
-    } else if constexpr (sizeof(Value) == 2) {
-      const uint16_t bits = uint16_t(words.word[k / 2] >> k % 2 * 16);
-      memcpy(&value, &bits, sizeof(value));
-    } else {
-      value = Value(words.word[k / 4] >> k % 4 * 8);
-    }
+    memcpy(&value, reinterpret_cast<const unsigned char*>(words.word) + k * sizeof(value), sizeof(value));
     return value;
   }
   // The words of a row of bytes; what is not inside is `outside`.
@@ -331,18 +321,11 @@ struct BrickValues {
     uint32_t half[2] = {0, 0};
 #pragma unroll
     for (int row = 0; row < kRows; ++row) {
-      if (aligned) {
-        const Words in_row = words(row);
+      const Words in_row = bytes(row, 0);
 #pragma unroll
-        for (int k = 0; k < kWords; ++k)
-          half[(row * kWords + k) / 8] =
-              appended(half[(row * kWords + k) / 8], bytes_set(in_row.word[k] & in_all(mask)));
-      } else {
-#pragma unroll
-        for (int x = 0; x < kRow; ++x) {
-          const int bit = row * kRow + x;
-          if (inside >> bit & 1 && *at(bit) & mask) half[bit / 32] |= 1u << bit % 32;
-        }
+      for (int k = 0; k < kWords; ++k) {
+        uint32_t& bits = half[(row * kWords + k) / 8];
+        bits = appended(bits, bytes_set(in_row.word[k] & in_all(mask)));
       }
     }
     return half[0] | Bits(half[1]) << 32;
