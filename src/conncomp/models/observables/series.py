@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -136,13 +135,9 @@ def wrapped_axes(bits: Integers, ndim: int) -> NDArray[np.bool_]:
 
 def happens(event: str, wraps: NDArray[np.bool_], rank: Integers) -> NDArray[Any]:
     """Return whether an event happens; of "axis", along which share of the axes."""
-    events: dict[str, Callable[[], Any]] = {
-        "axis": lambda: wraps.mean(axis=-1),
-        "any": lambda: wraps.any(axis=-1),
-        "all": lambda: wraps.all(axis=-1),
-        "cross": lambda: rank == wraps.shape[-1],
-    }
-    return np.asarray(events[event]())
+    if event == "cross":
+        return np.asarray(rank == wraps.shape[-1])
+    return np.asarray(getattr(wraps, "mean" if event == "axis" else event)(axis=-1))
 
 
 def check_wrapping(lattice: Lattice, replicas: int) -> None:
