@@ -174,9 +174,9 @@ class PercolationSweep:
         return SweepEstimates(probabilities[()], *map(estimate, each))
 
     def wrapping(self, p: ArrayLike, event: str = "axis", axis: int | None = None) -> Estimate:
-        """Return the probability that the lattice wraps, an `Estimate` of the shape of `p`.
+        """Return the probability that the lattice wraps, an `Estimate` of the shape of ``p``.
 
-        The error is from the spread of runs, NaN of one. `event` and `axis` are as of `first`.
+        The error is from the spread of runs, NaN of one. Other arguments are those of `first`.
         """
         probabilities = _check_probabilities(p)
         first = self.first(event, axis)
