@@ -14,7 +14,7 @@ from conncomp._arguments import MOST_LENGTHS, as_integer, as_number, as_sequence
 from conncomp._arrays import as_cupy, as_numpy, check_kind, on_gpu, on_host
 from conncomp._memory import total_memory
 from conncomp.kernels.lattice import MOST_AXES
-from conncomp.models.protocol import MOST_UPDATES, ModelState
+from conncomp.models.protocol import MOST_UPDATES, Floats, ModelState
 
 MOST_SITES = 1 << 40  # and replicas 1 << 24: what a counter of random numbers has room for
 MOST_REPLICAS = 1 << 24
@@ -48,7 +48,7 @@ def as_reals(name: str, given: Any, kinds: str = "iuf") -> NDArray[Any]:
     return real_numbers(name, on_host(given) if on_gpu(given) else given, kinds)
 
 
-def finite_reals(name: str, given: Any) -> NDArray[np.float64]:
+def finite_reals(name: str, given: Any) -> Floats:
     """Return an array of finite numbers; the ValueError names the place of another one."""
     numbers = as_reals(name, given).astype(np.float64)
     for place in np.argwhere(~np.isfinite(numbers)).tolist():
@@ -56,7 +56,7 @@ def finite_reals(name: str, given: Any) -> NDArray[np.float64]:
     return numbers
 
 
-def finite(name: str, array: NDArray[Any]) -> NDArray[np.float64]:
+def finite(name: str, array: NDArray[Any]) -> Floats:
     """Return numbers as float64; ValueError unless all are finite."""
     numbers = array.astype(np.float64)
     if not np.isfinite(numbers).all():
@@ -72,7 +72,7 @@ def as_many_as(replicas: Any, *values: Any) -> Any:
     return next((len(row) for row in rows if len(row) > 1), None)
 
 
-def one_each(name: str, value: Any, replicas: int) -> NDArray[np.float64]:
+def one_each(name: str, value: Any, replicas: int) -> Floats:
     """Return a number for each replica, given one or so many."""
     numbers = as_numbers(name, value)
     if numbers.shape not in ((1,), (replicas,)):
@@ -144,7 +144,7 @@ def as_tuple(lengths: Any, ndim: int = 1, name: str = "shape") -> tuple[Any, ...
     return (lengths,) * ndim
 
 
-def as_numbers(name: str, value: Any) -> NDArray[np.float64]:
+def as_numbers(name: str, value: Any) -> Floats:
     """Return one number or several as an array of one axis, or of as many as they have."""
     numbers = value if np.isscalar(value) else as_numpy(value, name)
     if isinstance(numbers, np.ndarray) and numbers.dtype.kind in "iuf":
@@ -161,7 +161,7 @@ def check_callable(name: str, given: object, wanted: str) -> None:
         raise TypeError(f"{name}={shown(given)} must be a function {wanted}")
 
 
-def distinct(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def distinct(values: Floats) -> Floats:
     """Return each number once, in the order in which they come first."""
     _, first = np.unique(values, return_index=True)
     return values[np.sort(first)]

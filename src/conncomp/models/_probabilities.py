@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from conncomp.kernels.lattice import Lattice
 from conncomp.kernels.vector_spins import STRENGTH
+from conncomp.models.protocol import Floats
 
 CERTAIN = 1 << 64  # as a probability
 DECIMAL = Context(prec=60, traps=[])
@@ -44,7 +45,7 @@ def _capped(p: Decimal) -> int:
 
 
 def _tabulated(
-    numbers: NDArray[np.float64], function: Callable[[float], list[int]], dtype: Any = np.uint64
+    numbers: Floats, function: Callable[[float], list[int]], dtype: Any = np.uint64
 ) -> NDArray[Any]:
     """Return a row for each number, which a function makes once of those that are equal."""
     if numbers.size == 1:  # to sort takes longer than all else of a small update
@@ -59,7 +60,7 @@ def _weight(beta: float, coupling: float, bonds: int) -> Decimal:
     return DECIMAL.exp(DECIMAL.multiply(exponent, bonds))
 
 
-def bond_probabilities(betas: NDArray[np.float64], coupling: float) -> NDArray[np.uint64]:
+def bond_probabilities(betas: Floats, coupling: float) -> NDArray[np.uint64]:
     """Return with which probability a bond between equal spins is active, for each replica."""
     return _tabulated(betas, lambda beta: [_bond_probability(beta, coupling)])[:, 0]
 
@@ -69,9 +70,7 @@ def _bond_probability(beta: float, coupling: float) -> int:
     return _capped(DECIMAL.subtract(1, _weight(beta, coupling, 1)))
 
 
-def acceptances(
-    betas: NDArray[np.float64], coupling: float, lattice: Lattice
-) -> NDArray[np.uint64]:
+def acceptances(betas: Floats, coupling: float, lattice: Lattice) -> NDArray[np.uint64]:
     """Return how probably Metropolis takes a state that loses so many bonds, (replicas, bonds)."""
     lost, states = range(2 * lattice.ndim + 1), lattice.states
     return _tabulated(betas, lambda beta: [_acceptance(beta, coupling, k, states) for k in lost])
@@ -85,7 +84,7 @@ def _acceptance(beta: float, coupling: float, bonds: int, states: int) -> int:
 
 
 def level_probabilities(
-    betas: NDArray[np.float64], coupling: float, rule: str, kinds: int, whole: bool
+    betas: Floats, coupling: float, rule: str, kinds: int, whole: bool
 ) -> NDArray[np.uint64]:
     """Return chances by level, a bond or half of one, for each replica: see ``GlassUpdate``."""
     of_level = 4 if whole else 2
@@ -102,9 +101,7 @@ def _chance(beta: float, coupling: float, rule: str, change: int) -> int:
     return _capped(DECIMAL.divide(1, DECIMAL.add(1, weight)))
 
 
-def exchange_digits(
-    temperatures: NDArray[np.float64], coupling: float, coordination: int
-) -> NDArray[np.uint8]:
+def exchange_digits(temperatures: Floats, coupling: float, coordination: int) -> NDArray[np.uint8]:
     """Return ``acceptance`` of ``core/kawasaki.h``: digits of probabilities, bit k of number k."""
     losses = range(1, coordination)
 
@@ -123,7 +120,7 @@ def _exchange(temperature: float, coupling: float, loss: int) -> int:
     return int(DECIMAL.multiply(DECIMAL.exp(exponent), 3 * CERTAIN // 4))
 
 
-def strengths_of(betas: NDArray[np.float64], coupling: float) -> NDArray[Any]:
+def strengths_of(betas: Floats, coupling: float) -> NDArray[Any]:
     """Return ``BondStrength`` for each inverse temperature, which `MOST_STRENGTH` bounds."""
     return np.array([_strength(beta, abs(coupling)) for beta in betas.tolist()], STRENGTH)
 
@@ -146,9 +143,7 @@ def _scaled(strength: Decimal, digits: int) -> int:
     return int(DECIMAL.multiply(strength, DECIMAL.power(2, digits)))
 
 
-def temperature_factors(
-    betas: NDArray[np.float64], exponents: NDArray[np.int64]
-) -> NDArray[np.uint32]:
+def temperature_factors(betas: Floats, exponents: NDArray[np.int64]) -> NDArray[np.uint32]:
     """Return ``GlassTemperature`` of each replica, whose fields are in units of 2**-exponent."""
     # More than any field, of the least logarithm; and an int64, of the largest one.
     hottest = (1 << UNIT) - 1, 1

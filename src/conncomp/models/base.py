@@ -13,7 +13,15 @@ from numpy.typing import NDArray
 from conncomp._arguments import check_choice, check_range, shown
 from conncomp._arrays import choose_device, host_copy, on_gpu, on_host
 from conncomp.models._arguments import Drawn, check_drawn, check_state, one_each
-from conncomp.models.protocol import MOST_UPDATES, Measured, ModelState, ModelUpdate, make_updates
+from conncomp.models.protocol import (
+    MOST_UPDATES,
+    Floats,
+    Integers,
+    Measured,
+    ModelState,
+    ModelUpdate,
+    make_updates,
+)
 
 
 class Simulated(ABC, Generic[Measured]):
@@ -216,7 +224,7 @@ class Simulated(ABC, Generic[Measured]):
         """Measure the present state into a record, (replicas, fields), which is 0."""
 
     @abstractmethod
-    def _read(self, records: NDArray[np.int64]) -> Measured:
+    def _read(self, records: Integers) -> Measured:
         """Return what was measured, of records, (..., fields), with or without a replica axis."""
 
     def _step(self, numbers: range) -> None:
@@ -240,11 +248,11 @@ class Simulated(ABC, Generic[Measured]):
         xp = self._made_engine.xp
         return xp.zeros((rows, self.replicas, self._record_length), np.int64)
 
-    def _present(self, *how: Any) -> NDArray[np.int64]:
+    def _present(self, *how: Any) -> Integers:
         """Return a record of the present state, of each replica if there are several."""
         record = self.new_records(1)[0]
         self._measure(record, *how)
-        present: NDArray[np.int64] = on_host(record)
+        present: Integers = on_host(record)
         return present[0] if self._single else present
 
     def _of_replicas(self, array: Any) -> Any:
@@ -270,7 +278,7 @@ class Step(Generic[Measured]):
             self._model._measure(record, **self._measures)
         self._model._advance(number, **self._makes)
 
-    def read(self, records: NDArray[np.int64]) -> Measured:
+    def read(self, records: Integers) -> Measured:
         """Return what was measured, of records of shape (rows, replicas, fields)."""
         return self._model._read(records[:, 0] if self._model._single else records)
 
@@ -280,16 +288,16 @@ class Thermal(Simulated[Measured]):
 
     _most: ClassVar[float] = inf
 
-    _betas: NDArray[np.float64]
-    _given_betas: NDArray[np.float64]  # the first ones: exchanges change the others
+    _betas: Floats
+    _given_betas: Floats  # the first ones: exchanges change the others
 
     @property
-    def beta(self) -> float | NDArray[np.float64]:
+    def beta(self) -> float | Floats:
         """The inverse temperature, of each replica if there are several."""
         return float(self._betas[0]) if self._single else self._betas.copy()
 
     @property
-    def temperature(self) -> float | NDArray[np.float64]:
+    def temperature(self) -> float | Floats:
         """The temperature, of each replica if there are several; infinite where beta is 0."""
         with np.errstate(divide="ignore"):
             temperatures = 1 / self._betas
@@ -316,7 +324,7 @@ class Thermal(Simulated[Measured]):
     def _strength(self) -> float:
         return 1.0
 
-    def _ladders(self) -> NDArray[np.int64]:
+    def _ladders(self) -> Integers:
         """Return which replicas exchange temperatures with each other, rows of ascending beta."""
         return np.argsort(self._betas, kind="stable")[None, :]
 
@@ -324,11 +332,11 @@ class Thermal(Simulated[Measured]):
         """Return by what `LEVEL` of a record is multiplied in the energy, of all or of each."""
         raise NotImplementedError
 
-    def _read_in_order(self, records: NDArray[np.int64], ladders: NDArray[np.int64]) -> Measured:
+    def _read_in_order(self, records: Integers, ladders: Integers) -> Measured:
         """Return what was measured, of records of replicas in the order of ladders."""
         return self._read(records)
 
-    def _betas_of(self, temperature: Any, beta: Any) -> NDArray[np.float64]:
+    def _betas_of(self, temperature: Any, beta: Any) -> Floats:
         """Return an inverse temperature for each replica: one of both is given, or neither."""
         if temperature is not None and beta is not None:
             raise ValueError("temperature and beta exclude each other; give one of them")
@@ -345,7 +353,7 @@ class Thermal(Simulated[Measured]):
             raise ValueError(f"temperature={shown(temperature)} must be above 0, and finite")
         return self._check_betas("the inverse of temperature", betas)
 
-    def _check_betas(self, name: str, beta: Any) -> NDArray[np.float64]:
+    def _check_betas(self, name: str, beta: Any) -> Floats:
         if isinstance(beta, str):
             check_choice(name, beta, ("critical",))
             beta = self._critical_beta()

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from conncomp._arguments import as_number, check_choice, check_range, shown
 from conncomp.generate.random import MASK, philox
 from conncomp.models._arguments import MOST_REPLICAS, MOST_SEED, as_tuple, room_for
+from conncomp.models.protocol import Floats
 
 KINDS = ("pm", "gaussian")
 COUPLING, FIELD = 26, 28  # purposes of random numbers: ``kernels/core/spins.h``
@@ -57,7 +58,7 @@ def random_couplings(
     sample: int = 0,
     positive: float | None = None,
     dilution: float = 0.0,
-) -> NDArray[np.float64]:
+) -> Floats:
     """Draw couplings, float64: ±1, of a normal distribution, or diluted ones.
 
     Each is a function of its place in C order, of the seed and of the sample alone. Those of
@@ -96,7 +97,7 @@ def random_couplings(
 
 def random_fields(
     size: int | Sequence[int], kind: str = "gaussian", *, seed: int = 0, sample: int = 0
-) -> NDArray[np.float64]:
+) -> Floats:
     """Draw fields of strength 1, float64: of a normal distribution, or ±1.
 
     They do not depend on `random_couplings`.
@@ -121,9 +122,7 @@ def random_fields(
     return _of_sample(size, check_distribution("kind", kind, None, None), FIELD, seed, sample)
 
 
-def draw_numbers(
-    index: NDArray[np.uint64], drawn: Distribution, purpose: int, seed: int
-) -> NDArray[np.float64]:
+def draw_numbers(index: NDArray[np.uint64], drawn: Distribution, purpose: int, seed: int) -> Floats:
     """Draw numbers by index, which has the sample in the bits from `SAMPLE_SHIFT` on.
 
     Block (index, step 0, purpose) has two numbers of 64 bits: the number's place among all of its
@@ -143,7 +142,7 @@ def draw_numbers(
 
 def _of_sample(
     size: int | Sequence[int], drawn: Distribution, purpose: int, seed: int, sample: int
-) -> NDArray[np.float64]:
+) -> Floats:
     lengths = as_tuple(size, name="size")
     shape = tuple(check_range("size", length, 0, MOST_DRAWN - 1) for length in lengths)
     count = prod(shape)
@@ -160,7 +159,7 @@ def _of_sample(
     return numbers.reshape(shape)
 
 
-def _unit_interval(low: NDArray[np.uint32], high: NDArray[np.uint32]) -> NDArray[np.float64]:
+def _unit_interval(low: NDArray[np.uint32], high: NDArray[np.uint32]) -> Floats:
     """Return numbers above 0 and below 1: the middles of 2**52 intervals."""
     bits = np.asarray(low, np.uint64) | np.asarray(high, np.uint64) << np.uint64(32)
     return ((bits >> np.uint64(12)).astype(np.float64) + 0.5) * 2.0**-52
@@ -193,12 +192,12 @@ _FAR = (
 _LN_TWO = 0.6931471805599453
 
 
-def normal_quantile(p: NDArray[np.float64]) -> NDArray[np.float64]:
+def normal_quantile(p: Floats) -> Floats:
     """Return the quantiles of the normal distribution of mean 0 and variance 1, 0 < p < 1."""
     centred = p - 0.5
     middle = np.abs(centred) <= 0.425
     r = 0.180625 - centred * centred
-    quantile: NDArray[np.float64] = centred * _ratio(_MIDDLE, r)
+    quantile: Floats = centred * _ratio(_MIDDLE, r)
     tail = ~middle
     r = np.sqrt(-_logarithm(np.minimum(p, 1 - p)[tail]))
     magnitude = np.where(r <= 5, _ratio(_NEAR, r - 1.6), _ratio(_FAR, r - 5))
@@ -206,12 +205,12 @@ def normal_quantile(p: NDArray[np.float64]) -> NDArray[np.float64]:
     return quantile
 
 
-def _ratio(polynomials: tuple[tuple[float, ...], ...], x: NDArray[np.float64]) -> Any:
+def _ratio(polynomials: tuple[tuple[float, ...], ...], x: Floats) -> Any:
     above, below = (np.polyval(coefficients[::-1], x) for coefficients in polynomials)
     return np.asarray(above / below, np.float64)
 
 
-def _logarithm(x: NDArray[np.float64]) -> NDArray[np.float64]:
+def _logarithm(x: Floats) -> Floats:
     """Return ln x by 2 artanh((m - 1) / (m + 1)), m from 0.5 to 1, to about 15 digits."""
     mantissa, power = np.frexp(x)
     z = (mantissa - 1) / (mantissa + 1)

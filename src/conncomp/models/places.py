@@ -25,6 +25,7 @@ from conncomp.models._arguments import (
     room_on_host,
 )
 from conncomp.models.lattices import LATTICES, cell_and_shape, lattice_in_words
+from conncomp.models.protocol import Floats
 
 HYPERCUBIC = ("chain", "square", "cubic", "hypercubic")
 BORDERS = {True: "periodic", False: "open", "antiperiodic": "antiperiodic"}
@@ -67,15 +68,15 @@ class OnLattice:
         number = len(self.cell.bonds) * prod(self.cells.shape)
         return room_on_host(f"the {number} bonds of shape={self.cells.shape}", 16 * number)
 
-    def coordinates(self) -> NDArray[np.float64]:
+    def coordinates(self) -> Floats:
         """Return where the sites lie, a row each."""
         lengths = self.cells.shape
         cells = np.indices(lengths).reshape(len(lengths), -1).T
         corners = cells @ np.array(self.cell.vectors)
-        places: NDArray[np.float64] = corners[:, None] + np.array(self.cell.sites)
+        places: Floats = corners[:, None] + np.array(self.cell.sites)
         return places.reshape(self.sites, -1)
 
-    def vectors(self) -> NDArray[np.float64]:
+    def vectors(self) -> Floats:
         """Return those of the cell, a row each; ValueError if they span no volume."""
         vectors = np.array(self.cell.vectors)
         if np.linalg.matrix_rank(vectors) < len(vectors):
@@ -90,7 +91,7 @@ class OnLattice:
         """That of all cells."""
         return prod(self.cells.shape) * abs(float(np.linalg.det(self.vectors())))
 
-    def displacements(self) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    def displacements(self) -> tuple[NDArray[np.intp], Floats]:
         """Return the class of each bond, and how far those of a class lead, (classes, ndim)."""
         with self._room_for_bonds():
             kinds, steps = self.cells.kinds_of_bonds(), self.cells.steps()
@@ -131,7 +132,7 @@ class InGraph:
 
     name = "graph"
 
-    def __init__(self, graph: Graph, coupling: NDArray[np.float64]) -> None:
+    def __init__(self, graph: Graph, coupling: Floats) -> None:
         vertices = graph.num_vertices
         if not 1 <= vertices <= MOST_VERTICES:
             raise ValueError(f"the graph has {vertices} vertices; there must be 1 to 2**31 - 1")
@@ -140,7 +141,7 @@ class InGraph:
         self.sites = vertices
         self._merge(graph, np.broadcast_to(coupling, graph.num_arcs))
 
-    def _merge(self, graph: Graph, coupling: NDArray[np.float64]) -> None:
+    def _merge(self, graph: Graph, coupling: Floats) -> None:
         # Arrays of all arcs go as soon as nobody needs them.
         key, back = _pairs_of(graph)
         # By calls, after which Ctrl-C is heard, as it is not after an index in brackets.
@@ -179,7 +180,7 @@ class InGraph:
             )
         merged = np.where(leads[0], forth, reverse)
         kept = abs(merged) > largest
-        self.couplings: NDArray[np.float64] = merged[kept]
+        self.couplings: Floats = merged[kept]
         key = key[kept]
         ends = (key // self.sites).astype(np.int32), (key % self.sites).astype(np.int32)
         self._ends = np.stack(ends)
@@ -197,7 +198,7 @@ class InGraph:
         """Return the sign of the coupling of each bond."""
         return np.sign(self.couplings).astype(np.int8)
 
-    def coordinates(self) -> NDArray[np.float64]:
+    def coordinates(self) -> Floats:
         """Raise ValueError: vertices have no place."""
         raise ValueError("the vertices of a graph have no coordinates")
 
@@ -232,8 +233,8 @@ def _pairs_of(graph: Graph) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
 def weighted_bonds(
     place: OnLattice | InGraph,
     signs: NDArray[np.int8] | None,
-    couplings: NDArray[np.float64],
-    field: NDArray[np.float64] | None,
+    couplings: Floats,
+    field: Floats | None,
     states: int = 2,
 ) -> EdgeBonds:
     """Return bonds, of couplings of shape (bonds,) or () times signs, and fields."""
@@ -272,9 +273,7 @@ def lattice_of(model: Any, what: str) -> OnLattice:
     return model._place
 
 
-def in_words(
-    place: OnLattice | InGraph, coupling: float | NDArray[np.float64], states: int
-) -> Lattice | None:
+def in_words(place: OnLattice | InGraph, coupling: float | Floats, states: int) -> Lattice | None:
     """Return the lattice that the engines of words have, if they have a model with these bonds."""
     if not isinstance(place, OnLattice) or isinstance(coupling, np.ndarray):
         return None
@@ -337,7 +336,7 @@ def digest_of(edges: EdgeBonds) -> str:
     return digest.hexdigest()
 
 
-def as_coupling(given: Any) -> float | NDArray[np.float64]:
+def as_coupling(given: Any) -> float | Floats:
     """Return a number that is finite and not 0, or an array of finite ones."""
     if not np.isscalar(given):
         numbers = finite_reals("coupling", given)
@@ -350,7 +349,7 @@ def as_coupling(given: Any) -> float | NDArray[np.float64]:
     return coupling
 
 
-def as_field(given: Any, shape: tuple[int, ...]) -> NDArray[np.float64] | None:
+def as_field(given: Any, shape: tuple[int, ...]) -> Floats | None:
     """Return a field for each site; None if there is none."""
     if given is None:
         return None
@@ -365,7 +364,7 @@ def as_field(given: Any, shape: tuple[int, ...]) -> NDArray[np.float64] | None:
     return field.reshape(-1) if field.any() else None
 
 
-def as_one_number(fields: NDArray[np.float64] | None) -> float | NDArray[np.float64]:
+def as_one_number(fields: Floats | None) -> float | Floats:
     """Return the number that all sites have as their field, or fields that differ."""
     if fields is None:
         return 0.0

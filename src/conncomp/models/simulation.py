@@ -264,13 +264,10 @@ def simulate(
         run.keep(checkpoint, wait, parameters, {name: _digest(a) for name, a in arrays.items()})
     with _display(parameters["model"], as_bool("progress", progress)) as report:
         run.finish(report)
-    simulation = Simulation(
-        update.read(run.records),
-        run.begin + schedule.thermalise + schedule.every * np.arange(len(run.records)),
-        arrays,
-        {**parameters, "sweeps": schedule.sweeps},
-        type(model),
-    )
+    updates = run.begin + schedule.thermalise + schedule.every * np.arange(len(run.records))
+    parameters["sweeps"] = schedule.sweeps
+    series = update.read(run.records)
+    simulation = Simulation(series, updates, arrays, parameters, type(model))
     if output is not None:
         simulation.write(output, force=force)
     return simulation

@@ -16,7 +16,7 @@ from conncomp.models._arguments import check_callable
 from conncomp.models._probabilities import CERTAIN
 from conncomp.models.base import Thermal
 from conncomp.models.observables.observing import observing
-from conncomp.models.protocol import MOST_UPDATES, make_updates
+from conncomp.models.protocol import MOST_UPDATES, Integers, make_updates
 
 EXCHANGE, REPLICA_SHIFT = 6, 40  # of ``kernels/core/spins.h``
 LEVEL = 0  # the field of a record that the energy is proportional to, but for a constant
@@ -45,7 +45,7 @@ class Tempering:
 
     series: Any
     beta: NDArray[np.float64]
-    replicas: NDArray[np.int64]
+    replicas: Integers
     acceptance: NDArray[np.float64]
 
 
@@ -119,7 +119,7 @@ def parallel_tempering(
     if watch is not None:
         check_callable("watch", watch, "that takes the model")
     replicas = np.empty((count, model.replicas), np.int64)
-    records: list[NDArray[np.int64]] = []
+    records: list[Integers] = []
     tried, accepted = np.zeros((2, temperatures - 1), np.int64)
     for number in range(count):
         # As betas change, so do the probabilities of bonds.
@@ -143,7 +143,7 @@ def parallel_tempering(
     return Tempering(series, model._betas[ladders].reshape(-1), replicas, acceptance)
 
 
-def places_as_given(model: Thermal[Any]) -> NDArray[np.int64]:
+def places_as_given(model: Thermal[Any]) -> Integers:
     """Return the place in a ladder of each temperature, in the order that the model was given."""
     given = model._given_betas[np.sort(model._ladders()[0])]
     return np.argsort(np.argsort(given, kind="stable"))
@@ -161,8 +161,8 @@ def _updater(model: Thermal[Any], options: dict[str, Any]) -> Any:
 
 
 def exchange(
-    model: Thermal[Any], ladders: NDArray[np.int64], levels: NDArray[np.int64], between: int
-) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    model: Thermal[Any], ladders: Integers, levels: Integers, between: int
+) -> tuple[Integers, NDArray[np.bool_]]:
     """Let replicas of neighbouring temperatures exchange these, of every second pair.
 
     `ladders` and `levels` are what the model says in the present state, `between` updates after the

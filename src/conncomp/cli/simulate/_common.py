@@ -31,6 +31,7 @@ from conncomp.models.results import Estimate, Simulation
 from conncomp.models.simulation import check_output
 
 WRITTEN = "plot", "picture", "film", "checkpoint"
+OF_SIMULATE = "measure_every", "output", "checkpoint", "checkpoint_every", "force"
 KEPT = "--output", "--plot", "--picture", "--film"  # what --force replaces
 # A film has no frames of what came before an interruption.
 RULES = (needs("--film-every", "--film"), excludes("--film", "--checkpoint"))
@@ -264,19 +265,9 @@ def run_model(
     begin = perf_counter()
     thermalise = settings.sweeps // 10 if settings.thermalise is None else settings.thermalise
     try:
-        run = simulate_model(
-            model,
-            settings.sweeps,
-            thermalise=thermalise,
-            measure_every=settings.measure_every,
-            output=settings.output,
-            checkpoint=settings.checkpoint,
-            checkpoint_every=settings.checkpoint_every,
-            progress=True,
-            force=settings.force,
-            watch=film,
-            **options,
-        )
+        how = {"thermalise": thermalise, "progress": True, "watch": film, **options}
+        how |= {name: getattr(settings, name) for name in OF_SIMULATE}
+        run = simulate_model(model, settings.sweeps, **how)
     except KeyboardInterrupt:
         kept = _kept(settings.checkpoint, thermalise + settings.sweeps)
         raise KeyboardInterrupt(kept) from None

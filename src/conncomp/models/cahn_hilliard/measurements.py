@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from conncomp.kernels import field as of
 from conncomp.kernels.field import FieldLattice
+from conncomp.models.protocol import Floats, Integers
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,7 @@ class DomainMeasurements:
     means are too small by less than a unit of the last digit.
     """
 
-    records: NDArray[np.int64]
+    records: Integers
     lattice: FieldLattice
 
     def observables(self) -> dict[str, NDArray[Any]]:
@@ -47,22 +48,22 @@ class DomainMeasurements:
         return {name: getattr(self, name) for name in names}
 
     @property
-    def energy(self) -> NDArray[np.float64]:
+    def energy(self) -> Floats:
         """The free energy: the sum over all cells."""
         return self._sum(of.ENERGY)
 
     @property
-    def mean(self) -> NDArray[np.float64]:
+    def mean(self) -> Floats:
         """The mean of the field, which updates conserve but for rounding."""
         return self._sum(of.VALUE) / self.lattice.cells
 
     @property
-    def interface(self) -> NDArray[np.float64]:
+    def interface(self) -> Floats:
         """The number of faces between cells of different phases, for each cell."""
         return self.records[..., of.FACES] / self.lattice.cells
 
     @property
-    def domain_size(self) -> NDArray[np.float64]:
+    def domain_size(self) -> Floats:
         """The mean chord of the domains: how far it is along an axis from interface to interface.
 
         The number of axes over `interface`, times ``dx``; infinite without an interface. Unlike
@@ -72,32 +73,32 @@ class DomainMeasurements:
             return np.asarray(self.lattice.ndim * self.lattice.dx / self.interface)
 
     @property
-    def components(self) -> NDArray[np.int64]:
+    def components(self) -> Integers:
         """The number of components above the threshold and of those not, along the last axis."""
         return self.records[..., of.COMPONENTS : of.LARGEST]
 
     @property
-    def largest_component(self) -> NDArray[np.int64]:
+    def largest_component(self) -> Integers:
         """The cells of the largest component of each phase, along the last axis."""
         return self.records[..., of.LARGEST : of.CELLS]
 
     @property
-    def phase_cells(self) -> NDArray[np.int64]:
+    def phase_cells(self) -> Integers:
         """The cells of each phase, along the last axis."""
         return self.records[..., of.CELLS : of.SQUARES]
 
     @property
-    def weighted_size(self) -> NDArray[np.float64]:
+    def weighted_size(self) -> Floats:
         """The mean size of the component of a cell, of each phase; nan where it has no cell."""
         with np.errstate(invalid="ignore"):
             return np.asarray(self.records[..., of.SQUARES : of.HISTOGRAM] / self.phase_cells)
 
     @property
-    def size_histogram(self) -> NDArray[np.int64]:
+    def size_histogram(self) -> Integers:
         """How many components of each phase have 2^k to 2^(k + 1) - 1 cells, (..., 2, bins)."""
         shape = *self.records.shape[:-1], of.PHASES, self.lattice.bins
         return self.records[..., of.HISTOGRAM :].reshape(shape)
 
-    def _sum(self, entry: int) -> NDArray[np.float64]:
+    def _sum(self, entry: int) -> Floats:
         parts = np.ldexp(self.records[..., entry + 1].astype(np.float64), -self.lattice.part_bits)
         return np.asarray(self.records[..., entry] + parts)

@@ -360,11 +360,9 @@ class CahnHilliard(Simulated[DomainMeasurements]):
 
     def _zeros(self) -> Any:
         shape = self.replicas, *self.lattice.shape
-        what = (
-            f"the fields of shape={self.lattice.shape} and {self.replicas} replicas, before and "
-            "after a step"
-        )
-        with room_for(what, 2 * self.replicas * self.lattice.cells * self.dtype.itemsize):
+        what = f"the fields of shape={self.lattice.shape} and {self.replicas} replicas"
+        count = 2 * self.replicas * self.lattice.cells
+        with room_for(f"{what}, before and after a step", count * self.dtype.itemsize):
             return self._engine.xp.zeros(shape, self.dtype)
 
     def _check_threshold(self, threshold: Any) -> float:

@@ -29,6 +29,7 @@ from conncomp.models._probabilities import exchange_digits
 from conncomp.models.base import Simulated
 from conncomp.models.kawasaki.cpu import first_words
 from conncomp.models.lattices import CRITICAL as OF_ISING
+from conncomp.models.protocol import Floats, Integers
 
 MOST_SITES = (1 << 31) - 1
 # Lattices of so many sites are labelled at once, so that labels take little memory.
@@ -54,33 +55,33 @@ class KawasakiMeasurements:
     coupling : float
     """
 
-    records: NDArray[np.int64]
+    records: Integers
     lattice: ExchangeLattice
     coupling: float
 
     @property
-    def satisfied_bonds(self) -> NDArray[np.int64]:
+    def satisfied_bonds(self) -> Integers:
         """The number of bonds between equal spins."""
         return self.records[..., SATISFIED]
 
     @property
-    def energy(self) -> NDArray[np.float64]:
+    def energy(self) -> Floats:
         """The energy of the whole lattice, -J sum of s_i s_j over bonds."""
         excess = 2 * self.satisfied_bonds - self.lattice.bonds
         return np.asarray(-self.coupling * excess, np.float64)
 
     @property
-    def components(self) -> NDArray[np.int64]:
+    def components(self) -> Integers:
         """The number of components of the spins that are up."""
         return self.records[..., COMPONENTS]
 
     @property
-    def largest_component(self) -> NDArray[np.int64]:
+    def largest_component(self) -> Integers:
         """The sites of the largest component."""
         return self.records[..., LARGEST]
 
     @property
-    def largest_fraction(self) -> NDArray[np.float64]:
+    def largest_fraction(self) -> Floats:
         """`largest_component` as a share of the lattice."""
         return np.asarray(self.largest_component / self.lattice.sites, np.float64)
 
@@ -200,17 +201,17 @@ class Kawasaki(Simulated[KawasakiMeasurements]):
         return CRITICAL[lattice]
 
     @property
-    def temperature(self) -> float | NDArray[np.float64]:
+    def temperature(self) -> float | Floats:
         """The temperature, of each replica if there are several."""
         return float(self._temperatures[0]) if self._single else self._temperatures.copy()
 
     @property
-    def beta(self) -> float | NDArray[np.float64]:
+    def beta(self) -> float | Floats:
         """The inverse temperature, of each replica if there are several."""
         return 1 / self.temperature
 
     @property
-    def fraction(self) -> float | NDArray[np.float64]:
+    def fraction(self) -> float | Floats:
         """Which share of the spins is up, in each replica if there are several."""
         assert self._up is not None
         shares = self._up / self.lattice.sites
@@ -282,7 +283,7 @@ class Kawasaki(Simulated[KawasakiMeasurements]):
             record[replicas, COMPONENTS] = (sizes > 0).sum(axis=1)
             record[replicas, LARGEST] = sizes.max(axis=1)
 
-    def _read(self, records: NDArray[np.int64]) -> KawasakiMeasurements:
+    def _read(self, records: Integers) -> KawasakiMeasurements:
         return KawasakiMeasurements(records, self.lattice, self.coupling)
 
     def _label(self, spins: Any, batch_axes: int, **how: Any) -> Any:
@@ -313,7 +314,7 @@ class Kawasaki(Simulated[KawasakiMeasurements]):
             raise ValueError("start has a lattice without spins of both kinds; none can exchange")
         return pack(xp, lattice, xp.ascontiguousarray(spins))
 
-    def _temperatures_of(self, temperature: Any, beta: Any) -> NDArray[np.float64]:
+    def _temperatures_of(self, temperature: Any, beta: Any) -> Floats:
         """Return a temperature for each replica: one of both is given, or neither."""
         if temperature is not None and beta is not None:
             raise ValueError("temperature and beta exclude each other; give one of them")
@@ -329,7 +330,7 @@ class Kawasaki(Simulated[KawasakiMeasurements]):
             raise ValueError(f"{name}={shown(given)} must be above 0, and finite")
         return numbers if beta is None else inverses
 
-    def _check_fractions(self, fraction: Any) -> NDArray[np.int64]:
+    def _check_fractions(self, fraction: Any) -> Integers:
         """Return how many spins of each replica are up."""
         fractions, sites = one_each("fraction", fraction, self.replicas), self.lattice.sites
         up = []

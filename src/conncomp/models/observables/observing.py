@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from conncomp._arguments import as_sequence, check_choice, shown
 from conncomp._arrays import on_host
@@ -16,7 +15,7 @@ from conncomp.models.observables.series import Observed
 from conncomp.models.observables.structure import Structure
 from conncomp.models.observables.vortices import Vortices
 from conncomp.models.observables.wrapping import Wrapping
-from conncomp.models.protocol import ModelUpdate
+from conncomp.models.protocol import Integers, ModelUpdate
 
 # By the name under which users ask for them. Made of a model, and whether clusters are measured,
 # each has `reader`, as `Observed` has it, and ``measure(record, field)``, which adds what it
@@ -54,15 +53,15 @@ class Watched:
         else:
             self._measure(record, lambda own: self._update(number, own))
 
-    def read(self, records: NDArray[np.int64]) -> Any:
+    def read(self, records: Integers) -> Any:
         """Return what was measured, of records of shape (rows, replicas, fields)."""
         return self.watched(self._update.read(records))
 
-    def present(self) -> NDArray[np.int64]:
+    def present(self) -> Integers:
         """Return a record of the present state, of each replica if there are several."""
         record = self.new_records(1)[0]
         self._measure(record, self._model._measure)
-        present: NDArray[np.int64] = on_host(record)
+        present: Integers = on_host(record)
         return present[0] if self._model._single else present
 
     def watched(self, series: Any) -> Any:

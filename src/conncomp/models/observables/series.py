@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,6 +9,7 @@ from numpy.typing import NDArray
 
 from conncomp.kernels.lattice import Lattice
 from conncomp.kernels.seams import MOST_ITEMS, MOST_LINKS
+from conncomp.models.protocol import Floats, Integers
 
 # Fields of records of models of spins, of int64.
 ACTIVE, CLUSTERS, LARGEST = 1, 2, 3
@@ -44,18 +44,18 @@ class Observed(NamedTuple):
 class ObservedSeries:
     """A series with `records`, and `observed`, what they have behind the fields of the model."""
 
-    records: NDArray[np.int64]
+    records: Integers
     lattice: Any
     clusters_measured: bool
     observed: tuple[Observed, ...]
 
     @property
-    def clusters(self) -> NDArray[np.int64]:
+    def clusters(self) -> Integers:
         """The number of clusters."""
         return self._of_clusters(CLUSTERS)
 
     @property
-    def largest_cluster(self) -> NDArray[np.int64]:
+    def largest_cluster(self) -> Integers:
         """The sites of the largest cluster."""
         return self._of_clusters(LARGEST)
 
@@ -65,12 +65,12 @@ class ObservedSeries:
         return self._of_windings("wraps")
 
     @property
-    def rank(self) -> NDArray[np.int64]:
+    def rank(self) -> Integers:
         """The largest rank of a cluster's windings; 1 is a ring or a helix, 2 a cross."""
         return self._of_windings("rank")
 
     @property
-    def structure(self) -> NDArray[np.float64]:
+    def structure(self) -> Floats:
         """The structure factor at the smallest wave vector along each axis, the last axis here.
 
         ``|sum of s exp(i k.r)|^2`` over the sites, of vectors the sum over components; of states,
@@ -80,18 +80,18 @@ class ObservedSeries:
         return self._observed("structure")
 
     @property
-    def improved_structure(self) -> NDArray[np.float64]:
+    def improved_structure(self) -> Floats:
         """The mean of `structure` over all states that these clusters could take.
 
         Update with ``observe="structure", clusters=True``.
         """
         return self._observed("improved_structure")
 
-    def told(self, records: NDArray[np.int64], beta: float) -> Any:
+    def told(self, records: Integers, beta: float) -> Any:
         """Return what some records say, those of one inverse temperature, for `summarise`."""
         raise NotImplementedError
 
-    def _of_clusters(self, number: int) -> NDArray[np.int64]:
+    def _of_clusters(self, number: int) -> Integers:
         if not self.clusters_measured:
             raise ValueError("clusters were not measured; update with clusters=True")
         return self.records[..., number]
@@ -115,7 +115,7 @@ class ObservedSeries:
         observed = [name for each in self.observed for name in each.reader.names]
         return {name: getattr(self, name) for name in [*names, *observed]}
 
-    def _estimates(self, squares: NDArray[np.float64]) -> dict[str, Any]:
+    def _estimates(self, squares: Floats) -> dict[str, Any]:
         """Return what a `Summary` has of what was observed, by name."""
         found: dict[str, Any] = {}
         for each in self.observed:
@@ -128,20 +128,16 @@ class ObservedSeries:
 EVENTS = ("axis", "any", "all", "cross")
 
 
-def wrapped_axes(bits: NDArray[np.int64], ndim: int) -> NDArray[np.bool_]:
+def wrapped_axes(bits: Integers, ndim: int) -> NDArray[np.bool_]:
     """Return along which axes, the last axis here, some cluster wraps, given a bit for each."""
     return np.asarray(bits[..., np.newaxis] >> np.arange(ndim) & 1, bool)
 
 
-def happens(event: str, wraps: NDArray[np.bool_], rank: NDArray[np.int64]) -> NDArray[Any]:
+def happens(event: str, wraps: NDArray[np.bool_], rank: Integers) -> NDArray[Any]:
     """Return whether an event happens; of "axis", along which share of the axes."""
-    events: dict[str, Callable[[], Any]] = {
-        "axis": lambda: wraps.mean(axis=-1),
-        "any": lambda: wraps.any(axis=-1),
-        "all": lambda: wraps.all(axis=-1),
-        "cross": lambda: rank == wraps.shape[-1],
-    }
-    return np.asarray(events[event]())
+    if event == "cross":
+        return np.asarray(rank == wraps.shape[-1])
+    return np.asarray(getattr(wraps, "mean" if event == "axis" else event)(axis=-1))
 
 
 def check_wrapping(lattice: Lattice, replicas: int) -> None:

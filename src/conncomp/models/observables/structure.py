@@ -150,7 +150,5 @@ class Factors:
             excess = [(self.sites * square / each - 1) / unit**2 for each, unit in pairs]
             return np.sqrt(sum(excess) / len(excess))
 
-        return {
-            "correlation_length": (partial(root, steps), *means),
-            "correlation_ratio": (partial(root, steps * extents), *means),
-        }
+        units = {"correlation_length": steps, "correlation_ratio": steps * extents}
+        return {name: (partial(root, each), *means) for name, each in units.items()}

@@ -18,6 +18,7 @@ from conncomp.kernels.lattice import Lattice, unpack_planes
 from conncomp.models.observables.clusters import label_on_edges
 from conncomp.models.observables.series import EVENTS, add_wrapping, happens, wrapped_axes
 from conncomp.models.percolation.lattices import BALANCE, SQUARE, Geometry, crossing_at_threshold
+from conncomp.models.protocol import Floats, Integers
 from conncomp.models.statistics.estimates import Estimate
 
 # The fields of a record, of int64: those of ``kernels/core/percolation.h``.
@@ -69,7 +70,7 @@ class PercolationMeasurements:
         The name of the lattice.
     """
 
-    records: NDArray[np.int64]
+    records: Integers
     lattice: Lattice | CellLattice
     kind: str = "site"
     geometry: str = SQUARE
@@ -141,39 +142,39 @@ class PercolationMeasurements:
         return self.lattice.bonds if self.kind == "bond" else self.lattice.sites
 
     @property
-    def occupied(self) -> NDArray[np.int64]:
+    def occupied(self) -> Integers:
         """How many sites, or bonds, are there."""
         return self.records[..., ELEMENTS]
 
     @property
-    def clusters(self) -> NDArray[np.int64]:
+    def clusters(self) -> Integers:
         """The number of clusters; of bonds, those of single sites among them."""
         return self.records[..., CLUSTERS]
 
     @property
-    def largest_cluster(self) -> NDArray[np.int64]:
+    def largest_cluster(self) -> Integers:
         """The sites of the largest cluster."""
         return self.records[..., LARGEST]
 
     @property
-    def squared_sizes(self) -> NDArray[np.float64]:
+    def squared_sizes(self) -> Floats:
         """The sum over clusters of the squares of their sizes."""
         limbs = self.records[..., SQUARES:AXES].astype(np.float64)
         return np.asarray(limbs @ np.ldexp(1.0, LIMB * np.arange(AXES - SQUARES)))
 
     @property
-    def mean_size(self) -> NDArray[np.float64]:
+    def mean_size(self) -> Floats:
         """The sum of squared sizes without the largest cluster, a site of the lattice."""
         squares = self.squared_sizes - self.largest_cluster.astype(float) ** 2
         return np.asarray(squares / self.lattice.sites)
 
     @property
-    def size_counts(self) -> NDArray[np.int64]:
+    def size_counts(self) -> Integers:
         """How many clusters have 2^k to 2^(k + 1) - 1 sites, for k from 0 to 40, the last axis."""
         return self.records[..., CLASSES:]
 
     @property
-    def cluster_numbers(self) -> NDArray[np.float64]:
+    def cluster_numbers(self) -> Floats:
         """n_s: clusters of s sites, a site of the lattice, as means over the classes of s."""
         sizes_of_class = np.ldexp(1.0, np.arange(SIZE_CLASSES))
         return self.size_counts / sizes_of_class / self.lattice.sites
@@ -184,12 +185,12 @@ class PercolationMeasurements:
         return wrapped_axes(self.records[..., AXES], self.lattice.ndim)
 
     @property
-    def rank(self) -> NDArray[np.int64]:
+    def rank(self) -> Integers:
         """The largest rank of a cluster's windings; 1 is a ring or a helix, 2 a cross."""
         return self.records[..., RANK]
 
 
-def _mean(values: NDArray[np.float64]) -> Estimate:
+def _mean(values: Floats) -> Estimate:
     error = values.std(ddof=1) / sqrt(values.size) if values.size > 1 else nan
     return Estimate(float(values.mean()), float(error))
 
@@ -212,7 +213,7 @@ def who_is_linked(cells: Lattice, geometry: Geometry) -> dict[str, Any]:
 
 def label_by_search(
     xp: Any, cells: Lattice, geometry: Geometry, there: Any, *, numbering: str
-) -> tuple[Any, NDArray[np.int64]]:
+) -> tuple[Any, Integers]:
     """Return labels of sites, and how many clusters each replica has, on any lattice.
 
     `there`, (planes, replicas, *shape), says which elements are; labels are of (replicas, *shape,
@@ -238,7 +239,7 @@ def label_by_search(
         numbers = xp.cumsum(is_root, axis=1)
         labels = xp.where(occupied, xp.take_along_axis(numbers, roots, 1), 0)
     shape = (*geometry.shape, per_cell) if per_cell > 1 else geometry.shape
-    counts: NDArray[np.int64] = on_host(is_root.sum(axis=1))
+    counts: Integers = on_host(is_root.sum(axis=1))
     return labels.reshape(replicas, *shape).astype(roots.dtype), counts
 
 

@@ -7,7 +7,7 @@ from math import nan, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from conncomp._arguments import as_number, check_choice, shown
 from conncomp._arrays import as_numpy
@@ -15,6 +15,7 @@ from conncomp.kernels.cells import CellLattice
 from conncomp.kernels.lattice import Lattice
 from conncomp.models.observables.series import EVENTS
 from conncomp.models.percolation.lattices import BALANCE, SQUARE, crossing_at_threshold
+from conncomp.models.protocol import Floats, Integers
 from conncomp.models.statistics.estimates import Estimate
 
 # What series have for each number of elements.
@@ -62,9 +63,9 @@ class PercolationSweep:
         As of `PercolationMeasurements`.
     """
 
-    series: NDArray[np.float64]
+    series: Floats
     numbers: range
-    first_wraps: NDArray[np.int64]
+    first_wraps: Integers
     lattice: Lattice | CellLattice
     kind: str
     geometry: str = SQUARE
@@ -80,21 +81,21 @@ class PercolationSweep:
         return self.lattice.bonds if self.kind == "bond" else self.lattice.sites
 
     @property
-    def clusters(self) -> NDArray[np.float64]:
+    def clusters(self) -> Floats:
         """The mean number of clusters for each n of `numbers`."""
         return self._mean(0)
 
     @property
-    def largest_cluster(self) -> NDArray[np.float64]:
+    def largest_cluster(self) -> Floats:
         """The mean number of sites of the largest cluster for each n of `numbers`."""
         return self._mean(1)
 
     @property
-    def squared_sizes(self) -> NDArray[np.float64]:
+    def squared_sizes(self) -> Floats:
         """The mean of the sum of squared sizes for each n of `numbers`."""
         return self._mean(3)
 
-    def first(self, event: str, axis: int | None = None) -> NDArray[np.int64]:
+    def first(self, event: str, axis: int | None = None) -> Integers:
         """Return of each run the n at which the lattice first wraps; elements + 1 if it never does.
 
         Parameters
@@ -120,7 +121,7 @@ class PercolationSweep:
             raise ValueError(f"{wrong}; leave one out")
         check_choice("axis", 0 if axis is None else axis, tuple(range(self.lattice.ndim)))
 
-    def wrapped(self, event: str, axis: int | None = None) -> NDArray[np.float64]:
+    def wrapped(self, event: str, axis: int | None = None) -> Floats:
         """Return the share of runs that have wrapped, for n = 0 ... elements; see `first`."""
         first = np.bincount(self.first(event, axis), minlength=self.elements + 2)
         return np.cumsum(first[:-1]) / self.runs
@@ -163,7 +164,7 @@ class PercolationSweep:
         sites = self.lattice.sites
         number, largest, largest_squared, squares = np.moveaxis(rows / sites, -1, 0)
 
-        def estimate(of_batches: NDArray[np.float64]) -> Estimate:
+        def estimate(of_batches: Floats) -> Estimate:
             value = np.average(of_batches, axis=1, weights=runs[:, 0])
             spread = ((of_batches - value[:, np.newaxis]) ** 2).sum(axis=1)
             error = np.sqrt(spread / (batches * (batches - 1) or nan))
@@ -173,9 +174,9 @@ class PercolationSweep:
         return SweepEstimates(probabilities[()], *map(estimate, each))
 
     def wrapping(self, p: ArrayLike, event: str = "axis", axis: int | None = None) -> Estimate:
-        """Return the probability that the lattice wraps, an `Estimate` of the shape of `p`.
+        """Return the probability that the lattice wraps, an `Estimate` of the shape of ``p``.
 
-        The error is from the spread of runs, NaN of one. `event` and `axis` are as of `first`.
+        The error is from the spread of runs, NaN of one. Other arguments are those of `first`.
         """
         probabilities = _check_probabilities(p)
         first = self.first(event, axis)
@@ -235,7 +236,7 @@ class PercolationSweep:
         error = self._wrapping(first, high)[1]
         return Estimate(high, error / self._slope(first, high))
 
-    def _wrapping(self, first: NDArray[np.int64], p: float) -> tuple[float, float]:
+    def _wrapping(self, first: Integers, p: float) -> tuple[float, float]:
         begin, weights = binomial(self.elements, p)
         # The probability of so many elements or more, for `first` from begin on.
         upper = np.append(np.cumsum(weights[::-1])[::-1], 0.0)
@@ -243,14 +244,14 @@ class PercolationSweep:
         error = each.std(ddof=1) / sqrt(self.runs) if self.runs > 1 else nan
         return float(each.mean()), float(error)
 
-    def _slope(self, first: NDArray[np.int64], p: float) -> float:
+    def _slope(self, first: Integers, p: float) -> float:
         """Return by how much it rises with p: N P(n of N or more)' is N P(n - 1 of N - 1)."""
         begin, weights = binomial(self.elements - 1, p)
         padded = np.concatenate([[0.0], weights, [0.0]])
         each = padded[np.clip(first - begin, 0, len(weights) + 1)]
         return float(each.mean()) * self.elements
 
-    def _mean(self, field: int) -> NDArray[np.float64]:
+    def _mean(self, field: int) -> Floats:
         return np.asarray(self.series[..., field].sum(axis=0) / self.runs)
 
 
@@ -264,7 +265,7 @@ def check_interval(name: str, value: Any) -> tuple[float, float]:
     return float(ends[0]), float(ends[1])
 
 
-def _check_probabilities(p: ArrayLike) -> NDArray[np.float64]:
+def _check_probabilities(p: ArrayLike) -> Floats:
     given = np.asarray(as_number("p", p)) if np.isscalar(p) else as_numpy(p, "p")
     if given.dtype.kind not in "iuf":
         raise TypeError(f"p={shown(p)} must be a number, or an array of numbers")
@@ -274,7 +275,7 @@ def _check_probabilities(p: ArrayLike) -> NDArray[np.float64]:
     return probabilities
 
 
-def _shaped(value: Any, error: Any, like: NDArray[np.float64]) -> Estimate:
+def _shaped(value: Any, error: Any, like: Floats) -> Estimate:
     if like.ndim == 0:
         return Estimate(float(value[0]), float(error[0]))
     return Estimate(value.reshape(like.shape), error.reshape(like.shape))
@@ -284,7 +285,7 @@ def _shaped(value: Any, error: Any, like: NDArray[np.float64]) -> Estimate:
 TAIL, LEAST_TAIL = 12, 80
 
 
-def binomial(count: int, p: float) -> tuple[int, NDArray[np.float64]]:
+def binomial(count: int, p: float) -> tuple[int, Floats]:
     """Return the first number and binomial probabilities above 1e-30, by ratios of neighbours."""
     if p in (0.0, 1.0):
         return int(count * p), np.ones(1)

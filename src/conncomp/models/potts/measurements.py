@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from conncomp.kernels.edges import WHOLE, EdgeBonds
 from conncomp.models.observables.series import ACTIVE, Observed, ObservedSeries, wrapped_axes
+from conncomp.models.protocol import Floats, Integers
 from conncomp.models.statistics.summaries import Told
 
 # The fields of a record, of int64: see `Measurements`. Sums of powers of sizes are limbs of 32
@@ -42,7 +43,7 @@ class Measurements(ObservedSeries):
         What else was measured, by ``observe=`` of an update, and where it is in the records.
     """
 
-    records: NDArray[np.int64]
+    records: Integers
     lattice: Any
     coupling: float
     clusters_measured: bool
@@ -70,7 +71,7 @@ class Measurements(ObservedSeries):
         return self._by_name(names)
 
     @property
-    def satisfied_bonds(self) -> NDArray[np.int64]:
+    def satisfied_bonds(self) -> Integers:
         """The number of bonds between equal spins, of one coupling and no field."""
         if not isinstance(self.lattice, EdgeBonds):
             return self.records[..., SATISFIED]
@@ -82,7 +83,7 @@ class Measurements(ObservedSeries):
         return self.records[..., SATISFIED] // WHOLE
 
     @property
-    def active_bonds(self) -> NDArray[np.int64]:
+    def active_bonds(self) -> Integers:
         """The number of bonds that connect clusters; its mean is p times that of satisfied ones."""
         if not self.bonds_measured:
             raise ValueError(
@@ -92,12 +93,12 @@ class Measurements(ObservedSeries):
         return self.records[..., ACTIVE]
 
     @property
-    def state_counts(self) -> NDArray[np.int64]:
+    def state_counts(self) -> Integers:
         """The number of sites in each state, along the last axis."""
         return self.records[..., COUNTS : COUNTS + self.lattice.states]
 
     @property
-    def energy(self) -> NDArray[np.float64]:
+    def energy(self) -> Floats:
         """The energy of the whole lattice, minus what satisfied bonds and fields have."""
         if not isinstance(self.lattice, EdgeBonds):
             return np.asarray(-self.coupling * self.satisfied_bonds, np.float64)
@@ -105,7 +106,7 @@ class Measurements(ObservedSeries):
         return np.asarray(0.0 - self.coupling / WHOLE * satisfied, np.float64)  # 0, not -0
 
     @property
-    def magnetisation(self) -> NDArray[np.float64]:
+    def magnetisation(self) -> Floats:
         """The magnetisation a site.
 
         For q = 2 that of the Ising model, from -1 to 1: state 0 is spin up. For more states
@@ -117,24 +118,24 @@ class Measurements(ObservedSeries):
         return np.asarray((q * counts.max(axis=-1) / sites - 1) / (q - 1), np.float64)
 
     @property
-    def squared_magnetisation(self) -> NDArray[np.float64]:
+    def squared_magnetisation(self) -> Floats:
         """m^2 = (q sum of rho^2 - 1)/(q - 1) over the shares rho of all states."""
         shares = self.state_counts / self.lattice.sites
         q = self.lattice.states
         return np.asarray((q * (shares**2).sum(axis=-1) - 1) / (q - 1), np.float64)
 
     @property
-    def fourth_magnetisation(self) -> NDArray[np.float64]:
+    def fourth_magnetisation(self) -> Floats:
         """The square of `squared_magnetisation`."""
         return self.squared_magnetisation**2
 
     @property
-    def improved_squared_magnetisation(self) -> NDArray[np.float64]:
+    def improved_squared_magnetisation(self) -> Floats:
         """The mean of `squared_magnetisation` over all states that these clusters could take."""
         return np.asarray(self._sizes(SQUARES, FOURTHS) / float(self.lattice.sites) ** 2)
 
     @property
-    def improved_fourth_magnetisation(self) -> NDArray[np.float64]:
+    def improved_fourth_magnetisation(self) -> Floats:
         """The same of `fourth_magnetisation`: [(q + 1) S_2^2 - 2 S_4]/(q - 1).
 
         S_k is the sum of the k-th powers of the sizes of clusters, as shares of the sites.
@@ -144,7 +145,7 @@ class Measurements(ObservedSeries):
         fourths = self._sizes(FOURTHS, WINDING_AXES) / sites**4
         return np.asarray(((q + 1) * squares**2 - 2 * fourths) / (q - 1))
 
-    def told(self, records: NDArray[np.int64], beta: float) -> Told:
+    def told(self, records: Integers, beta: float) -> Told:
         """Return what some of the records say of one inverse temperature, for `summarise`."""
         some = replace(self, records=records)
         squares = some.squared_magnetisation
@@ -164,7 +165,7 @@ class Measurements(ObservedSeries):
         axes, rank = self.records[..., WINDING_AXES], self.records[..., WINDING_RANK]
         return rank if name == "rank" else wrapped_axes(axes, self.lattice.ndim)
 
-    def _sizes(self, begin: int, end: int) -> NDArray[np.float64]:
+    def _sizes(self, begin: int, end: int) -> Floats:
         """Return a sum of powers of sizes from its limbs."""
         self._of_clusters(begin)
         limbs = self.records[..., begin:end].astype(np.float64)
@@ -188,7 +189,7 @@ class IsingMeasurements(Measurements):
     """
 
     @property
-    def energy(self) -> NDArray[np.float64]:
+    def energy(self) -> Floats:
         """The energy of the whole lattice: minus all J_ij s_i s_j, minus all h_i s_i."""
         if not isinstance(self.lattice, EdgeBonds):
             excess = 2 * self.satisfied_bonds - self.lattice.bonds

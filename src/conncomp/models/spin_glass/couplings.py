@@ -14,13 +14,12 @@ from conncomp.kernels.spin_glass import GlassReplicas, bits_of_samples, digits_o
 from conncomp.models._arguments import as_reals, finite_reals
 from conncomp.models._probabilities import level_probabilities, temperature_factors
 from conncomp.models.disorder import COUPLING, SAMPLE_SHIFT, Distribution, draw_numbers
+from conncomp.models.protocol import Floats, Integers
 
 FIELD_BITS = 30  # of the largest field, as an integer
 
 
-def draw_couplings(
-    lattice: Lattice, drawn: Distribution, seed: int, samples: range
-) -> NDArray[np.float64]:
+def draw_couplings(lattice: Lattice, drawn: Distribution, seed: int, samples: range) -> Floats:
     """Draw couplings, of shape (samples, axes, sites), by (site | sample, axis)."""
     couplings = np.empty((len(samples), lattice.ndim, lattice.sites))
     sites = np.arange(lattice.sites, dtype=np.uint64)
@@ -31,7 +30,7 @@ def draw_couplings(
     return couplings
 
 
-def check_array(name: str, given: Any, shape: tuple[int, ...], samples: int) -> NDArray[np.float64]:
+def check_array(name: str, given: Any, shape: tuple[int, ...], samples: int) -> Floats:
     """Return numbers of each sample, (samples, *shape), given for all or one each."""
     array = as_reals(name, given, "biuf")
     shapes = shape, (samples, *shape)
@@ -52,26 +51,24 @@ class Bonds(NamedTuple):
 
     couplings: NDArray[np.int32]
     fields: NDArray[np.int32] | None
-    exponents: NDArray[np.int64]
+    exponents: Integers
     magnitude: float | None
-    constant: NDArray[np.float64]
+    constant: Floats
 
     @property
-    def units(self) -> NDArray[np.float64]:
+    def units(self) -> Floats:
         """What 1 is worth, in each sample."""
         if self.magnitude is not None:
             return np.full(len(self.couplings), self.magnitude)
         return np.ldexp(1.0, -self.exponents)
 
     @property
-    def numbers(self) -> NDArray[np.int64]:
+    def numbers(self) -> Integers:
         """How many bonds each sample has."""
         return np.asarray(np.count_nonzero(self.couplings, axis=(1, 2)), np.int64)
 
 
-def as_bonds(
-    lattice: Lattice, couplings: NDArray[np.float64], fields: NDArray[np.float64] | None
-) -> Bonds:
+def as_bonds(lattice: Lattice, couplings: Floats, fields: Floats | None) -> Bonds:
     """Return couplings, (samples, axes, sites), and fields, (samples, sites), as they act."""
     samples = len(couplings)
     acting = couplings.copy()
@@ -101,7 +98,7 @@ def as_bonds(
     return Bonds(_rounded(acting, exponents), acts, exponents, None, constant)
 
 
-def _largest_fields(grid: NDArray[np.float64], fields: NDArray[np.float64] | None) -> Any:
+def _largest_fields(grid: Floats, fields: Floats | None) -> Any:
     """Return the largest field that a spin of each sample can be in."""
     total = np.zeros((len(grid), *grid.shape[2:]))
     for axis in range(grid.shape[1]):
@@ -111,7 +108,7 @@ def _largest_fields(grid: NDArray[np.float64], fields: NDArray[np.float64] | Non
     return (total if fields is None else total + np.abs(fields)).max(axis=1)
 
 
-def _rounded(numbers: NDArray[np.float64], exponents: NDArray[np.int64]) -> NDArray[np.int32]:
+def _rounded(numbers: Floats, exponents: Integers) -> NDArray[np.int32]:
     powers = exponents.reshape(-1, *(1,) * (numbers.ndim - 1))
     return np.rint(np.ldexp(numbers, powers)).astype(np.int32)
 
@@ -128,7 +125,7 @@ class Acting(NamedTuple):
         """Whether couplings are numbers."""
         return self.bonds.magnitude is None
 
-    def temperatures(self, betas: NDArray[np.float64], rule: str) -> NDArray[np.generic]:
+    def temperatures(self, betas: Floats, rule: str) -> NDArray[np.generic]:
         """Return inverse temperatures, one of each replica, as the kernels take them."""
         bonds, replicas = self.bonds, self.replicas
         if bonds.magnitude is None:

@@ -7,7 +7,7 @@ from math import pi, prod, sin
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from conncomp._arguments import check_range, shown
 from conncomp.models._arguments import (
@@ -18,6 +18,7 @@ from conncomp.models._arguments import (
     finite,
     real_numbers,
 )
+from conncomp.models.protocol import Floats
 from conncomp.models.spin_glass.pairs import Overlaps, as_overlaps
 from conncomp.models.spin_glass.rounds import GlassSeries
 from conncomp.models.statistics.estimates import (
@@ -220,7 +221,7 @@ def with_identities(
     ]
 
 
-def _of_samples(name: str, given: ArrayLike) -> NDArray[np.float64]:
+def _of_samples(name: str, given: ArrayLike) -> Floats:
     array = real_numbers(name, given)
     if array.ndim != 1 or len(array) < 2:
         raise ValueError(f"{name} has shape {array.shape}; it must be of two samples or more")
@@ -237,9 +238,9 @@ class OverlapDistribution(NamedTuple):
         P(q), of which the integral is 1, and the error of independent samples.
     """
 
-    edges: NDArray[np.float64]
-    density: NDArray[np.float64]
-    error: NDArray[np.float64]
+    edges: Floats
+    density: Floats
+    error: Floats
 
 
 def overlap_distribution(

@@ -24,7 +24,7 @@ from conncomp.models._arguments import (
 )
 from conncomp.models.base import Step, Thermal
 from conncomp.models.disorder import check_distribution
-from conncomp.models.protocol import ModelUpdate, make_updates
+from conncomp.models.protocol import Floats, Integers, ModelUpdate, make_updates
 from conncomp.models.spin_glass.couplings import (
     Acting,
     Bonds,
@@ -175,12 +175,12 @@ class SpinGlass(Thermal[GlassMeasurements]):
         self._words = self._first_words(start)
 
     @property
-    def sample(self) -> NDArray[np.int64]:
+    def sample(self) -> Integers:
         """The number of each replica's sample, 0 for the first one here."""
         return np.repeat(np.arange(self.samples), self.replicas // self.samples)
 
     @property
-    def couplings(self) -> NDArray[np.float64]:
+    def couplings(self) -> Floats:
         """The couplings that act, as rounded, of shape ``(samples, ndim, *shape)``."""
         bonds, lattice = self._bonds, self.lattice
         values = bonds.couplings * bonds.units[:, None, None]
@@ -336,21 +336,21 @@ class SpinGlass(Thermal[GlassMeasurements]):
     def _measure(self, record: Any) -> None:
         self._engine.count(self._words, record)
 
-    def _read(self, records: NDArray[np.int64]) -> GlassMeasurements:
+    def _read(self, records: Integers) -> GlassMeasurements:
         each = map(self._of_replicas, (self._energy_unit(), self._energy_offset()))
         return GlassMeasurements(records, self.lattice, *each)
 
-    def _energy_unit(self) -> NDArray[np.float64]:
+    def _energy_unit(self) -> Floats:
         """Return what a replica's record is multiplied by in the energy."""
         units = self._bonds.units[self.sample]
         return -units if self._bonds.magnitude is None else 2 * units
 
-    def _energy_offset(self) -> NDArray[np.float64]:
+    def _energy_offset(self) -> Floats:
         bonds = self._bonds
         satisfied = 0 if bonds.magnitude is None else bonds.numbers * bonds.units
         return (bonds.constant - satisfied)[self.sample]
 
-    def _ladders(self) -> NDArray[np.int64]:
+    def _ladders(self) -> Integers:
         """Return the replicas of each sample and copy, of ascending beta."""
         numbers = np.arange(self.replicas).reshape(self.samples, -1, self.copies)
         ladders = np.ascontiguousarray(numbers.swapaxes(1, 2)).reshape(-1, numbers.shape[1])
@@ -359,9 +359,7 @@ class SpinGlass(Thermal[GlassMeasurements]):
         _check_ladders(self._betas[ordered])
         return ordered
 
-    def _read_in_order(
-        self, records: NDArray[np.int64], ladders: NDArray[np.int64]
-    ) -> GlassMeasurements:
+    def _read_in_order(self, records: Integers, ladders: Integers) -> GlassMeasurements:
         order = ladders.reshape(-1)
         each = self._energy_unit()[order], self._energy_offset()[order]
         return GlassMeasurements(records, self.lattice, *each)
@@ -374,7 +372,7 @@ class SpinGlass(Thermal[GlassMeasurements]):
             )
         return pairs
 
-    def _make_bonds(self, given: Any, field: Any) -> tuple[Bonds, NDArray[np.float64] | None]:
+    def _make_bonds(self, given: Any, field: Any) -> tuple[Bonds, Floats | None]:
         lattice, samples = self.lattice, self.samples
         what = f"the couplings of {samples} samples of shape={lattice.shape}"
         if self._drawn is None:
@@ -407,7 +405,7 @@ class SpinGlass(Thermal[GlassMeasurements]):
         return pack(xp, self._replicas_of, spins.reshape(self.replicas, -1))
 
 
-def _betas_of(beta: Any, temperature: Any) -> NDArray[np.float64]:
+def _betas_of(beta: Any, temperature: Any) -> Floats:
     """Return inverse temperatures: an array without axes if there is one for all."""
     if (beta is None) == (temperature is None):
         raise ValueError("beta or temperature must be given, and not both")
@@ -426,9 +424,7 @@ def _betas_of(beta: Any, temperature: Any) -> NDArray[np.float64]:
     return betas[0] if np.ndim(given) == 0 else betas
 
 
-def _spread(
-    betas: NDArray[np.float64], replicas: Any, samples: int, copies: int
-) -> NDArray[np.float64]:
+def _spread(betas: Floats, replicas: Any, samples: int, copies: int) -> Floats:
     """Return an inverse temperature for each replica."""
     made = samples * copies * betas.size
     wanted = made if replicas is None else replicas
@@ -447,7 +443,7 @@ def _spread(
     return np.tile(np.repeat(betas, copies), samples)
 
 
-def _check_ladders(betas: NDArray[np.float64]) -> None:
+def _check_ladders(betas: Floats) -> None:
     """Check inverse temperatures, a row of each ladder, in ascending order."""
     for ladder in betas:
         twice = ladder[1:][ladder[1:] == ladder[:-1]]

@@ -14,6 +14,7 @@ from conncomp._arrays import on_host
 from conncomp.generate.random import MASK, philox
 from conncomp.grid import label
 from conncomp.kernels.lattice import Lattice
+from conncomp.models.protocol import Floats
 from conncomp.models.spin_glass.couplings import Bonds
 
 # The purpose of random numbers, and where an index has the replica.
@@ -22,9 +23,7 @@ HOUDAYER, REPLICA_SHIFT = 27, 40
 SITES_TOGETHER = 1 << 26
 
 
-def pairs_of(
-    betas: NDArray[np.float64], given: NDArray[np.float64], samples: int
-) -> NDArray[np.int32]:
+def pairs_of(betas: Floats, given: Floats, samples: int) -> NDArray[np.int32]:
     """Return pairs of replicas with one sample and temperature, (pairs, 2).
 
     In the order of samples, then of temperatures as in `given`; of replicas with the same both, the
@@ -77,12 +76,12 @@ class Overlaps:
         ``|sum of q_i exp(2 pi i x / L)|^2 / N``, x along each axis: at the smallest wave vectors.
     """
 
-    beta: NDArray[np.float64]
+    beta: Floats
     sample: NDArray[np.int64]
     replicas: NDArray[np.int32]
-    overlap: NDArray[np.float64]
-    link_overlap: NDArray[np.float64]
-    structure: NDArray[np.float64]
+    overlap: Floats
+    link_overlap: Floats
+    structure: Floats
 
     def of_sample(self, number: int) -> Overlaps:
         """Return those of one sample, a number of `sample`.
@@ -121,7 +120,7 @@ def measure_overlaps(
     pairs: NDArray[np.int32],
     bonds: Bonds,
     per_sample: int,
-) -> tuple[NDArray[np.float64], ...]:
+) -> tuple[Floats, ...]:
     """Return overlap, link overlap and structure factors of pairs."""
     xp, shape, axes = engine.xp, lattice.shape, range(lattice.ndim)
     overlaps, links, structures = [], [], []

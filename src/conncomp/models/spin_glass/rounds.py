@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from conncomp._arrays import on_host
 from conncomp.kernels.lattice import Lattice
+from conncomp.models.protocol import Floats, Integers
 from conncomp.models.spin_glass.pairs import Overlaps
 from conncomp.models.tempering import LEVEL, exchange, places_as_given
 
@@ -36,18 +37,18 @@ class GlassMeasurements:
         The energy is the first number of a record, times `unit`, and `offset`.
     """
 
-    records: NDArray[np.int64]
+    records: Integers
     lattice: Lattice
     unit: Any
     offset: Any
 
     @property
-    def energy(self) -> NDArray[np.float64]:
+    def energy(self) -> Floats:
         """The energy of the whole lattice, -sum of J s s - sum of h s."""
         return np.asarray(self.records[..., ENERGY] * self.unit + self.offset, np.float64)
 
     @property
-    def magnetisation(self) -> NDArray[np.float64]:
+    def magnetisation(self) -> Floats:
         """The mean spin, from -1 to 1."""
         sites = self.lattice.sites
         return np.asarray((2 * self.records[..., UP] - sites) / sites, np.float64)
@@ -80,22 +81,22 @@ class GlassSeries(GlassMeasurements):
         Of each pair of copies; without pairs overlaps were not measured.
     """
 
-    beta: NDArray[np.float64]
-    pair_beta: NDArray[np.float64]
-    pair_sample: NDArray[np.int64]
+    beta: Floats
+    pair_beta: Floats
+    pair_sample: Integers
 
     @property
-    def overlap(self) -> NDArray[np.float64]:
+    def overlap(self) -> Floats:
         """The mean of q_i = s_i s_i' over the sites, for each pair."""
         return self._of_pairs(OVERLAP)
 
     @property
-    def link_overlap(self) -> NDArray[np.float64]:
+    def link_overlap(self) -> Floats:
         """The mean of q_i q_j over the bonds, for each pair."""
         return self._of_pairs(LINK)
 
     @property
-    def structure(self) -> NDArray[np.float64]:
+    def structure(self) -> Floats:
         """Structure factors at the smallest wave vectors, (rounds, pairs, ndim)."""
         axes = range(self.lattice.ndim)
         return np.stack([self._of_pairs(STRUCTURE + axis) for axis in axes], axis=-1)
@@ -114,7 +115,7 @@ class GlassSeries(GlassMeasurements):
             observables |= {name: getattr(self, name) for name in names}
         return observables
 
-    def _of_pairs(self, field: int) -> NDArray[np.float64]:
+    def _of_pairs(self, field: int) -> Floats:
         if not len(self.pair_beta):
             raise ValueError("overlaps were not measured; update with overlaps=True")
         numbers = np.ascontiguousarray(self.records[:, : len(self.pair_beta), field])
@@ -130,7 +131,7 @@ class GlassRound:
         self.options = {"houdayer": houdayer, "overlaps": overlaps, "tempering": tempering}
         self._places()
 
-    def new_records(self, n: int) -> NDArray[np.int64]:
+    def new_records(self, n: int) -> Integers:
         """Return records, all 0, in main memory."""
         fields = STRUCTURE + self._model.lattice.ndim if self._overlaps else FIELDS
         return np.zeros((n, self._model.replicas, fields), np.int64)
@@ -151,7 +152,7 @@ class GlassRound:
             model._words, model._new_words, model._betas, model.updates = before
             raise
 
-    def read(self, records: NDArray[np.int64]) -> GlassSeries:
+    def read(self, records: Integers) -> GlassSeries:
         """Return what was measured, of records of shape (rows, replicas, fields)."""
         model, places = self._model, self._places()
         pair_beta, pair_sample = np.zeros(0), np.zeros(0, np.int64)
@@ -162,7 +163,7 @@ class GlassRound:
         beta = model._betas[places]
         return GlassSeries(records, model.lattice, *of_places, beta, pair_beta, pair_sample)
 
-    def _places(self) -> NDArray[np.int64]:
+    def _places(self) -> Integers:
         """Return the replica of each place."""
         model = self._model
         ladders = model._ladders()[:, places_as_given(model)]
@@ -174,7 +175,7 @@ class GlassRound:
         self._model._measure(record)
         return record
 
-    def _measure(self, record: NDArray[np.int64]) -> None:
+    def _measure(self, record: Integers) -> None:
         record[:, :FIELDS] = on_host(self._counted())[self._places()]
         if not self._overlaps:
             return

@@ -29,7 +29,7 @@ from conncomp.models.observables.observing import observing
 from conncomp.models.observables.series import check_wrapping
 from conncomp.models.places import InGraph, OnLattice, digest_of
 from conncomp.models.potts.measurements import COUNTS, Measurements
-from conncomp.models.protocol import Measured, ModelUpdate, make_updates
+from conncomp.models.protocol import Integers, Measured, ModelUpdate, make_updates
 from conncomp.models.spins.updates import (
     LOCAL,
     ON_EDGES,
@@ -77,7 +77,7 @@ class SpinModel(Thermal[Measured]):
         return self._place.coordinates()
 
     @property
-    def edges(self) -> NDArray[np.int64]:
+    def edges(self) -> Integers:
         """The two sites of each bond, in C order of `spins`, shape (bonds, 2)."""
         return np.ascontiguousarray(self._place.ends().T, np.int64)
 
@@ -307,7 +307,7 @@ class SpinModel(Thermal[Measured]):
         """Return the present spins, their kind, and the lattice of rows that they lie in."""
 
     @abstractmethod
-    def _series(self, records: NDArray[np.int64], *measured: bool) -> Measured:
+    def _series(self, records: Integers, *measured: bool) -> Measured:
         """Return what was measured: clusters, bonds and wrapping, if they were."""
 
     def _described(self) -> dict[str, Any]:
@@ -332,7 +332,7 @@ class SpinModel(Thermal[Measured]):
     def _measure(self, record: Any) -> None:
         self._engine.count(self._spins, record)
 
-    def _read(self, records: NDArray[np.int64]) -> Measured:
+    def _read(self, records: Integers) -> Measured:
         return self._series(records, False)
 
     def _edge_engine(self, bonds: EdgeBonds) -> Any:
@@ -423,7 +423,7 @@ class ClusterModel(SpinModel[Measurements]):
         check_words(self._words_lattice, self._new_spins.shape, words)
         return checked, placed(self._engine.xp, words.copy())
 
-    def _series(self, records: NDArray[np.int64], *measured: bool) -> Measurements:
+    def _series(self, records: Integers, *measured: bool) -> Measurements:
         strongest = float(self.coupling) if self._edges is None else self._edges.scale
         return self._series_class(records, self.lattice, strongest, *measured)
 

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from conncomp._arguments import as_integer, check_range, shown
 from conncomp._arrays import as_numpy, check_kind
 from conncomp.models._arguments import check_callable, finite, real_numbers
+from conncomp.models.protocol import Floats
 
 # A. D. Sokal's window: the autocorrelation function is summed up to so many times what it sums to.
 WINDOW = 6
@@ -134,7 +135,7 @@ def jackknife(
     return _jackknife(function, chains, rows // length, length)
 
 
-def _as_chains(name: str, series: ArrayLike) -> NDArray[np.float64]:
+def _as_chains(name: str, series: ArrayLike) -> Floats:
     given = as_numpy(series, name)
     check_kind(given, "biuf", series, name, "of numbers")
     values = given.astype(np.float64, copy=False)
@@ -145,7 +146,7 @@ def _as_chains(name: str, series: ArrayLike) -> NDArray[np.float64]:
     return values.reshape(len(values), -1)
 
 
-def _integrated_time(chains: list[NDArray[np.float64]]) -> float:
+def _integrated_time(chains: list[Floats]) -> float:
     """Return 1/2 + rho(1) + ... up to a window of WINDOW times that."""
     rows, lags = len(chains[0]), LEAST_LAGS
     while True:
@@ -157,7 +158,7 @@ def _integrated_time(chains: list[NDArray[np.float64]]) -> float:
         lags *= 8
 
 
-def _autocorrelations(chains: list[NDArray[np.float64]], lags: int) -> NDArray[np.float64]:
+def _autocorrelations(chains: list[Floats], lags: int) -> Floats:
     """Return rho(0), rho(1), ..., averaged over chains, by Fourier transforms of short pieces."""
     rows = len(chains[0])
     length = 1 << (min(rows, max(PIECE, 3 * lags)) + lags - 2).bit_length()
@@ -187,21 +188,19 @@ def fitting_bin_length(times: list[Estimate]) -> int:
     return max([1, *(ceil(BIN_TIMES * time) for time, _ in times if time > 0)])
 
 
-def _fitting_bins(chains: NDArray[np.float64], length: int) -> tuple[int, int]:
+def _fitting_bins(chains: Floats, length: int) -> tuple[int, int]:
     """Return how many bins a replica has, of `length` rows or fewer, and their length."""
     _, rows, replicas = chains.shape
     count = min(rows, max(rows // length, -(-LEAST_BINS // replicas)))
     return count, rows // count
 
 
-def _jackknife(
-    function: Callable[..., Any], chains: NDArray[np.float64], count: int, length: int
-) -> Estimate:
+def _jackknife(function: Callable[..., Any], chains: Floats, count: int, length: int) -> Estimate:
     """Do as `jackknife`, of (series, rows, replicas), in so many bins a replica of such length."""
     number, rows, replicas = chains.shape
     value = float(function(*chains.mean(axis=(1, 2))))
     kept = chains[:, rows - count * length :].reshape(number, count, length, replicas)
-    bins: NDArray[np.float64] = kept.mean(axis=2).reshape(number, -1)
+    bins: Floats = kept.mean(axis=2).reshape(number, -1)
     left = bins.shape[1] - 1
     if left < 1:
         return Estimate(value, nan)
@@ -222,9 +221,7 @@ def are_enough(rows: int, *times: Estimate) -> bool:
     return all(not max(0.5, time) * ENOUGH_TIMES > rows for time, _ in times)
 
 
-def doubts_of(
-    series: Mapping[str, NDArray[np.float64]], times: Mapping[str, Estimate]
-) -> tuple[str, ...]:
+def doubts_of(series: Mapping[str, Floats], times: Mapping[str, Estimate]) -> tuple[str, ...]:
     """Return what speaks against equilibrium, a sentence each.
 
     `series` are (rows,) or (rows, chains); `times` are the autocorrelation times, in rows, of those
@@ -249,9 +246,7 @@ def doubts_of(
     return tuple(doubts)
 
 
-def _drift(
-    chains: NDArray[np.float64], time: Estimate | None
-) -> tuple[int, float, float, float] | None:
+def _drift(chains: Floats, time: Estimate | None) -> tuple[int, float, float, float] | None:
     """Return where a mean begins that is apart from the last one, both means, and how far."""
     rows, number = chains.shape
     many = number >= MANY_CHAINS
@@ -293,8 +288,8 @@ class LogarithmicBins(NamedTuple):
 
     begin: NDArray[np.int64]
     end: NDArray[np.int64]
-    mean: NDArray[np.float64]
-    error: NDArray[np.float64]
+    mean: Floats
+    error: Floats
     equilibrated: bool
 
 
@@ -336,7 +331,7 @@ def logarithmic_bins(series: ArrayLike, *, agreeing: int = LEAST_AGREEING) -> Lo
     begins = np.append(0, ends[:-1])
     chains = np.array([values[a:b].mean(axis=0) for a, b in zip(begins, ends, strict=True)])
 
-    def error(of_chains: NDArray[np.float64]) -> NDArray[np.float64]:
+    def error(of_chains: Floats) -> Floats:
         return np.asarray(of_chains.std(axis=-1, ddof=1) / np.sqrt(chains.shape[1]))
 
     apart = chains[-least:-1] - chains[-1]

@@ -18,11 +18,12 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from conncomp._arguments import check_range, shown
 from conncomp._optional import optional
 from conncomp.models._arguments import as_numbers, check_callable, finite, real_numbers
+from conncomp.models.protocol import Floats
 
 # Of Gaussian energies, means between two runs are off by 2.1 errors, root mean square, where one
 # measurement is shared, and by 1.2 where four are.
@@ -42,10 +43,10 @@ class Reweighted(NamedTuple):
         small share of all, `beta` is too far away from the runs.
     """
 
-    beta: NDArray[np.float64]
-    value: NDArray[np.float64]
-    error: NDArray[np.float64]
-    effective: NDArray[np.float64]
+    beta: Floats
+    value: Floats
+    error: Floats
+    effective: Floats
 
 
 def reweight(
@@ -138,9 +139,7 @@ def reweight(
     return Reweighted(wanted, value, error, effective)
 
 
-def _free_energies(
-    energies: NDArray[np.float64], betas: NDArray[np.float64], near: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _free_energies(energies: Floats, betas: Floats, near: Floats) -> Floats:
     """Return beta times the free energy of each run, but for a constant, given what it is near."""
     mbar = _pymbar().MBAR(
         betas[:, None] * energies.T.reshape(-1),
@@ -166,9 +165,7 @@ def _pymbar() -> Any:
         logger.setLevel(level)
 
 
-def _near_free_energies(
-    energies: NDArray[np.float64], betas: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _near_free_energies(energies: Floats, betas: Floats) -> Floats:
     """Return free energies by which each run and those below have as many measurements as rows."""
     from scipy.optimize import brentq
     from scipy.special import expit
@@ -180,7 +177,7 @@ def _near_free_energies(
         own = -betas[run] * flat
         equal = (lower - own)[: k * rows]
 
-        def excess(free_energy: float, equal: NDArray[np.float64] = equal) -> float:
+        def excess(free_energy: float, equal: Floats = equal) -> float:
             return float(expit(free_energy - equal).sum()) - rows
 
         # At either end all or none are of the run, up to exp(-50).
@@ -189,9 +186,7 @@ def _near_free_energies(
     return free
 
 
-def _check_overlap(
-    energies: NDArray[np.float64], betas: NDArray[np.float64], free: NDArray[np.float64]
-) -> None:
+def _check_overlap(energies: Floats, betas: Floats, free: Floats) -> None:
     """Raise if runs at neighbouring inverse temperatures have too few energies in common."""
     order = np.argsort(betas, kind="stable")
     ordered = betas[order]
@@ -206,9 +201,7 @@ def _check_overlap(
         )
 
 
-def _check_exponents(
-    name: str, betas: NDArray[np.float64], given: ArrayLike, energies: NDArray[np.float64]
-) -> None:
+def _check_exponents(name: str, betas: Floats, given: ArrayLike, energies: Floats) -> None:
     """Raise if an inverse temperature times an energy is too large for an exponent."""
     largest, reach = abs(betas).max(initial=0), abs(energies).max()
     with np.errstate(over="ignore", invalid="ignore"):
@@ -223,12 +216,12 @@ def _check_exponents(
 
 def _means(
     function: Callable[..., Any],
-    values: NDArray[np.float64],
-    energies: NDArray[np.float64],
-    betas: NDArray[np.float64],
-    free: NDArray[np.float64],
-    wanted: NDArray[np.float64],
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    values: Floats,
+    energies: Floats,
+    betas: Floats,
+    free: Floats,
+    wanted: Floats,
+) -> tuple[Floats, Floats]:
     """Return the function of means at each wanted beta, and how many measurements count there."""
     flat = energies.reshape(-1)
     of_runs = free[:, None] - betas[:, None] * flat
@@ -241,14 +234,14 @@ def _means(
     return found, total**2 / (weights**2).sum(axis=1)
 
 
-def _as_runs(name: str, given: ArrayLike) -> NDArray[np.float64]:
+def _as_runs(name: str, given: ArrayLike) -> Floats:
     array = real_numbers(name, given, "biuf")
     if array.ndim not in (1, 2) or array.size == 0:
         raise ValueError(f"{name} has shape {array.shape}; it must be (rows,) or (rows, runs)")
     return finite(name, array).reshape(len(array), -1)
 
 
-def _betas(name: str, given: ArrayLike) -> NDArray[np.float64]:
+def _betas(name: str, given: ArrayLike) -> Floats:
     betas = as_numbers(name, given).reshape(-1)
     if not np.isfinite(betas).all():
         raise ValueError(f"{name}={shown(given)} must be finite")

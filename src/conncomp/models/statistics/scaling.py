@@ -16,10 +16,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.polynomial import chebyshev
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from conncomp._arguments import as_number, check_range, shown
 from conncomp.models._arguments import check_finite, check_positive, finite, real_numbers
+from conncomp.models.protocol import Floats
 from conncomp.models.statistics.estimates import Estimate
 
 REDRAWN = 200  # curves, of which the spread is an error
@@ -64,7 +65,7 @@ class Collapse:
     chi_squared: float
     freedom: int
 
-    def scale(self, size: float, points: ArrayLike) -> NDArray[np.float64]:
+    def scale(self, size: float, points: ArrayLike) -> Floats:
         """Return points of a size, shape (n, 3), on the one curve: L**-b y over scaled x."""
         given = as_points("points", points)
         values = self.critical.value, 1 / self.nu.value, self.exponent.value
@@ -136,12 +137,7 @@ def crossing(curves: Any, *, degree: int = 2, seed: int = 0) -> list[Crossing]:
 
 
 def collapse(
-    curves: Any,
-    *,
-    critical: float,
-    nu: float = 1.0,
-    exponent: float | None = None,
-    degree: int = 4,
+    curves: Any, *, critical: float, nu: float = 1.0, exponent: float | None = None, degree: int = 4
 ) -> Collapse:
     """Return the best `Collapse`, y = L**b f((x - x_c) L**(1/nu)), of curves of all sizes L.
 
@@ -193,7 +189,7 @@ def collapse(
     points = np.concatenate(list(checked.values()))
     units = np.array([np.ptp(points[:, 0]) or 1.0, 1.0, 1.0])[: len(first)]
 
-    def residuals(scaled: NDArray[np.float64]) -> NDArray[np.float64]:
+    def residuals(scaled: Floats) -> Floats:
         return _residuals(checked, scaled * units, order)
 
     if not np.isfinite(residuals(np.array(first) / units)).all():
@@ -214,8 +210,8 @@ def collapse(
 
 
 def _scaled(
-    size: float, points: NDArray[np.float64], critical: float, inverse_nu: float, exponent: float
-) -> NDArray[np.float64]:
+    size: float, points: Floats, critical: float, inverse_nu: float, exponent: float
+) -> Floats:
     """Return points in scaled variables, not finite where float64 has no room for them."""
     length = np.float64(size)  # of a float, a power that is too large is an error
     with np.errstate(over="ignore", invalid="ignore"):
@@ -224,20 +220,20 @@ def _scaled(
         return np.stack([x, points[:, 1] * unit, points[:, 2] * unit], axis=1)
 
 
-def _residuals(curves: Curves, values: NDArray[np.float64], order: int) -> NDArray[np.float64]:
+def _residuals(curves: Curves, values: Floats, order: int) -> Floats:
     """Return what is left of each point in units of its error, f being the best one."""
     critical, inverse_nu, exponent = (*values.tolist(), 0.0)[:3]
     each = [_scaled(size, p, critical, inverse_nu, exponent) for size, p in curves.items()]
     scaled = np.concatenate(each)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        left: NDArray[np.float64] = scaled[:, 1] / scaled[:, 2]
+        left: Floats = scaled[:, 1] / scaled[:, 2]
     if not np.isfinite(scaled).all() or not np.isfinite(left).all():
         return np.full_like(left, np.inf)
     basis = _basis(scaled[:, 0], order) / scaled[:, 2:]
     return np.asarray(left - basis @ np.linalg.lstsq(basis, left, rcond=None)[0])
 
 
-def _errors(derivatives: NDArray[np.float64], signal: float) -> NDArray[np.float64]:
+def _errors(derivatives: Floats, signal: float) -> Floats:
     """Return errors of parameters; infinite of those that can vary while residuals stay."""
     _, singular, directions = np.linalg.svd(derivatives, full_matrices=False)
     vain = singular <= NEGLIGIBLE * max(float(singular[0]), signal)
@@ -247,19 +243,14 @@ def _errors(derivatives: NDArray[np.float64], signal: float) -> NDArray[np.float
     return np.asarray(errors)
 
 
-def _basis(x: NDArray[np.float64], order: int) -> NDArray[np.float64]:
+def _basis(x: Floats, order: int) -> Floats:
     """Return Chebyshev polynomials of x, mapped to [-1, 1], as columns."""
     low, high = x.min(), x.max()
     middle, half = (low + high) / 2, (high - low) / 2 or 1.0
     return np.asarray(chebyshev.chebvander((x - middle) / half, order))
 
 
-def _where_lies(
-    points: NDArray[np.float64],
-    others: NDArray[np.float64],
-    sizes: tuple[float, float],
-    order: int,
-) -> NDArray[np.float64]:
+def _where_lies(points: Floats, others: Floats, sizes: tuple[float, float], order: int) -> Floats:
     """Return the points of a curve between the first and the last x of another one."""
     low, high = others[0, 0], others[-1, 0]
     rounding = 1e-9 * (high - low)  # such as of the same x, reckoned in two ways
@@ -274,9 +265,7 @@ def _where_lies(
     return np.asarray(points[inside])
 
 
-def _roots(
-    first: NDArray[np.float64], second: NDArray[np.float64], low: float, high: float
-) -> NDArray[np.float64]:
+def _roots(first: Floats, second: Floats, low: float, high: float) -> Floats:
     """Return where fits to two curves cross, x and y, a row for each, NaN if they do not."""
     found = np.full((len(first), 2), np.nan)
     for k, (one, other) in enumerate(zip(first, second, strict=True)):
@@ -290,9 +279,7 @@ def _roots(
     return found
 
 
-def _fits(
-    points: NDArray[np.float64], low: float, high: float, order: int, rng: np.random.Generator
-) -> NDArray[np.float64]:
+def _fits(points: Floats, low: float, high: float, order: int, rng: np.random.Generator) -> Floats:
     """Return Chebyshev coefficients on [low, high] of a curve and of curves drawn anew, in rows."""
     x, y, errors = points.T
     basis = chebyshev.chebvander((2 * x - low - high) / (high - low), order)
@@ -301,7 +288,7 @@ def _fits(
     return np.asarray(np.concatenate([y[None], drawn]) @ of_values.T)
 
 
-Curves = dict[float, NDArray[np.float64]]
+Curves = dict[float, Floats]
 
 
 def as_curves(curves: Any, least: int) -> Curves:
@@ -323,7 +310,7 @@ def as_curves(curves: Any, least: int) -> Curves:
     return dict(sorted(zip(sizes, points, strict=True), key=itemgetter(0)))
 
 
-def as_points(name: str, given: Any) -> NDArray[np.float64]:
+def as_points(name: str, given: Any) -> Floats:
     """Return points as rows of x, y and error, in the order in which they are given."""
     array = real_numbers(name, given)
     if array.ndim != 2 or array.shape[1] != 3:
@@ -331,7 +318,7 @@ def as_points(name: str, given: Any) -> NDArray[np.float64]:
     return finite(name, array)
 
 
-def _points(name: str, given: Any, least: int) -> NDArray[np.float64]:
+def _points(name: str, given: Any, least: int) -> Floats:
     points = as_points(name, given)
     if len(points) < least:
         raise ValueError(f"{name} has {len(points)} points; there must be {least} or more")

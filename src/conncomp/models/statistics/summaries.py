@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from conncomp._arguments import check_range, shown
 from conncomp.models._arguments import as_numbers, distinct
 from conncomp.models.observables.series import EVENTS, ObservedSeries, happens
-from conncomp.models.protocol import MOST_UPDATES
+from conncomp.models.protocol import MOST_UPDATES, Floats
 from conncomp.models.statistics.estimates import (
     Estimate,
     are_enough,
@@ -112,11 +112,11 @@ class Told(NamedTuple):
     `wrapping` is along which axes, and in which rank.
     """
 
-    energy: NDArray[np.float64]
-    magnitude: NDArray[np.float64]
-    squares: NDArray[np.float64]
-    moments: tuple[NDArray[np.float64], NDArray[np.float64]]
-    improved: NDArray[np.float64]
+    energy: Floats
+    magnitude: Floats
+    squares: Floats
+    moments: tuple[Floats, Floats]
+    improved: Floats
     components: int | None
     others: dict[str, tuple[Any, ...]]
     wrapping: tuple[NDArray[Any], NDArray[Any]] | None

@@ -13,6 +13,7 @@ from conncomp.kernels.edges import EdgeBonds
 from conncomp.kernels.lattice import MOST_AXES
 from conncomp.models.observables.series import ACTIVE, CLUSTERS, Observed, ObservedSeries
 from conncomp.models.potts.measurements import COUNTS, LIMB
+from conncomp.models.protocol import Floats, Integers
 from conncomp.models.statistics.summaries import Told
 
 # Of the squares of clusters' sums, which are rounded to 2**-16.
@@ -43,7 +44,7 @@ class VectorMeasurements(ObservedSeries):
         What else was measured, by ``observe=`` of an update, and where it is in the records.
     """
 
-    records: NDArray[np.int64]
+    records: Integers
     lattice: Any
     kind: Any
     coupling: float
@@ -67,24 +68,24 @@ class VectorMeasurements(ObservedSeries):
         return self._by_name(names)
 
     @property
-    def energy(self) -> NDArray[np.float64]:
+    def energy(self) -> Floats:
         """The energy of the whole lattice, -J sum of s_i . s_j over bonds."""
         return -self.coupling * self._sums(of.ENERGY)
 
     @property
-    def magnetisation(self) -> NDArray[np.float64]:
+    def magnetisation(self) -> Floats:
         """The mean spin, a vector along the last axis."""
         first = COUNTS if isinstance(self.lattice, EdgeBonds) else of.MAGNETISATION
         sums = self._sums(slice(first, first + self.kind.components))
         return np.asarray(sums / self.lattice.sites)
 
     @property
-    def squared_magnetisation(self) -> NDArray[np.float64]:
+    def squared_magnetisation(self) -> Floats:
         """The square of the mean spin."""
         return np.asarray((self.magnetisation**2).sum(axis=-1), np.float64)
 
     @property
-    def helicity_modulus(self) -> NDArray[np.float64]:
+    def helicity_modulus(self) -> Floats:
         """The helicity modulus along each axis, the last axis here, as a mean over updates.
 
         It is how much free energy a slow twist takes: of spins of n components and of the currents
@@ -106,19 +107,19 @@ class VectorMeasurements(ObservedSeries):
         return np.asarray(bent / self.lattice.sites, np.float64)
 
     @property
-    def vortices(self) -> NDArray[np.int64]:
+    def vortices(self) -> Integers:
         """The number of plaquettes around which angles turn, either way."""
         if not self._has_vortices:
             return self._observed("vortices")
         return self.records[..., of.VORTICES]
 
     @property
-    def active_bonds(self) -> NDArray[np.int64]:
+    def active_bonds(self) -> Integers:
         """The number of bonds that connect clusters."""
         return self._of_clusters(ACTIVE)
 
     @property
-    def improved_squared_magnetisation(self) -> NDArray[np.float64]:
+    def improved_squared_magnetisation(self) -> Floats:
         """The mean of `squared_magnetisation` over all states of these clusters, and all mirrors.
 
         The number of components times the sum of the squares of clusters' projections on this
@@ -132,7 +133,7 @@ class VectorMeasurements(ObservedSeries):
         squares = limbs @ np.ldexp(1.0, LIMB * np.arange(limbs.shape[-1]) - _SQUARED_BITS)
         return np.asarray(self.kind.components * squares / float(self.lattice.sites) ** 2)
 
-    def told(self, records: NDArray[np.int64], beta: float) -> Told:
+    def told(self, records: Integers, beta: float) -> Told:
         """Return what some of the records say of one inverse temperature, for `summarise`."""
         some, sites = replace(self, records=records, beta=beta), self.lattice.sites
         squares, known = some.squared_magnetisation, some.observables()
@@ -150,5 +151,5 @@ class VectorMeasurements(ObservedSeries):
     def _has_vortices(self) -> bool:
         return bool(self.kind == of.ANGLE and self.lattice.ndim == 2)
 
-    def _sums(self, fields: Any) -> NDArray[np.float64]:
+    def _sums(self, fields: Any) -> Floats:
         return np.asarray(np.ldexp(self.records[..., fields].astype(np.float64), -of.MEASURE_BITS))

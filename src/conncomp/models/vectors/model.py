@@ -22,6 +22,7 @@ from conncomp.models._probabilities import MOST_STRENGTH, strengths_of
 from conncomp.models.lattices import UnitCell
 from conncomp.models.places import HYPERCUBIC, OnLattice
 from conncomp.models.potts.measurements import COUNTS
+from conncomp.models.protocol import Integers
 from conncomp.models.spins.model import SpinModel
 from conncomp.models.spins.updates import OF_VECTORS
 from conncomp.models.vectors.measurements import VectorMeasurements
@@ -137,15 +138,13 @@ class VectorModel(SpinModel[VectorMeasurements]):
             raise ValueError(f'{name}=True is for update="swendsen-wang", which draws all of them')
         super()._check_measures(update, clusters, wrapping)
 
-    def _series(self, records: NDArray[np.int64], *measured: bool) -> VectorMeasurements:
+    def _series(self, records: Integers, *measured: bool) -> VectorMeasurements:
         return self._of_records(records, self.beta, measured[0])
 
     def _energy_unit(self) -> float:
         return -self._energy_scale / (1 << MEASURE_BITS)
 
-    def _read_in_order(
-        self, records: NDArray[np.int64], ladders: NDArray[np.int64]
-    ) -> VectorMeasurements:
+    def _read_in_order(self, records: Integers, ladders: Integers) -> VectorMeasurements:
         return self._of_records(records, self._betas[ladders[0]], False)
 
     def _are_spins(self, spins: NDArray[Any]) -> bool:
@@ -178,9 +177,7 @@ class VectorModel(SpinModel[VectorMeasurements]):
     def _all_bonds(self, fields: NDArray[np.float64] | None = None) -> EdgeBonds:
         return self._place.bonds(self.coupling, fields, self._states)
 
-    def _of_records(
-        self, records: NDArray[np.int64], beta: Any, clusters: bool
-    ) -> VectorMeasurements:
+    def _of_records(self, records: Integers, beta: Any, clusters: bool) -> VectorMeasurements:
         kind: Any = self._kind
         if self._edges is not None:
             kind = self._edge_kind._replace(components=self._components)
