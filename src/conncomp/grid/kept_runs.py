@@ -1,4 +1,4 @@
-"""Runs of an array on the CPU, of which labels are written later: drives ``kept_runs.h``."""
+"""Runs of an array on the CPU, of which labels are written later: drives ``runs.h``."""
 
 from __future__ import annotations
 

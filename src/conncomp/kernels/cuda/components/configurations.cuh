@@ -1,6 +1,6 @@
 // Euler numbers, intercepts and borders of components, by patterns of elements, on the GPU.
 //
-// What: as cpu/components/configurations.h and borders.h. How: a thread looks at the 2 x 2 (x 2) elements
+// What: as cpu/components/borders.h. How: a thread looks at the 2 x 2 (x 2) elements
 // around a corner, and where these are not all alike adds the weights of each component's pattern, from a
 // table (core/configurations.h); or at an element, and where it is of a border at the borders around it. What
 // lies outside is like background. Labels are read again by each neighbour: whoever changes them meanwhile

@@ -313,11 +313,11 @@ __global__ void __launch_bounds__(kIntensityThreads)
   }
 }
 
-// Quantiles of the values of an image within components, as cpu/components/spread.h. list_keys lists the keys
-// of the values of each component together, in any order, with the number of the component above the key, or
-// beside it where a key has 64 bits; the host has them sorted, and write_quantiles looks at the places. Cost:
-// values read once, and a sort. Memory: 8 bytes an element of components, or 16, and those of the sort.
-// Where the keys of values go, and those of the next run of each component.
+// Quantiles of the values of an image within components, as cpu/components/moments.h. list_keys lists the
+// keys of the values of each component together, in any order, with the number of the component above the
+// key, or beside it where a key has 64 bits; the host has them sorted, and write_quantiles looks at the
+// places. Cost: values read once, and a sort. Memory: 8 bytes an element of components, or 16, and those of
+// the sort. Where the keys of values go, and those of the next run of each component.
 template <class Value>
 struct KeyList {
   static constexpr bool kIsPacked = sizeof(Value) < 8;
