@@ -11,11 +11,9 @@
 #include <vector>
 
 #include "cpu/components/borders.h"
-#include "cpu/components/configurations.h"
 #include "cpu/components/enclosed.h"
 #include "cpu/components/hulls.h"
 #include "cpu/components/moments.h"
-#include "cpu/components/spread.h"
 #include "cpu/core/parallel.h"
 #include "random_cases.h"
 

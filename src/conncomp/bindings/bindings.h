@@ -1,5 +1,4 @@
-// What the files of this folder share: nanobind with all converters, so that each file converts a type alike;
-// arrays as arguments and results; what each file adds to the module. Arguments arrive checked by Python.
+// nanobind with all converters, alike in each file; arrays as arguments and results. Python checks arguments.
 #pragma once
 
 #include <nanobind/ndarray.h>
@@ -109,7 +108,6 @@ constexpr const char* kProcessName = "conncomp.Process";
 void define_arrays(nb::module_& m);
 void define_link_rules(nb::module_& m);
 void define_grid(nb::module_& m);
-void define_graph(nb::module_& m);
 void define_graph_papers(nb::module_& m);
 void define_strong(nb::module_& m);
 void define_forests(nb::module_& m);

@@ -2,11 +2,10 @@
 
 #include "bindings/labels.h"
 #include "cpu/components/borders.h"
-#include "cpu/components/configurations.h"
 #include "cpu/components/enclosed.h"
 #include "cpu/components/hulls.h"
 #include "cpu/components/intensities.h"
-#include "cpu/components/spread.h"
+#include "cpu/components/moments.h"
 
 namespace conncomp {
 
@@ -25,7 +24,6 @@ std::unique_ptr<ComponentRuns> list_runs(AnyVector labels, const std::vector<int
   return without_gil([&] { return std::make_unique<ComponentRuns>(items, rows_of(components)); });
 }
 
-// Runs as a GPU lists them, of labels of so many elements.
 std::unique_ptr<ComponentRuns> sort_runs(const std::vector<int64_t>& shape, int64_t elements,
                                          Vector<const int64_t> ends, Vector<const uint64_t> entries) {
   return without_gil([&] {
@@ -46,7 +44,6 @@ void configurations(AnyVector labels, const std::vector<int64_t>& shape, int64_t
   });
 }
 
-// The weights of all configurations, a row each, of two or three axes.
 template <int axes>
 nb::object weights() {
   static constexpr Configurations<axes> kTable{};
@@ -112,7 +109,6 @@ void quantiles(const ComponentRuns& runs, AnyVector values, const std::vector<do
   without_gil([&] { find_quantiles(runs, read, fractions, found.data()); });
 }
 
-// The indices of a component's elements, ascending.
 nb::object indices(const ComponentRuns& runs, int64_t row) {
   std::vector<int64_t> members;
   runs.for_each(row, [&](Run run) {
@@ -121,7 +117,6 @@ nb::object indices(const ComponentRuns& runs, int64_t row) {
   return give_away(std::move(members));
 }
 
-// The indices of the first and the last element of each line that a component has elements on.
 nb::object line_ends(const ComponentRuns& runs, int64_t row) {
   std::vector<int64_t> ends;
   int64_t last_line = -1;
@@ -166,8 +161,7 @@ void restore(ComponentRuns& runs,
   new (&runs) ComponentRuns(shape, {first.data(), first.size()}, {packed.data(), packed.size()});
 }
 
-// `components` are the labels that occur, ascending; sizes and boxes are those of Columns. Of the columns,
-// minima and maxima are of the type of the values, and sums of that of GivenSum.
+// `components` ascend; sizes and boxes are those of Columns; sums are of GivenSum, extremes of the values.
 bool intensities(AnyVector labels, const std::vector<int64_t>& shape, int64_t background, AnyVector values,
                  int bits, Vector<const int64_t> components, Vector<const int64_t> sizes,
                  Vector<const int64_t> boxes, FilledVector sums, Vector<double> means, FilledVector minima,

@@ -5,8 +5,6 @@
 #include "cpu/components/contacts.h"
 #include "cpu/components/distinct.h"
 #include "cpu/components/measures.h"
-#include "cpu/components/members.h"
-#include "cpu/components/spans.h"
 #include "cpu/components/surfaces.h"
 
 namespace conncomp {
@@ -51,7 +49,6 @@ std::unique_ptr<Measures> measure(AnyVector labels, const std::vector<int64_t>& 
   return without_gil([&] { return measure_labels(array, shape, rows, with_products); });
 }
 
-// Arrays have an entry, or as many as Columns says, for each component; that of covariances may be empty.
 void write_measures(const Measures& measures, Vector<int64_t> labels, Vector<int64_t> sizes,
                     Vector<int64_t> boxes, Vector<double> centroids, Vector<double> covariances) {
   double* const matrices = covariances.size() > 0 ? covariances.data() : nullptr;
@@ -59,7 +56,6 @@ void write_measures(const Measures& measures, Vector<int64_t> labels, Vector<int
       [&] { measures.write({labels.data(), sizes.data(), boxes.data(), centroids.data(), matrices}); });
 }
 
-// `components` are the labels that occur, ascending; `faces` has an entry for each and each axis.
 void faces(AnyVector labels, const std::vector<int64_t>& shape, int64_t background,
            Vector<const int64_t> components, Vector<int64_t> faces) {
   const LabelledItems items{label_array(labels, background), shape};
@@ -69,7 +65,6 @@ void faces(AnyVector labels, const std::vector<int64_t>& shape, int64_t backgrou
   });
 }
 
-// `shape` is that of an item; the table has an entry for each label below `rows` and each axis.
 void spans(AnyVector labels, const std::vector<int64_t>& shape, int64_t background, int64_t rows,
            Vector<bool> table) {
   const LabelledItems items{label_array(labels, background), shape};
@@ -132,7 +127,6 @@ std::unique_ptr<NumberedLabels> number(AnyVector labels, FilledVector numbers) {
   });
 }
 
-// `wanted` has an entry for each of the labels that differ; `numbers` are those that number_labels filled.
 void translate(const NumberedLabels& numbered, AnyVector wanted, FilledVector numbers) {
   with_integers(numbers, [&]<class Number>(Number* out) {
     with_entries<Number>(
@@ -140,7 +134,6 @@ void translate(const NumberedLabels& numbered, AnyVector wanted, FilledVector nu
   });
 }
 
-// The labels that differ, as words of their width.
 nb::object distinct(const NumberedLabels& numbered) {
   const auto give = [&]<class Word>(Word) {
     Buffer<Word> labels = without_gil([&] { return numbered.distinct<Word>(); });
@@ -161,7 +154,6 @@ std::unique_ptr<LabelContacts> contacts(Vector<const Label> labels, const std::v
       [&] { return std::make_unique<LabelContacts>(find_contacts(labels.data(), background, rows, grid)); });
 }
 
-// As weigh_contacts: `by_kind` has a number for each pair and kind, one pair after another.
 void weigh(Vector<const int64_t> by_kind, const std::vector<int64_t>& times, const std::vector<double>& face,
            Vector<int64_t> counts, Vector<double> areas) {
   without_gil([&] {

@@ -8,8 +8,7 @@
 
 namespace conncomp {
 
-// Calls body(rows). Code is compiled for pointers of int32 only where targets are of int32; elsewhere, and
-// unless `narrow`, pointers are copied as int64.
+// Calls body(rows), compiled for pointers of int32 only with such targets; else, unless `narrow`, as int64.
 decltype(auto) with_rows(const AnyVector& indptr, const AnyVector& indices, auto&& body, bool narrow = true) {
   if (indptr.size() == 0) throw nb::value_error("indptr has an entry more than there are vertices");
   const int64_t vertices = int64_t(indptr.size()) - 1, arcs = int64_t(indices.size());
@@ -30,7 +29,6 @@ decltype(auto) with_rows(const AnyVector& indptr, const AnyVector& indices, auto
   });
 }
 
-// Calls body(rows, labels), with a label for each row.
 decltype(auto) with_labelled_rows(const AnyVector& indptr, const AnyVector& indices, const auto& labels,
                                   auto&& body) {
   const auto with = [&]<class Pointer, class Vertex>(Rows<Pointer, Vertex> rows) -> decltype(auto) {

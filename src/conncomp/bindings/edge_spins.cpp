@@ -1,5 +1,4 @@
-// Models on any edges, and structure factors of spins. Arrays have the shapes that models/on_edges/cpu.py and
-// models/observables/structure.py give them, flattened.
+// Models on any edges, and structure factors. Arrays are as models/on_edges and observables have them, flat.
 #include "cpu/models/edge_spins.h"
 
 #include "bindings/bindings.h"
@@ -27,7 +26,6 @@ std::unique_ptr<const EdgeSpins> spins_of(const std::string& kind, const Lattice
   throw nb::value_error("there are no such spins");
 }
 
-// An engine with the arrays that it reads.
 struct HeldEdges {
   Numbers u, v;
   std::optional<Numbers> coupling, field;
@@ -43,7 +41,6 @@ struct HeldEdges {
                spins_of(kind, replicas.lattice)) {}
 };
 
-// What draws by temperatures and the table of logarithms.
 EdgeUpdate drawn_update(const void* spins, uint32_t step, Temperatures temperatures, Temperatures logarithm,
                         const Record& record) {
   return {spins,

@@ -1,7 +1,7 @@
 // Labels of arrays, by the default and by the papers' algorithms, and how components wrap around closed axes.
 
 #include "bindings/link_rules.h"
-#include "cpu/grid/kept_runs.h"
+#include "cpu/grid/runs.h"
 #include "cpu/grid/windings.h"
 #include "cpu/papers/tiles.h"
 
@@ -111,8 +111,7 @@ class ImageKind {
         strides_(std::move(strides)),
         batch_axes_(batch_axes) {}
 
-  // Returns the number of components or, with batch axes, those of items. None, and nothing is written, if
-  // the image's layout has changed, or `labels` cannot take what is written, or may share memory with it.
+  // Returns the number of components, or those of items; or None, and writes nothing, if layouts differ.
   nb::object label(nb::handle image, nb::handle labels) const {
     const HeldMemory values(image, PyBUF_STRIDES), filled(labels, PyBUF_WRITABLE | PyBUF_C_CONTIGUOUS);
     if (!values.has(shape_, links_.words->value_bytes) || !values.steps_by(strides_) ||
@@ -159,7 +158,6 @@ nb::tuple windings_of_array(uintptr_t data, const LinkRule& links, Vector<const 
                         give_away(std::move(windings.left_out)));
 }
 
-// As wind_bonds; four windings of each bond.
 void wind_given_bonds(Vector<const int64_t> item, Vector<const int64_t> from, Vector<const int64_t> to,
                       Vector<const int8_t> along, Vector<int64_t> axes, Vector<int64_t> rank) {
   const GivenBonds bonds{int64_t(item.size()), item.data(), from.data(), to.data(), along.data()};

@@ -1,12 +1,29 @@
-// Components of a graph that grows by edges.
+// Weak components of graphs, by default, and of a graph that grows by edges.
 #include <stdexcept>
 
 #include "bindings/csr.h"
+#include "cpu/graph/afforest.h"
+#include "cpu/graph/arcs.h"
 #include "cpu/graph/incremental.h"
 
 namespace conncomp {
 
 namespace {
+
+int64_t components_of_csr(AnyVector indptr, AnyVector indices, bool symmetric, bool consecutive,
+                          FilledVector out) {
+  return with_labelled_rows(indptr, indices, out, [=](auto rows, auto* labels) {
+    return without_gil([=] { return label_components(rows, symmetric, consecutive, labels); });
+  });
+}
+
+int64_t components_of_arcs(AnyVector src, AnyVector dst, bool consecutive, FilledVector out) {
+  const int64_t arcs = int64_t(src.size()), vertices = int64_t(out.size());
+  return label_vertices(src, dst, out, consecutive,
+                        [=](const auto* sources, const auto* targets, auto* parent) {
+                          grow_forest_of_arcs(sources, targets, arcs, vertices, parent);
+                        });
+}
 
 void start_growing(FilledVector parent) {
   with_integers(parent,
@@ -70,6 +87,8 @@ void grow_by_size(Vector<const int32_t> u, Vector<const int32_t> v, int32_t stay
 }  // namespace
 
 void define_growing(nb::module_& m) {
+  m.def("components_of_csr", &components_of_csr);
+  m.def("components_of_arcs", &components_of_arcs);
   m.def("start_growing", &start_growing);
   m.def("grow", &grow);
   m.def("grow_by_size", &grow_by_size);

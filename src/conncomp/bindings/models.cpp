@@ -13,7 +13,7 @@ namespace conncomp {
 
 namespace {
 
-// Arrays have the shapes that models/potts/cpu.py gives them, flattened.
+// Arrays have the shapes that models/spins/cpu.py gives them, flattened.
 using Words = Vector<Bits64>;
 using ConstWords = Vector<const Bits64>;
 using Record = std::optional<Vector<int64_t>>;

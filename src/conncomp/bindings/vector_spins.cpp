@@ -1,4 +1,4 @@
-// The XY and the Heisenberg model. Arrays have the shapes of models/vectors/cpu.py, flattened.
+// The XY and the Heisenberg model. Arrays have the shapes of models/spins/cpu.py, flattened.
 #include "cpu/models/vector_spins.h"
 
 #include "bindings/bindings.h"

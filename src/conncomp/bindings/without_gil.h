@@ -10,8 +10,7 @@
 
 namespace conncomp {
 
-// Lets all that looks up in this thread call a function of Python, too, which raises to end the work, as when
-// another thread has given it up; None for none. Returns the function before.
+// Lets all that looks up in this thread call a function, which raises to end it; returns that before.
 nanobind::object ask_meanwhile(nanobind::object question);
 
 // Whether a signal has come whose handler raises, or the thread's own question does: an exception is set.
@@ -35,8 +34,7 @@ class WithoutGil {
 
 void run_without_gil(FunctionRef<void()> body, double seconds);
 
-// Runs body() without Python's lock, and gives it up when a signal says so, or, by TimeoutError, once it has
-// taken so many seconds; returns what it returns.
+// Runs body() without Python's lock, and gives it up at a signal or, by TimeoutError, after some seconds.
 auto without_gil(auto&& body, double seconds = std::numeric_limits<double>::infinity()) {
   using Result = decltype(body());
   if constexpr (std::is_void_v<Result>) {

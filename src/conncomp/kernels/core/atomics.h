@@ -1,6 +1,5 @@
-// Ways to touch a forest of parents: Exclusive, while one thread owns the entries, and Shared, when several
-// do; in CUDA, InBlock for shared memory. All are relaxed, as each entry must be read and written whole, in
-// no order; but `load_published` shows all that an entry's publisher wrote before.
+// Ways to touch a forest of parents: Exclusive, Shared, and in CUDA InBlock for shared memory. All are
+// relaxed, as entries must be whole, in no order; `load_published` shows all that a publisher wrote before.
 #pragma once
 
 #include "core/platform.h"
@@ -112,9 +111,8 @@ struct Atomics {
   }
 };
 
-// For global memory. A load may come from the first-level cache and be old: in a forest a farther ancestor.
-// Relaxed loads of block or device scope take 1.6 and 3.5 times as long on a large grid. Inline assembly
-// keeps the compiler from splitting, repeating or inventing accesses.
+// For global memory. A load may be old, of the first-level cache; relaxed ones take 1.6 and 3.5 times as long
+// on a large grid. Inline assembly keeps the compiler from splitting, repeating or inventing accesses.
 struct Shared : Atomics {
   template <class T>
   __device__ static T load(const T* at) {
@@ -129,7 +127,6 @@ struct Shared : Atomics {
       return T(bits);
     }
   }
-  // Two neighbouring entries, aligned to their size.
   template <class T>
   __device__ static void load_all(const T* at, T (&pair)[2]) {
     if constexpr (sizeof(T) == 8) {
@@ -147,7 +144,6 @@ struct Shared : Atomics {
       pair[0] = T(first), pair[1] = T(second);
     }
   }
-  // Four neighbouring entries, aligned to 16 bytes.
   template <class T>
   __device__ static void load_all(const T* at, T (&values)[4]) {
     static_assert(sizeof(T) == 4 || sizeof(T) == 8, "");

@@ -5,13 +5,11 @@
 //                    |       |       |           next one; those between rows another one: from site A of
 //      row 0         A - B - A - B - A - B       a cell to site B of the row before
 // Bonds. A kind of bonds leads from some sites of each cell by `step` along the axes before the last one, and
-// by `shift` sites along the row, from the later row to the earlier one, but for bonds over the ends of axes.
-// Kind 0 is that along the row, with step 0 and shift 1; no site has it where the lattice has none such. A
-// bond is satisfied by equal spins, or by different ones if the coupling is negative, or over an antiperiodic
-// end.
+// by `shift` sites along the row, from the later row to the earlier one, but over the ends of axes. Kind 0 is
+// that along the row, with step 0 and shift 1; no site has it where the lattice has none such. A bond is
+// satisfied by equal spins, else by different ones if the coupling is negative, or over an antiperiodic end.
 // Runs. A run is a maximal stretch of sites in a word that active bonds of kind 0 join. Clusters are a forest
-// of runs, by their first sites. One bond is followed for each stretch in which neither of the two runs
-// breaks.
+// of runs, by their first sites. One bond is followed for each stretch in which neither run breaks.
 // Random numbers are those of core/spins.h: kBond by word, with the kind for the axis, and kCoin.
 #pragma once
 
@@ -84,7 +82,6 @@ CONNCOMP_ANYWHERE inline OtherSites other_sites(const CellLattice& cells, const 
   return other;
 }
 
-// The 64 bits of a row from `begin` on, cyclically.
 CONNCOMP_ANYWHERE inline Bits64 bits_from(const CellLattice& cells, const Bits64* row, int64_t begin) {
   const int64_t column = begin / kWordSites, columns = cells.lattice.columns(), length = cells.row_sites();
   const int shift = int(begin % kWordSites);
@@ -118,8 +115,7 @@ CONNCOMP_ANYWHERE inline Bits64 followed_bonds(Bits64 active, Bits64 starts, Bit
   return active & (~(active << 1) | starts | other_starts);
 }
 
-// Calls body(first site of a run, of the run at the other end) for the bonds to follow. `starts` has all
-// words.
+// Calls body(run, run at the other end), by first sites, for bonds to follow. `starts` has all words.
 template <class Body>
 CONNCOMP_ANYWHERE inline void for_each_followed(const CellLattice& cells, const Bits64* starts,
                                                 const CellWord& word, const OtherSites& other, Bits64 active,

@@ -1,6 +1,5 @@
-// What is decided by chance at the bits of words or registers. Levels count bits in thermometer code, Chances
-// say which bits have which kind of probability, and Outcome compares digits as they are drawn
-// (core/spins.h).
+// Chance at the bits of words or registers. Levels count bits in thermometer code, Chances say which bits
+// have which kind of probability, and Outcome compares digits as they are drawn (core/spins.h).
 #pragma once
 
 #include "core/philox.h"
@@ -23,8 +22,7 @@ struct Levels {
   CONNCOMP_ANYWHERE Word exactly(int k) const { return at_least[k] & ~at_least[k + 1]; }
 };
 
-// With `whole` every site has all of its bonds, and a level is a bond; else it is half of one, and an absent
-// bond counts one half.
+// With `whole` all bonds exist, and a level is one; else half of one, which absent bonds count.
 template <int axes, bool whole>
 constexpr int kMiddleLevel = whole ? axes : 2 * axes;
 

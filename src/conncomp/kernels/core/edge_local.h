@@ -1,19 +1,17 @@
 // Local updates of spins on any edges: class by class, no two vertices of which are neighbours, a vertex is
-// offered another spin given those of its neighbours; so they are independent, each in detailed balance.
-// Couplings may have any sign. Metropolis offers another of the q - 1 spins, and takes it with probability a
-// min(1, exp(-beta dE)), a as in core/spins.h. The heat bath of two directions is that of core/spin_glass.h;
-// of q states it takes the one whose energy, less the temperature times Gumbel's -ln(-ln u), is the lowest:
-// each probability is off by 2^-25 at most. Random numbers: kMetropolis by vertex. Word 0 says whether an
-// offer is taken, and is that of the heat bath of two directions; the second half which state is offered;
-// word k % 4 of block k / 4 is that of state k of the heat bath. Source: N. Metropolis and others, J. Chem.
-// Phys. 21, 1087 (1953); E. J. Gumbel 1954.
+// offered another spin given those of its neighbours; so each is in detailed balance. Couplings may have any
+// sign. Metropolis offers another of the q - 1 spins, and takes it with probability a min(1, exp(-beta dE)),
+// a as in core/spins.h. The heat bath of two directions is that of core/spin_glass.h; of q states it takes
+// the one whose energy, less the temperature times Gumbel's -ln(-ln u), is the lowest: each probability is
+// off by 2^-25 at most. Random numbers: kMetropolis by vertex. Word 0 says whether an offer is taken, and is
+// that of the heat bath of two directions; the second half which state is offered; word k % 4 of block k / 4
+// is that of state k of the heat bath. Source: N. Metropolis and others 1953; E. J. Gumbel 1954.
 #pragma once
 
 #include "core/edge_spins.h"
 
 namespace conncomp {
 
-// The arcs of a graph by the vertex that they leave, both ways of each bond but loops.
 struct EdgeArcs {
   const int64_t* begin;  // by vertex, one more than there are
   const int32_t *to, *coupling;

@@ -1,16 +1,13 @@
 // Models on any edges, H = -sum of J e(s, s') - sum of h e(s, up): which bonds an update makes active.
 // Kinds of spins are structs: UpDown (Ising, e = s s'), States and TwoStates (Potts, e = 1 for equal states),
 // and in core/edge_vectors.h vectors (e = s.s'). They tell the weight of a bond: how much lower the energy
-// is, in half units, than if what an update does were done to one end only; of Potts units are twice as
-// large.
+// is, in half units, than if what an update does were done to one end only; twice as large for Potts.
 // Layout. Spins of up to 255 states are words as those of a lattice with one row (core/spins.h); of two
-// states 1 is down. Couplings J and fields h are int32 in units of the model; without an array all are
-// kWhole.
+// states 1 is down. Couplings J and fields h are int32 in units of the model; else all are kWhole.
 // Bonds. A bond is active with probability 1 - exp(-2 beta w) if its weight w is above 0: if -ln u < 2 beta
 // w, both integers (Logarithm, core/spin_glass.h), so that a probability is off by a relative 2^-26 at most,
 // plus 2^-32. Of Ising w is |J| where a bond is satisfied, by equal spins for J > 0 and different ones for J
-// < 0. A field is a bond to a ghost, always up or of state 0: a cluster with an active bond to the ghost
-// stays.
+// < 0. A field is a bond to a ghost, always up or of state 0: a cluster with an active bond to it stays.
 // Two states. For couplings of Potts below 0, two states are drawn, and the vertices in them are spins of an
 // Ising model: its clusters exchange the two states.
 // Random numbers are philox(seed, index | replica << 40, step, purpose):
@@ -48,7 +45,6 @@ CONNCOMP_ANYWHERE inline bool is_down(const Bits64* spins, int64_t vertex) {
   return Access::load(spins + vertex / kWordSites) >> vertex % kWordSites & 1;
 }
 
-// How much a bond or field of this strength lowers the energy, in half units.
 CONNCOMP_ANYWHERE inline int32_t satisfied_weight(int32_t coupling, bool differ) {
   if (coupling < 0) return differ ? -coupling : 0;
   return differ ? 0 : coupling;
@@ -75,7 +71,6 @@ struct UpDown {
                                          int32_t field) const {
     return satisfied_weight(field, is_down(spins, vertex));
   }
-  // What of a bond, or of a field, is satisfied, given its weight.
   CONNCOMP_ANYWHERE int32_t satisfied(int32_t weight, const Spin*, int64_t, int64_t, int32_t) const {
     return weight;
   }
@@ -88,7 +83,6 @@ struct UpDown {
   }
 };
 
-// Spins of q states, a plane of words for each digit.
 struct States {
   using Spin = Bits64;
   struct Move {};
@@ -126,14 +120,12 @@ struct States {
       equal &= state >> plane & 1 ? spins[plane * words + word] : ~spins[plane * words + word];
     return equal;
   }
-  // The new state of a cluster that does not stay: any or, if it is chosen, another one.
   CONNCOMP_ANYWHERE int new_state(const Move&, const Draws& draws, int64_t root, bool chosen, int old) const {
     if (!chosen) return draw_any_state(draws, root, states);
     return draw_cluster(draws, root).another_state(states, old);
   }
 };
 
-// The same spins, of which an update exchanges two states.
 struct TwoStates : States {
   struct Move {
     int first, second;

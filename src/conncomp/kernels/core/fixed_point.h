@@ -1,9 +1,8 @@
-// Values as whole numbers, so that extremes and sums depend neither on order nor on device: keys, unsigned in
-// the order of values (Order), and values in units whose sums are exact (Units). A floating-point number is
-// rounded to a multiple of 2^(e - bits), 2^e above all magnitudes of its component: a constant is added
-// twice, in whose last bits the sum has the multiple, then what was rounded away, both exactly (Rump, Ogita,
-// Oishi 2008; units: Demmel and Nguyen 2015). At 80 bits a sum is as good as rounded once unless values
-// cancel to 2^-27 of the largest.
+// Values as whole numbers, so that extremes and sums depend neither on order nor on device: keys in the order
+// of values (Order), and values in units whose sums are exact (Units). A floating-point number is rounded to
+// a multiple of 2^(e - bits), 2^e above all magnitudes of its component: a constant is added twice, in whose
+// last bits the sum has the multiple, then what was rounded away, both exactly (Rump, Ogita, Oishi 2008;
+// units: Demmel and Nguyen 2015). At 80 bits a sum is as good as rounded once unless values cancel to 2^-27.
 #pragma once
 
 #include "core/platform.h"
@@ -128,8 +127,7 @@ struct Units<Value, true> {
   CONNCOMP_ANYWHERE double total(Sum sum) const {
     return in_ones(as_real(sum));
   }
-  // Finite: a finite total is divided, as a quotient scaled below the normal numbers would be rounded once
-  // more.
+  // Divides a finite total, as a quotient scaled below the normal numbers would be rounded again.
   template <class Sum>
   CONNCOMP_ANYWHERE double mean(Sum sum, int64_t size) const {
     constexpr double kLargest = 0x1.fffffffffffffp1023;
@@ -146,7 +144,6 @@ struct Units<Value, true> {
   }
 };
 
-// Whether all floating-point values between two keys are finite, and an exponent above their magnitudes.
 template <class Value>
 class Reach {
  public:
@@ -167,9 +164,7 @@ class Reach {
   }
 };
 
-// The order of weights as unsigned numbers, lighter ones smaller: the sign is turned, and so are the other
-// bits of negative floating-point numbers; zeros are the same, NaN comes first or last, by its sign. Masks
-// say the type.
+// The order of weights as unsigned numbers: signs turned, and other bits of negatives. Masks say the type.
 template <class Bits>
 struct WeightOrder {
   Bits minus_zero;  // or 0

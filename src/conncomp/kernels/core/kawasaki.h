@@ -11,8 +11,7 @@
 //      its words, of two bits each           ai  bj  ck  dl  em  fn  go  hp
 //      the neighbours to the right of hp     ia: the word of the first place, turned
 // Classes. Bond (x, x + d) of direction d is in the class of phi(x), which is linear in x. Two bonds of a
-// class share no site, and no neighbour of one's is in the other, as phi is 0 for no sum of two steps but d -
-// d:
+// class share no site, and no neighbour of one's is in the other, as phi is 0 for no two steps but d - d:
 //   square, cubic, d = e_p     x_p + 2 (x_q + x_r) mod 4
 //   body-centred, d = e_p      x_p + 2 x_r mod 4  and  x_q mod 2,    q and r the axes after p, in a circle
 //                 d = (1,1,1)  2 x_0 + 3 x_2 mod 4  and  x_1 + x_2 mod 2
@@ -30,9 +29,8 @@
 //   kStart        site      -                     a key; the spins of the smallest keys are up: step 0
 //   kClass        substep   -                     below(first 64 bits, classes)
 //   kAcceptance   word      substep, as an axis   numbers of 64 bits for its sites, digit by digit
-// A replica's acceptance is 64 bytes, one for each binary digit of probabilities, from the highest one; bit k
-// is that of loss k, 3/4 exp(-dE/T). An exchange is accepted if its number is below that, or 3/4 without a
-// loss.
+// A replica's acceptance is 64 bytes, one for each binary digit, from the highest; bit k is that of loss k,
+// 3/4 exp(-dE/T). An exchange is accepted if its number is below that, or 3/4 without a loss.
 #pragma once
 
 #include "core/spins.h"
@@ -110,7 +108,6 @@ struct Surroundings {
         bits = step[axis] > 0 ? lattice.bits_of_next(axis, bits) : lattice.bits_of_previous(axis, bits);
     return bits;
   }
-  // The opposite of `seen`, for steps forward.
   CONNCOMP_ANYWHERE Bits64 sent(const int (&step)[kExchangeAxes], Bits64 bits) const {
     for (int axis = 0; axis < kExchangeAxes; ++axis)
       if (step[axis] != 0 && turn[axis] >> (step[axis] + 1) & 1) bits = lattice.bits_of_previous(axis, bits);
@@ -130,7 +127,6 @@ CONNCOMP_ANYWHERE inline ThreeBits sum_of_seven(const Bits64 (&bits)[7]) {
   return {first ^ second ^ bits[6], a ^ b ^ c, majority(a, b, c)};
 }
 
-// The accepted ones of the `wanted` bits of a word, given losses.
 CONNCOMP_ANYWHERE inline Bits64 accept(const Draws& draws, Bits64 word, int substep, Bits64 losing,
                                        const ThreeBits& loss, const uint8_t* acceptance, Bits64 wanted) {
   const auto choose = [](Bits64 which, Bits64 yes, Bits64 no) { return (which & yes) | (~which & no); };
@@ -242,7 +238,6 @@ CONNCOMP_ANYWHERE inline void exchange_in_class(const ExchangeLattice& lattice, 
   exchange_word<kind, direction>(lattice, words, at, draws, substep, acceptance);
 }
 
-// Calls body with the direction of a class, as a constant, and its residues.
 template <int number>
 struct Direction {
   static constexpr int value = number;

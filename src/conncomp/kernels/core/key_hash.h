@@ -1,6 +1,5 @@
 // Where keys go in hash tables: the highest bits of their product with an odd factor (Dietzfelbinger et al.
-// 1997), drawn when the program starts, so that no file can have keys that all want one slot: with a known
-// factor 160,000 labels took 51 s.
+// 1997), drawn at the start, lest a file has keys that all want one slot: 160,000 took 51 s.
 #pragma once
 
 #include "core/platform.h"

@@ -65,8 +65,7 @@ struct Equal {
   CONNCOMP_ANYWHERE bool linked(const T*, Site from, Site to, int, bool) const { return linked(from, to); }
 };
 
-// Elements above a threshold are linked; others are background. For the bricks of a GPU, without an array of
-// what is above.
+// Elements above a threshold are linked, others background: for the bricks of a GPU.
 template <class T>
 struct Above {
   using Value = T;
@@ -76,8 +75,7 @@ struct Above {
   CONNCOMP_ANYWHERE bool is_foreground(T value) const { return value > threshold; }
 };
 
-// How a tolerance compares values: integers as unsigned ones of their width, with the highest bit turned for
-// signed ones; floating-point numbers as float64.
+// How a tolerance compares: integers as unsigned, the highest bit turned if signed; reals as float64.
 template <class T>
 struct Distance {
   T limit, turn;  // turn: the highest bit if the values are signed
@@ -123,8 +121,7 @@ struct Within {
   }
 };
 
-// Elements are linked by bonds: a bit of the byte at a site's offset says whether it is joined to the next
-// along an axis, in a plane for each axis, or in one for all.
+// A bit of the byte at a site's offset joins it to the next along an axis, in a plane for each axis or one.
 struct Bonds {
   using Value = uint8_t;
   using Site = int64_t;  // the offset

@@ -1,8 +1,7 @@
 // The update of Metropolis of two states, 64 sites at a time; and the classes of sites of that of any states.
 // CPU and CUDA share all of it: see core/spins.h for the rule and the numbers.
 // Classes. Sites of a class are no neighbours: those of an even, or odd, sum of coordinates, but along a
-// periodic axis of odd length the last site, which has the parity of its neighbour: class parity | 2 << axis
-// of each.
+// periodic axis of odd length the last site, which has the parity of its neighbour: class parity | 2 << axis.
 // Joined words. A class has at most one of two sites beside each other, so two words share the digits drawn:
 // of 32 consecutive words, word k, with the bits at even places, and word k + 16 are joined in one.
 //      first word, sites of the class     a . b . . c . d        bit 0 at the left
@@ -44,7 +43,6 @@ CONNCOMP_ANYWHERE inline Word bits_of_second(Word joined) {
   return (joined & ~kEvenSites) | (joined & ~kEvenSites) >> 1;
 }
 
-// The sites of a word of a row at coordinates `at` that are of a class.
 CONNCOMP_ANYWHERE inline Bits64 sites_of_class(const Lattice& lattice, const int64_t (&at)[kRowAxis],
                                                int64_t column, int site_class) {
   int odd = site_class & 1, ends = 0;
@@ -102,7 +100,6 @@ struct SatisfiedBonds {
   CONNCOMP_ANYWHERE Chances<kMiddle + 1, Word> chances() const { return chances_to_lose<kMiddle>(levels); }
 };
 
-// An offer to the sites of a class, and the probability of taking it with so many satisfied bonds lost.
 struct FlipOffer {
   Draws draws;
   int site_class;
@@ -110,7 +107,6 @@ struct FlipOffer {
   int most_lost;
 };
 
-// The probability of each kind of chance, as the digits yet to come.
 template <int axes, bool whole>
 struct Acceptance {
   static constexpr int kKinds = kMiddleLevel<axes, whole> + 1;

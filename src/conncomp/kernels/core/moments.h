@@ -1,5 +1,4 @@
-// Moves moments up to the third power along each axis to another origin, axis by axis, by the binomials.
-// Unsigned sums are exact modulo a power of two, and so wherever the results fit.
+// Moves moments along each axis to another origin, by the binomials: exact modulo a power of two.
 #pragma once
 
 #include "core/fixed_point.h"

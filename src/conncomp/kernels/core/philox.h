@@ -1,6 +1,5 @@
 // Philox 4x32-10: a bijection of 128-bit counters for each 64-bit key, so that any thread of any device
-// computes number i for a purpose from (seed, purpose, i) alone. Salmon, Moraes, Dror, Shaw 2011, "Parallel
-// random numbers".
+// computes number i for a purpose from (seed, purpose, i) alone. Salmon and others 2011.
 #pragma once
 
 #include "core/platform.h"

@@ -1,5 +1,4 @@
-// What lets one source serve the C++ compiler, NVCC, NVRTC (which has no standard library), and the host
-// executor of the tests, which runs CUDA kernels on the CPU.
+// What lets one source serve the C++ compiler, NVCC, NVRTC (without std), and the tests' host executor.
 #pragma once
 
 #ifdef __CUDACC_RTC__
@@ -27,7 +26,6 @@ using uint64_t = unsigned long long;
 #else
 #define CONNCOMP_ANYWHERE
 #define CONNCOMP_PHASE inline
-// Where threads meet: the host executor switches to another thread here now and then.
 #ifndef CONNCOMP_INTERLEAVE
 #define CONNCOMP_INTERLEAVE()
 #endif

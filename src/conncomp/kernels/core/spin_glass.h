@@ -17,8 +17,7 @@
 // 2^-32, on all devices. Rounding couplings to units of at most 2^-29 h, h the largest field of a spin, adds
 // a relative (2 axes + 1) 2^-29 beta h.
 // Rules. Metropolis flips with probability 15/16 min(1, exp(-beta dE)), as core/spins.h tells why; the heat
-// bath lets a spin be up with 1 / (1 + exp(-2 beta h)). Sites of a colour are independent, each in detailed
-// balance.
+// bath lets a spin be up with 1 / (1 + exp(-2 beta h)). Sites of a colour are independent.
 // Sources: S. V. Isakov, I. N. Zintchenko, T. F. Ronnow, M. Troyer, Comput. Phys. Commun. 192, 265 (2015); M.
 // Weigel, T. Yavors'kii, Physics Procedia 15, 92 (2011).
 #pragma once
@@ -72,7 +71,6 @@ CONNCOMP_ANYWHERE inline int glass_colours(const Lattice& lattice) {
   return 2;
 }
 
-// The sites of a colour in a row: every second one from begin on.
 struct ColouredSites {
   int32_t begin, end;
 };
@@ -284,7 +282,6 @@ CONNCOMP_ANYWHERE inline Bits64 spins_in_fields(const GlassReplicas& replicas, i
   return changed;
 }
 
-// What a site adds to minus the energy of a replica, in the units of the sample: bonds to the next sites.
 template <int axes, class Words>
 CONNCOMP_ANYWHERE inline int64_t gain_of_site(const GlassReplicas& replicas, int64_t replica, int bit,
                                               const GlassSite<axes, int32_t>& place, const Words& words,

@@ -2,8 +2,8 @@
 // CUDA share all of it: a trajectory is a function of (seed, parameters) alone (contract 9).
 // Layout. A lattice has four axes, of which those that a model lacks come first and have length 1. Site x of
 // a row, a line along the last axis, is bit x % 64 of word x / 64 of the row; bits beyond the row are 0. The
-// states 0 ... q - 1 are held in binary, a plane of words for each digit, the lowest first: spins[plane *
-// words + word] of a replica.
+// states 0 ... q - 1 are binary, a plane for each digit, the lowest first: spins[plane * words + word] of a
+// replica.
 // Bonds. Bond (site, axis) leads from a site to the next one along the axis; the last site of a periodic axis
 // has one to the first. So an axis of length 2 has two bonds between its two sites, one of length 1 a bond
 // from a site to itself. Bonds of one axis are words as those of a plane.
@@ -33,8 +33,7 @@
 // A probability p is a number of 64 bits, p * 2^64; what has it happens if the bits that are drawn are less.
 // bernoulli() draws 64 such numbers digit by digit, until all differ from p in a digit: a bond is active once
 // a 0 is drawn where p has 1, and inactive once a 1 is drawn where p has 0. Digits 2 k and 2 k + 1, from the
-// highest one, are the two halves of block k. So 64 bonds take about seven digits, half a word of random bits
-// a bond instead of two.
+// highest one, are the two halves of block k. So 64 bonds take about seven digits.
 // Metropolis. The sites of a class, no two of which are neighbours, are offered another state at once, which
 // is accepted with probability a min(1, exp(-beta dE)), where a is 15/16 for q = 2 and 1 for more states.
 // Given all other classes, the sites of one are independent, and each is in detailed balance. A sweep is
@@ -52,8 +51,7 @@ namespace conncomp {
 
 constexpr int kLatticeAxes = 4, kRowAxis = kLatticeAxes - 1, kWordSites = 64, kReplicaShift = 40;
 
-// The fields of a record, what an update measures of a replica: see models/potts/measurements.py. Powers of
-// sizes are limbs of 32 bits, each summed by itself, in any order.
+// The fields of a record (models/potts/measurements.py). Powers of sizes are limbs of 32 bits, summed apart.
 enum RecordField {
   kSatisfied,
   kActive,
@@ -142,7 +140,6 @@ CONNCOMP_ANYWHERE inline Bits64 bernoulli(const Draws& draws, Bits64 word, int a
   return set;
 }
 
-// A word of a lattice: the coordinates of its row, and its place there.
 struct WordPlace {
   int64_t word, at[kRowAxis], column;
 };
@@ -230,7 +227,6 @@ CONNCOMP_ANYWHERE inline int draw_any_state(const Draws& draws, int64_t root, in
   return draw_one_of_several(draws, root, states);
 }
 
-// What happens to a cluster that has a chosen site: whether it flips, and its new state, another one.
 struct ClusterDraw {
   Bits64 state, decision;
 

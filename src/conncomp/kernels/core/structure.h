@@ -1,10 +1,9 @@
 // Structure factors of spins at the smallest wave vectors: sums over sites, and over clusters, of a spin
 // times cos(k.r) and sin(k.r), of a state or of each component. The wave vector of a periodic axis of L cells
 // is the reciprocal vector over L: the phase of a site is 2 pi (x + f) / L, of cell x and the site's place f
-// in it. Vectors may have a wave of no wave vector, too, for magnetisations. States have a number each, 1 in
-// that state, else 0; two states one alone, 1 and -1. Cosines, sines and spins are in units of 2^-30, sums in
-// units of 2^-28 or, of clusters, of 2^-30: integers of 64 bits over fewer than 2^31 sites. Source: U. Wolff,
-// Nucl. Phys. B 334, 581 (1990).
+// in it. Vectors may have a wave without one, for magnetisations. States have a number each, 1 in that state,
+// else 0; two states one alone, 1 and -1. Cosines, sines and spins are in units of 2^-30, sums in units of
+// 2^-28 or, of clusters, of 2^-30: integers of 64 bits over fewer than 2^31 sites. Source: U. Wolff 1990.
 #pragma once
 
 #include "core/edge_vectors.h"
@@ -47,7 +46,6 @@ CONNCOMP_ANYWHERE inline int64_t waved_in_cluster(int32_t value, int32_t phase) 
   return (int64_t(value) * phase + (int64_t(1) << (kProjectionBits - 1))) >> kProjectionBits;
 }
 
-// Spins that are words of states, of any lattice of rows.
 struct WavedStates {
   using Spin = Bits64;
   struct Mirror {};
@@ -80,7 +78,6 @@ struct WavedStates {
   CONNCOMP_ANYWHERE int32_t projection(const Mirror&, const Spin*, int64_t) const { return kOneOfStructure; }
 };
 
-// Spins that are vectors, of a lattice of one row.
 template <class Vectors>
 struct WavedVectors {
   using Spin = typename Vectors::Spin;

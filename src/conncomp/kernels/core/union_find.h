@@ -4,8 +4,7 @@
 // being roots are shortened, so a shortening store cannot undo a link. `hook_lowest` may change the parent of
 // such an entry, which a store may undo; but it goes on to unite both parents, so nothing is lost. The owner
 // may change the array meanwhile: only a smaller index is followed (leads_to), so no path leaves the array or
-// goes on for ever, and what is written is below its entry. Source: Jaiganesh and Burtscher 2018, sections 3
-// and 5.1.
+// goes on for ever, and writes stay below their entry. Source: Jaiganesh and Burtscher 2018.
 #pragma once
 
 #include "core/atomics.h"
@@ -13,8 +12,7 @@
 namespace conncomp {
 
 // Multiple: all entries of the path point to the root. Single: the first. Intermediate: each skips the next.
-// Leading: the first points to what has been reached, so that all who follow one long path take ever larger
-// steps.
+// Leading: the first points to what has been reached, so that all who follow one long path take larger steps.
 enum class Jump { kMultiple = 1, kSingle, kNone, kIntermediate, kLeading };
 
 // Told of every path and every step; counts none.
@@ -72,8 +70,7 @@ CONNCOMP_ANYWHERE inline Index find(Index* parent, Index v, Path&& path = Path()
 
 // Unites the sets of two entries that were roots a moment ago; returns the root of both as it was then. An
 // entry with a parent meanwhile gives way to it without a search the first time; where many unite one large
-// set, a search is faster. Two branches, as threads of a warp then take turns, and finish a large grid 1.5
-// times sooner.
+// set, a search is faster. Two branches: threads of a warp take turns, and finish a grid 1.5 times sooner.
 template <class Access, class Index, class Unions = Unreported>
 CONNCOMP_ANYWHERE inline Index hook(Index* parent, Index a, Index b, Unions&& unions = Unions()) {
   for (bool searches = false; a != b; searches = true) {
@@ -91,12 +88,11 @@ CONNCOMP_ANYWHERE inline Index hook(Index* parent, Index a, Index b, Unions&& un
 }
 
 // The same, of any entries, in fewer turns where many unite one set: an entry keeps the smallest of the
-// parents that it is given, and who finds that it had one goes on with the root that this leads to. Two turns
-// do for most, where of compare_exchange half are in vain. Each entry that is no root any more is reported
-// once, but reports need not connect all that is united, as a replaced parent is united later: 5-4 links 5 to
-// 4; 5-3 replaces that by 3, and has to unite 4 and 3; 5-1 links 3 to 1, 4-1 links 4 to 1, and 5-3 finds 4
-// and 3 united: reports 5-4, 5-1 and 4-1 leave out 3. Source: Playne and Hawick 2018; Allegretti, Bolelli and
-// Grana 2020. The search is ours.
+// parents given, and who finds one goes on with the root that it leads to. Two turns do for most, where of
+// compare_exchange half are in vain. Each entry that is no root any more is reported once, but reports need
+// not connect all that is united, as a replaced parent is united later: 5-4 links 5 to 4; 5-3 replaces that
+// by 3, and has to unite 4 and 3; 5-1 links 3 to 1, 4-1 links 4 to 1, and 5-3 finds 4 and 3 united: reports
+// 5-4, 5-1 and 4-1 leave out 3. Source: Playne and Hawick 2018; Allegretti, Bolelli and Grana 2020.
 template <class Access, class Index, class Unions = Unreported>
 CONNCOMP_ANYWHERE inline Index hook_lowest(Index* parent, Index a, Index b, Unions&& unions = Unions()) {
   while (a != b) {

@@ -12,16 +12,14 @@
 // again by one step of Newton's method, so that rounding does not add up.
 // Numbers. Projections and components are in units of 2^-30, right to 2^-29; products of two of them in units
 // of 2^-28, so that sums over 2^31 sites and four axes are integers of 64 bits. A probability exp(-x) is
-// 2^-(y + f): y is a shift, and 2^-f a polynomial, in units of 2^-31 and right to 2^-27; x is in units of
-// 2^-26.
+// 2^-(y + f): y is a shift, and 2^-f a polynomial in units of 2^-31, right to 2^-27; x is in units of 2^-26.
 // Random numbers, as in core/spins.h:
 //   kStart        index site: the first spin, step 0: an angle of 16 bits, or a direction
 //   kMirror       0: the mirror of an update
 //   kVectorBond   16 word + site % 16, with the axis: number k of 32 bits says whether the bond of the word's
 //                 site 16 k + site % 16 is active
 //   kCoin, kChosenSite                       which clusters are reflected, as clusters of two states flip
-// A direction is drawn by Archimedes: the last component is uniform, and so is the angle around it, of 17
-// bits.
+// A direction is drawn by Archimedes: the last component is uniform, so is the angle around it, of 17 bits.
 #pragma once
 
 #include "core/spins.h"
@@ -50,8 +48,7 @@ struct BondStrength {
   int32_t left, right;
 };
 
-// Adds the square of a cluster's sum of projections, in units of 2^-32, as limbs of 32 bits. The sum, of
-// fewer than 2^31 sites, is rounded to 2^-16, so that three limbs have it.
+// Adds the square of a cluster's sum of projections, rounded to 2^-16, as three limbs of 32 bits.
 CONNCOMP_ANYWHERE inline void add_square(int64_t sum, int64_t (&limbs)[kProjectedLimbs]) {
   constexpr int kShift = kProjectionBits - 16;
   const Bits64 size = ((sum < 0 ? 0 - Bits64(sum) : Bits64(sum)) + (1 << (kShift - 1))) >> kShift,

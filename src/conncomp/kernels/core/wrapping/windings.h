@@ -7,8 +7,7 @@
 //      . 1 . . 2 .        and closes no path: 2 lies left of 1, a period back. Were the . in the last row
 //      . 1 1 . 2 .        set, 2 would be 1, and the link a closed path of winding 1: a ring.
 // SeamTable names seam components by slots, WindingForest puts them under roots, each with its winding from
-// there (Machta et al. 1996), and WindingLattices collects closed paths for each root; SeamWindings has all
-// three. Any number of threads.
+// there (Machta et al. 1996), and WindingLattices collects closed paths for each root; SeamWindings has all.
 #pragma once
 
 #include "core/atomics.h"
@@ -65,12 +64,11 @@ struct Hook {
   Winding winding;
 };
 
-// A forest whose nodes know their windings from the root. `link` of a node is the number of the seam link
-// that joined its tree to another, kNoLink of a root, and that link's `hook` says what it hangs under; one
-// thread writes it, before the node is seen to hang by it. Paths are not shortened, as a parent and a winding
-// would have to change at once. Of two roots that with the larger scrambled number hangs under the other, so
-// that trees are as deep as the logarithm of their nodes (Goel et al. 2014); by index, a component that winds
-// many times would be a chain.
+// A forest whose nodes know their windings from the root. `link` of a node is the number of the link that
+// joined its tree to another, kNoLink of a root, and that link's `hook` says what it hangs under; one thread
+// writes it, before the node is seen to hang by it. Paths are not shortened, as a parent and a winding would
+// have to change at once. Of two roots that with the larger scrambled number hangs under the other, so that
+// trees are as deep as the logarithm of their nodes (Goel et al. 2014), not chains.
 struct WindingForest {
   static constexpr int32_t kNoLink = -1;
   int32_t* link;
@@ -118,9 +116,8 @@ struct WindingForest {
   }
 };
 
-// Lattices of windings in Hermite normal form: row k, if not 0, begins in column k with a positive number;
-// those above that are from 0 to one less. So equal lattices have equal bases: (2, 4) and (3, 1) have (1, 7),
-// (0, 10).
+// Lattices in Hermite normal form: row k, if not 0, begins in column k with a positive number; those above
+// are from 0 to one less. So equal lattices have equal bases: (2, 4), (3, 1) have (1, 7), (0, 10).
 struct WindingBasis {
   int64_t row[kMostClosedAxes][kMostClosedAxes];
 
@@ -272,7 +269,6 @@ struct SeamWindings {
     return link;
   }
 
-  // A closed path, and the root of its component; none if it does not wind.
   struct Path {
     int32_t root = -1;
     Winding winding{};

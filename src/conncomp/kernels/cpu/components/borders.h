@@ -1,13 +1,86 @@
 // Perimeters in two dimensions: the length of the path through the border elements, which have one of four
-// neighbours outside. The eight border neighbours tell whether the path goes straight on, aslant, or turns:
-// lengths 1, the root of 2, and half of the sum. Cost: each label read five times, eight comparisons a border
-// element. Source: Benkrid, Crookes 2000, "Design and FPGA implementation of a perimeter estimator"; weights
-// as scikit-image's ``perimeter``.
+// neighbours outside. Their border neighbours tell whether it goes straight, aslant, or turns: lengths 1, the
+// root of 2, and half of the sum. Cost: each label read five times, eight comparisons a border element.
+// Source: Benkrid, Crookes 2000; weights as scikit-image's ``perimeter``.
 #pragma once
 
-#include "cpu/components/row_lines.h"
+#include "core/configurations.h"
+#include "cpu/components/known_components.h"
 
 namespace conncomp {
+
+// Lines of labels, copied (contract 5), as numbers of rows of their components, or none.
+
+// Rows fit into 32 bits: larger tables would not fit into memory, and Python refuses them.
+using Row = int32_t;
+constexpr Row kNoRow = -1;
+constexpr int64_t kNoLine = -1;
+constexpr int64_t kSpan = 1 << 10;  // elements of a line that are looked at together
+constexpr int64_t kAround = 4;      // and how many more there may be
+
+class RowLines {
+ public:
+  using Rows = std::array<Row, kSpan + kAround>;
+
+  RowLines(const LabelledItems& items, const RowsOfLabels& rows) : items_(items), rows_(rows) {}
+
+  void read(int64_t line, int64_t begin, int64_t end, Row* rows) const {
+    const int64_t first = std::clamp<int64_t>(begin, 0, items_.length()),
+                  stop = line == kNoLine ? first : std::clamp<int64_t>(end, first, items_.length());
+    std::fill(rows, rows + (first - begin), kNoRow);
+    std::fill(rows + (stop - begin), rows + (end - begin), kNoRow);
+    if (stop == first) return;
+    const int64_t index = line * items_.length() + first;
+    Row* const out = rows + (first - begin);
+    if (items_.labels.is_wide())
+      read(items_.labels.wide() + index, stop - first, out);
+    else
+      read(items_.labels.narrow() + index, stop - first, out);
+  }
+
+  const LabelledItems& items() const { return items_; }
+  const RowsOfLabels& rows() const { return rows_; }
+
+ private:
+  template <class Label>
+  void read(const Label* labels, int64_t count, Row* out) const {
+    std::array<Label, kSpan + kAround> copy;
+    std::memcpy(copy.data(), labels, size_t(count) * sizeof(Label));
+    if (const auto first = rows_.first_of_consecutive()) {
+      // Without look-ups, and vectorised: the background is none of these labels.
+      using Number = std::make_unsigned_t<Label>;
+      const Number begin = Number(*first), end = Number(rows_.count());
+      for (int64_t i = 0; i < count; ++i) {
+        const Number row = Number(Number(copy[i]) - begin);
+        out[i] = row < end ? Row(row) : kNoRow;
+      }
+      return;
+    }
+    const int64_t background = items_.labels.background(), labels_end = rows_.label_rows();
+    for (int64_t i = 0; i < count; ++i) {
+      const int64_t label = copy[i];
+      const bool may_have = (label != background) & (uint64_t(label) < uint64_t(labels_end));
+      out[i] = Row(may_have ? rows_.row(label) : kNoRow);
+    }
+  }
+
+  const LabelledItems& items_;
+  const RowsOfLabels& rows_;
+};
+
+// Fills `width` numbers a component with the sums that counters, one per thread, add for lines.
+template <class Counter>
+void sum_of_lines(const RowLines& lines, int64_t count, int64_t width, int64_t* sums) {
+  const int64_t rows = lines.rows().count();
+  const auto table = shared_table<int64_t>(
+      lines.items(), count, rows, width,
+      [&](RowTable<int64_t>& table, int64_t begin, int64_t end) {
+        Counter counter(lines);
+        for (int64_t line = begin; line < end; ++line) counter.count(line, table);
+      },
+      [](int64_t& sum, int64_t addend) { sum += addend; });
+  for_each_index(rows, [&](int64_t row) { std::copy_n(table[row], width, sums + row * width); });
+}
 
 constexpr int kBorderKinds = 3;  // straight, aslant, turning
 
@@ -84,7 +157,6 @@ class BorderCounter {
       for_each_bit(kinds[kind] & here, [&](int p) { ++table.touch(rows[p])[kind]; });
   }
 
-  // How many of some words have each bit, in three binary digits.
   struct BitCounts {
     uint64_t ones = 0, twos = 0, fours = 0;
 
@@ -99,7 +171,6 @@ class BorderCounter {
   };
 
   const RowLines& reader_;
-  // With a word more, which comparisons of whole words read.
   std::array<std::array<Row, kSpan + kAround + kWord>, kLines> rows_{};
   std::array<std::array<uint64_t, kSpan / kWord + 1>, kMarked> borders_;
 };
@@ -107,6 +178,97 @@ class BorderCounter {
 inline void count_borders(const LabelledItems& items, const RowsOfLabels& rows, int64_t* kinds) {
   const RowLines lines(items, rows);
   sum_of_lines<BorderCounter>(lines, items.lines(), kBorderKinds, kinds);
+}
+
+// Euler numbers and intercepts: sums of the weights of core/configurations.h. Lines that meet in a corner are
+// laid beside each other; each component there adds its weights. Cost: labels read twice, or four times.
+
+template <int axes>
+class ConfigurationCounter {
+  using Weights = Configurations<axes>;
+  static constexpr int kLines = 1 << (axes - 1);
+
+ public:
+  explicit ConfigurationCounter(const RowLines& lines) : reader_(lines) {}
+
+  static int64_t corner_lines(const LabelledItems& items) {
+    int64_t lines = 1, corners = 1;
+    for (int k = 0; k < axes - 1; ++k) lines *= items.shape[k], corners *= items.shape[k] + 1;
+    return lines ? items.lines() / lines * corners : 0;
+  }
+
+  void count(int64_t corner_line, RowTable<int64_t>& table) {
+    const int64_t length = reader_.items().length();
+    find_lines(corner_line);
+    for (int64_t begin = 0; begin <= length; begin += kSpan) {
+      const int64_t count = std::min(kSpan, length + 1 - begin);
+      for (int j = 0; j < kLines; ++j) reader_.read(lines_[j], begin - 1, begin + count, rows_[j].data());
+      poll(count);
+      for (int64_t first = 0; first < count; first += kWord)
+        for_each_bit(uneven(first, int(std::min<int64_t>(kWord, count - first))),
+                     [&](int p) { add(first + p, table); });
+    }
+  }
+
+ private:
+  void find_lines(int64_t corner_line) {
+    const auto& shape = reader_.items().shape;
+    std::array<int64_t, axes> corner{};
+    for (int k = axes - 2; k >= 0; --k) {
+      corner[k] = corner_line % (shape[k] + 1);
+      corner_line /= shape[k] + 1;
+    }
+    for (int j = 0; j < kLines; ++j) {
+      int64_t line = corner_line;  // that of the item
+      bool inside = true;
+      for (int k = 0; k < axes - 1; ++k) {
+        const int64_t place = corner[k] - 1 + (j >> (axes - 2 - k) & 1);
+        inside = inside && 0 <= place && place < shape[k];
+        line = line * shape[k] + place;
+      }
+      lines_[j] = inside ? line : kNoLine;
+    }
+  }
+
+  // The corners from `first` on at which elements are of different rows.
+  uint64_t uneven(int64_t first, int count) const {
+    return mask_where(count, [this, first](int p) {
+      const Row row = rows_[0][first + p];
+      Row differences = row ^ rows_[0][first + p + 1];
+      for (int j = 1; j < kLines; ++j)
+        differences |= (row ^ rows_[j][first + p]) | (row ^ rows_[j][first + p + 1]);
+      return differences != 0;
+    });
+  }
+
+  void add(int64_t corner, RowTable<int64_t>& table) const {
+    std::array<Row, 2 * kLines> elements;
+    for (int j = 0; j < kLines; ++j)
+      elements[2 * j] = rows_[j][corner], elements[2 * j + 1] = rows_[j][corner + 1];
+    unsigned open = 0;
+    for (int i = 0; i < 2 * kLines; ++i) open |= unsigned(elements[i] != kNoRow) << i;
+    while (open) {
+      const Row row = elements[std::countr_zero(open)];
+      unsigned code = 0;
+      for (int i = 0; i < 2 * kLines; ++i) code |= unsigned(elements[i] == row) << i;
+      int64_t* const numbers = table.touch(row);
+      for (int k = 0; k < Weights::kNumbers; ++k) numbers[k] += kWeights.weights[code][k];
+      open &= ~code;
+    }
+  }
+
+  static constexpr Weights kWeights{};
+
+  const RowLines& reader_;
+  std::array<int64_t, kLines> lines_;
+  std::array<RowLines::Rows, kLines> rows_;
+};
+
+template <int axes>
+void count_configurations(const LabelledItems& items, const RowsOfLabels& rows, int64_t* numbers) {
+  const RowLines lines(items, rows);
+  sum_of_lines<ConfigurationCounter<axes>>(lines, ConfigurationCounter<axes>::corner_lines(items),
+                                           Configurations<axes>::kNumbers, numbers);
 }
 
 }  // namespace conncomp

@@ -2,8 +2,7 @@
 // of each, leads from one to the other. One after another takes a colour that nothing close has, from a
 // preferred one on: greedy colouring of a graph whose arcs are never written. An element that follows another
 // takes only steps beyond what was close to that. Colours are bits of a word; a component that finds all
-// taken waits for the next word. Cost: two loads per step, element and word, by one thread. Source: Welsh and
-// Powell 1967; the order is the caller's.
+// taken waits for the next word. Cost: two loads per step, element and word. Source: Welsh and Powell 1967.
 #pragma once
 
 #include <algorithm>
@@ -25,15 +24,13 @@ inline int pick_bit(uint64_t bits, uint64_t preferred, int common) {
   }
 }
 
-// The elements of component k that others are close to: places[begins[k]] ... places[begins[k + 1] - 1], in
-// ascending order. Component `rows` is the background.
+// Component k has places[begins[k]] ... places[begins[k + 1] - 1], ascending; component `rows` is background.
 struct PlacesOfComponents {
   const int64_t *begins, *places;
   int64_t rows;
 };
 
-// Steps from an element to those close to it. The first `leading` lead to what is not close to the element
-// before.
+// Steps to what is close; the first `leading` to what is not close to the element before.
 struct StepsNearby {
   const std::vector<int64_t>& steps;
   int64_t leading;

@@ -1,8 +1,7 @@
 // The runs of each component: stretches of up to 64 elements along lines, in order. Threads share the lines,
 // each counts, and writes its runs behind those of the lines before. One thread measures a component from
 // first to last, so sums do not depend on threads. Memory: 8 bytes a run, and as many for each component and
-// thread. Labels may change between the passes (contract 5): runs not counted are left out, and places used
-// as indices are checked.
+// thread. Labels may change between the passes (contract 5): runs not counted are left out, places checked.
 #pragma once
 
 #include <span>
@@ -12,7 +11,6 @@
 
 namespace conncomp {
 
-// Elements of a line, by their indices among all.
 struct Run {
   int64_t begin, end;
 };
@@ -62,8 +60,7 @@ class ComponentRuns {
     std::copy(packed.begin(), packed.end(), packed_.data());
   }
 
-  // Runs that a GPU has listed (cuda/components/runs.cuh): those of row k end at entries[ends[k]], in any
-  // order. Entries beyond `elements`, as labels that change meanwhile may leave them, become empty runs.
+  // Runs that a GPU has listed: row k ends at entries[ends[k]]. Entries beyond `elements` become empty runs.
   ComponentRuns(const std::vector<int64_t>& shape, int64_t elements, std::span<const int64_t> ends,
                 std::span<const uint64_t> entries)
       : shape_(shape), rows_(int64_t(ends.size())), first_(rows_ + 1), packed_(int64_t(entries.size())) {

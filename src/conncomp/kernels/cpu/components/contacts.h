@@ -1,10 +1,9 @@
 // Which components touch, and how often: for each pair of labels, the contacts of each kind, a backward step
 // of the neighbourhood, such as faces by their axis, so that areas are sums of integers until the end. Words
-// of 64 elements say which are no background, differ from the one before, and where two lines differ, so
-// where contacts can be. A pair and a kind make a key of 64 bits, which each thread counts (key_counts.h).
-// Labels of a contact are loaded once, and checked again (contract 5). Cost: labels read once for each line
-// that touches a line, and a look-up per contact. Memory: two bits an element; 32 to 64 bytes for each pair,
-// kind and thread.
+// of 64 elements say which are no background, and differ from the one before or another line. A pair and a
+// kind make a key of 64 bits, which each thread counts (key_counts.h). Labels of a contact are loaded once,
+// and checked again (contract 5). Cost: labels read once for each line that touches a line, and a look-up per
+// contact. Memory: two bits an element; 32 to 64 bytes a pair, kind and thread.
 #pragma once
 
 #include "cpu/core/bits.h"
@@ -106,7 +105,6 @@ class ContactCounter {
  private:
   static constexpr int64_t kNoStep = -1;
 
-  // Steps from a line to another one, or within it.
   struct LineSteps {
     int64_t offset;     // between the lines
     uint64_t down, up;  // axes along which they move, but the last
@@ -176,8 +174,7 @@ class ContactCounter {
   std::vector<LineSteps> steps_;  // those of one line together
 };
 
-// Pairs of labels that touch, ascending, and how often. Threads share the sorted keys; a pair is of the part
-// where its first key is.
+// Pairs that touch, ascending, and how often. A pair is of the part where its first key is.
 class LabelContacts {
  public:
   LabelContacts(const std::vector<KeyCounts>& tables, int64_t rows, int64_t kinds)
@@ -268,9 +265,7 @@ LabelContacts find_contacts(const Label* labels, Label background, int64_t rows,
   return LabelContacts(tables, rows, grid.kinds);
 }
 
-// Which labels two arrays have in the same places: runs of foreground in both, as two labels and a length.
-// Runs also end where a thread's part does. Cost: labels read once, but for blocks of background of the
-// first.
+// Which labels two arrays have in the same places: runs of foreground in both, ending with a thread's part.
 template <class Label>
 std::vector<int64_t> pair_runs(const Label* one, const Label* other, int64_t count) {
   constexpr int64_t kBlock = 16;

@@ -24,8 +24,7 @@ constexpr Word sign_bit(bool is_signed) {
   return is_signed ? Word(Word(1) << (8 * sizeof(Word) - 1)) : Word(0);
 }
 
-// Sets the marks of the labels that occur, one for each number below `count`. Returns the largest label, or
-// -1 if one is no such number.
+// Sets the marks of labels that occur. Returns the largest, or -1 if one is no number below `count`.
 template <class Word>
 int64_t mark_labels(const Word* labels, bool is_signed, int64_t count, uint8_t* marks) {
   // Words of negative labels are none of these.
@@ -59,7 +58,6 @@ void number_marked(const uint8_t* marks, int64_t rows, int64_t empty, int64_t fi
   });
 }
 
-// The distinct labels of an array, and which of them each element has.
 class NumberedLabels {
  public:
   template <class Word, class Number>
@@ -85,7 +83,6 @@ class NumberedLabels {
   int64_t count() const { return count_; }
   int width() const { return width_; }
 
-  // As words of the labels' width.
   template <class Word>
   Buffer<Word> distinct() const {
     Buffer<Word> labels(count_);

@@ -1,10 +1,9 @@
 // Convex hulls in two dimensions: how many elements they hold, and Feret diameters. The hull is that of the
 // midpoints of edges, and holds elements whose centres lie within it or on its border; Feret diameters, the
 // largest distance of two points and the smallest of two parallels, are those of the hull of these elements.
-// Along half lines only the first and last midpoint can be of the hull; a monotone chain for each side keeps
-// those where it turns outwards: exact, in halves. Rotating calipers find the pairs that parallels touch.
-// Source: Andrew 1979, "Another efficient algorithm for convex hulls in two dimensions"; Toussaint 1983.
-// Hulls are those of scikit-image.
+// A monotone chain for each side keeps those where it turns outwards: exact, in halves. Rotating calipers
+// find the pairs that parallels touch. Source: Andrew 1979, "Another efficient algorithm for convex hulls in
+// two dimensions"; Toussaint 1983, as scikit-image.
 #pragma once
 
 #include <cmath>
@@ -13,7 +12,6 @@
 
 namespace conncomp {
 
-// The first and the last element of a line; none where the last one is before the first.
 struct Extent {
   int64_t first, last;
 
@@ -145,7 +143,6 @@ class ComponentExtents {
   int64_t first_line_ = 0;
 };
 
-// How many elements the hull of each component holds, and its largest and smallest Feret diameter.
 struct HullColumns {
   int64_t* sizes;
   double *largest, *smallest;

@@ -1,8 +1,7 @@
 // Values within components: sums, extremes, and weighted centroids. A pass for the extremes, one for sums of
 // integers (core/fixed_point.h), which neither threads nor order change: floating-point numbers in units that
 // the component's largest magnitude sets. Coordinates count from the box, so that sums of products stay
-// small. NaN or infinity give what such sums have. Integers of up to two bytes have all in one pass, a long
-// stretch in vector instructions.
+// small. Integers of up to two bytes have all in one pass.
 #pragma once
 
 #include "core/intensity.h"
@@ -20,7 +19,6 @@ struct MeasuredComponents {
   const int64_t *sizes, *boxes;
 };
 
-// The sum of the values at places of a word, and that of values times places.
 template <class Sum>
 struct WordSums {
   Sum values, products;
@@ -59,7 +57,6 @@ inline WordSums<SumOf<Value>> sums_at(const Value* values, const Places& places,
   }
 }
 
-// The extremes of values at places that follow each other, their sum, and that of values times places.
 template <class Value>
 struct StretchSums {
   Value low, high;
@@ -74,8 +71,7 @@ constexpr std::array<int16_t, kWord> kPlaces = [] {
 }();
 constexpr int64_t kFewPlaces = 8;
 
-// The sums of `count` values, out of `room` that can be read: those behind count as the first one, whose part
-// is known, so that the loop always has as many steps, of words of 16 bits.
+// Sums of `count` values of `room` readable ones: those behind count as the first, for equal steps.
 template <int64_t room, class Value>
 [[gnu::noinline]] StretchSums<Value> sums_of_stretch(const Value* values, int64_t count) {
   constexpr int32_t kMiddle = std::is_same_v<Value, uint16_t> ? 1 << 15 : 0;
@@ -94,7 +90,6 @@ template <int64_t room, class Value>
   return {Value(low + kMiddle), Value(high + kMiddle), sum, products};
 }
 
-// Measures values within known components, in units of so many bits.
 template <class Value>
 class Intensities {
   using Key = typename Order<Value>::Key;

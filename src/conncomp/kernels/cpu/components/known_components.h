@@ -1,12 +1,9 @@
-// What is measured of known components: tables with a row for each, in the order of labels. Threads share the
-// lines; each adds to a table of its own, of zeros that the system gives when first touched; tables are
-// joined where not empty. A label that is not of a known component, as after a change (contract 5), counts as
-// background.
+// Tables of known components, in the order of labels. Threads share the lines; each adds to a table of its
+// own, which are joined where not empty. Labels of no known component (contract 5) are background.
 #pragma once
 
 #include <optional>
 
-#include "cpu/components/ranks.h"
 #include "cpu/components/tables.h"
 
 namespace conncomp {
@@ -32,7 +29,6 @@ class RowsOfLabels {
   std::optional<LabelRanks> ranks_;
 };
 
-// Labels of items of a shape, of one axis or more, which lie one after another.
 struct LabelledItems {
   LabelArray labels;
   std::vector<int64_t> shape;
@@ -103,8 +99,7 @@ void for_each_part(const LabelledItems& items, const RowsOfLabels& rows, int64_t
   for_each_piece(items.labels, begin * length, end * length, rows.label_rows(), add_piece);
 }
 
-// The join of the tables that fill(table, begin, end) makes, in each thread, of parts of `count` pieces of
-// work.
+// The join of the tables that fill(table, begin, end) makes, a thread each, of `count` pieces.
 template <class Entry, class Fill, class Join>
 RowTable<Entry> shared_table(const LabelledItems& items, int64_t count, int64_t rows, int64_t width,
                              Fill&& fill, Join&& join) {

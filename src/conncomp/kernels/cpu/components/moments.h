@@ -1,9 +1,8 @@
-// Moments up to the third power along each axis, of elements and weighted by values: sums of x^p y^q ..., p,
-// q = 0 ... 3, from the box, or, of values, from any origin. A run has sums of powers of its last coordinate,
-// in closed form without values, which the powers of the others multiply. Moments of elements are integers of
-// 64 or 128 bits, or floating point where these do not suffice. Central ones come from integers: the origin
-// moves exactly to the element next to the centroid, then by less than an element, so that next to nothing
-// cancels. Cost: 4^axes products a run.
+// Moments up to the third power along each axis, maybe weighted by values: sums of x^p y^q ..., p, q = 0 ...
+// 3, from the box, or, of values, from any origin. A run has sums of powers of its last coordinate, in closed
+// form without values, which the powers of the others multiply. Moments of elements are integers of 64 or 128
+// bits, or floating point where these do not suffice. Central ones come from integers: the origin moves
+// exactly to the element next to the centroid, then by less than an element. Cost: 4^axes products a run.
 #pragma once
 
 #include <cmath>
@@ -13,7 +12,6 @@
 
 namespace conncomp {
 
-// Fills an array with the values of a run, as numbers.
 using ReadValues = FunctionRef<void(Run, double*)>;
 using RunValues = std::array<double, kWord>;
 
@@ -40,7 +38,6 @@ class MomentSums {
   }
   Coordinate last_origin() const { return origin_[axes() - 1]; }
 
-  // Adds sums of powers of the last coordinate along a line.
   void add(int64_t line, const PowerSums<Sum>& along) {
     if (line != line_) find_factors(line);
     line_ = line;
@@ -107,7 +104,6 @@ class ElementMoments {
   std::vector<int64_t> origin_;
 };
 
-// The moments of all elements; `boxes` are as (axis, first and end).
 inline void write_moments(const ComponentRuns& runs, const int64_t* boxes, const MomentColumns& columns) {
   constexpr double kNarrow = 0x1p62, kWide = 0x1p125;
   struct Scratch {
@@ -154,6 +150,108 @@ inline void weigh_moments(const ComponentRuns& runs, ReadValues read, const doub
       sums.add(line, along);
     });
     std::copy_n(sums.sums().data(), count, moments + row * count);
+  });
+}
+
+// How values are spread: sums of squared deviations, and quantiles as NumPy's, NaN with any NaN: of few
+// values by partly sorted copies, of many by counting digits of keys from the highest on.
+
+inline void sum_squares(const ComponentRuns& runs, ReadValues read, const double* means, double* sums) {
+  struct Scratch {
+    RunValues values;
+  };
+  runs.for_each_row<Scratch>([&](int64_t row, Scratch& scratch) {
+    double sum = 0;
+    runs.for_each(row, [&](Run run) {
+      read(run, scratch.values.data());
+      for (int64_t i = 0; i < run.end - run.begin; ++i) {
+        const double deviation = scratch.values[i] - means[row];
+        sum += deviation * deviation;
+      }
+    });
+    sums[row] = sum;
+  });
+}
+
+class ComponentValues {
+ public:
+#ifdef CONNCOMP_GRAIN
+  static constexpr int64_t kMany = CONNCOMP_GRAIN;
+#else
+  static constexpr int64_t kMany = int64_t(1) << 20;
+#endif
+
+  bool take(const ComponentRuns& runs, int64_t row, ReadValues read) {
+    runs_ = &runs, row_ = row, size_ = 0;
+    bool numbers = true;
+    runs.for_each(row, [&](Run run) { size_ += run.end - run.begin; });
+    few_.resize(size_ <= kMany ? size_ : 0);
+    int64_t at = 0;
+    for_each(read, [&](double value) {
+      numbers = numbers && value == value;
+      if (!few_.empty()) few_[at++] = value;
+    });
+    return numbers && size_ > 0;
+  }
+
+  double quantile(double fraction, ReadValues read) {
+    const double place = fraction * double(size_ - 1);
+    const int64_t below = std::min(int64_t(place), size_ - 1), above = std::min(below + 1, size_ - 1);
+    const double part = place - double(below), low = ranked(below, read);
+    if (part == 0 || above == below) return low;
+    // Those of higher ranks are behind it.
+    const double high =
+        few_.empty() ? ranked(above, read) : *std::min_element(few_.begin() + above, few_.end());
+    if (part == 0.5) return (low + high) / 2;
+    return part < 0.5 ? low + (high - low) * part : high - (high - low) * (1 - part);
+  }
+
+ private:
+  void for_each(ReadValues read, auto&& visit) {
+    runs_->for_each(row_, [&](Run run) {
+      poll(run.end - run.begin);
+      read(run, values_.data());
+      for (int64_t i = 0; i < run.end - run.begin; ++i) visit(values_[i]);
+    });
+  }
+
+  double ranked(int64_t rank, ReadValues read) {
+    if (few_.empty()) return ranked_of_many(rank, read);
+    std::nth_element(few_.begin(), few_.begin() + rank, few_.end());
+    return few_[rank];
+  }
+
+  double ranked_of_many(int64_t rank, ReadValues read) {
+    constexpr int kDigit = 16, kBits = 64;
+    uint64_t key = 0;
+    for (int shift = kBits - kDigit; shift >= 0; shift -= kDigit) {
+      counts_.assign(size_t(1) << kDigit, 0);
+      for_each(read, [&, known = shift + kDigit](double value) {
+        const uint64_t other = Order<double>::key(value);
+        if (known == kBits || (other ^ key) >> known == 0) ++counts_[other >> shift & below(kDigit)];
+      });
+      uint64_t digit = 0;
+      // Values that change meanwhile may have been counted fewer.
+      while (digit < below(kDigit) && rank >= counts_[digit]) rank -= counts_[digit++];
+      key |= digit << shift;
+    }
+    return Order<double>::value(key);
+  }
+
+  const ComponentRuns* runs_ = nullptr;
+  int64_t row_ = 0, size_ = 0;
+  RunValues values_;
+  std::vector<double> few_;
+  std::vector<int64_t> counts_;
+};
+
+inline void find_quantiles(const ComponentRuns& runs, ReadValues read, const std::vector<double>& fractions,
+                           double* quantiles) {
+  runs.for_each_row<ComponentValues>([&](int64_t row, ComponentValues& values) {
+    const bool has_order = values.take(runs, row, read);
+    for (size_t k = 0; k < fractions.size(); ++k)
+      quantiles[row * int64_t(fractions.size()) + int64_t(k)] =
+          has_order ? values.quantile(fractions[k], read) : std::numeric_limits<double>::quiet_NaN();
   });
 }
 

@@ -1,7 +1,6 @@
 // Labels along rows, 64 at a time, as words whose bits say where they change, so that noise costs no
 // mispredicted branch: stretches of equal labels, or, where one label comes back often in a word, all its
-// places. Each is loaded once before it becomes an index, and one without a row is background (contract 5).
-// Wider labels are copied as int32.
+// places. Each is loaded once; without a row it is background (contract 5). Wider labels are copied as int32.
 #pragma once
 
 #include <vector>
@@ -39,8 +38,7 @@ class LabelArray {
   int64_t count_, background_;
 };
 
-// labels[index], `base` less, in 32 bits, from `begin` to before `end`. Passed by value, to stay in
-// registers.
+// labels[index] less `base` of [begin, end), in 32 bits. Passed by value, to stay in registers.
 struct LabelPiece {
   const int32_t* labels;
   int64_t begin, end;
@@ -63,7 +61,6 @@ inline void narrow_labels(const int64_t* labels, int64_t count, int64_t backgrou
   }
 }
 
-// Calls visit(piece) for pieces of [begin, end), of labels below `rows`, in order; for narrow labels one.
 inline void for_each_piece(const LabelArray& array, int64_t begin, int64_t end, int64_t rows,
                            FunctionRef<void(const LabelPiece&)> visit) {
   if (begin >= end) return;
@@ -86,7 +83,6 @@ constexpr std::array<int64_t, kWord + 1> kSquareSums = [] {
   return sums;
 }();
 
-// Places begin ... end - 1 of a word.
 struct Stretch {
   int64_t begin, end;
 
@@ -136,7 +132,6 @@ struct Scattered {
   uint64_t mask_;
 };
 
-// Up to 64 labels: which are no background, and which differ from the one before.
 struct LabelWord {
   uint64_t foreground, changes, top;
 
@@ -153,7 +148,6 @@ struct LabelWord {
   uint64_t lasts() const { return foreground & (breaks() >> 1 | top); }
 };
 
-// Calls body(label, stretch) for stretches of equal labels in a word that have a row.
 template <class Label, class Body>
 inline void for_each_stretch_of_word(const Label* labels, const LabelWord& word, int64_t rows, Body&& body) {
   uint64_t begins = word.begins(), lasts = word.lasts();
@@ -233,8 +227,7 @@ void for_each_stretch(const LabelPiece piece, auto body) {
       });
 }
 
-// Calls visit(line, labels, begin, end) for the lines of a piece: the line's coordinates from `begin` to
-// before `end`, as labels[coordinate].
+// Calls visit(line, labels, begin, end) for lines of a piece, with labels[coordinate] of [begin, end).
 void for_each_line(const LabelPiece piece, int64_t length, auto visit) {
   for (int64_t line = piece.begin / length; line * length < piece.end; ++line) {
     const int64_t start = line * length;

@@ -1,8 +1,7 @@
 // Sums over the elements of components: how many, how far they reach, coordinates and their products, in
 // tables with a row per component, all of integers, so exact in any order. In tables of few axes a bit per
 // row says whether it has anything: 64 rows are cleared when the first of them gets something, and so in a
-// cache, whereas pages that the system clears take longer than all sums. Cost: 40 to 104 bytes a row in two
-// or three dimensions.
+// cache, as clearing pages takes longer than all sums. Cost: 40 to 104 bytes a row.
 #pragma once
 
 #include <algorithm>
@@ -22,9 +21,7 @@ struct Piece {
   int64_t begin, end;  // one beyond the last
   Sum size, sum, squares;
 
-  // The elements at these places of the word that begins at `first`.
-  template <class Places>
-  Piece(int64_t first, const Places& places)
+  Piece(int64_t first, const auto& places)
       : begin(first + places.begin), end(first + places.end), size(places.size()) {
     const Sum offsets = places.sum();
     sum = first * size + offsets;
@@ -32,7 +29,6 @@ struct Piece {
   }
 };
 
-// A table of components of few axes whose sums fit into 64 bits; a component's are together.
 template <int axes, bool with_products>
 class NarrowTable {
  public:
@@ -82,7 +78,6 @@ class NarrowTable {
   }
 
   bool has(int64_t row) const { return bit_at(met_.data(), row); }
-  // These are of rows that have something.
   int64_t size(int64_t row) const { return rows_[row].size; }
   int64_t first(int64_t row, int k) const { return shape_[k] - rows_[row].reach[axes + k]; }
   int64_t end(int64_t row, int k) const { return rows_[row].reach[k]; }
@@ -104,7 +99,6 @@ class NarrowTable {
     std::array<int32_t, 2 * axes> reach;
   };
 
-  // The row, which gets something now.
   Row& begun(int64_t row) {
     uint64_t& met = met_[row / kWord];
     if (!met) [[unlikely]]
@@ -122,7 +116,6 @@ class NarrowTable {
   Buffer<uint64_t> met_;  // a bit for each row
 };
 
-// A table of components of any number of axes, exact whatever their size.
 class WideTable {
  public:
   using Place = std::vector<int64_t>;

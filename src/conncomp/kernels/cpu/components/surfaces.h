@@ -1,6 +1,5 @@
-// How many faces of its elements a component shows along each axis: the neighbour across has another label,
-// or lies outside. Words of bits say where a line differs from those before and behind it, and are counted
-// for each stretch. Cost: 2 n - 1 comparisons of labels, in n dimensions, 64 at a time; 8 n bytes a row.
+// How many faces of its elements a component shows along each axis. Words of bits say where a line differs
+// from those before and behind it, and are counted for each stretch. Cost: 2 n - 1 comparisons.
 #pragma once
 
 #include "cpu/components/known_components.h"
@@ -11,7 +10,6 @@ inline uint64_t differences(const auto* labels, int count, int64_t step) {
   return mask_where(count, [=](int p) { return labels[p + step] != labels[p]; });
 }
 
-// The faces of the word at `index_`: for each axis those ahead, and those behind.
 class WordFaces {
  public:
   explicit WordFaces(const LabelledItems& items) : items_(items), strides_(items.shape.size(), 1) {
@@ -28,7 +26,6 @@ class WordFaces {
     }
   };
 
-  // The faces of a part's word, for each axis.
   template <class Places>
   const Faces* around(const Part<Places>& part) {
     if (part.index != index_) {
@@ -75,6 +72,66 @@ inline void count_faces(const LabelledItems& items, const RowsOfLabels& rows, in
       },
       [](int64_t& sum, int64_t addend) { sum += addend; });
   for_each_index(rows.count(), [&](int64_t row) { std::copy_n(table[row], axes, faces + row * axes); });
+}
+
+// Along which axes components reach from face to face: first faces leave marks, last faces look for them.
+
+// For each label and axis: whether the label is on the first face, and then on the last one, too.
+class SpanMarks {
+ public:
+  SpanMarks(const LabelledItems& items, int64_t rows, uint8_t* marks)
+      : items_(items), rows_(rows), axes_(int64_t(items.shape.size())), marks_(marks) {}
+
+  void find() const {
+    for_each_index(rows_ * axes_, [this](int64_t i) { marks_[i] = kNone; });
+    for (int64_t axis = 0; axis < axes_ && items_.labels.count() > 0; ++axis) mark(axis);
+    for_each_index(rows_ * axes_, [this](int64_t i) { marks_[i] = marks_[i] == kOnBoth; });
+  }
+
+ private:
+  static constexpr uint8_t kNone = 0, kOnFirst = 1, kOnBoth = 2;
+
+  void mark(int64_t axis) const {
+    for_each_on_face(axis, 0, [](uint8_t* mark) { Shared::store(mark, kOnFirst); });
+    for_each_on_face(axis, items_.shape[axis] - 1, [](uint8_t* mark) {
+      if (Shared::load(mark) != kNone) Shared::store(mark, kOnBoth);
+    });
+  }
+
+  void for_each_on_face(int64_t axis, int64_t coordinate, auto visit) const {
+    constexpr int64_t kScattered = 16;  // the cost of an element that lies alone, in elements
+    const int64_t length = items_.length(), lines = items_.lines();
+    if (axis + 1 == axes_)
+      return for_each_index(
+          lines, [=, this](int64_t line) { visit_mark(axis, line * length + coordinate, visit); },
+          kScattered);
+    int64_t between = 1;  // lines from one coordinate to the next
+    for (int64_t k = axis + 1; k + 1 < axes_; ++k) between *= items_.shape[k];
+    for_each_index(
+        lines / items_.shape[axis],
+        [=, this](int64_t k) {
+          const int64_t line = (k / between * items_.shape[axis] + coordinate) * between + k % between;
+          for_each_in(line * length, (line + 1) * length,
+                      [=, this](int64_t i) { visit_mark(axis, i, visit); });
+        },
+        length);
+  }
+
+  void visit_mark(int64_t axis, int64_t i, auto visit) const {
+    const LabelArray& labels = items_.labels;
+    const int64_t label =
+        labels.is_wide() ? Shared::load(labels.wide() + i) : Shared::load(labels.narrow() + i);
+    if (label != labels.background() && uint64_t(label) < uint64_t(rows_))
+      visit(marks_ + label * axes_ + axis);
+  }
+
+  const LabelledItems& items_;
+  const int64_t rows_, axes_;
+  uint8_t* const marks_;
+};
+
+inline void find_spans(const LabelledItems& items, int64_t rows, bool* spans) {
+  SpanMarks(items, rows, reinterpret_cast<uint8_t*>(spans)).find();
 }
 
 }  // namespace conncomp

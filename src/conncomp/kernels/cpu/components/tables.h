@@ -1,7 +1,7 @@
 // Tables with a row for each label: counts, replaces and ranks labels, a word at a time (stretches.h). Each
 // thread counts in a table of its own; fewer take part where tables would outgrow the labels. Items that are
-// numbered each on its own get numbers that no two share (combine_labels). Labels are loaded once; without a
-// row they are background.
+// numbered each on its own get numbers that no two share (combine_labels). Labels without a row are
+// background.
 #pragma once
 
 #include "cpu/components/stretches.h"
@@ -78,7 +78,6 @@ inline __m512i rows_of_lanes(__m512i labels, const int32_t* table, int64_t rows,
   return _mm512_mask_i32gather_epi32(_mm512_set1_epi32(background), known, labels, table, sizeof(int32_t));
 }
 
-// Replaces blocks of sixteen labels; `streamed` ones go past the caches.
 inline void replace_lanes(const int32_t* labels, int64_t begin, int64_t end, int32_t background,
                           const int32_t* table, int64_t rows, bool streamed, int32_t* out) {
   const auto replaced = [=](int64_t block) {
@@ -94,8 +93,7 @@ inline void replace_lanes(const int32_t* labels, int64_t begin, int64_t end, int
 }
 #endif
 
-// Replaces every label by its row of `table`, or the background. Blocks of one label are filled, or left if
-// they are right in place; others go without branches, which noise would mispredict.
+// Replaces every label by its row of `table`, or the background: blocks of one label, or without branches.
 template <class Label, class Entry>
 void replace_labels(const Label* labels, int64_t count, Entry background, const Entry* table, int64_t rows,
                     Entry* out) {
@@ -131,8 +129,7 @@ void replace_labels(const Label* labels, int64_t count, Entry background, const 
   for (int64_t i = blocks * kBlock; i < count; ++i) out[i] = entry_of(Shared::load(labels + i));
 }
 
-// The rows of `sizes`, item by item of as many; those of an item largest first, equal ones in order: a radix
-// sort, whose last digit is the item.
+// The rows of `sizes`, item by item, largest first: a radix sort, whose last digit is the item.
 inline void sort_by_size(const int64_t* sizes, int64_t rows, int64_t items, int64_t* order) {
   constexpr int kWidest = 16;
   const int64_t largest = rows ? *std::max_element(sizes, sizes + rows) : 0;
@@ -160,5 +157,137 @@ inline void sort_by_size(const int64_t* sizes, int64_t rows, int64_t items, int6
   if (items > 1 && rows > 0) sort_by(items, [=](int64_t row) { return row / (rows / items); });
   if (in_order) for_each_in(0, rows, [=](int64_t row) { order[row] = row; });
 }
+
+// Lists the elements of each label, ascending: those of label k at begin[k] ... begin[k + 1]. A counting sort
+// by all threads: sums over labels and parts say where a part's elements go.
+//     labels of a part, and of the next      1 1 2    2 1 1
+//     elements go to                         0 1 4    5 2 3
+// Memory: two tables a thread, so that fewer threads take part where these would outgrow the labels. What
+// there is no room for, as labels changed after they were counted (contract 5), is left out.
+class MemberLists {
+ public:
+  MemberLists(const LabelArray& labels, int64_t rows, int64_t* begin)
+      : labels_(labels),
+        rows_(rows),
+        begin_(begin),
+        tables_(sharing_threads(2 * rows * 8, labels.bytes(), most_sharing(labels))) {
+    for_each_part([&](Tables& tables, int64_t first, int64_t end) {
+      tables.next = Buffer<int64_t>::zeros(rows);
+      if (tables_.size() > 1) tables.end = Buffer<int64_t>(rows);
+      add_sizes(labels, first, end, rows, tables.next.data());
+    });
+    begin[rows] = scan(
+        rows,
+        [this](int64_t row) {
+          int64_t size = 0;
+          for (const Tables& tables : tables_) size += tables.next[row];
+          return size;
+        },
+        [this, begin](int64_t row, int64_t before) {
+          begin[row] = before;
+          for (Tables& tables : tables_) {
+            before += std::exchange(tables.next[row], before);
+            if (tables_.size() > 1) tables.end[row] = before;
+          }
+        });
+    count_ = begin[rows];
+  }
+
+  int64_t count() const { return count_; }
+
+  void write(int64_t length, auto* indices) {
+    for_each_part([&](Tables& tables, int64_t first, int64_t end) {
+      for (int64_t begin = first, stop; begin < end; begin = stop) {
+        const int64_t item = begin / length * length;
+        stop = std::min(item + length, end);
+        for_each_piece(labels_.part(item, length), begin - item, stop - item, rows_,
+                       [&](const LabelPiece& piece) { write_piece(piece, tables, indices); });
+      }
+    });
+  }
+
+ private:
+  // Of a part, by label: where the next element goes, and where no more may; with one part the next begin.
+  struct Tables {
+    Buffer<int64_t> next, end;
+  };
+
+  void for_each_part(auto&& visit) {
+    const int64_t parts = int64_t(tables_.size()), count = labels_.count();
+    parallel_for(
+        parts, [&](int64_t part) { visit(tables_[part], count * part / parts, count * (part + 1) / parts); });
+  }
+
+  template <class Index>
+  void write_piece(const LabelPiece& piece, Tables& tables, Index* indices) const {
+    const int64_t* const ends = tables_.size() > 1 ? tables.end.data() : begin_ + 1;
+    for_each_stretch(piece, [indices, next = tables.next.data() + piece.base, end = ends + piece.base](
+                                int32_t label, int64_t from, int64_t to) {
+      const int64_t place = next[label], room = end[label] - place, members = std::min(to - from, room);
+      next[label] = place + members;
+      write_run(indices + place, members, room, [=](int64_t k) { return Index(from + k); });
+    });
+  }
+
+  const LabelArray labels_;
+  const int64_t rows_;
+  const int64_t* const begin_;
+  std::vector<Tables> tables_;
+  int64_t count_;
+};
+
+// Numbers the labels that occur, ascending: a bit per possible label, and how many are set before each word.
+class LabelRanks {
+ public:
+  // Of the labels below `rows`. Labels that change meanwhile may have no number.
+  LabelRanks(const LabelArray& labels, int64_t rows) : LabelRanks(rows) {
+    const Parts parts(labels.count(), kGrain);
+    parallel_for(parts.parts, [&](int64_t part) {
+      for_each_piece(labels, parts.begin(part), parts.end(part), rows, [&](const LabelPiece& piece) {
+        for_each_stretch(piece, [words = words_.data(), base = piece.base](int32_t number, int64_t, int64_t) {
+          const int64_t label = base + number;
+          const uint64_t bit = uint64_t(1) << label % kWord;
+          uint64_t* const word = words + label / kWord;
+          if (!(Shared::load(word) & bit)) Shared::fetch_or(word, bit);
+        });
+      });
+    });
+    count_words();
+  }
+
+  LabelRanks(const int64_t* components, int64_t count) : LabelRanks(count ? components[count - 1] + 1 : 0) {
+    for_each_in(0, count,
+                [&](int64_t i) { words_[components[i] / kWord] |= uint64_t(1) << components[i] % kWord; });
+    count_words();
+  }
+
+  int64_t count() const { return count_; }
+  int64_t label_rows() const { return label_rows_; }
+
+  Buffer<int64_t> labels() const {
+    Buffer<int64_t> labels(count_);
+    for_each_index(label_rows_ / kWord + 1, [&](int64_t w) {
+      int64_t rank = before_[w];
+      for_each_bit(words_[w], [&](int p) { labels[rank++] = w * kWord + p; });
+    });
+    return labels;
+  }
+
+  int64_t rank(int64_t label) const {
+    const uint64_t word = words_[label / kWord];
+    const int p = int(label % kWord);
+    return word >> p & 1 ? before_[label / kWord] + std::popcount(word & below(p)) : -1;
+  }
+
+ private:
+  explicit LabelRanks(int64_t rows)
+      : label_rows_(rows), words_(Buffer<uint64_t>::zeros(rows / kWord + 1)), before_(rows / kWord + 1) {}
+
+  void count_words() { count_ = rank_words(words_.data(), label_rows_ / kWord + 1, before_.data()); }
+
+  int64_t label_rows_, count_ = 0;
+  Buffer<uint64_t> words_;
+  Buffer<int64_t> before_;
+};
 
 }  // namespace conncomp

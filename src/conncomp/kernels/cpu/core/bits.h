@@ -24,7 +24,6 @@ constexpr uint64_t up_to(int p) { return kAll >> (kWord - 1 - p); }
 
 constexpr uint64_t all_if(bool condition) { return condition ? kAll : 0; }
 
-// Turns 32 bytes of 0 or 1 into a mask.
 inline uint64_t pack(const uint8_t* flags) {
 #if defined(__AVX512BW__) && defined(__AVX512VL__)
   const __m256i bytes = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(flags));

@@ -10,7 +10,6 @@
 
 namespace conncomp {
 
-// Unused blocks of memory, aligned as huge pages if they are as large.
 class SpareMemory {
  public:
   static constexpr size_t kSmallest = size_t(1) << 16;
@@ -27,9 +26,7 @@ class SpareMemory {
 };
 
 void* allocate(size_t& bytes);
-// Zeros, whose pages come from the system when they are first touched.
 void* allocate_zeros(size_t bytes);
-// Frees memory from `allocate`, with its size, or from `allocate_zeros`, with 0 bytes.
 void release(void* memory, size_t bytes);
 
 template <class T>

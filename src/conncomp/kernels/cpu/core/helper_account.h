@@ -28,7 +28,6 @@ inline int64_t time_of(clockid_t clock) {
 inline int64_t time_now() { return time_of(CLOCK_MONOTONIC); }
 inline int64_t processor_time() { return time_of(CLOCK_THREAD_CPUTIME_ID); }
 
-// The pieces that the caller of a loop worked on, and its processor time from when it began to wake helpers.
 struct CallerWork {
   int64_t pieces, time;
 };

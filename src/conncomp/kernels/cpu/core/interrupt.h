@@ -1,7 +1,6 @@
 // Calls that can be given up, as by Ctrl-C. Long loops announce their work (poll). The thread of a watched
 // call asks every kPause whether to go on; helpers read the answer, and after a no every poll throws
-// Interrupted. Cost: a subtraction, and a look at the clock every kBudget; the question, which may wait for
-// Python's lock, every kPause.
+// Interrupted. Cost: a subtraction, and a look at the clock every kBudget; the question every kPause.
 #pragma once
 
 #include <atomic>
@@ -18,8 +17,7 @@ struct Interrupted : std::exception {
 
 class WatchedCall;
 
-// What a thread works for. Initial-exec, as other thread-local memory is allocated at first use, and the
-// process ends if there is none.
+// What a thread works for. Initial-exec, as memory for others is allocated at first use, and may lack.
 struct Watch {
   WatchedCall* call;  // or nullptr
   bool caller;        // whether this thread made the call
@@ -33,15 +31,12 @@ inline constinit thread_local Watch watch{nullptr, false, 0};
 // Work in elements, or steps of about as much: some milliseconds.
 constexpr int64_t kBudget = 1 << 18;
 
-// A call that can be given up while it exists; the thread that asks makes it.
 class WatchedCall {
  public:
   static constexpr int64_t kPause = 50'000'000;  // nanoseconds
 
-  // `question`, which must live as long, says whether to give up: asked at one poll at a time, never after a
-  // yes.
-  template <class Question>
-  explicit WatchedCall(Question& question) : WatchedCall(FunctionRef<bool()>(question)) {}
+  // `question`, which must live as long, says whether to give up: asked at one poll at a time.
+  explicit WatchedCall(auto& question) : WatchedCall(FunctionRef<bool()>(question)) {}
   ~WatchedCall() { watch = outer_; }
   WatchedCall(const WatchedCall&) = delete;
   WatchedCall& operator=(const WatchedCall&) = delete;

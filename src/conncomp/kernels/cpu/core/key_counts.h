@@ -1,6 +1,5 @@
-// Counts of 64-bit keys: a hash table with open addressing that doubles before it is more than half full.
-// Each thread fills its own; sorted_counts joins them by keys, so that nothing depends on threads. Memory: 32
-// to 64 bytes a key.
+// Counts of 64-bit keys: open addressing that doubles before it is half full. Each thread fills its own;
+// sorted_counts joins them, so that nothing depends on threads. Memory: 32 to 64 bytes a key.
 #pragma once
 
 #include <random>
@@ -86,8 +85,7 @@ class KeyCounts {
   Buffer<KeyCount> slots_ = Buffer<KeyCount>::zeros(slots());
 };
 
-// Counts on their way into a table. Keys that come again soon are counted in slots that fit into the
-// first-level cache; one that wants another's slot sends that one's count on.
+// Counts on their way into a table, in slots of the first-level cache; another's slot sends its count on.
 class RecentCounts {
  public:
   explicit RecentCounts(KeyCounts& counts) : counts_(counts) {}
@@ -120,8 +118,7 @@ class RecentCounts {
   std::array<KeyCount, 1 << kBits> slots_{};
 };
 
-// The entries of all tables by ascending keys. Where tables hold numbers instead of counts (`numbered`),
-// those of each go on from the one before, from 0.
+// The entries of all tables by keys. `numbered` ones go on from those of the table before, from 0.
 inline std::pair<Buffer<KeyCount>, int64_t> sorted_counts(const std::vector<KeyCounts>& tables,
                                                           bool numbered = false) {
   std::vector<int64_t> begin(tables.size() + 1);

@@ -1,12 +1,10 @@
-// Labels that go to memory past the caches, a line at a time.
-// A store into a cache first reads the line and evicts others. Labels too many to stay are better written
-// straight to memory, where each line must come whole by one store; so registers of labels are shifted to
-// line borders.
+// Labels that go to memory past the caches, a line at a time. A store into a cache first reads the line and
+// evicts others. Labels too many to stay are better written straight to memory, where each line must come
+// whole by one store; so registers are shifted to these.
 //     lines        |               |               |
 //     registers       . . . . . . . . . . . . . . . .
 //                     head             tail           parts of lines that are others', too
-// A Xeon of 2023 writes 20 GB/s so, and 7 to 12 through full caches. Only with AVX-512, where a register is a
-// line.
+// A Xeon of 2023 writes 20 GB/s so, and 7 to 12 through full caches. Only with AVX-512, of a line a register.
 #pragma once
 
 #include "cpu/core/bits.h"

@@ -30,7 +30,6 @@ struct ManyWords {
     return words;
   }
   void store(unsigned long long* at) const { std::memcpy(at, part, sizeof part); }
-  // The words whose part k is of_part(k).
   [[gnu::always_inline]] static ManyWords make(auto&& of_part) {
     ManyWords words;
     for (int k = 0; k < kParts; ++k) words.part[k] = of_part(k);
@@ -49,7 +48,6 @@ struct ManyWords {
     return *this;
   }
   friend ManyWords operator&(ManyWords a, const ManyWords& b) { return a &= b; }
-  // Adds those of some bits that are in a mask.
   ManyWords& add(const ManyWords& bits, const ManyWords& mask) {
     for (int k = 0; k < kParts; ++k) {
 #if defined(__AVX512F__)
@@ -98,7 +96,6 @@ struct ManyWords {
 #endif
   }
 
-  // Each row in the place of the next one, or of the previous one.
   ManyWords moved_on() const {
     ManyWords words;
     Part before{};

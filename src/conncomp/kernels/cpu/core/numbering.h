@@ -17,9 +17,7 @@ void for_each_index(int64_t count, auto&& body, int64_t of_body = 1) {
   parallel_for(parts.parts, [&](int64_t part) { for_each_in(parts.begin(part), parts.end(part), body); });
 }
 
-// The sum of value(i) over each part.
-template <class Value>
-std::vector<int64_t> sums_of_parts(const Parts& parts, Value&& value) {
+std::vector<int64_t> sums_of_parts(const Parts& parts, auto&& value) {
   std::vector<int64_t> sums(parts.parts);
   parallel_for(parts.parts, [&](int64_t part) {
     int64_t sum = 0;
@@ -35,8 +33,7 @@ int64_t sum_over(int64_t count, Value&& value) {
   return int64_t(std::accumulate(sums.begin(), sums.end(), uint64_t(0)));
 }
 
-// Calls assign(i, sum of value(j) over all j < i) for every i in [0, count), in parallel; returns the
-// sum over all. Assigning may change value(i).
+// Calls assign(i, sum of value(j) over j < i) for i in [0, count), in parallel; it may change value(i).
 int64_t scan(int64_t count, auto&& value, auto&& assign) {
   const Parts parts(count, kGrain);
   std::vector<int64_t> sums = sums_of_parts(parts, value);
@@ -87,8 +84,8 @@ struct Unlabelled {
 };
 
 // Replaces entries, all unlabelled, by labels 0, 1, ... in the order of the roots. A part goes in ascending
-// order, and an entry takes the label of what it is under, or, if that is another thread's and has none, goes
-// under its parent.
+// order, and an entry takes the label of what it is under, or, if that is another thread's goes under its
+// parent.
 template <class Index>
 void label_in_order(Index* entries, int64_t count) {
   using Entry = Unlabelled<Index>;

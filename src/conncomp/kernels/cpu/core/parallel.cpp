@@ -24,7 +24,6 @@ void join_process(Process& other) { joined = &other; }
 
 namespace {
 
-// Calls body(i) for the first numbers while helpers are not wanted; returns how many.
 int64_t work_alone(int64_t count, FunctionRef<void(int64_t)> body) {
   int64_t i = 0;
   if (count > 1 && num_threads() > 1) {
@@ -37,9 +36,8 @@ int64_t work_alone(int64_t count, FunctionRef<void(int64_t)> body) {
   return count;
 }
 
-// Pieces of a loop, in shares, one per thread or one for all: a thread takes those of its share, then those
-// left of others. Up to 32 counters have cache lines of their own, as whoever has finished looks at all of
-// them.
+// Pieces of a loop, in shares: a thread takes those of its share, then those left of others. Up to 32
+// counters have cache lines of their own, as whoever has finished looks at all of them.
 class Shares {
  public:
   Shares(int64_t begin, int64_t end, int shares)
@@ -81,7 +79,6 @@ class Shares {
   alignas(64) std::array<std::atomic<int64_t>, kMost> next_;  // the next piece of each share
 };
 
-// Waits, asleep, until so many pieces have been taken, or some milliseconds.
 void await_pieces(const Shares& shares, int64_t wanted) {
   constexpr int64_t kPatience = 5'000'000;
   const int64_t begin = time_now();

@@ -44,15 +44,13 @@ constexpr int64_t kGrain = 1 << 16;
 constexpr int64_t kLongLoop = 64 * kGrain;
 
 // How threads take pieces. With kShares each starts on a share of its own, the same in every loop of so many,
-// so that its cache has it. With kQueue all take from one queue, so that no two run in step through repeating
-// data.
+// so that its cache has it. With kQueue all take from one queue, so that no two run in step.
 enum class Dealing { kShares, kQueue };
 
 // Calls body(i), worth a call, for each i in [0, count), in any order; rethrows the first exception.
 void parallel_for(int64_t count, FunctionRef<void(int64_t)> body, Dealing dealing = Dealing::kShares);
 
-// Splits [0, count) into parts of at least `grain`, a few per thread so that uneven parts even out; if there
-// are many, each smaller than the one before, so that whoever has finished waits only briefly.
+// Splits [0, count) into parts of at least `grain`, many of them tapered, so that the last wait is brief.
 struct Parts {
   int64_t count, parts, unit = 1, shares;
   bool tapered;

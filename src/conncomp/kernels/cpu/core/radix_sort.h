@@ -1,19 +1,15 @@
 // Sorts by unsigned keys, stably: a radix sort by bytes from the lowest on, of keys relative to the smallest.
 // Keys of more than 32 bits are sorted by the highest 32, then equal ones by comparisons. Cost: at most four
-// passes that move the items; one that reads for a digit that all share. As much memory again, and 2 KB a
-// part.
+// passes that move the items; one that reads for a digit that all share. As much memory again.
 #pragma once
 
 #include <bit>
-#include <vector>
 
 #include "cpu/core/buffer.h"
 #include "cpu/core/extremes.h"
-#include "cpu/core/parallel.h"
 
 namespace conncomp {
 
-// Item has an unsigned `key`.
 template <class Item>
 class RadixSort {
  public:

@@ -37,8 +37,7 @@ class ThreadPool {
 
   HelperAccount account;
 
-  // Runs work(0), which throws nothing, here and work(k) on up to `helpers` others until all have returned,
-  // calling idle() now and then. Returns whether it asked any, which it cannot while another caller has them.
+  // Runs work(0), which throws nothing, here and work(k) on others, calling idle(). Whether it asked any.
   bool run(int helpers, FunctionRef<void(int)> work, FunctionRef<void()> idle) {
     if (busy_.test_and_set()) return work(0), false;
     int others;  // for whom there is no work

@@ -1,12 +1,10 @@
-// The two text forms of graphs: an arc a line, and a vertex a line. Readers take chunks of a file and go on
-// where they stopped. A chunk of s bytes completes at most s + 1 entries of either array.
+// An arc a line, or a vertex a line, in chunks. One of s bytes completes at most s + 1 entries of an array.
 #pragma once
 
 #include "cpu/files/vertex_names.h"
 
 namespace conncomp {
 
-// What a call of `read` used of its chunk, and how many entries it wrote to each array.
 struct Progress {
   size_t used;
   int64_t first, second;
@@ -46,7 +44,6 @@ class DigitsAsNames {
   VertexNames names_;
 };
 
-// Lines "u v" or, with a mark, "mark u v"; the rest of a line is ignored.
 template <class Vertices>
 class ArcLines {
  public:
@@ -79,7 +76,6 @@ class ArcLines {
     return {tokens_.used(), arcs, arcs};
   }
 
-  // The largest number in the arrays so far, -1 before the first.
   int64_t largest() const { return vertices_.largest(); }
   const VertexNames& names() const
     requires requires(const Vertices& vertices) { vertices.names(); }
@@ -100,8 +96,7 @@ class ArcLines {
 using ArcReader = ArcLines<NumberedVertices>;
 using DigitArcReader = ArcLines<DigitsAsNames>;
 
-// The lines of a METIS file after its header: line v lists the neighbours of vertex v, from 1, after
-// `skipped` weights and each followed by a weight if `weighted`. Weights are ignored.
+// Lines of METIS: line v lists v's neighbours, from 1, after `skipped` weights; weights are ignored.
 class NeighbourReader {
  public:
   NeighbourReader(int64_t vertices, int64_t skipped, bool weighted, int64_t line)
@@ -133,7 +128,6 @@ class NeighbourReader {
     return {tokens_.used(), rows, arcs};
   }
 
-  // The largest number in the arrays, at most.
   int64_t largest() const { return std::max(vertices_ - 1, largest_); }
   int64_t loops() const { return loops_; }
 

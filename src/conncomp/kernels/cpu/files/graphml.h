@@ -104,7 +104,6 @@ class GraphmlReader {
     return close + 1;
   }
 
-  // Reads plain nodes and edges of one form each, and blanks between them; returns where these end.
   const char* read_plain_parts(const char* at, const char* end) {
     if (depth_ != 2 || state_ != State::kInside) return at;
     std::string_view values[PlainParts::kMost];
@@ -156,7 +155,6 @@ class GraphmlReader {
     names_.add(Bytes{name.data(), int64_t(name.size())}, line_, number);
   }
 
-  // The ">" of a tag, outside quotes.
   static const char* end_of_tag(const char* at, const char* end) {
     for (char quote = 0; ++at < end;) {
       if (quote) {
@@ -279,7 +277,6 @@ class GraphmlReader {
   int64_t *src_ = nullptr, *dst_ = nullptr, edges_ = 0, node_ = 0;
   VertexNames names_;
 
-  // Of plain nodes or edges: their form, its lines, and which of its parts are names.
   PlainForm form_;
   bool is_edge_ = false;
   int first_ = 0, second_ = 0;

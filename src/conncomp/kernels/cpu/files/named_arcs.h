@@ -14,8 +14,7 @@ class NamedArcReader {
  public:
   static constexpr int64_t kLongestRow = 1 << 16;
 
-  // Names are in two of `columns`, after `line` lines; they are vertex numbers, while they can, if
-  // `as_numbers`.
+  // Names are in two of `columns`, after `line` lines; numbers, while they can, if `as_numbers`.
   NamedArcReader(char separator, int64_t columns, int64_t first, int64_t second, int64_t line,
                  bool as_numbers)
       : separator_(separator),
@@ -85,7 +84,6 @@ class NamedArcReader {
   const VertexNames& names() const { return names_; }
 
  private:
-  // Bytes as they are in the text, or between quotes.
   struct Field {
     const char *begin, *end;
     bool has_doubled_quotes;

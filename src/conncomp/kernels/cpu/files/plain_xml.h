@@ -76,16 +76,13 @@ struct PlainParts {
   }
 };
 
-// The bytes of an element around its parts.
 class PlainForm {
  public:
-  // Whether another form is worth it: not after many in vain.
   bool may_learn() const { return misses_ < kMostMisses; }
 
   void count_learning() { ++misses_; }
   void was_of_use() { misses_ = 0; }
 
-  // Learns the form of a plain element; one of many parts, or a long one, has none.
   void learn(std::string_view element, const PlainParts& parts) {
     parts_ = -1;
     if (parts.count > PlainParts::kMost || element.size() > kLongest) return;
@@ -260,7 +257,6 @@ class PlainXml {
     }
   }
 
-  // The value of an attribute whose name ends here; without data if it is not plain.
   static std::string_view value_at(const char* at, const char* end) {
     at = skip(kBlank, at, end);
     if (at == end || *at != '=') return {};
@@ -271,7 +267,6 @@ class PlainXml {
                                          : std::string_view(at + 1, size_t(close - at - 1));
   }
 
-  // Where the end tag of an element that begins here ends; nullptr if it is another's.
   static const char* end_of_end_tag(const char* at, const char* end, std::string_view element) {
     if (name_at(at + 2, end) != element) return nullptr;
     at = skip(kBlank, at + 2 + element.size(), end);

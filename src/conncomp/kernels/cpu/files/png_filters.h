@@ -1,6 +1,5 @@
-// The lines of a PNG picture, as DEFLATE leaves them, without their filters, whose numbers begin lines: taken
-// off each byte is nothing, the byte `step` ahead (by prefix sums of 16 bytes), the one above, their mean, or
-// the Paeth predictor. Source: W3C, "Portable Network Graphics (PNG) Specification", 9.
+// The lines of a PNG picture without their filters: taken off each byte is nothing, the byte `step` ahead (by
+// prefix sums of 16 bytes), the one above, their mean, or the Paeth predictor. Source: W3C, PNG.
 #pragma once
 
 #include <cstdlib>
@@ -55,8 +54,7 @@ class PngLines {
     }
   }
 
-  template <class Predict>
-  bool add(const uint8_t* line, const uint8_t* above, uint8_t* out, Predict&& predict) const {
+  bool add(const uint8_t* line, const uint8_t* above, uint8_t* out, auto&& predict) const {
     for (int64_t i = 0; i < step_ && i < bytes_; ++i) out[i] = uint8_t(line[i] + predict(0, above[i], 0));
     for (int64_t i = step_; i < bytes_; ++i)
       out[i] = uint8_t(line[i] + predict(out[i - step_], above[i], above[i - step_]));
@@ -85,17 +83,14 @@ class PngLines {
     return bytes;
   }
   static constexpr auto kPlaces = std::make_integer_sequence<int, kBytes>();
-  // So many places on, behind zeros.
   template <int step, int... place>
   static Bytes moved(Bytes bytes, std::integer_sequence<int, place...>) {
     return taken<(kBytes - step + place)...>(Bytes{}, bytes);
   }
-  // The last bytes first, ahead of zeros.
   template <int step, int... place>
   static Bytes last(Bytes bytes, std::integer_sequence<int, place...>) {
     return taken<(place < step ? kBytes - step + place : kBytes)...>(bytes, Bytes{});
   }
-  // Those at these places of both, concatenated.
   template <int... place>
   static Bytes taken(Bytes first, Bytes second) {
 #if defined(__GNUC__) && !defined(__clang__)  // GCC 11 does not know the other name

@@ -1,9 +1,9 @@
 // Splits text into numbers, other words and ends of lines, in one pass over each chunk. The caller puts a
 // word that touches the chunk's end in front of the next; all else that a border can cut (a line, its end of
-// two bytes, a comment, skipped columns) is a flag. Lines end with LF, CR or both. Of a comment line only the
-// number counts.
+// two bytes, a comment, skipped columns) is a flag. Lines end with LF, CR or both.
 #pragma once
 
+#include <charconv>
 #include <cstdint>
 #include <cstdio>
 #include <stdexcept>
@@ -19,17 +19,9 @@ constexpr const char* kPlainInteger =
 
 // Whether bytes are an integer of 64 bits as printed: without blanks, a plus sign or leading zeros.
 inline bool canonical_integer(const char* at, const char* end, int64_t& value) {
-  const bool negative = at != end && *at == '-';
-  at += negative;
-  if (at == end || (*at == '0' && (negative || end - at > 1))) return false;
-  for (value = 0; at != end; ++at) {
-    const int digit = *at - '0';
-    if (digit < 0 || digit > 9 || __builtin_mul_overflow(value, 10, &value) ||
-        (negative ? __builtin_sub_overflow(value, digit, &value)
-                  : __builtin_add_overflow(value, digit, &value)))
-      return false;
-  }
-  return true;
+  const auto [stop, error] = std::from_chars(at, end, value);
+  if (error != std::errc() || stop != end) return false;
+  return at[*at == '-'] != '0' || end - at == 1;
 }
 
 class Tokens {
@@ -39,7 +31,6 @@ class Tokens {
   // Words are shorter, so that no chunk is left unused altogether.
   static constexpr int64_t kLongest = 256;
 
-  // `line` lines of the file came before.
   Tokens(std::string comments, int64_t line) : comments_(std::move(comments)), line_(line) {}
 
   void feed(const char* text, size_t size, bool last) {
@@ -50,7 +41,6 @@ class Tokens {
 
   size_t used() const { return size_t(cursor_ - begin_); }
 
-  // Reads on; kMore at the end of the chunk.
   Kind next() {
     for (;;) {
       if (returned_ && cursor_ != end_) {
@@ -71,7 +61,6 @@ class Tokens {
     }
   }
 
-  // Drops the rest of the line, but for its end.
   void skip_line() { skipping_ = true; }
 
   bool is(char mark) const { return word_.size() == 1 && word_[0] == mark; }

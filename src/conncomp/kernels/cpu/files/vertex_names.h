@@ -1,6 +1,5 @@
-// Names of vertices, numbered as they first come. Names wait until there are as many as interning asks memory
-// for at once (interning.h), or until `flush`, before their bytes go. Each distinct one is checked once:
-// UTF-8 without control characters, and not too long.
+// Names of vertices, numbered as they first come. They wait for as many as interning takes at once, or for
+// `flush`, before their bytes go. Each is checked once: UTF-8, no control characters, not too long.
 #pragma once
 
 #include <limits>
@@ -50,7 +49,6 @@ class VertexNames {
     if (waiting_count_ == kBlock) flush();
   }
 
-  // The same, for a name whose bytes are nowhere else.
   void add(std::string&& name, int64_t line, int64_t* number) {
     std::string& kept = kept_[waiting_count_] = std::move(name);
     add(Bytes{kept.data(), int64_t(kept.size())}, line, number);
@@ -70,8 +68,7 @@ class VertexNames {
         });
   }
 
-  // The vertex numbers that the names are, or nothing if a name is no number. A name that may be meant as a
-  // number but is not written as an integer is an error, and so is any other if `only`.
+  // The numbers that names are, or nothing. Odd integers, or with `only` any others, are errors.
   std::optional<std::vector<int64_t>> numbers(bool only) const {
     if (word_.first && !only) return {};
     const auto& [line, name] = word_.first && (!odd_.first || word_.first < odd_.first) ? word_ : odd_;
@@ -85,7 +82,6 @@ class VertexNames {
     return numbers;
   }
 
-  // Writes the names as rows of `longest()` code points, padded with zeros.
   void write(uint32_t* rows) const {
     for (int64_t i = 0; i < count(); ++i, rows += longest_) {
       const Bytes name = names_.ids().key(i);
@@ -114,7 +110,6 @@ class VertexNames {
     return digits > 0 && name.find_first_not_of(".0", digits) == name.npos;
   }
 
-  // Remembers the first name that is an odd number, and the first that is none.
   void note_number(Bytes name, int64_t line) {
     int64_t value;
     if (canonical_integer(name.begin, name.begin + name.length, value) && value >= 0) return;

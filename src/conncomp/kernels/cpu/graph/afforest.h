@@ -44,8 +44,7 @@ template <class Pointer, class Vertex>
   return is_one;
 }
 
-// Lets each vertex start under the smaller end of its first and last arc: under its root if both are in the
-// part, as lower entries are flat, else under what is below the part, which then goes under a root, too.
+// Lets each vertex start under the root of its smaller end, or, below the part, under that, then a root.
 template <class Pointer, class Vertex, class Index>
 void start_trees(const Rows<Pointer, Vertex> rows, Index* parent) {
   Parts parts(rows.vertices, kGrain / kVertexWork);
@@ -66,9 +65,7 @@ void start_trees(const Rows<Pointer, Vertex> rows, Index* parent) {
   if (parts.parts > 1) flatten_from(parts.end(0), parent, rows.vertices);
 }
 
-// Hooks roots of a flat forest under smaller ones that arcs show. Of two links of one root the later undoes
-// the earlier; the trees stay apart until an arc is united. What is stored is below its place: always a
-// forest.
+// Hooks roots of a flat forest under smaller ones that arcs show; a later store may undo an earlier one.
 template <class Pointer, class Vertex, class Index>
 void hook_trees(const Rows<Pointer, Vertex> rows, Index* parent) {
   for_each_row(rows, [=](int64_t v, int64_t begin, int64_t end) {
@@ -80,7 +77,6 @@ void hook_trees(const Rows<Pointer, Vertex> rows, Index* parent) {
   });
 }
 
-// The most frequent root among the targets of evenly spread arcs, with its share of these.
 template <class Pointer, class Vertex, class Index>
 FrequentRoot frequent_root(const Rows<Pointer, Vertex> rows, Index* parent) {
   constexpr int64_t kSamples = 512;

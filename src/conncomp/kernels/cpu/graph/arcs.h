@@ -68,8 +68,7 @@ class ForestOfArcs {
   static constexpr int64_t kNear = kAlwaysHelped ? 8 : 256;  // vertices over the distance of near ends
   static constexpr double kGiant = 0.9;                      // a share of the vertices
 
-  template <class Body>
-  void for_each_block(int64_t blocks, Body body) const {
+  void for_each_block(int64_t blocks, auto body) const {
     parallel_for((blocks + kPiece - 1) / kPiece,
                  [&](int64_t piece) {
                    for (int64_t block = piece * kPiece; block < std::min((piece + 1) * kPiece, blocks);
@@ -122,7 +121,6 @@ class ForestOfArcs {
     return near > kSamples / 4 * 3;
   }
 
-  // Puts larger ends under smaller ones; the last store stays.
   void start_block(int64_t block) {
     for_each_arc(block, [parent = parent_](Index v, Index u) {
       const Index high = v < u ? u : v, low = v < u ? v : u;
@@ -130,8 +128,7 @@ class ForestOfArcs {
     });
   }
 
-  // Puts the larger of two roots of flat trees under the smaller. Of two links of one root the smaller one
-  // stays.
+  // Puts the larger of two roots of flat trees under the smaller; of two links the smaller stays.
   void hook_block(int64_t block) {
     std::array<Index, kBlock> high, low;
     int64_t links = 0;

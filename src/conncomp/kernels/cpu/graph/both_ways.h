@@ -19,7 +19,6 @@ class BothWays {
   explicit BothWays(const Rows<Pointer, Vertex> rows)
       : rows_(rows), reached_(rows.vertices), reaching_(rows.vertices), done_(reached_.words()) {}
 
-  // Returns whether the component of `pivot` is known, and may be worth it.
   bool search(int64_t pivot) {
     reached_.set(pivot);
     if (!sweep([this](int64_t w) { return pass_on(w); })) return false;
@@ -143,8 +142,7 @@ int64_t settle_giant(const Rows<Pointer, Vertex> rows, Index* state) {
 // With fewer arcs a vertex no giant is sought: the first sweeps mark too few.
 constexpr int64_t kFewArcs = 3;
 
-// Settles all vertices, by pieces of their order, or with `sweeps` first those that are components alone in a
-// graph of few arcs, else the giant, which alone is sought for labels of 64 bits, to compile less.
+// Settles all vertices, by pieces, or with `sweeps` after those alone or a giant (64 bits: a giant only).
 template <class Pointer, class Vertex, class Index>
 int64_t settle_all(const Rows<Pointer, Vertex> rows, bool sweeps, Index* state) {
   Index* const no_order = nullptr;

@@ -1,9 +1,8 @@
-// Bridges of an undirected graph by one depth-first search, without recursion. parents[v] is the vertex from
-// which v was entered, or -1; cut[v] the number of vertices on the smaller side of that link if it is a
-// bridge, else 0. Vertices are ranked as they are entered, and keep the lowest rank that their links, and
-// those of vertices entered from them, lead to: a bridge if that is their own. Links to one neighbour count
-// as one. Cost: one thread; each arc read once; 20 bytes a vertex. Source: Tarjan 1974, "A note on finding
-// the bridges of a graph".
+// Bridges of an undirected graph by one depth-first search. parents[v] is the vertex from which v was
+// entered, or -1; cut[v] the number of vertices on the smaller side of that link if it is a bridge, else 0.
+// Vertices are ranked as they are entered, and keep the lowest rank that their links, and those of vertices
+// entered from them, lead to: a bridge if that is their own. Cost: one thread; each arc read once; 20 bytes a
+// vertex. Source: Tarjan 1974, "A note on finding the bridges of a graph".
 #pragma once
 
 #include "cpu/core/buffer.h"
@@ -77,7 +76,6 @@ class BridgeSearch {
     return -1;
   }
 
-  // Decides whether the link to the parent is a bridge; returns the parent.
   int32_t leave(int32_t v) {
     const int32_t parent = parents_[v];
     const bool is_bridge = parent >= 0 && lowest_[v] == ranks_[v];

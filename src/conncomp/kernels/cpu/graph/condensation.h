@@ -1,6 +1,5 @@
-// The acyclic graph of components: rows of distinct arcs between them, by ascending targets. All threads read
-// the arcs in order and keep those between components, mostly few; these are put in rows, each sorted or,
-// where long, listed by bits. Cost: each arc read once, and a random access for it; 24 bytes a component.
+// The acyclic graph of components: rows of distinct arcs, by ascending targets. All threads keep the arcs
+// between components, mostly few; rows are sorted or, where long, listed by bits. Cost: 24 bytes a component.
 #pragma once
 
 #include "cpu/graph/rows_of_arcs.h"
@@ -17,7 +16,6 @@ struct Condensation {
 // Bits read in the time that sorting takes for a target.
 constexpr int64_t kMarksRead = kAlwaysHelped ? 8 : 512;
 
-// Puts the targets of a row in ascending order, each once; returns how many. Leaves no marks.
 template <class Index>
 int64_t make_distinct(Index* row, int64_t arcs, int64_t components, VertexBits& marks) {
   if (arcs <= components / kMarksRead + 1) {

@@ -4,8 +4,7 @@
 // if they unite two trees. Most heavy arcs then have both ends in one tree of the flattened forest; the
 // others are sorted, too. All threads collect and sort; one goes through. Cost: two passes over the arcs, a
 // random access for each heavy one; for each sorted arc its ends, number and twice its weight. Source:
-// Osipov, Sanders and Singler 2009, "The filter-Kruskal minimum spanning tree algorithm", of which this is
-// one step.
+// Osipov, Sanders and Singler 2009, "The filter-Kruskal minimum spanning tree algorithm".
 #pragma once
 
 #include "core/fixed_point.h"
@@ -15,10 +14,8 @@
 
 namespace conncomp {
 
-// Light arcs a vertex, and for fewer than how many arcs all are light.
 constexpr double kLight = 1.5, kAllLight = 3;
 
-// Weights as the caller keeps them, and their order.
 template <class Bits>
 struct Weights {
   const Bits* weights;
@@ -38,7 +35,6 @@ struct Place {
   }
 };
 
-// A weight to sort, and its place among the collected arcs.
 template <class Bits, class Index>
 struct RankedWeight {
   Bits key;
@@ -100,7 +96,6 @@ class FilterKruskal {
  public:
   using Edge = CollectedEdge<Index>;
 
-  // Collects the wanted arcs of numbers from `begin` to before `end`.
   using Collect = FunctionRef<void(const FilterKruskal&, Collected wanted, int64_t begin, int64_t end,
                                    std::vector<Edge>& edges)>;
 
@@ -153,7 +148,6 @@ class FilterKruskal {
  private:
   using Ranked = RankedWeight<Bits, Index>;
 
-  // The place below which about such a share of the arcs lies.
   Place<Bits> heaviest_light(double share) const {
     constexpr int64_t kSamples = 1024;
     std::vector<Place<Bits>> sample;
@@ -196,7 +190,6 @@ class FilterKruskal {
     for_each_in(0, count,
                 [=, edge_at = edges.data(), ranked = ranking.data(), parent = parent_.data(),
                  chosen = &chosen_](int64_t i) {
-                  // Prefetches what comes later.
                   __builtin_prefetch(edge_at + ranked[std::min(i + 2 * kAhead, count - 1)].position);
                   const Edge& later = edge_at[ranked[std::min(i + kAhead, count - 1)].position];
                   __builtin_prefetch(parent + later.u);

@@ -8,8 +8,6 @@
 // search"; Slota, Rajamanickam and Madduri 2014 (both_ways.h).
 #pragma once
 
-#include <array>
-#include "cpu/core/buffer.h"
 #include "cpu/graph/trees.h"
 
 namespace conncomp {
@@ -27,7 +25,6 @@ class Search {
 
   bool is_over() const { return next_ == height_; }
 
-  // Ends, too, after so many arcs; returns how many it has looked at.
   int64_t run(int64_t most) {
     int64_t arcs = 0;
     for (; next_ < height_ && height_ < wanted_ && arcs < most; ++next_) {
@@ -99,13 +96,13 @@ class Asking {
 
   uint64_t word(int64_t w) const { return Shared::load(marks_ + w); }
 
-  // Calls body(bit, row) for unmarked vertices of a word that have arcs.
   template <bool upwards, class Body>
   void for_each_unmarked(int64_t w, Body body) const {
     const Rows<Pointer, Vertex> rows = rows_;
     const int64_t first = w * kWord, count = std::min<int64_t>(rows.vertices - first, kWord);
     poll(kArcs * kWord);
-    uint64_t unmarked = ~word(w) & up_to(int(count) - 1);
+    uint64_t unmarked = ~word(w);
+    if (count < kWord) unmarked &= below(int(count));  // of the last word maybe none
     for (uint64_t bit; unmarked; unmarked ^= bit) {
       bit = upwards ? unmarked & -unmarked : std::bit_floor(unmarked);
       const int64_t v = first + std::countr_zero(bit), begin = rows.begin(v), end = rows.begin(v + 1);
@@ -182,9 +179,7 @@ class Giant {
     return rows_.arcs - seen;
   }
 
-  // Asks all unmarked vertices, those beside the word `middle` first; returns the arcs left, all if given up.
-  // Each of several threads has a copy of the marks for a piece, as it would wait for cache lines that others
-  // write.
+  // Asks unmarked vertices, from `middle` on; returns the arcs left. Threads copy marks, for their caches.
   int64_t sweep(int64_t middle) {
     const int64_t words = marked_.words();
     const int64_t wanted = kPieces * Parts(rows_.vertices + rows_.arcs, kGrain).parts;
@@ -244,7 +239,6 @@ class AroundGiant {
     });
   }
 
-  // Fills labels 0, 1, ... in the order of the roots, or roots; returns the number of components.
   int64_t label(bool consecutive) {
     VertexBits roots(vertices_);
     for_each_word([&, this](int64_t w) {
@@ -272,7 +266,6 @@ class AroundGiant {
   }
 
  private:
-  // Calls body(w) for every word of vertices, in parallel, after a poll.
   void for_each_word(auto body) const {
     const auto polled = [body](int64_t w) {
       poll(kWord);
@@ -281,7 +274,6 @@ class AroundGiant {
     for_each_index((vertices_ + kWord - 1) / kWord, polled, kWord * kParentWork);
   }
 
-  // Calls body(v) for the vertices of a word that are no members, and for the first member.
   void for_each_other_of(int64_t w, auto body) const {
     const int64_t begin = w * kWord, count = std::min<int64_t>(vertices_ - begin, kWord);
     uint64_t left = ~members_.word(w);

@@ -9,7 +9,6 @@
 
 #include <initializer_list>
 
-#include "cpu/core/numbering.h"
 #include "cpu/graph/trees.h"
 
 namespace conncomp {
@@ -135,9 +134,8 @@ int64_t label_copy(Index* parent, int64_t vertices, bool consecutive, Label* lab
   return label_forest(labels, vertices, consecutive);
 }
 
-// Union by size, link after link, by one thread: the root of the larger tree stays, of equal ones that of the
-// first end; a tree with the vertex `stays` (or -1) keeps that. Paths are halved: O(log n) a link. Nobody
-// else writes. Source: Tarjan and van Leeuwen 1984, "Worst-case analysis of set union algorithms".
+// Union by size, link after link, by one thread: the larger tree's root stays, or that with `stays`; paths
+// are halved. Nobody else writes. Source: Tarjan and van Leeuwen 1984.
 inline void unite_by_size(const int32_t* u, const int32_t* v, int64_t links, int32_t stays, int32_t* parent,
                           int32_t* sizes) {
   const auto root_of = [=](int32_t i) {

@@ -4,8 +4,7 @@
 // One sweep against the direction in which arcs may pass keeps the lowest vertex that an arc from there on
 // leads to; before a vertex not above that is a cut. Pieces of one vertex are components, those of two if the
 // first leads to the second; others are searched by themselves. Windows of the order show its direction and
-// whether there are cuts. Cost: arcs read once, and those in larger pieces again. Source: ours, as cuts.cuh
-// of the GPU.
+// whether there are cuts. Cost: arcs read once, and those in larger pieces again. Source: ours (cuts.cuh).
 #pragma once
 
 #include <optional>
@@ -113,7 +112,6 @@ class Pieces {
   using Place = typename CutOrder<Pointer, Vertex>::Place;
   using State = SearchState<Index>;
 
-  // Cuts that windows show, between which threads have shares.
   std::vector<int64_t> guess_cuts() const {
     constexpr int64_t kLongest = 1024;
     const Parts parts(num_threads() > 1 ? rows_.vertices : 0, kGrain);
@@ -223,7 +221,6 @@ class Pieces {
         for_each_in(0, range.count, [=](int64_t v) { state[v] = State::under(range.first); });
     }
 
-    // Searches the piece from a place to before `behind_` as if there were no others.
     [[gnu::noinline]] void search_piece(Place begin) {
       const VertexRange range = pieces_.order_.range(begin, behind_ - begin);
       Index* const state = pieces_.state_ + range.first;
@@ -251,7 +248,6 @@ class Pieces {
   std::atomic<bool> is_crossed_{false};  // whether an arc leads over what was taken for a cut
 };
 
-// Settles all vertices if their order promises cuts; returns the number of components, else 0.
 template <class Pointer, class Vertex, class Index>
 int64_t settle_pieces(const Rows<Pointer, Vertex> rows, Index* state) {
   for (const bool opposite : {false, true})

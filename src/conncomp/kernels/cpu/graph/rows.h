@@ -1,6 +1,4 @@
-// Arcs as the caller keeps them: a list, or compressed sparse rows, which may change (contract 5): every
-// number is loaded once and checked; arcs to no vertices are left out, and rows are cut to the arcs that
-// there are.
+// Arcs as the caller keeps and may change them: numbers are loaded once and checked, rows cut (contract 5).
 #pragma once
 
 #include <cstdlib>
@@ -11,7 +9,6 @@
 
 namespace conncomp {
 
-// Place i of `samples` evenly spread over `count` things.
 inline int64_t spread(int64_t i, int64_t samples, int64_t count) {
   return count / samples * i + count % samples * i / samples;
 }
@@ -20,7 +17,6 @@ inline bool are_near(uint64_t v, uint64_t u, int64_t distance) {
   return std::max(v, u) - std::min(v, u) < uint64_t(distance);
 }
 
-// Whether the sources of neighbouring arcs of a list are mostly near each other.
 template <class Vertex>
 bool are_local(const Vertex* src, int64_t arcs, int64_t vertices) {
   constexpr int64_t kSamples = 64, kNear = kAlwaysHelped ? 8 : 512;  // vertices over the distance
@@ -52,7 +48,6 @@ struct Rows {
     }
   }
 
-  // The last vertex whose row begins at `arc` or before.
   int64_t source(int64_t arc) const {
     int64_t low = 0, high = vertices;
     while (high - low > 1) {
@@ -64,7 +59,6 @@ struct Rows {
 
   Vertex target(int64_t arc) const { return Shared::load(indices + arc); }
 
-  // Calls body(u) for every vertex u that an arc of v leads to, in order.
   void for_each_neighbour(int64_t v, auto&& body) const {
     for_each_in(begin(v), begin(v + 1), [&](int64_t arc) {
       const Vertex u = target(arc);

@@ -81,7 +81,6 @@ class RowsOfArcs {
   static constexpr int64_t kBlock = kAlwaysHelped ? 4 : 1024;
   static constexpr int kBlockBits = kAlwaysHelped ? 4 : 13;  // of the vertices in a range
 
-  // An arc that is in its range: its row there, and its target.
   struct Moved {
     uint32_t row;
     Vertex target;
@@ -106,7 +105,6 @@ class RowsOfArcs {
         body(int64_t(row), i);
   }
 
-  // The first and the last range that a block has sources in.
   std::pair<int64_t, int64_t> ranges_of(int64_t block) const {
     const Vertex* const begin = src_ + block * kBlock;
     Vertex low = *begin, high = low;
@@ -118,7 +116,6 @@ class RowsOfArcs {
     return {range(low), range(high)};
   }
 
-  // Fills rows without moving arcs if blocks mostly have sources of one range; returns whether they do.
   bool fill_from_blocks(int64_t* indptr, Vertex* indices) const {
     const int64_t blocks = (arcs_ + kBlock - 1) / kBlock, ranges = ((vertices_ - 1) >> kBlockBits) + 1;
     std::vector<std::pair<int64_t, int64_t>> ranges_of_block(blocks);
@@ -212,8 +209,7 @@ class RowsOfArcs {
 
 // Whether every arc is listed from both ends, equally often: a pass adds a 64-bit hash of (u, v) for every
 // arc u -> v with u < v and subtracts it for v -> u: zero if so, otherwise with a chance of 2^-64. The caller
-// draws the key, so that no file can fake it. An exact answer would take a sort, several times as long as the
-// components.
+// draws the key, so that no file can fake it. A sort would take several times as long as the components.
 template <class Pointer, class Vertex>
 bool is_mirrored(const Rows<Pointer, Vertex> rows, uint64_t key) {
   return sum_over(rows.vertices, [=](int64_t u) {

@@ -31,7 +31,6 @@ struct ListedArcs {
 
   bool is_local() const { return are_local(src, arcs, vertices); }
 
-  // Calls body(arc, u, v) for the arcs from `begin` to before `end`, but for loops.
   void for_each_edge(int64_t begin, int64_t end, Ends ends, auto body) const {
     for_each_in(begin, end, [=, *this](int64_t arc) {
       visit_edge(arc, Shared::load(src + arc), Shared::load(dst + arc), vertices, ends, body);
@@ -58,8 +57,7 @@ struct RowArcs {
   }
 };
 
-// How many arcs a vertex are contracted before others are sorted out. It gains if arcs are in no order and
-// parents beyond a cache, or with kManyArcs a vertex for each thread (notes-graph-cpu.md, forests of lists).
+// It gains if arcs are in no order and parents beyond a cache, or with kManyArcs (notes-graph-cpu.md).
 constexpr int64_t kFirstArcs = 2, kBeyondCaches = kAlwaysHelped ? 0 : 1 << 17,
                   kManyArcs = kAlwaysHelped ? 4 : 24;
 
@@ -167,8 +165,7 @@ class Contraction {
   static constexpr int64_t kChunk = std::max<int64_t>(kGrain, kWord);
   static constexpr int64_t kBlock = 256;  // arcs whose memory is prefetched together
 
-  template <class Body>
-  void for_each_block(int64_t chunk, Body body) const {
+  void for_each_block(int64_t chunk, auto body) const {
     std::array<Arc, kBlock> block;
     const int64_t end = std::min((chunk + 1) * kChunk, arcs_);
     for (int64_t begin = chunk * kChunk; begin < end; begin += kBlock)

@@ -1,15 +1,13 @@
 // A forest for a sparse graph that lists every arc from both ends, such as a map of roads: fills parent[v]
-// with a smaller vertex of v's component, or v if there is none. If numbers follow the map, each thread has a
-// part of the vertices, which few arcs leave. Block by block, while rows are in a cache, each vertex starts
-// under the root of the smaller end of its first or last arc; of vertices that may have a second smaller
-// neighbour, pairs of roots that differ are gathered, without a branch, and united. What leaves its part is
-// postponed, as are hubs, and all threads unite it at last. If arcs lead far, all such vertices are
-// postponed. Cost: a pass over rows and parents, and a second look at crossings. Source: Jaiganesh and
-// Burtscher 2018; parts: Patwary, Refsnes and Manne 2012, "Multi-core spanning forest algorithms using the
-// disjoint-set data structure".
+// with a smaller vertex of v's component, or v. If numbers follow the map, each thread has a part of the
+// vertices, which few arcs leave. Block by block, while rows are in a cache, each vertex starts under the
+// root of the smaller end of its first or last arc; of vertices that may have a second smaller neighbour,
+// pairs of roots that differ are gathered, without a branch, and united. What leaves its part is postponed,
+// as are hubs, and all threads unite it at last. If arcs lead far, all such vertices are postponed. Cost: a
+// pass over rows and parents. Source: Jaiganesh and Burtscher 2018; parts: Patwary, Refsnes and Manne 2012,
+// "Multi-core spanning forest algorithms using the disjoint-set data structure".
 #pragma once
 
-#include "cpu/core/buffer.h"
 #include "cpu/graph/trees.h"
 
 namespace conncomp {
@@ -49,8 +47,7 @@ class SparseForest {
     return 2 * sample.near >= sample.rows;
   }
 
-  template <class Body>
-  void for_each_block(const Parts& parts, int64_t part, Body body) const {
+  void for_each_block(const Parts& parts, int64_t part, auto body) const {
     const int64_t end = std::min(parts.end(part) * kWord, rows_.vertices);
     for (int64_t first = parts.begin(part) * kWord; first < end; first += kBlock)
       body(first, std::min(first + kBlock, end));
@@ -84,8 +81,7 @@ class SparseForest {
     }
   }
 
-  // Lets v point to the smaller end of its first and last arc, its root, or itself if that is below the part;
-  // returns whether other arcs may lead to smaller vertices.
+  // Lets v point to its smaller end's root, or itself if that is below; whether other arcs may lead lower.
   template <bool under_root>
   static bool start(const Rows<Pointer, Vertex> rows, Index* parent, int64_t part, int64_t v, ArcRange row) {
     const Unsigned offset = Unsigned(part), vertex = Unsigned(v);

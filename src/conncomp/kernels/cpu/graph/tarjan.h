@@ -17,8 +17,7 @@
 
 namespace conncomp {
 
-// What a search knows of a vertex: kUnvisited, then its rank, below kSettled, then its root. An Index must
-// hold the number of vertices, too, or the last one would look unvisited once settled.
+// kUnvisited, then a rank, below kSettled, then the root. An Index must hold the number of vertices, too.
 template <class Index>
 struct SearchState : Unlabelled<Index> {
   using Rank = std::make_unsigned_t<Index>;
@@ -31,7 +30,6 @@ struct [[gnu::packed]] WaitingRow {
   std::make_unsigned_t<Pointer> begin, end;
 };
 
-// What a search needs beyond states; one after another may use it.
 template <class Pointer, class Index>
 struct SearchMemory {
   SearchMemory(int64_t vertices, bool far) : stack(vertices + 1), waiting(vertices), is_far(far) {}
@@ -42,7 +40,6 @@ struct SearchMemory {
   const bool is_far;  // whether targets of arcs are to be asked for
 };
 
-// Consecutive vertices, searched as if there were no others.
 struct VertexRange {
   int64_t first, count;
 };
@@ -71,8 +68,7 @@ class StrongSearch {
         waiting_(memory.waiting.data()),
         asks_far_(!from_last || memory.is_far) {}
 
-  // Settles all unvisited vertices but for `settled` ones; returns the number of their components. If all of
-  // the graph are one, they keep what they have. Variables are local, so that they can stay in registers.
+  // Settles all unvisited vertices but `settled` ones; returns how many components. One keeps what it has.
   [[gnu::noinline]] int64_t run(int64_t settled) {
     Index* const state = state_;
     const Pointer* const indptr = rows_.indptr + first_;
@@ -84,12 +80,10 @@ class StrongSearch {
     const Rank last = Rank(count_ - settled);
     const bool asks_far = asks_far_;
     Waiting* waiting = waiting_;
-    // The end of the path, where the vertices that the search has left start, and the lowest rank of the
-    // first.
+    // The end of the path, the start of vertices left, and the lowest rank of the first.
     Rank *path = bottom, *left = behind_left;
     Rank reached = listed;
-    // The visited vertex, its rank or, if no root, more, and the lowest it reaches; the last, and the path's
-    // first.
+    // The vertex, its rank or, if no root, more, and the lowest it reaches; the last, the first.
     Rank v, rank, low, seen, given = 0, base;
     Place begin, end;
     *path++ = kWaits;
@@ -223,8 +217,7 @@ class StrongSearch {
     Rank* path;
   };
 
-  // Follows single arcs to unvisited vertices, which it enters and, but for the last, puts on the path. Each
-  // step is guessed to be as the last one, so that a chain in the order of memory does not wait for loads.
+  // Follows single arcs to unvisited vertices, guessing that each step is as the last, not to wait for loads.
   [[gnu::noinline]] Chain follow_chain(Rank v, Rank* path, Rank rank) {
     const Pointer* const indptr = rows_.indptr + first_;
     Index* const state = state_;
@@ -249,7 +242,6 @@ class StrongSearch {
     }
   }
 
-  // Prefetches the states and rows of the targets of a row, but for the first to be looked at.
   void ask_for(Place begin, Place end) const {
     const Place from = from_last ? (end - begin > kAhead ? end - kAhead : begin) : begin + 1;
     const Place behind = from_last ? end : std::min<Place>(end + 1, begin + kAhead);
@@ -285,7 +277,6 @@ class StrongSearch {
     if (order_) order_[listed_++] = Index(first_ + int64_t(v));
   }
 
-  // Settles the path and what the search has left as one component.
   [[gnu::noinline]] void settle_rest(Rank* path, Rank* left) {
     Rank* const bottom = path_ + 1;
     const int64_t others = path_ + count_ + 1 - left;
@@ -314,8 +305,7 @@ class StrongSearch {
   int64_t listed_ = 0;
 };
 
-// Rows as short as those of meshes are gone through from the last arc, which leads farthest: up to a sixth
-// faster; longer rows of near vertices take a fifth more that way.
+// Short rows of meshes go from the last arc: up to a sixth faster; longer rows take a fifth more that way.
 constexpr int64_t kShortRow = 4;
 
 template <class Pointer, class Vertex>
@@ -323,8 +313,7 @@ bool has_short_rows(const Rows<Pointer, Vertex> rows) {
   return rows.arcs <= kShortRow * rows.vertices;
 }
 
-// Settles kUnvisited vertices of a range, not `settled`, and lists them in `order`, if any; as
-// StrongSearch::run.
+// Settles kUnvisited vertices of a range, and lists them in `order`, if any (StrongSearch::run).
 template <class Pointer, class Vertex, class Index>
 int64_t search_range(const Rows<Pointer, Vertex> rows, VertexRange range, int64_t settled, Index* state,
                      Index* order, SearchMemory<Pointer, Index>& memory) {

@@ -1,8 +1,5 @@
-// How trees of vertices start, and how arcs unite them, and sets of vertices. A forest as of
-// core/union_find.h, for rows that the caller may change; nobody else writes to parents.
+// Trees of vertices, as of core/union_find.h, for rows that may change, and sets of vertices.
 #pragma once
-
-#include <array>
 
 #include "cpu/core/bits.h"
 #include "cpu/core/buffer.h"
@@ -15,7 +12,6 @@ struct ArcRange {
   int64_t begin, end;
 };
 
-// A root, and how much of a sample is under it.
 struct FrequentRoot {
   int64_t root;
   double share;
@@ -24,7 +20,6 @@ struct FrequentRoot {
 // The cost of a vertex in a pass, in elements of an array: a random access or two.
 constexpr int64_t kVertexWork = 8;
 
-// Calls body(v, begin, end) for every vertex and where its arcs begin and end, in parallel.
 template <class Pointer, class Vertex, class Body>
 void for_each_row(const Rows<Pointer, Vertex> rows, Body body) {
   const Parts parts(rows.vertices, kGrain / kVertexWork);
@@ -44,9 +39,7 @@ Index parent_of(const Index* parent, Vertex u, int64_t bound, int64_t v) {
   return Shared::load(parent + (is_vertex(u, bound) ? int64_t(u) : v));
 }
 
-// Calls body(begin, end, piece_of_row), in parallel, for pieces of about as many arcs, so that a hub is
-// shared: these vertices have arcs in it, piece_of_row(v) those of v. `visited` says how many pieces are
-// worth it.
+// Calls body(begin, end, piece_of_row) for pieces of about as many arcs, at most as `visited` are worth.
 template <class Pointer, class Vertex, class Body>
 void for_each_piece(const Rows<Pointer, Vertex> rows, int64_t visited, Body body) {
   Parts parts(rows.arcs, kGrain / kVertexWork);
@@ -130,7 +123,6 @@ class VertexBits {
     put(w, 0);
     return bits;
   }
-  // The first vertex; there must be one.
   int64_t first() const {
     int64_t w = 0;
     while (word(w) == 0) ++w;
@@ -152,7 +144,6 @@ VertexBits members_of(int64_t root, const auto* parent, int64_t vertices) {
   return members;
 }
 
-// Whether arcs lead to members alone, or to no vertices.
 template <class Pointer, class Vertex>
 bool lead_inside(const Rows<Pointer, Vertex> rows, ArcRange arcs, const VertexBits& members) {
   bool all = true;  // without a branch

@@ -21,7 +21,6 @@ class TrimmedArcs {
     for_each_index(left_.words(), [this](int64_t w) { left_.put(w, ~uint64_t(0)); });
   }
 
-  // Settles the vertices that are not left; others are unvisited. Returns how many it settles.
   template <class Index>
   int64_t settle(Index* state) const {
     using State = SearchState<Index>;
@@ -60,7 +59,6 @@ class TrimmedArcs {
   void for_each_side(FunctionRef<void(Side&, int64_t)> body) {
     parallel_for(int64_t(sides_.size()), [&](int64_t number) { body(sides_[number], number); });
   }
-  // The first word of vertices that a thread looks at.
   int64_t first_word(int64_t number) const { return left_.words() * number / int64_t(sides_.size()); }
 
   void keep_vertices() {
@@ -135,7 +133,6 @@ class Trimming : public TrimmedArcs {
     });
   }
 
-  // The first turn. Copies lie where the rows are.
   void copy_arcs() {
     int64_t begin = 0;
     for (size_t number = 0; number < sides_.size(); ++number) {
@@ -173,8 +170,7 @@ bool promises_trimming(const Rows<Pointer, Vertex> rows) {
          sample.near <= sample.rows / 2;
 }
 
-// Settles vertices found alone, makes others kUnvisited; returns how many. If it seeks none, states stay. 32
-// bits.
+// Settles vertices found alone, makes others kUnvisited; returns how many. Without any, states stay.
 template <class Pointer, class Vertex, class Index>
 int64_t settle_trimmed(const Rows<Pointer, Vertex> rows, Index* state) {
   if (!promises_trimming(rows)) return 0;

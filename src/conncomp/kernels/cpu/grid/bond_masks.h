@@ -1,10 +1,8 @@
-// Masks of an array whose elements are linked by bonds, which are read once and kept as bits of the elements
-// that they lead forward from. A run goes on where a bond leads along the row; elements without bonds, where
-// they are components apart (lone_elements.h), are in no run. All is done for a stretch of rows, whose bits
-// follow each other.
+// Masks of an array linked by bonds, kept as bits of the elements that they lead from. A run goes on where a
+// bond leads along the row; elements without bonds, components apart (first_runs.h), are in no run.
 #pragma once
 
-#include "cpu/grid/bundle_stretch.h"
+#include "cpu/grid/contacts.h"
 
 namespace conncomp {
 
@@ -52,8 +50,7 @@ class BondMasks {
     bundles_.for_each_stretch(bundles_.parts.begin(part), bundles_.parts.end(part), most, read);
   }
 
-  // Finds elements in runs, and starts, in words of whole rows. A bond of the last element may lead to the
-  // first.
+  // Finds elements in runs, and starts, in whole rows. The last element's bond may lead to the first.
   void find_runs(const BundleStretch& stretch, const Coordinates& place, int64_t from, int64_t to) {
     poll((to - from) * kWord);
     const int64_t first_word = stretch.first() * bundles_.words, row_words = bundles_.words;

@@ -1,22 +1,19 @@
 // Contacts of bundles of several rows in volumes, a stretch of bundles at a time: about one for each run of a
 // bundle, as the bundles around are mostly alike. First comes the layer before, straight ahead: h. Links with
-// the others are superfluous where an element c of h makes up for them, as all elements that touch are
-// linked:
+// the others are superfluous where an element c of h makes up for them, as all that touch are linked:
 //     layer before    d c h      c is of the row of h that faces d, or a, and is in the layer's last rows
 //     layer           a   g
 // c touches all of g's side to d and all of d's to g in its column; of the sides of a and g to each other it
 // touches what faces the layer before, and only that counts. A link of g with h is never left out; one of h
 // with d, or of a with h, only for others of the layer before, or of a with the bundle ahead of it; so by
-// induction over layers others make up for it. Where two runs are side by side, one such detour makes up for
-// all of them. Source: ours.
+// induction over layers others make up for it. One makes up for all of two runs. Source: ours.
 #pragma once
 
-#include "cpu/grid/bundle_stretch.h"
+#include "cpu/grid/contacts.h"
 
 namespace conncomp {
 
-// Words of bundles that face each other: sides, where runs go on, and where detours lead. A word more on
-// either side may be read: no run goes on into it.
+// Words of bundles that face each other, and where detours lead; a word more on either side may be read.
 struct FacingWords {
   const uint64_t *g, *h, *goes_on_g, *goes_on_h, *detours;
 };
@@ -136,7 +133,6 @@ class BundleContacts final : public ContactFinder {
     kArrays
   };
 
-  // A bundle around, and the row of the one ahead in the layer before by which detours lead to it.
   struct Around {
     Offset offset, row;
     bool before;  // whether it is in the layer before
@@ -150,7 +146,6 @@ class BundleContacts final : public ContactFinder {
 
   uint64_t* array(int which) { return words_.data() + which * stretch_.words() + 1; }
 
-  // Writes sides of bundles from one on.
   void fold(int64_t bundle, int64_t count, const Offset& offset, int towards, uint64_t* mask) {
     bundles_.locate(bundle, place_h_);
     bundles_.facing(place_h_, offset, towards, rows_);
@@ -181,7 +176,6 @@ class BundleContacts final : public ContactFinder {
     return contacts_.mark_busy(words);
   }
 
-  // Finds places where an element of the bundle ahead makes up for links; `kRow` gets these elements.
   void find_detours(const FacingBundles& pairs, const Around& bundle) {
     const int64_t words = pairs.count * bundles_.words;
     uint64_t *const detours = array(kDetours), *const row = array(kRow);
@@ -199,7 +193,6 @@ class BundleContacts final : public ContactFinder {
     for (int64_t w = 0; w < words; ++w) detours[w] = row[w] & upper_g[w] & upper_h[w];
   }
 
-  // Writes the elements of a side that are not in a row; returns whether there are any.
   static bool without(int64_t words, const uint64_t* row, const uint64_t* side, uint64_t* __restrict free) {
     uint64_t any = 0;
     for (int64_t w = 0; w < words; ++w) any |= free[w] = side[w] & ~row[w];

@@ -107,7 +107,6 @@ struct Bundles {
     for (size_t k = place.size(); k-- > 0; bundle /= shape[k]) place[k] = bundle % shape[k];
   }
 
-  // Calls body(bundle, count, place) for stretches of at most so many bundles along the last outer axis.
   void for_each_stretch(int64_t bundle, int64_t end, int64_t most, auto&& body) const {
     Coordinates place(outer.size());
     for (int64_t count; bundle < end; bundle += count) {
@@ -123,7 +122,6 @@ struct Bundles {
     return bundle;
   }
 
-  // Returns the bundle one offset away, and writes its coordinates; or -1 beyond an edge.
   int64_t neighbour(int64_t bundle, const Coordinates& place, const Offset& offset,
                     Coordinates& neighbour_place) const {
     bool around = false;

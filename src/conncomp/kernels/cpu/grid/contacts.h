@@ -1,5 +1,4 @@
-// Where two neighbouring bundles touch, 64 elements at a time: one contact for each stretch where two runs
-// lie side by side and neither breaks, so bit arithmetic thins contacts out before any is followed.
+// Where two bundles touch, 64 elements at a time: one contact for each stretch where neither run breaks.
 #pragma once
 
 #include "cpu/grid/masks.h"
@@ -54,8 +53,7 @@ inline uint64_t any_in_fields(uint64_t bits, uint64_t last) {
   return (((bits & ~last) + ~last) | bits) & last;
 }
 
-// Of contacts in a word, one per stretch in which both runs go on; none if the word before had one at its
-// end.
+// Of contacts in a word, one per stretch of both runs; none if the word before ended with one.
 inline uint64_t one_a_stretch(uint64_t contacts, uint64_t contacts_before, uint64_t both_go_on) {
   return lowest_in_fields(contacts, ~both_go_on | ~contacts_before >> (kWord - 1));
 }
@@ -114,7 +112,6 @@ class ContactFinder {
     return 1;
   }
   virtual const Offset& offset(int k) const { return bundles_.neighbours.offsets[k]; }
-  // The bundles at offset k that those turned to face: none beyond an edge.
   virtual FacingBundles neighbours(int k) {
     const int64_t h = bundles_.neighbour(g_, *place_g_, step_to(k), place_h_);
     return {g_, h, h >= 0};
@@ -146,12 +143,10 @@ class ContactFinder {
   Coordinates place_h_;
 };
 
-// Contacts where all foreground is of one value: of the sides that the bundles turn to each other.
 class OneValue final : public ContactFinder {
  public:
   explicit OneValue(const Masks& masks) : ContactFinder(masks) {}
 
-  // Folded sides are not copied.
   OneValue(const OneValue& other) : OneValue(other.masks_) {}
   std::unique_ptr<ContactFinder> copy() const override { return std::make_unique<OneValue>(*this); }
 
@@ -225,8 +220,7 @@ class OneValue final : public ContactFinder {
   bool diagonal_ = false;
 };
 
-// Contacts where a rule links elements; bundles are rows. Values may have changed (contract 5), so contacts
-// are only between elements that are foreground in the masks.
+// Contacts where a rule links elements of the masks' foreground, as values may have changed (contract 5).
 class LinkedElements final : public ContactFinder {
  public:
   LinkedElements(const Masks& masks, const void* data, const LinkWords& links)
@@ -314,6 +308,87 @@ class LinkedElements final : public ContactFinder {
   int64_t values_g_ = 0, values_h_ = 0;  // where both rows have the values of links, in bytes
   uint64_t previous_ = 0, aligned_ = 0, next_ = 0;
   StepDirection step_{0, false};
+};
+
+// Stretches of bundles along the last outer axis: they follow each other, as do those at an offset.
+
+// Words of a stretch, and those beyond the end of an array that may be read.
+constexpr int64_t kStretchOfBundles = 128, kStretchPadding = 8;
+
+struct StretchContacts {
+  uint64_t *aligned, *next, *previous, *busy;
+
+  bool mark_busy(int64_t words) const {
+    uint64_t any = 0;
+    for (int64_t w = 0; w < words; w += kWord)
+      any |= busy[w / kWord] = mask_where(
+          kWord, [=, *this](int i) { return (aligned[w + i] | next[w + i] | previous[w + i]) != 0; });
+    return any != 0;
+  }
+
+  Contacts block(int64_t begin, int64_t end) const {
+    return {aligned + begin, next + begin, previous + begin,
+            busy[begin / kWord] >> begin % kWord & below(int(end - begin))};
+  }
+};
+
+// Drops contacts beside the ends of bundles, where others are.
+inline void drop_beside_ends(int64_t words, int64_t bundle_words, uint64_t* next, uint64_t* previous) {
+  for (int64_t w = 0; w < words; w += bundle_words) {
+    previous[w] &= ~uint64_t(1);
+    next[w + bundle_words - 1] &= kAll >> 1;
+  }
+}
+
+class BundleStretch {
+ public:
+  explicit BundleStretch(const Bundles& bundles, bool several = true) : bundles_(bundles) {
+    if (several && !bundles.outer.empty())
+      most_ = std::clamp<int64_t>(kStretchOfBundles / bundles.words, 1, bundles.shape.back());
+    words_ = (most_ * bundles.words + kWord - 1) / kWord * kWord + kStretchPadding;
+  }
+
+  int64_t words() const { return words_; }
+
+  int64_t first() const { return first_; }
+  int64_t count() const { return count_; }
+  int64_t word_of(int64_t bundle) const { return (bundle - first_) * bundles_.words; }
+
+  // Turns to bundles from g on, before `end`; returns to how many.
+  int64_t turn(int64_t g, int64_t end, const Coordinates& place) {
+    first_ = g;
+    count_ = 1;
+    if (!place.empty()) {
+      const int64_t before = place.back(), after = bundles_.shape.back() - before;
+      // The first and the last bundle of a periodic axis, which others face around it, are turned to alone.
+      const bool alone = bundles_.outer.back().periodic && (before == 0 || after == 1);
+      count_ = alone ? 1 : std::min({most_, end - g, after - bundles_.outer.back().periodic});
+    }
+    return count_;
+  }
+
+  FacingBundles pairs_at(const Offset& offset, const Coordinates& place) const {
+    int64_t begin = 0, end = count_, h = 0;
+    for (size_t k = 0; k < place.size(); ++k) {
+      const int64_t length = bundles_.shape[k];
+      int64_t c = place[k] + offset.step[k];
+      if (bundles_.outer[k].periodic) {
+        c = c < 0 ? length - 1 : c == length ? 0 : c;
+      } else if (k + 1 < place.size()) {
+        if (c < 0 || c == length) return {};
+      } else {
+        begin = c < 0;
+        end = std::min(count_, length - c);
+        c += begin;
+      }
+      h = h * length + c;
+    }
+    return begin < end ? FacingBundles{first_ + begin, h, end - begin} : FacingBundles{};
+  }
+
+ private:
+  const Bundles& bundles_;
+  int64_t most_ = 1, words_, first_ = 0, count_ = 0;
 };
 
 }  // namespace conncomp

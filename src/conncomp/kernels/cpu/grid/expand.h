@@ -95,7 +95,6 @@ inline __m256i labels_from(CountedLabels<int32_t> labels, int p) {
   return _mm256_add_epi32(first, _mm256_cvtepu8_epi32(_mm_cvtsi64_si128(counts)));
 }
 
-// Eight labels at a time, as expand_registers.
 void expand_vectors(uint64_t foreground, uint64_t start, const int32_t* label, auto others, int32_t* out) {
   const __m256i bit = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
   const __m256i complement = _mm256_set1_epi32(-1);
@@ -127,7 +126,6 @@ inline int32x4_t labels_from(CountedLabels<int32_t> labels, int p) {
   return vld1q_s32(counted);
 }
 
-// Four labels at a time, as expand_registers.
 void expand_vectors(uint64_t foreground, uint64_t start, const int32_t* label, auto others, int32_t* out) {
   const uint32x4_t bit = vcombine_u32(vcreate_u32(0x0000000200000001), vcreate_u32(0x0000000800000004));
   uint64_t counts = start - (start >> 1 & 0x5555555555555555);                  // of starts, in each two bits
@@ -158,8 +156,7 @@ void expand_mixed(uint64_t foreground, uint64_t start, const Index* label, Other
   }
 }
 
-// Writes a label for each bit of `foreground`, `others` elsewhere. `label` is at the complement, and moves
-// on.
+// Writes a label for each bit of `foreground`, else `others`. `label` is at the complement, and moves on.
 template <class Index>
 void expand(uint64_t foreground, uint64_t start, const Index* label, OneLabel<Index> others, Index* out) {
 #ifdef __AVX512VPOPCNTDQ__

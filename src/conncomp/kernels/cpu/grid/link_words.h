@@ -1,5 +1,4 @@
-// What an array and its link rule say of elements, 64 at a time: the only place that knows values, by an
-// indirect call for a stretch of a row, so that kernels are compiled once for all values and rules.
+// What an array and its rule say of 64 elements, by an indirect call, so that kernels are compiled once.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +10,6 @@
 
 namespace conncomp {
 
-// The value that all foreground has so far, if any.
 struct CommonValue {
   alignas(8) char value[8];
   bool known = false;
@@ -46,8 +44,7 @@ class LinkWords {
   // The same, unless foreground differs from the common value: then false.
   virtual bool foreground_of_one_value(const char* x, int64_t count, CommonValue& common,
                                        uint64_t* words) const = 0;
-  // Of places p in [first, count), `first` 0 or 1, keeps those where p of x is linked to p of y; both are
-  // foreground, unless the rule is transitive.
+  // Keeps p in [first, count), `first` 0 or 1, linked to p of y; both foreground, or the rule transitive.
   virtual void keep_linked(const char* x, const char* y, int first, int64_t count, StepDirection step,
                            uint64_t* words) const = 0;
   // Writes which p of x are linked to p of y, foreground or not, by bonds or a rule of equal values.
@@ -66,8 +63,7 @@ class LinkWords {
     for (int64_t begin = 0; begin < count; begin += kWord) *words++ = word_where(begin, count, condition);
   }
 
-  // The mask of elements with a condition, whole where elements before make it so, as single ones take
-  // longer.
+  // The mask of elements with a condition, whole with elements before, as single ones take longer.
   [[gnu::always_inline]] static uint64_t word_where(int64_t begin, int64_t count, auto&& condition) {
     if (begin + kWord <= count) return mask_where(kWord, [&](int p) { return condition(begin + p); });
     if (count >= kWord)
@@ -219,16 +215,10 @@ void gather_elements(const char* from, int64_t stride, int64_t count, char* to) 
   for_each_in(0, count, [=](int64_t i) { std::memcpy(to + i * sizeof(T), from + i * stride, sizeof(T)); });
 }
 inline void gather(const char* from, int64_t stride, int value_bytes, int64_t count, char* to) {
-  switch (value_bytes) {
-    case 1:
-      return gather_elements<uint8_t>(from, stride, count, to);
-    case 2:
-      return gather_elements<uint16_t>(from, stride, count, to);
-    case 4:
-      return gather_elements<uint32_t>(from, stride, count, to);
-    default:
-      return gather_elements<uint64_t>(from, stride, count, to);
-  }
+  if (value_bytes == 1) return gather_elements<uint8_t>(from, stride, count, to);
+  if (value_bytes == 2) return gather_elements<uint16_t>(from, stride, count, to);
+  if (value_bytes == 4) return gather_elements<uint32_t>(from, stride, count, to);
+  gather_elements<uint64_t>(from, stride, count, to);
 }
 
 // A row as contiguous elements; others are gathered in stretches, as a row may be half of the array.

@@ -86,7 +86,6 @@ struct Masks {
 
   int covered(int64_t w) const { return int(std::min<int64_t>(kWord, bundles.row_axis.length - w * kWord)); }
 
-  // Reads an array in which all foreground is of one value; false as soon as two values differ.
   bool read_one_value(const void* data, const LinkWords& links) {
     std::vector<CommonValue> part_values(bundles.parts.parts);
     std::atomic<bool> one_value{true};
@@ -119,7 +118,6 @@ struct Masks {
     return one_value;
   }
 
-  // Reads any other array of values; bundles are rows.
   void read(const void* data, const LinkWords& links) {
     parallel_for(bundles.parts.parts, [&](int64_t part) {
       LineReader lines = line_reader(data, links);
@@ -144,8 +142,7 @@ struct Masks {
     return {data, bundles.row_axis.length, bundles.row_axis.byte_stride, links.value_bytes};
   }
 
-  // Calls body(row, its origin, first element, elements) for stretches of consecutive rows, as one where
-  // nothing is between them, until it returns false; returns whether it never did.
+  // Calls body(row, origin, first element, elements) for stretches of rows, until it returns false.
   bool for_each_stretch_of_rows(const LineReader& reader, int64_t origin, int64_t row, int64_t rows,
                                 const LinkWords& links, auto&& body) const {
     const int64_t length = bundles.row_axis.length;
@@ -172,7 +169,6 @@ struct Masks {
       for (int64_t w = 0; w < words; ++w) mask[w] = row[w] | (mask[w] & keep);
   }
 
-  // The same of one row of more than a stretch, with polls.
   [[gnu::noinline]] static void add_long_row(const uint64_t* row, int64_t words, uint64_t keep,
                                              uint64_t* __restrict mask) {
     for (int64_t begin = 0; begin < words; begin += kStretchWords) {
@@ -192,8 +188,7 @@ struct Masks {
                                     });
   }
 
-  // Reads rows, and finds where runs start. Foreground after background starts one, even if values have
-  // changed: all foreground is in a run (contract 5).
+  // Reads rows, and finds where runs start, also behind background if values changed (contract 5).
   void read_line(LineReader& reader, int64_t row, int64_t rows, const LinkWords& links) {
     const StepDirection step{0, false};  // to the element before
     for_each_stretch_of_rows(
@@ -225,8 +220,7 @@ struct Masks {
         });
   }
 
-  // Finds where runs start: the element before is no foreground, not linked, as linked(start) tells, or
-  // beyond an end.
+  // Finds where runs start: the element before is background, not linked, or beyond an end.
   void find_starts(int64_t first_word, int64_t words, bool are_first, auto linked) {
     const uint64_t* const mask = (bundles.folded ? folded : foreground).data() + first_word;
     uint64_t* __restrict const starts = start.data() + first_word;

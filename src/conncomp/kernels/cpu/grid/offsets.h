@@ -33,8 +33,7 @@ struct Grid {
   }
 };
 
-// The row one step away along the axes but the last, and which of its elements, at the place before, the same
-// and the next, are neighbours of an element.
+// The row one step away, and which of its elements, before, at and after the place, are neighbours.
 struct Offset {
   Step step;
   bool previous, aligned, next;

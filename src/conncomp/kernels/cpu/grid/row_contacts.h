@@ -1,7 +1,6 @@
 // Contacts of rows where links are transitive and every row around has elements straight ahead as neighbours,
-// as among faces, edges or corners; and of rows that are linked by bonds, which are across faces. All is done
-// for a stretch of rows at once. Which elements are linked straight ahead becomes a bit each. By these a link
-// is superfluous where
+// as among faces, edges or corners; and of rows that are linked by bonds, which are across faces. Elements
+// linked straight ahead are a bit each. By these a link is superfluous where
 //  - there is a detour by other rows (RowsAround);
 //  - both runs go on from the place before, which is linked, too (Contacts);
 //  - it leads across, and one of the two runs goes on.
@@ -10,7 +9,7 @@
 
 #include <optional>
 
-#include "cpu/grid/bundle_stretch.h"
+#include "cpu/grid/contacts.h"
 
 namespace conncomp {
 
@@ -22,8 +21,7 @@ namespace conncomp {
 // links are those of rows before g, and links with a row are only left out for those of rows before it in one
 // order of rows around; so by induction others make up for them. Rows that lead to most others come first.
 
-// A row at an offset. A detour leads there by one of two rows, or by both; a row that only detours lead by
-// lies at the sum of two offsets, `by`.
+// A row at an offset. A detour leads there by one of two rows, or by both.
 struct RowAround {
   Offset offset;
   int by[2] = {-1, -1};
@@ -31,8 +29,7 @@ struct RowAround {
   bool across = false;  // whether detours lead to the elements beside the one straight ahead, too
 };
 
-// The rows at offsets, in the order of links, then those of detours only; of equal ones the farther first, in
-// no stretch, so that parents taken from it are complete.
+// The rows at offsets, then those of detours only; of equal ones the farther first, in no stretch.
 class RowsAround : public std::vector<RowAround> {
  public:
   explicit RowsAround(const std::vector<Offset>& offsets) : offsets_(offsets.rbegin(), offsets.rend()) {
@@ -93,7 +90,6 @@ class RowsAround : public std::vector<RowAround> {
     return known == offsets_.end() ? nullptr : &*known;
   }
 
-  // The number of the row that two steps lead to; -1 if it is too far.
   int row_at(int i, int k) {
     RowAround sum{offsets_[i], {i, k}};
     for (size_t axis = 0; axis < sum.offset.step.size(); ++axis) {
@@ -117,7 +113,6 @@ struct RowMasks {
   const uint64_t *mask, *start;
 };
 
-// Elements linked straight ahead to two rows: detours lead from those of either, or of both.
 struct Detours {
   const uint64_t *a, *b;
   uint64_t either;  // all bits, or none
@@ -132,7 +127,6 @@ struct Detours {
   return any != 0;
 }
 
-// Elements linked straight ahead, and those that no detour leads from.
 struct StraightLinks {
   const uint64_t *linked, *free;
 };
@@ -220,7 +214,6 @@ class RowContacts final : public ContactFinder {
   // By row around: elements linked straight ahead, contacts, which words have any, and what they are of.
   enum { kAligned, kNext, kPrevious, kBusy, kFree, kLinked, kStraight, kGoesOn, kMaskOfH, kNone, kArrays };
 
-  // The rows of the stretch that face one at an offset, and whether they have been compared.
   struct Row {
     FacingBundles pairs;
     bool compared = false;
@@ -284,7 +277,6 @@ class RowContacts final : public ContactFinder {
 
   const uint64_t* linked_from(int k, int64_t word) { return k < 0 ? array(kNone) : linked(k) + word; }
 
-  // Finds contacts of rows with those at offset k; returns whether there are any.
   [[gnu::noinline]] bool find_contacts(const FacingBundles& pairs, int k, bool by_step) {
     const RowAround& row = around_[k];
     const int64_t words = pairs.count * bundles_.words, at = stretch_.word_of(pairs.g);
@@ -332,7 +324,6 @@ class RowContacts final : public ContactFinder {
     return any != 0;
   }
 
-  // Keeps the places in faced row i that are linked across.
   void keep_across(int64_t i) {
     uint64_t* const next = array(kNext) + i * bundles_.words;
     uint64_t* const previous = array(kPrevious) + i * bundles_.words;

@@ -1,11 +1,10 @@
 // Lets every root claim the smallest index of its component, a bit each, whose rank is its number. Claims are
 // kept complemented, so that the sign tells a root's, and the smallest index is the largest claim. Where
-// bundles are in the order of indices, a root is the first run of its component, and an element of smaller
-// index can only be in its own layer, so most need not claim. Memory: one bit an element, and an index for
-// 64.
+// bundles are in the order of indices, a root is the first run of its component, so most need not claim.
+// Memory: one bit an element, and an index for 64.
 #pragma once
 
-#include "cpu/grid/run_places.h"
+#include "cpu/grid/run_marks.h"
 
 namespace conncomp {
 
@@ -30,7 +29,6 @@ struct Roots {
     for_each_index(words, visit, kWord);
   }
 
-  // The same for entries [begin, end), by this thread alone.
   void for_each_between(int64_t begin, int64_t end, auto&& body) const {
     for_each_in(begin / kWord, (end + kWord - 1) / kWord, [&](int64_t w) {
       const uint64_t from = w == begin / kWord ? ~below(int(begin % kWord)) : kAll;
@@ -149,7 +147,6 @@ class Claims {
   }
 
 #ifdef __AVX512VPOPCNTDQ__
-  // Finds which runs that start at bits of a word, from the number `run` on, make larger claims.
   void find_larger(const RunPlaces<Index>& places, uint64_t starts, Index run, Index first_of_layer,
                    LargerClaims& larger) const {
     Index indices[kWord];
@@ -172,7 +169,6 @@ class Claims {
   }
 #endif
 
-  // Lets the runs that start at bits of a word claim, from the number `run` on.
   template <class Access>
   void claim_word(const RunPlaces<Index>& places, uint64_t starts, Index run, Index first_of_layer,
                   LargerClaims& larger) {

@@ -12,9 +12,7 @@
 
 namespace conncomp {
 
-// The labels of runs: of each that of the entry which its parents lead to, mostly one step or two in
-// ascending order, which it takes, too. (To store only after longer ways saves less.) Labels are
-// complemented; other entries parents.
+// The labels of runs, complemented: of each that of the entry which its parents lead to, mostly one step.
 template <class Index>
 struct NumberedRuns {
   Index* parent;
@@ -111,8 +109,7 @@ class RunLabels {
     }
   };
 
-  // Bundles are written in blocks of words: labels of a block's runs, then of its elements line by line, as
-  // memory takes long pieces faster.
+  // Labels of a block's runs, then of its elements line by line, as memory takes long pieces faster.
   static constexpr int64_t kBlock = 256;
 
   void write_stretch(int64_t first, int64_t count, const std::vector<int64_t>& lines, int64_t rows,
@@ -132,8 +129,7 @@ class RunLabels {
     }
   }
 
-  template <class Body>
-  void for_each_row(int64_t line, int64_t rows, Body&& body) const {
+  void for_each_row(int64_t line, int64_t rows, auto&& body) const {
     const int64_t stride = bundles_.outer.empty() ? 0 : bundles_.outer.back().index_stride;
     Label* out = labels_ + bundles_.origin(line, &Axis::index_stride);
     for (int64_t row = line; row < line + rows; ++row, out += stride) body(row, out);

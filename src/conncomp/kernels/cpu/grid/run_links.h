@@ -11,8 +11,7 @@
 namespace conncomp {
 
 // The runs that touch in words of two bundles: one by one or, with AVX-512, eight at a time, as masks of the
-// bits up to each place, in which starts are counted. A mispredicted loop end costs three contacts; so pairs
-// are kept until many.
+// bits up to each place, in which starts are counted. Pairs are kept, as a mispredicted loop end costs three.
 template <class Index>
 struct WordPair {
   RunWord<Index> g, h;
@@ -53,7 +52,6 @@ class ContactPairs {
  private:
   static constexpr int kMost = 1024, kLanes = 8;
 
-  // Adds the contacts of places, which lead to the run of h there, to the next one, or to the one before.
   void add_places(const WordPair<Index>& pair, uint64_t places, uint64_t next, uint64_t before) {
     const __m512i numbers = places_of(places);
     const int count = std::popcount(places);
@@ -103,7 +101,6 @@ class ContactPairs {
   void finish() {}
 
  private:
-  // Calls body(bits up to and including p) for every set bit p, lowest first.
   static void for_each_lowest(uint64_t mask, auto&& body) {
     for (; mask; mask &= mask - 1) body(mask ^ (mask - 1));
   }
@@ -310,8 +307,7 @@ class RunLinks {
     apart.count = 0;
   }
 
-  // Unites a run with one of an earlier bundle. Mostly both have one parent, or roots at most two steps away;
-  // which is smaller is not asked by a branch, which would be mispredicted.
+  // Unites a run with one of an earlier bundle: mostly of one parent, and without a branch on the smaller.
   void unite_earlier(Index x, Index y) {
     const Index above_x = parent_[x], root_y = parent_[parent_[y]];
     if (above_x == root_y) return;

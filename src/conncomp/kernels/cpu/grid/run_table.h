@@ -15,7 +15,7 @@ struct Runs {
   Buffer<Index> rank;  // by word: the runs that start before it
   int64_t count;
   Buffer<Index> parent;  // by run
-  // By word, if there are lone elements (lone_elements.h): where components begin, and how many before.
+  // By word, if there are lone elements (first_runs.h): where components begin, and how many before.
   Buffer<uint64_t> lone_begins;
   Buffer<Index> lone_before;
 

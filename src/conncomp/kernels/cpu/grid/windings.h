@@ -1,6 +1,5 @@
-// Windings on the CPU, by any number of threads: a pass over all seam links that unites open components, and
-// one that collects closed paths (core/wrapping/windings.h), for lattices (swendsen_wang.h) and arrays
-// labelled with all axes open, at the cost of their surface times the steps to neighbours.
+// Windings on the CPU: a pass over all seam links that unites open components, and one that collects closed
+// paths (core/wrapping/windings.h), of lattices (swendsen_wang.h) and of arrays labelled with all axes open.
 #pragma once
 
 #include "core/wrapping/seams.h"
@@ -24,8 +23,7 @@ struct ElementLinks {
   }
 };
 
-// Boxes whose links lead over the ends of the same axes, and the lines of the one that has most: lines of the
-// same number follow each other, as what they read is in the cache.
+// Boxes over the ends of the same axes; lines of the same number follow each other, for the cache.
 struct SeamFace {
   const SeamBox *begin, *end;
   int64_t first_line, lines;  // the former among those of all faces
@@ -53,7 +51,6 @@ inline std::vector<SeamFace> faces_of(const Seams& seams, const SeamBox* box) {
   return faces;
 }
 
-// Calls body(from, to, box, link) for links of a box's line, but for those with the ends of the last.
 template <class Label, class Body>
 void for_each_link_of_line(const SeamArray<ElementLinks, Label>& array, int64_t item, const SeamBox& box,
                            int64_t line, Body&& body) {
@@ -164,7 +161,6 @@ void find_windings(const SeamWindings& windings, int64_t pieces, auto&& for_each
   close_paths(windings, links);
 }
 
-// Of each component that wraps its smallest key and basis; and the keys left out for smaller ones.
 struct ArrayWindings {
   std::vector<int64_t> smallest, bases, left_out;
 };
@@ -217,7 +213,6 @@ struct GivenBonds {
   }
 };
 
-// Adds, by item, the axes along which a component wraps, a bit each, and the highest rank of one.
 inline void wind_bonds(const GivenBonds& bonds, int64_t* axes, int64_t* rank) {
   if (bonds.count == 0) return;
   const Parts parts(bonds.count, kGrain);

@@ -1,7 +1,5 @@
-// The equation of Cahn and Hilliard on the CPU (core/cahn_hilliard.h): an Euler step in one pass. Threads go
-// through strips of layers, with potentials of three layers in memory, so that each is read once and written
-// once. A row of potentials has the last one ahead and the first one behind, so that inner loops become
-// vector code.
+// Cahn and Hilliard on the CPU (core/cahn_hilliard.h): an Euler step in one pass over strips of layers,
+// potentials of three of which are in memory. Rows have a potential more at both ends.
 #pragma once
 
 #include <vector>
@@ -36,7 +34,6 @@ inline int64_t around(int64_t at, int64_t length) {
   return at < 0 ? at + length : at < length ? at : at - length;
 }
 
-// The random words of a row, one a cell; with room for whole quads.
 inline void draw_row(const Draws& draws, Purpose purpose, const FieldShape& shape, int64_t row, int axis,
                      Bits32* words) {
   constexpr int kStretchQuads = 64;
@@ -96,7 +93,6 @@ class FieldStep {
     return potentials_.data() + ((layer + 3) % 3 * shape_.rows + row) * width_ + 1;
   }
 
-  // Of a layer from -1 to shape.layers.
   void fill_potentials(int64_t layer) {
     const int64_t n = shape_.columns;
     for (int64_t row = 0; row < shape_.rows; ++row) {
@@ -141,7 +137,6 @@ class FieldStep {
       for (int64_t x = 0; x < n; ++x) out[x] = advanced<kAxes>(phi[x], middle[x], sum(x));
   }
 
-  // The random fluxes from the cells of a row to the next ones along an axis.
   void draw_fluxes(int64_t layer, int64_t row, int axis, T* flux) {
     draw_row(draws_, kFaceFlux, shape_, layer * shape_.rows + row, axis, words_.data());
     const T by = by_.flux;
@@ -200,7 +195,6 @@ void advance_fields(const FieldReplicas& replicas, const FieldCoefficients<T>& b
   });
 }
 
-// The first fields: mean + scale * an odd integer.
 template <class T>
 void start_fields(const FieldReplicas& replicas, T mean, T scale, T* field) {
   const FieldShape& shape = replicas.shape;
@@ -216,7 +210,6 @@ void start_fields(const FieldReplicas& replicas, T mean, T scale, T* field) {
   });
 }
 
-// Adds FieldTally to the records, which are `length` apart.
 template <int kAxes, class T>
 void measure_fields(const FieldReplicas& replicas, const FieldGauge& gauge, const T* field, int64_t* record,
                     int64_t length) {

@@ -8,8 +8,7 @@
 //      row          p - p'
 // 2. Bonds to other strips, and over the ends of axes, are drawn and followed, with compare-and-swap.
 // 3. What flips is what states of two would be (potts/run_clusters.h).
-// Source: ours; R. H. Swendsen and J.-S. Wang, Phys. Rev. Lett. 58, 86 (1987), and U. Wolff, Phys. Rev. Lett.
-// 62, 361 (1989), for the updates.
+// Source: ours; R. H. Swendsen and J.-S. Wang 1987, and U. Wolff 1989, for the updates.
 #pragma once
 
 #include <optional>
@@ -30,7 +29,6 @@ class RunsBeside {
         length_(cells.row_sites()),
         shift_(shift) {}
 
-  // The runs that sites of a word lead to.
   struct OfWord {
     Bits64 start;  // where runs start among these sites
     Index before;  // the number of the first run from there on, if the sites are beside each other
@@ -128,7 +126,6 @@ class CellClusters : public RunClusters<Index> {
   using Base::replicas_, Base::lattice_, Base::strips_, Base::memory_, Base::step_, Base::record_;
   using Base::slabs_, Base::end_, Base::sewn_;
 
-  // Draws the active bonds of a kind of rows, of those that lead to rows with takes(row, other row).
   void draw(const Strip& strip, int kind, int64_t begin, int64_t end, SpinTally& tally,
             std::vector<Bits64>& bonds, auto&& takes) const {
     const Bits64* const spins = replicas_.spins(words_, strip.replica);
@@ -179,7 +176,6 @@ class CellClusters : public RunClusters<Index> {
     if (record_) tally.add_to(record_of(strip.replica));
   }
 
-  // Unites a row with those up to itself in its slab, by its bonds from a word of `bonds` on.
   void join_row(const Strip& slab, int64_t row, int64_t begin_word, const std::vector<Bits64>* bonds,
                 RunForest<Index>& forest) const {
     const int64_t columns = lattice_.columns();

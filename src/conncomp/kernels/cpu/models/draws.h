@@ -1,5 +1,4 @@
-// Random numbers of core/spins.h, several at a time. With AVX2 a lane of 64 bits computes one block of
-// Philox, and registers take turns to hide how long a multiplication takes.
+// Random numbers of core/spins.h, several at a time: with AVX2 a lane of 64 bits has a block of Philox.
 #pragma once
 
 #include <algorithm>
@@ -12,14 +11,12 @@
 
 namespace conncomp {
 
-// Bonds along an axis of eight words, `stride` apart.
 struct EightBonds {
   Bits64 first_word;
   int64_t stride;
   int axis;
   Bits64* words;
 
-  // Writes the indices of their random numbers.
   void number(const Draws& draws, Bits64* index) const {
     for (int k = 0; k < 8; ++k) index[k] = (first_word + Bits64(k * stride)) | draws.replica << kReplicaShift;
   }
@@ -90,7 +87,6 @@ struct BlockLanes {
     }
   }
 
-  // The first and the last 64 bits of the blocks of a register.
   Register half(int register_, int which) const {
     return Lanes::joined(word[2 * which][register_], word[2 * which + 1][register_]);
   }
@@ -166,7 +162,6 @@ inline void activate_two(const Draws& draws, const Bits64* index, const Bits32 (
   for (int k = 0; k < 2; ++k) std::memcpy(words[k], &set[k], sizeof set[k]);
 }
 
-// bernoulli() for eight words that are `stride` apart, in place.
 inline void activate_eight(const Draws& draws, const EightBonds& bonds, Bits64 probability,
                            Purpose purpose = kBond) {
   const Bits32 draw = purpose | bonds.axis << 8;
@@ -189,7 +184,6 @@ inline void activate_both(const Draws& draws, const EightBonds& first, const Eig
 #endif
 }
 
-// bernoulli() for one word: four blocks at a time.
 inline Bits64 activate_word(const Draws& draws, Bits64 word, int axis, Bits64 probability, Bits64 wanted) {
   const Bits64 index = word | draws.replica << kReplicaShift;
   Bits64 set = 0, undecided = wanted;
@@ -235,7 +229,6 @@ inline Bits64 activate_word(const Draws& draws, Bits64 word, int axis, Bits64 pr
 
 #endif
 
-// Leaves the active ones of bonds, `count` consecutive words of an axis.
 inline void activate(const Draws& draws, int64_t first_word, int axis, Bits64 probability, int64_t count,
                      Bits64* words, Purpose purpose = kBond) {
 #ifdef __AVX2__

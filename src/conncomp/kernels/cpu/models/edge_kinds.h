@@ -8,7 +8,6 @@
 
 namespace conncomp {
 
-// The spins of all replicas, the replica looked at, and its draws.
 struct SpinsOfReplica {
   const void* spins;
   int64_t replica;

@@ -68,7 +68,6 @@ class EdgeEngine {
     });
   }
 
-  // Writes the new spins of all clusters, or of that of one drawn vertex, and measures those before.
   void update(std::optional<EdgeForest>& memory, const EdgeUpdate& update, void* new_spins, bool chosen,
               bool sizes) const {
     if (!memory) memory.emplace(replicas_);
@@ -135,8 +134,7 @@ class EdgeEngine {
     return {update.spins, replica, replicas_.draws(replica, update.step)};
   }
 
-  // Calls body(replica, begin, end) for parts of `count` things of each replica; threads are at neighbouring
-  // parts.
+  // Calls body(replica, begin, end) for parts of `count`; threads are at neighbouring parts.
   void for_each_part(int64_t count, int64_t grain, Part body) const {
     const Parts parts(count, grain);
     parallel_for(
@@ -166,8 +164,7 @@ class EdgeEngine {
     }
   }
 
-  // Calls body(replica, first, count, active) for pieces of bonds, or those to the ghost; counts active,
-  // satisfied.
+  // Calls body(replica, first, count, active) for bonds, or those to the ghost; counts them.
   void draw(const EdgeUpdate& update, Purpose purpose, Drawn body) const {
     const bool ghosts = purpose == kGhostBond;
     if (ghosts && edges_.field == nullptr) return;
@@ -243,7 +240,6 @@ class EdgeEngine {
     stays(forest, replica)[root / kWordSites] &= ~(Bits64(1) << root % kWordSites);
   }
 
-  // The vertices of a word that change; clears their sizes with `flatten`.
   Bits64 flipped(EdgeForest& forest, int64_t replica, int64_t word, bool flatten) const {
     int32_t* const parent = parents(forest, replica);
     const Bits64* const stay = stays(forest, replica);
@@ -280,9 +276,8 @@ class EdgeEngine {
   std::optional<EdgeForest> memory_;
 };
 
-// Classes of vertices no two of which are neighbours; returns how many. One vertex after another takes the
-// first class that no neighbour before it is in: at most one class more than the largest degree, two in a
-// graph of two parts whose vertices follow neighbours. Source: Welsh and Powell 1967.
+// Classes of vertices no two of which are neighbours; returns how many. Each takes the first class without a
+// neighbour before it: at most one more than the largest degree. Source: Welsh and Powell 1967.
 inline int64_t classify_vertices(const EdgeArcs& arcs, int64_t vertices, int32_t* class_of) {
   std::vector<int64_t> taken;  // by class: the last vertex that has a neighbour in it
   for (int64_t vertex = 0; vertex < vertices; ++vertex) {

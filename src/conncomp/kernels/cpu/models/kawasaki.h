@@ -1,6 +1,5 @@
 // Exchanges of spins on the CPU (core/kawasaki.h). Threads share the words of a class and meet after each
-// substep, or replicas run side by side. Either way one thread writes a word, and no other reads it in that
-// substep.
+// substep, or replicas run side by side. One thread writes a word that no other reads meanwhile.
 #pragma once
 
 #include "core/kawasaki.h"
@@ -28,7 +27,6 @@ class KawasakiEngine {
   KawasakiEngine(const ExchangeLattice& lattice, Bits64 seed, Bits64 first, int64_t replicas)
       : lattice_(lattice), seed_(seed), first_(first), replicas_(replicas) {}
 
-  // Sets the spins of the smallest keys, `up` of each replica, in words that are 0.
   void start(const int64_t* up, Bits64* words) const {
     const int64_t sites = int64_t(lattice_.words()) * lattice_.domains();
     // The lowest digits of a key are its site, so that no two are equal.
@@ -154,7 +152,6 @@ class KawasakiEngine {
     for (int64_t replica = 0; replica < replicas_; ++replica) sweep_replica(replica);
   }
 
-  // Calls body(begin, end) for pieces of about a millisecond.
   static void for_each_piece(int64_t begin, int64_t end, auto&& body) {
     constexpr int64_t kPiece = 1 << 12;
     for (; begin < end; begin += kPiece) body(begin, std::min(begin + kPiece, end));

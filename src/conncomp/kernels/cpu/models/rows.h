@@ -53,7 +53,6 @@ inline int64_t row_around(const Lattice& lattice, const RowPlace& place, int axi
   return place.row - place.at[axis] * row_stride(lattice, axis);
 }
 
-// Writes which sites of rows from `row` on hold the spins of rows from `other_row` on.
 inline void equal_sites(const Lattice& lattice, const Bits64* spins, int64_t row, int64_t other_row,
                         int64_t rows, Bits64* equal) {
   const int64_t columns = lattice.columns(), words = rows * columns;

@@ -20,7 +20,6 @@ struct IndexTogether {
 };
 #endif
 
-// The words of a group, and signs and presence (or null) of its bonds.
 template <int axes>
 struct GlassWords {
   const Bits64 *spins, *negatives, *bonds;
@@ -144,8 +143,7 @@ class SpinGlassEngine {
             bits.bonds == nullptr ? nullptr : bits.bonds + bonds, sites_};
   }
 
-  template <class Body>
-  void for_each_row(int colours, int colour, Body&& body) const {
+  void for_each_row(int colours, int colour, auto&& body) const {
     const Lattice& lattice = replicas_.lattice;
     const int64_t rows = lattice.rows(), length = lattice.length[kRowAxis];
     const Parts parts(replicas_.groups() * rows, std::max<int64_t>(kGrain / kWordCost / length, 1));

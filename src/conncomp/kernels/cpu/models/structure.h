@@ -1,6 +1,5 @@
-// Structure factors on the CPU (core/structure.h): sums over all sites, and squares over clusters, whose
-// labels are known. Threads take some hundred sites of a row at a time, whose phases lie beside each other in
-// a table or are of a few sites of a cell. Memory: 16 bytes a site where clusters are summed.
+// Structure factors on the CPU (core/structure.h), and squares over clusters, whose labels are known. Some
+// hundred sites of a row at a time, whose phases lie in a table. Memory: 16 bytes a site.
 #pragma once
 
 #include <string>
@@ -154,8 +153,7 @@ inline std::unique_ptr<const StructureSums> structure_sums(const std::string& ki
   return nullptr;
 }
 
-// Clusters of active bonds among any sites, a byte for each bond: of items side by side. The label of a site
-// is the smallest of its cluster. Source: ours.
+// Clusters of active bonds of items side by side. The label is the smallest site's. Source: ours.
 struct ActiveEdges {
   int64_t items, sites, count;
   const int32_t *u, *v;

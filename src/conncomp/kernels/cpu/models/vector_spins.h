@@ -1,7 +1,6 @@
-// The XY and the Heisenberg model on the CPU, by clusters of Wolff's embedding (core/vector_spins.h).
-// Projections on the mirror make the active bonds of a word wherever the forests of potts/ ask for them; a
-// last pass reflects. A single cluster grows from its site. Source: ours; U. Wolff, Phys. Rev. Lett. 62, 361
-// (1989).
+// The XY and the Heisenberg model by clusters of Wolff's embedding (core/vector_spins.h). Projections on the
+// mirror make the active bonds of a word wherever the forests of potts/ ask for them; a last pass reflects. A
+// single cluster grows from its site. Source: ours; U. Wolff, Phys. Rev. Lett. 62, 361 (1989).
 #pragma once
 
 #include "core/vector_spins.h"
@@ -22,7 +21,6 @@ struct VectorClusters {
   int64_t *sizes, *projected;
 };
 
-// Spins of all replicas, and how strong the bonds of each are.
 template <class Spin>
 struct VectorUpdate {
   const Spin* spins;
@@ -206,7 +204,6 @@ class VectorEngine {
     std::vector<Mirror> mirrors_;
   };
 
-  // Adds the squares of clusters' sums of projections to records. Entries lead to roots.
   void measure_projections(VectorMemory& memory, const Update& update, const Source& source,
                            int64_t* records) const {
     const int64_t length = lattice_.length[kRowAxis], sites = lattice_.sites();
@@ -256,7 +253,6 @@ class VectorEngine {
     vectors.resize(length);
     for (int64_t x = 0; x < length; ++x) vectors[x] = Kind::components(row[x]);
   }
-  // Adds what pairs of spins joined along an axis tell.
   static void count_pairs(const Cartesian<Kind::kComponents>* a, const Cartesian<Kind::kComponents>* b,
                           int64_t count, int axis, int64_t* sums) {
     int64_t product = 0, cross[3] = {};

@@ -14,7 +14,6 @@
 #include <limits>
 
 #include "core/union_find.h"
-#include "cpu/core/extremes.h"
 #include "cpu/core/key_counts.h"
 
 namespace conncomp {
@@ -44,8 +43,7 @@ class HashTable {
     slots_[slot] = entry;
   }
 
-  template <class IsWanted>
-  Entry find(uint64_t hash, IsWanted&& is_wanted) const {
+  Entry find(uint64_t hash, auto&& is_wanted) const {
     size_t slot = start(hash);
     while (slots_[slot] && !is_wanted(slots_[slot])) slot = (slot + 1) % slots_.size();
     return slots_[slot];
@@ -59,8 +57,7 @@ class HashTable {
   int bits_;
 };
 
-// Numbers of nodes: of 0, 1, ... by value; of others by address, else by hash. 5 to 20 ns a key, 50 by hash;
-// 32 to 64 bytes a node where a table is needed.
+// Numbers of nodes: of 0, 1, ... by value; of others by address, 5 to 20 ns a key, else by hash, 50 ns.
 class NodeNumbers {
  public:
   explicit NodeNumbers(const nanobind::tuple& nodes) : nodes_(nodes) {
@@ -169,8 +166,7 @@ class NodeNumbers {
   std::vector<NewKey> new_keys_;                  // of a block, that were not known otherwise
 };
 
-// Prefetches the first keys. The stable ABI does not tell where the pointer lies, as since 3.6; should it
-// move, other memory is prefetched.
+// Prefetches the first keys, where the pointer lies since 3.6, or else other memory.
 inline void prefetch_keys(PyObject* row) {
 #ifdef Py_LIMITED_API
   constexpr size_t kPlace = 32;
@@ -191,8 +187,7 @@ class AdjacencyReader {
   // `pause()` is called after each block.
   AdjacencyReader(const nanobind::tuple& nodes, FunctionRef<void()> pause) : numbers_(nodes), pause_(pause) {}
 
-  // Calls body(v, number of the neighbour, number of its edges) for at most `most` first neighbours of
-  // vertices vertex(0), .... Edges are counted if `multiple`.
+  // Calls body(v, neighbour, edges) for `most` first neighbours of vertex(0), ...; counts if `multiple`.
   void for_each_neighbour(const nanobind::tuple& rows, int64_t count, auto&& vertex, int64_t most,
                           bool multiple, auto&& body) {
     constexpr size_t kBlock = 4096;
@@ -249,9 +244,8 @@ void read_targets(const nanobind::tuple& nodes, const nanobind::tuple& rows, boo
   if (filled != arcs) refuse_changed_graph();
 }
 
-// Fills parent[v] with a smaller vertex of v's component, or v. `opposite` has the opposite arcs' rows. As
-// every arc is listed from both ends, a few neighbours find the giant component, and of its vertices no
-// others need be read (Sutton, Ben-Nun and Barak 2018, as in afforest.h).
+// Fills parent[v] with a smaller vertex of v's component, or v. `opposite` has the opposite arcs' rows; so a
+// few neighbours find the giant, whose vertices are then done (as in afforest.h).
 template <class Index>
 void grow_forest_of_dictionaries(const nanobind::tuple& nodes, const nanobind::tuple& rows,
                                  const nanobind::tuple& opposite, Index* parent, FunctionRef<void()> pause) {

@@ -27,7 +27,6 @@ bool is_lower(Index a, Index b) {
   return std::make_unsigned_t<Index>(a) < std::make_unsigned_t<Index>(b);
 }
 
-// Links by bits that were read before. A cell has those of its backward steps.
 class KeptLinks {
  public:
   static constexpr size_t kMostSteps = 16;
@@ -47,7 +46,6 @@ class GridCells {
  public:
   static constexpr int kAnyAxis = -1;
 
-  // Steps along one axis of an item, or all.
   explicit GridCells(const Grid& grid, int along = kAnyAxis)
       : batch_(grid.axes.begin(), grid.axes.begin() + grid.batch_axes),
         outer_(grid.axes.begin() + grid.batch_axes, grid.axes.end() - 1),
@@ -89,7 +87,6 @@ class GridCells {
     });
   }
 
-  // Writes which cells are linked by which backward steps: bit k of an entry for step k.
   void mark_links(const LinkWords& links, const char* values, uint16_t* marks) {
     Line cell_values, neighbour_values;
     for_each_line([&](const Piece& piece) {
@@ -106,7 +103,6 @@ class GridCells {
   }
 
  private:
-  // A step in either direction, and the number of the backward one.
   struct NumberedStep {
     Step step;
     int number;
@@ -174,7 +170,6 @@ class GridCells {
     return place == 0 ? End::kFirst : place == axis.length - 1 ? End::kLast : End::kNone;
   }
 
-  // Where a step along an axis leads to from a place; -1 if out of the array.
   static int64_t target(int64_t place, int move, const Axis& axis) {
     const int64_t to = place + move;
     if (to >= 0 && to < axis.length) return to;
@@ -192,7 +187,6 @@ class GridCells {
     }
   }
 
-  // Finds the neighbours of the cells of the row at `place`, unless they are known.
   void look_around(const std::vector<int64_t>& place) {
     for (size_t k = 0; k < place.size(); ++k) ends_[k] = end_of(place[k], outer_[k]);
     const auto known = stretches_by_ends_.find(ends_);
@@ -237,7 +231,6 @@ class GridCells {
                           {int(step.size() - 1 - first), forward}});
   }
 
-  // Calls body(piece) for a stretch, in pieces between polls.
   void split_stretch(const CellStretch& stretch, bool forward, int64_t index, int64_t bytes,
                      auto&& body) const {
     const int64_t length = stretch.end - stretch.begin, work = 1 + int64_t(stretch.neighbours.size());
@@ -260,7 +253,6 @@ class GridCells {
   const CellStretch* stretches_ = nullptr;  // of the row that is scanned
 };
 
-// Links by the values when asked; `bytes` locates the cell's.
 class AskedLinks {
  public:
   AskedLinks(const LinkWords& links, const char* values) : links_(links), values_(values) {}
@@ -296,8 +288,7 @@ Index lowest_around(const Links& links, const Index* labels, int64_t index, int6
   return lowest;
 }
 
-// Turns an item's roots into labels 1, 2, ... in their order, if wanted; returns how many. No entry is larger
-// than its index, so earlier ones are numbers already.
+// Turns roots into labels 1, 2, ..., if wanted; returns how many. Earlier entries are numbers already.
 template <class Index>
 int64_t number_roots(Index* roots, int64_t count, bool consecutive) {
   int64_t components = 0;
@@ -310,9 +301,7 @@ int64_t number_roots(Index* roots, int64_t count, bool consecutive) {
   return components;
 }
 
-// Labels items by find_roots(cells, links, roots), with labels from start_labels and KeptLinks or AskedLinks;
-// it leaves no entry larger than its index, even if values change (contract 5). Nobody else may write to
-// `labels`.
+// Labels items by find_roots(cells, links, roots), which leaves no entry larger than its index (contract 5).
 template <class Label, class FindRoots>
 void label_items(const void* data, const LinkWords& links, const Grid& grid, bool consecutive, Label* labels,
                  int64_t* counts, FindRoots&& find_roots) {
@@ -334,8 +323,7 @@ void label_items(const void* data, const LinkWords& links, const Grid& grid, boo
 }
 
 // CPU I (section 5.3 and Fig. 10): scans over all cells, forward and backward in turns; each cell takes the
-// lowest label linked to it, until nothing changes: as often as the path from a component's first cell
-// changes its direction.
+// lowest label linked to it, until nothing changes.
 template <class Label>
 void label_by_raster_scans(const void* data, const LinkWords& links, const Grid& grid, bool consecutive,
                            Label* labels, int64_t* counts) {

@@ -11,7 +11,6 @@
 
 namespace conncomp {
 
-// The variants of section 5.1, by the paper's numbers.
 struct EclOptions {
   int init = 3, jump = 4, finish = 3;
 };
@@ -23,7 +22,6 @@ void ecl_for_each(bool concurrent, int64_t count, int64_t work, auto body) {
   parallel_for(parts.parts, [&](int64_t part) { for_each_in(parts.begin(part), parts.end(part), body); });
 }
 
-// Whether parents are accessed by several threads.
 template <class Access>
 constexpr bool kConcurrent = std::is_same_v<Access, Shared>;
 
@@ -76,7 +74,6 @@ void ecl_unite_rows(const Rows<Pointer, Vertex> rows, bool symmetric, Index* par
   });
 }
 
-// Calls body(low, high) for the ends of every arc that is no loop.
 template <class Access, class Vertex, class Body>
 void ecl_for_each_edge(const Vertex* src, const Vertex* dst, int64_t arcs, int64_t vertices, Body body) {
   ecl_for_each(kConcurrent<Access>, arcs, arcs, [=](int64_t arc) {

@@ -6,8 +6,7 @@
 
 namespace conncomp {
 
-// Rows and, unless these list every arc from both ends, the rows of the opposite arcs, made by a counting
-// sort. The graph's own rows may change, so both are read with checks.
+// Rows and those of opposite arcs, unless symmetric, by a counting sort; both may change, and are checked.
 template <class Pointer, class Vertex, class Index>
 class BothEnds {
  public:

@@ -1,10 +1,9 @@
-// Components of an array or of a lattice with bonds, first within tiles, then across them, on one thread:
-// fills labels with the smallest index of each component, or -1 for background. A tile's components are found
-// by breadth-first searches, by union-find on trees balanced by size, or by lowering the labels at the ends
-// of links until none changes (self-labelling). Then relaxation lists the roots at the ends of links over
-// seams, which lower each other's label; or sewing unites trees over seams, first within groups of two tiles
-// a side, then of four, ..., at last over the ends of periodic axes, by index rather than by size. Source:
-// Weigel 2011, section II.B and C.
+// Components of an array or lattice, first within tiles, then across them, on one thread: fills labels with
+// the smallest index of each component, or -1 for background. A tile's components are found by breadth-first
+// searches, by union-find on trees balanced by size, or by lowering the labels at the ends of links until
+// none changes (self-labelling). Then relaxation lists the roots at the ends of links over seams, which lower
+// each other's label; or sewing unites trees over seams, first within groups of two tiles a side, then of
+// four, ..., at last over the ends of periodic axes. Source: Weigel 2011, section II.B and C.
 #pragma once
 
 #include "core/union_find.h"
@@ -29,7 +28,6 @@ struct TileLinks {
   }
 };
 
-// The first cell of each cell's component, in each of three ways.
 inline void search_tile(const TileLinks& links, std::vector<int>& first) {
   constexpr int kUnseen = -1;
   const int cells = int(first.size());
@@ -100,7 +98,6 @@ class TileShape {
     links_.end.resize(indices.size());
   }
 
-  // Labels a tile; `before` and `bytes` locate its first cell.
   template <class Links, class Label>
   void label(const Links& links, Label* labels, int64_t before, int64_t bytes, TileLabelling local) {
     links_.linked.clear();
@@ -180,7 +177,6 @@ class SeamOfTiles {
   Grid grid_;
 };
 
-// Calls body(axis, last plane before the seam) for every seam, those within small groups of tiles first.
 void for_each_seam(const std::vector<Axis>& item, int64_t side, auto&& body) {
   int64_t longest = 0;
   for (const Axis& axis : item) longest = std::max(longest, axis.length);

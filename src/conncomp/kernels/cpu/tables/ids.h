@@ -1,6 +1,5 @@
 // Distinct ids by numbers, and columns of ids: one or two words of 64 bits, or bytes. WordIds and ByteIds
-// hash a key, compare it, and add it; `approach` prefetches an id long before. Columns may change: ends are
-// checked where read.
+// hash a key, compare it, and add it; `approach` prefetches an id long before. Ends are checked where read.
 #pragma once
 
 #include <algorithm>
@@ -42,7 +41,6 @@ class GrowingArray {
     request_huge_pages();
   }
 
-  // Adds uninitialised entries; returns the first of them.
   T* extend(int64_t entries) {
     reserve(size_ + entries);
     size_ += entries;
@@ -71,9 +69,8 @@ class GrowingArray {
   int64_t size_ = 0, room_ = 0;
 };
 
-// The hash of ids, by words drawn when the program starts, so that nobody can choose ids that collide:
-// products of 128 bits, whose halves are joined; bytes go 16 at a time. Source: Yi's wyhash, "final version
-// 4".
+// The hash of ids, by words drawn when the program starts, so that nobody makes ids collide: products of 128
+// bits, whose halves are joined; bytes go 16 at a time. Source: Yi's wyhash, "final version 4".
 inline uint64_t fold(uint64_t a, uint64_t b) {
   __extension__ using Wide = unsigned __int128;
   const Wide product = Wide(a) * b;

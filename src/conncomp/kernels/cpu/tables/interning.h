@@ -1,12 +1,10 @@
-// Ids to numbers: 0, 1, ... in the order in which ids first come, by a hash table, which any number of
-// threads may read while none adds. Buckets of a cache line have eight slots, each a tag, one half of the
-// hash, and a number:
+// Ids to numbers: 0, 1, ... in the order in which ids first come, by a hash table, which threads may read
+// while none adds. Buckets of a cache line have eight slots, each a tag, one half of the hash, and a number:
 //   tags      a b c . . . . .      an id goes to the first free slot of its bucket, by the other half of its
 //   numbers   4 9 2 . . . . .      hash, or of the next bucket that has one
 // One in 2^29 absent ids is compared in vain. A block of ids first prefetches its buckets, then the ids of
 // the numbers found there, and then compares. The table is made anew where it would become more than kFullest
-// full; the old one is given back before. Cost: two cache misses an id, many at once. Memory: 10 to 15 bytes
-// a distinct id.
+// full; the old one is given back before. Cost: two cache misses an id; 10 to 15 bytes a distinct one.
 #pragma once
 
 #include <stdexcept>
@@ -59,9 +57,7 @@ class NumberTable {
   }
   bool has_free_slot(int64_t bucket) const { return first_[bucket].numbers[kSlots - 1] == 0; }
 
-  // The number with is(number) among those of a hash, or -1.
-  template <class Is>
-  int64_t find(uint64_t hash, Is is) const {
+  int64_t find(uint64_t hash, auto is) const {
     for (int64_t b = bucket(hash);; b = next(b)) {
       const Bucket& at = first_[b];
       for (int k = 0; k < kSlots; ++k) {
@@ -113,7 +109,6 @@ class Interning {
 
   int64_t room() const { return table_.room(); }
 
-  // Announces so many more ids, for which the next table has room.
   void expect(int64_t count) { expected_ = count; }
 
   void forget_table() {
@@ -157,7 +152,6 @@ class Interning {
 
   bool is_number(int64_t candidate) const { return uint64_t(candidate) < uint64_t(size()); }
 
-  // Fills a block of probes for key(0), key(1), ..., and prefetches what tells their numbers.
   void approach(int64_t count, auto key, Probe* probes) const {
     poll(count);
     for (int64_t i = 0; i < count; ++i) {

@@ -29,7 +29,6 @@ class ThresholdForests {
   const int32_t* parents(int level) const { return parents_[level].data(); }
   int32_t* parents(int level) { return parents_[level].data(); }
 
-  // Adds entries, each a component, up to so many; makes room for more.
   void grow(int64_t entries, int64_t room = 0) {
     for (GrowingArray<int32_t>& forest : parents_)
       for (int64_t more = entries - forest.size(); more > 0; more = 0) {
@@ -154,7 +153,6 @@ class PairClusters {
     torn_ = false;
   }
 
-  // Calls then(first, count, numbers of `left`, numbers of `right`) for blocks of rows.
   void add_blocks(const Column& left, const Column* right, int64_t rows, int32_t* left_numbers,
                   int32_t* right_numbers, auto then) {
     const int64_t largest = std::min(rows, kBlock);
@@ -181,7 +179,6 @@ class PairClusters {
                           int32_t* v) {
     const Column columns[] = {left, right ? *right : left};
     int32_t* const numbers[] = {u, v};
-    // Row and side of the i-th.
     const int shift = right ? 1 : 0;
     const auto row = [shift](int64_t i) { return i >> shift; };
     const auto side = [shift](int64_t i) { return i & shift; };
@@ -260,8 +257,7 @@ class PairClusters {
 // linkage of at most `most` members, where links of equal weight fall together, and for each the weight whose
 // links would make it too large. Links of a maximum spanning forest, descending, unite trees in `whole`, and
 // those of the result whose tree in `whole`, with all links of that weight, is not too large. Source: Gower
-// and Ross 1969. `parent`, of roots at first, becomes the forest of the clusters; divided[root] is set for
-// divided ones.
+// and Ross 1969. `parent` becomes their forest; divided[root] is set for divided ones.
 inline void divide_clusters(const int32_t* u, const int32_t* v, const double* weights, int64_t links,
                             int64_t vertices, int64_t most, int32_t* parent, double* divided) {
   Buffer<int32_t> whole(vertices), sizes(vertices);

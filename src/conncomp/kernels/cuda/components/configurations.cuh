@@ -1,4 +1,4 @@
-// Euler numbers, intercepts, borders and faces of components, as cpu/components/configurations.h, borders.h
+// Euler numbers, intercepts, borders and faces of components, as cpu/components/borders.h
 // and surfaces.h. A thread looks at the 2 x 2 (x 2) elements around a corner and, unless all are alike, adds
 // the weights of each component's pattern from a table (core/configurations.h); or at an element of a border
 // and the borders around it. Outside is background. Labels are read again by each neighbour: changing them

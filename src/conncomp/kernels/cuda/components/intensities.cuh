@@ -305,7 +305,7 @@ __global__ void __launch_bounds__(kIntensityThreads)
   }
 }
 
-// Quantiles of values within components, as cpu/components/spread.h. list_keys lists the keys of each
+// Quantiles of values within components, as cpu/components/moments.h. list_keys lists the keys of each
 // component's values with its number above or, for 64-bit keys, beside; the host sorts them, and
 // write_quantiles looks at places. Cost: values read once, and a sort. Memory: 8 or 16 bytes per element.
 template <class Value>

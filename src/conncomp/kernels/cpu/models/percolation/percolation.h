@@ -1,7 +1,6 @@
 // Percolation on the CPU: all numbers of occupied elements in one run, and single configurations. Elements
 // are added in random order, and clusters united as they meet: M. E. J. Newman, R. M. Ziff, Phys. Rev. Lett.
-// 85, 4104 (2000). Nothing is in the order of memory, so blocks go through stages, each of which prefetches
-// what the next reads.
+// 85, 4104 (2000). Nothing is in the order of memory, so blocks go through stages that prefetch for the next.
 #pragma once
 
 #include "core/percolation.h"
@@ -58,7 +57,6 @@ struct PercolationLattice {
     for (int k = kRowAxis; k > axis; --k) stride *= lattice.length[k];
     return stride;
   }
-  // How much larger the number of the site is that a step leads to, where no end is in the way.
   int64_t offset(const ElementKind& kind, const LatticeStep& step) const {
     int64_t cells = 0;
     for (int k = 0; k < kLatticeAxes; ++k) cells += step.along[k] * stride(k);
@@ -83,7 +81,6 @@ struct PercolationLattice {
 // The most neighbours of a site: those that bonds of any UnitCell lead to, one each way.
 constexpr int kMostNeighbours = 32;
 
-// What runs of all elements share: where steps lead, and the order of elements.
 class PercolationRuns {
  public:
   explicit PercolationRuns(const PercolationLattice& lattice)
@@ -167,8 +164,7 @@ class Percolation : PercolationRuns {
   explicit Percolation(const PercolationLattice& lattice)
       : PercolationRuns(lattice), clusters_(lattice.sites(), periods_) {}
 
-  // Adds the number of clusters, the largest size, its square and the sum of squares to `series`; writes at
-  // how many the lattice first wraps along each axis, and a cluster is of full rank: elements + 1 for never.
+  // Adds to `series`; writes at how many the lattice wraps along each axis, and at full rank, or one more.
   void run(Bits64 seed, Bits32 run, const SweepSeries& series, int64_t* wraps) {
     begin_run(seed, run);
     const int64_t count = int64_t(elements_), blocks = (count + kBlock - 1) / kBlock;
@@ -218,11 +214,10 @@ class Percolation : PercolationRuns {
       for_each_in(0, lattice.words(), [&](int64_t word) {
         const int64_t first = word / columns * length + word % columns * kWordSites;
         record[kElements] += std::popcount(plane_words[word]);
-        for (Bits64 bits = plane_words[word]; bits != 0; bits &= bits - 1) {
-          const int64_t cell = first + std::countr_zero(bits);
-          describe(uint32_t(cell), plane, site_of_cell, element);
+        for_each_bit(plane_words[word], [&](int p) {
+          describe(uint32_t(first + p), plane, site_of_cell, element);
           add(element);
-        }
+        });
       });
     }
     record[kNumber] = clusters_.counts.clusters;
@@ -311,7 +306,6 @@ class Percolation : PercolationRuns {
     for (int k = 0; k < count; ++k) place = clusters_.join(place, joined[k].first, joined[k].second);
   }
 
-  // Looks up the elements, and prefetches their nodes and their neighbours'.
   void choose(int64_t block) {
     const int64_t begin = block * kBlock, end = std::min<int64_t>(begin + kBlock, int64_t(elements_));
     const uint32_t cells = uint32_t(lattice_.cells()), cell = uint32_t(lattice_.cell);
@@ -359,19 +353,12 @@ void with_percolation(const PercolationLattice& lattice, auto&& body) {
   size_t steps = lattice.kinds[0].steps.size();
   for (const ElementKind& kind : lattice.kinds)
     if (kind.steps.size() != steps) steps = 0;
-  switch (steps) {
-    case 4:
-      return with_periods<4>(lattice, body);
-    case 6:
-      return with_periods<6>(lattice, body);
-    case 8:
-      return with_periods<8>(lattice, body);
-    default:
-      return with_periods<0>(lattice, body);
-  }
+  if (steps == 4) return with_periods<4>(lattice, body);
+  if (steps == 6) return with_periods<6>(lattice, body);
+  if (steps == 8) return with_periods<8>(lattice, body);
+  with_periods<0>(lattice, body);
 }
 
-// Runs of a sweep in `batches`, each in one thread with sums of its own.
 struct Sweep {
   Bits64 seed;
   int64_t first_run, runs, batches;

@@ -133,7 +133,6 @@ class WindingClusters {
   // The parent of a site that was prefetched; without one, a line in use, as a branch takes longer.
   void prefetch_parent(int64_t site) const { prefetch_line(nodes_.data() + nodes_[site].parent_or_first()); }
 
-  // A site's root, and its periods as seen from there.
   struct Place {
     int64_t root;
     Packed periods;
@@ -189,7 +188,6 @@ class WindingClusters {
   }
 
  private:
-  // Notes a closed path, and its periods.
   [[gnu::noinline, gnu::cold]] void close(int64_t root, Packed path) {
     Node& node = nodes_[root];
     if (!node.has_basis()) {

@@ -36,7 +36,6 @@ class ActiveBonds {
             : equal_sites(lattice_, spins_, g, h, 1, bonds);
   }
 
-  // Leaves the active ones of the satisfied bonds of rows from `row` on along an axis.
   void activate(int64_t row, int axis, int64_t rows, Bits64* bonds) const {
     const int64_t columns = lattice_.columns();
     if (tally_) tally_->satisfied += count_bits(bonds, rows * columns);

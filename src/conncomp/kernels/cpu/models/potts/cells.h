@@ -12,7 +12,6 @@ namespace conncomp {
 // What is known of a word: its update, visited and waiting sites, active bonds from `first_axis` on.
 class Cells {
  public:
-  // Axes before it have no bonds.
   static int first_axis(const Lattice& lattice) {
     int axis = 0;
     while (axis < kRowAxis && lattice.length[axis] == 1 && !lattice.closes(axis)) ++axis;
@@ -91,8 +90,7 @@ class Cells {
   const int first_axis_, words_of_cell_;
 };
 
-// Memory of cells or patches. Replicas of a part follow each other in it, each with a number from 1 on, so
-// that cells of another number are empty.
+// Memory of cells or patches; replicas have numbers from 1 on, and cells of another number are empty.
 class CellMemory {
  public:
   CellMemory(int64_t of_replica, int64_t parts) : parts_(parts), words_(of_replica * parts) {
@@ -119,7 +117,6 @@ class CellMemory {
   Bits64 numbers_ = 0;
 };
 
-// The site of a bit of a word, and the word and the bit of a site.
 inline int64_t site_at(const Lattice& lattice, int64_t word, int bit) {
   return word / lattice.columns() * lattice.length[kRowAxis] + word % lattice.columns() * kWordSites + bit;
 }
@@ -148,7 +145,6 @@ inline void set_state(const Lattice& lattice, Bits64* spins, int64_t word, Bits6
   }
 }
 
-// The drawn site of each tile; tiles fill the lattice.
 struct Tiles {
   int64_t length[kLatticeAxes];
 
@@ -172,7 +168,6 @@ struct Tiles {
   }
 };
 
-// Which clusters flip: those with chosen sites, each with a probability.
 struct ChoiceRule {
   Tiles tiles;
   bool certain;  // or else `flip` is the probability

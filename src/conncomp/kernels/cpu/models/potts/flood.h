@@ -43,7 +43,6 @@ class Flood {
   const std::vector<Members>& members() const { return members_; }
 
  private:
-  // Lets reached sites of a word wait for its turn.
   void reach(int64_t word, const Cells::Cell& cell, Bits64 sites) {
     sites &= ~cell.visited();
     if (sites == 0) return;

@@ -1,8 +1,7 @@
 // The clusters of a lattice as a forest of runs, maximal stretches of sites that active bonds along the row
 // join, numbered in C order and united by active bonds between rows; a root begins at the smallest site. One
-// bond is followed for each stretch in which neither of two runs breaks. Memory: an index a site, as a strip
-// numbers runs from its first site on; a bit for starts. Source: ours, from runs (He, Chao and Suzuki 2008)
-// and union-find.
+// bond is followed for each stretch in which neither of two runs breaks. Memory: an index a site; a bit for
+// starts. Source: ours, from runs (He, Chao and Suzuki 2008) and union-find.
 #pragma once
 
 #include "cpu/core/buffer.h"
@@ -60,8 +59,7 @@ class RunForest {
   }
 
   // Calls body(run of g, run of h) once for each stretch that active bonds join and neither run breaks.
-  template <class Body>
-  void for_each_contact(int64_t g, int64_t h, const Bits64* active, Body&& body) const {
+  void for_each_contact(int64_t g, int64_t h, const Bits64* active, auto&& body) const {
     Bits64 from_before = 0;
     for_each_in(0, columns_, [&, u = g * columns_, d = h * columns_](int64_t c) mutable {
       Bits64 contacts = followed(active[c], u, d, from_before);
@@ -119,8 +117,7 @@ class RunForest {
     });
     sew_contacts(unions);
   }
-  // Unites runs of any slabs, and reports which is no root any more. Paths stay, so that only from such runs
-  // they lead to other slabs, where flips would have to look.
+  // Unites runs of any slabs, and reports which is no root any more: only by such paths lead to other slabs.
   void sew(Index u, Index d, auto& unions) const {
     hook<Shared>(parent_, root_apart(u), root_apart(d), unions);
   }
@@ -159,7 +156,6 @@ class RunForest {
     return RunWord<Index>{start_[word], before_[word]}.run_in(bits);
   }
 
-  // Of active bonds from word u to word d, the first of each stretch.
   Bits64 followed(Bits64 active, int64_t u, int64_t d, Bits64& from_before) const {
     const Bits64 before = active << 1 | from_before;
     from_before = active >> (kWord - 1);

@@ -1,9 +1,8 @@
-// Updates of Wolff and of few clusters: the clusters of chosen sites alone, by patches of 8 or 16 rows of 64
-// sites. Reached sites of a patch wait until its turn; then they spread within it along all rows at once
-// (forward by an addition, which carries, back by six shifts) and from row to row, and reach the patches
-// beside. The smallest site draws what becomes of the cluster. Cost: bonds are drawn in patches that clusters
-// reach, and those before; one thread a replica. Source: ours; U. Wolff 1989, and M. Weigel 2011, section
-// III, for the updates.
+// The clusters of chosen sites alone, by patches of 8 or 16 rows of 64 sites. Reached sites of a patch wait
+// until its turn; then they spread within it along all rows at once (forward by an addition, which carries,
+// back by six shifts) and from row to row, and reach the patches beside. The smallest site draws what becomes
+// of the cluster. Cost: bonds are drawn in patches that clusters reach, and those before; one thread a
+// replica. Source: ours; U. Wolff 1989, and M. Weigel 2011, section III, for the updates.
 #pragma once
 
 #include <iterator>
@@ -15,8 +14,7 @@
 namespace conncomp {
 
 // The active bonds of an update: drawn when a patch is first touched, and kept. A patch has the words of 8 or
-// 16 consecutive rows along the last axis but one. Memory, of a few replicas a thread: (4 + axes) words a
-// patch's row.
+// 16 consecutive rows along the last axis but one. Memory: (4 + axes) words a row of a patch.
 
 constexpr int kColumnAxis = kRowAxis - 1;
 
@@ -71,7 +69,6 @@ class Patches {
                           column};
     return {patch, first, int(std::min<int64_t>(length - at, kRows))};
   }
-  // The next or the previous patch along an axis, around the lattice if need be.
   int64_t beside(const PatchPlace& place, int axis, bool after) const {
     const int64_t columns = lattice_.columns();
     int64_t at = place.first.column, length = columns, stride = 1;
@@ -112,7 +109,6 @@ class Patches {
 
  private:
   static int64_t groups(const Lattice& lattice) { return (lattice.length[kColumnAxis] + kRows - 1) / kRows; }
-  // The first axis that is longer than 1, or the last one.
   static int first_axis(const Lattice& lattice) {
     int axis = 0;
     while (axis < kRowAxis && lattice.length[axis] == 1) ++axis;
@@ -211,8 +207,7 @@ class PatchFlood {
     int64_t patch;
     Sites others;
   };
-  template <class Body>
-  void for_each_row(const PatchMembers& members, Body&& body) const {
+  void for_each_row(const PatchMembers& members, auto&& body) const {
     const Patch patch = patches_[members.patch];
     const PatchPlace place = patch.place(members.patch);
     Bits64 sites[kRows];
@@ -226,7 +221,6 @@ class PatchFlood {
     return int(site.word / lattice_.columns() % lattice_.length[kColumnAxis] % kRows);
   }
 
-  // Lets reached sites of a patch wait for its turn.
   void reach(int64_t number, const Patch& patch, const Sites& sites) {
     const Sites reached = sites.without(Sites::load(patch.visited()));
     if (!reached.any()) return;
@@ -303,7 +297,6 @@ class PatchFlood {
     reach_over(patches_.beside(place, kColumnAxis, false), kColumnAxis, Sites::load(reached));
   }
 
-  // To the patches behind and before along the other axes.
   void reach_along(const PatchPlace& place, const Patch& patch, int axis, const Sites& from) {
     const Sites reached = from & Sites::load(patch.active(axis));
     if (reached.any()) reach(patches_.beside(place, axis, true), reached);

@@ -1,4 +1,4 @@
-// The Potts model on the CPU: what models/potts/cpu.py asks for, for all replicas at once.
+// The Potts model on the CPU: what models/spins/cpu.py asks for, for all replicas at once.
 #pragma once
 
 #include "cpu/models/potts/metropolis.h"

@@ -65,7 +65,6 @@ inline int64_t count_bits(const Bits64* words, int64_t count) {
   return bits;
 }
 
-// Counts of the spins and bonds of a piece of work.
 struct SpinTally {
   int64_t satisfied = 0, active = 0;
   std::vector<int64_t> counts;

@@ -25,7 +25,6 @@ inline Bits64 parity_up_to(Bits64 bits) {
   return bits;
 }
 
-// Bits that are written and read 64 at a time from anywhere.
 class BitString {
  public:
   void clear(int64_t count) { words_.assign(count / kWord + 2, 0); }  // one more word may be read
@@ -97,7 +96,6 @@ class StripFlip {
   }
 
  private:
-  // Draws a coin for each run of some rows, from which a root takes its state; q = 2.
   void draw_coins(int64_t begin, int64_t end, Index runs_begin, Index runs_end) {
     const int64_t length = lattice_.length[kRowAxis], first = begin * length / kWord,
                   count = (end * length - 1) / kWord + 1 - first;
@@ -287,7 +285,6 @@ class RunClusters {
   }
 
  protected:
-  // Roots of slabs that have been sewn to others.
   struct SewnRuns {
     std::vector<Index> runs;
     void united(Index run) { runs.push_back(run); }

@@ -1,7 +1,6 @@
-// Cluster updates by one thread, site by site: the code for a CPU that Weigel compares with. Clusters grow by
-// breadth-first search and flip as they grow or, where the smallest site draws the state, afterwards. Spins
-// are those of the other labellings bit for bit. Source: M. Weigel, Phys. Rev. E 84, 036709 (2011), sections
-// II and III.
+// Cluster updates site by site, as Weigel's for a CPU. Clusters grow by breadth-first search and flip as they
+// grow or, where the smallest site draws the state, afterwards. Spins are those of the other labellings bit
+// for bit. Source: M. Weigel, Phys. Rev. E 84, 036709 (2011), sections II and III.
 #pragma once
 
 #include "cpu/models/potts/cells.h"
@@ -70,7 +69,6 @@ class SerialClusters {
     });
   }
 
-  // Lets a cluster flip when its smallest site is known; members wait in `waiting`.
   void flip_grown(const ChoiceRule& rule, const Site& start, int old_state, Bits64* spins) {
     std::vector<int64_t> words;
     grow(start, [&](const Site& member) {
@@ -89,8 +87,7 @@ class SerialClusters {
     }
   }
 
-  template <class Visit>
-  void grow(const Site& start, Visit&& visit) {
+  void grow(const Site& start, auto&& visit) {
     int64_t size = 0;
     const auto reach = [&](const Site& site) {
       Bits64& visited = cells_[site.word].visited();

@@ -3,8 +3,7 @@
 // Strips one after the other are one slab. 2. Bonds between slabs are drawn and followed, with
 // compare-and-swap. 3. If windings are measured, bonds over the ends of axes are followed only now
 // (SeamBonds). 4. Lengths of runs are added up at the roots, if clusters are measured, and strips flip
-// (run_clusters.h). Source: ours; R. H. Swendsen and J.-S. Wang, Phys. Rev. Lett. 58, 86 (1987), for the
-// update.
+// (run_clusters.h). Source: ours; R. H. Swendsen and J.-S. Wang, Phys. Rev. Lett. 58, 86 (1987).
 #pragma once
 
 #include "cpu/grid/windings.h"
@@ -36,7 +35,6 @@ class SeamBonds {
   explicit SeamBonds(const Strips& strips)
       : strips_(strips), bonds_(strips.count), first_number_(strips.count + 1) {}
 
-  // Adds the bond of two runs; one thread adds a strip's.
   void add(int64_t piece, Index last, Index first, int axis) { bonds_[piece].push_back({last, first, axis}); }
 
   // Joins the forest, and records along which axes, from `first_axis` on, clusters wrap, and their rank.
@@ -78,8 +76,7 @@ class SeamBonds {
 template <class Index>
 class SwendsenWang : public RunClusters<Index> {
  public:
-  // `probabilities` are of each replica; `record` is nullptr or all records. With `wrapping`, bonds over the
-  // ends are left to `wind`. A `source` of active bonds replaces words and probabilities.
+  // `record` may be nullptr. With `wrapping` bonds over ends are left to `wind`; `source` replaces words.
   SwendsenWang(const Replicas& replicas, ForestMemory<Index>& memory, const Bits64* words, Bits32 step,
                const Bits64* probabilities, int64_t* record, bool wrapping,
                const BondSource* source = nullptr)
@@ -156,7 +153,6 @@ class SwendsenWang : public RunClusters<Index> {
               : forest.close_row(row);
   }
 
-  // Keeps the bonds from a row, the last along an axis, to row g, the first.
   void leave_for_winding(int64_t piece, const RunForest<Index>& forest, int64_t g, int64_t row, int axis,
                          const Bits64* bonds) {
     forest.for_each_contact(g, row, bonds,
