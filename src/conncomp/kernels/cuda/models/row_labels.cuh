@@ -20,7 +20,7 @@ namespace conncomp {
 using Place = uint16_t;
 constexpr int kMostBoxAxes = 4;
 
-// The rows of a box, along all axes but the last one. Laid out as in row_labels.py.
+// The rows of a box, along all axes but the last one. Laid out as in spin_sweeps.py.
 struct BoxRows {
   int32_t extent[kMostBoxAxes - 1];  // how many rows there are along each axis, the last ones of these
   int32_t rows, width;               // how many in all, and the sites of one

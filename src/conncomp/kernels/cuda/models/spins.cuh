@@ -11,7 +11,7 @@ namespace conncomp {
 
 constexpr int kSpinThreads = 128, kMostSpinThreads = 256;  // the latter in blocks that take tiles
 
-// What a block works on. Laid out as in engine.py.
+// What a block works on. Laid out as in replicas.py.
 struct Replicas {
   Lattice lattice;
   int32_t axes;   // of the model; the last ones of the lattice
