@@ -56,20 +56,18 @@ class Recordings(dict[Hashable, Again]):
         """
         again = self.get(kind)
         if again is not None:
-            again.run(stream, tuple([_value_of(gpu, given) for given in variable]))
+            address = gpu.address
+            values = [
+                0 if given is None else given.value if type(given) is Field else address(given)
+                for given in variable
+            ]
+            again.run(stream, tuple(values))
             return again
         with kept_launches() as made:
             launches()
         recorded: Again = gpu.repeat(made, variable)
         self[kind] = recorded._replace(memory=(recorded.memory, needed))
         return recorded
-
-
-def _value_of(gpu: Any, given: Any) -> int:
-    """Return what a replay takes for a variable array or field."""
-    if given is None:
-        return 0
-    return int(given.value if type(given) is Field else gpu.address(given))
 
 
 def _current_stream(gpu: Any) -> Hashable:

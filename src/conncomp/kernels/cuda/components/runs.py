@@ -151,9 +151,10 @@ class ComponentRuns:
         if self._kept is None:
             launches(*arrays)
             return
-        variable, call = (self._entries, *arrays), partial(launches, *arrays)
-        recordings = self._kept.recordings
-        recordings.launch(self._gpu, self._stream, purpose, variable, call, memory)
+        recordings, variable = self._kept.recordings, (self._entries, *arrays)
+        recordings.launch(
+            self._gpu, self._stream, purpose, variable, lambda: launches(*arrays), memory
+        )
 
     def _list(self, described: tuple[int, int, int], labels: Any) -> None:
         *rows, length = described
