@@ -19,8 +19,6 @@ class Bounds(NamedTuple):
     def hold(self, value: float) -> bool:
         """Whether a value agrees.
 
-        Examples
-        --------
         >>> [Bounds(4, 6).hold(value) for value in (3.9, 5, 6.1)]
         [False, True, False]
         """
@@ -29,33 +27,15 @@ class Bounds(NamedTuple):
 
 @dataclass(frozen=True)
 class Claim:
-    """What a paper says in words, beside what is measured here.
+    """What a paper says in words, beside what is measured here."""
 
-    Attributes
-    ----------
-    says : str
-        What the paper says, with its section.
-    here : str
-        What is measured here.
-    holds : bool or None
-        Whether the measured values agree; None if that is not judged.
-    because : str
-        Why it does not hold, or why it is not judged.
-    value : float or None
-        What is judged.
-    within : Bounds or None
-        Between what it agrees.
-    of_inputs : bool
-        Whether it is about inputs of the size that the paper has.
-    """
-
-    says: str
-    here: str
-    holds: bool | None
-    because: str = ""
-    value: float | None = None
-    within: Bounds | None = None
-    of_inputs: bool = True
+    says: str  # what the paper says, with its section
+    here: str  # what is measured here
+    holds: bool | None  # whether the measured values agree; None if that is not judged
+    because: str = ""  # why it does not hold, or why it is not judged
+    value: float | None = None  # what is judged
+    within: Bounds | None = None  # between what it agrees
+    of_inputs: bool = True  # whether it is about inputs of the size that the paper has
 
     @property
     def fails(self) -> bool:
@@ -79,18 +59,11 @@ class Claim:
 
 
 def bounds_of(words: dict[str, Any], said: float | None = None) -> Bounds | None:
-    """Return the bounds of a claim; None if nothing is measured that they would be held against.
+    """Return the bounds of a claim's words, or None if there are none.
 
-    Parameters
-    ----------
-    words : dict
-        Of the claim: ``within`` has the lowest and the highest value; or else the value that is
-        said may be exceeded or missed by a ``factor``, or by a ``difference``.
-    said : float, optional
-        Instead of that in the words.
+    The words have a lowest and a highest value ``within``; or else a value that is `said`, here or
+    there, may be exceeded or missed by a ``factor``, or by a ``difference``.
 
-    Examples
-    --------
     >>> bounds_of({"within": [1, 1.5]})
     Bounds(low=1, high=1.5)
     >>> bounds_of({"said": 5, "factor": 1.25}), bounds_of({"difference": 0.5}, 2)
@@ -109,13 +82,7 @@ def bounds_of(words: dict[str, Any], said: float | None = None) -> Bounds | None
 
 
 class Words:
-    """What a paper says in words: ``claims.toml`` beside a module.
-
-    Parameters
-    ----------
-    module : str
-        The ``__file__`` of the module.
-    """
+    """What a paper says in words: ``claims.toml`` beside the `module` of this ``__file__``."""
 
     def __init__(self, module: str) -> None:
         self.claims: dict[str, dict[str, dict[str, Any]]] = read(module, "claims")
@@ -129,20 +96,11 @@ class Words:
         because: str | None = None,
         **values: Any,
     ) -> Claim:
-        """Return a claim beside what is measured.
+        """Return a claim, by the exhibit and its name with a dot between, beside what is measured.
 
-        Parameters
-        ----------
-        key : str
-            The exhibit and the name of the claim, with a dot between.
-        here : str
-        value : float, optional
-            Is held against the bounds of the claim.
-        because : str, optional
-            Instead of the reason in the file. It is told of claims that do not hold.
-        **values
-            Of the places in braces, in the claim and in the reason; `said` is what the bounds are
-            of, if they are not in the file.
+        `value` is held against the claim's bounds. `because` takes the place of the reason in the
+        file for claims that do not hold. `values` fill the places in braces of the claim and the
+        reason; `said` is what the bounds are of, if it is not in the file.
         """
         exhibit, _, name = key.partition(".")
         words = self.claims[exhibit][name]
@@ -166,8 +124,6 @@ class Words:
 def share(flags: Iterable[bool]) -> float | None:
     """Return which share of some flags are true; None if there are none.
 
-    Examples
-    --------
     >>> share([True, False]), share([])
     (0.5, None)
     """

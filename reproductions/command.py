@@ -239,8 +239,6 @@ def _list(paper: Paper) -> list[Row]:
 def _duration(seconds: float) -> str:
     """Return about how long something takes.
 
-    Examples
-    --------
     >>> _duration(20), _duration(150), _duration(9000)
     ('20 s', '2 min', '2.5 h')
     """

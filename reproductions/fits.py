@@ -22,15 +22,9 @@ def power_law(
 ) -> PowerLaw | None:
     """Fit a power law to logarithms; None if there are fewer than two different x.
 
-    Parameters
-    ----------
-    x, y : sequence of float
-        Points whose y is not above 0 are left out.
-    errors : sequence of float, optional
-        Of `y`, above 0. Without them the exponent's error follows from how the points scatter.
+    Points whose y is not above 0 are left out. Without the `errors` of `y`, all above 0, the
+    exponent's error follows from how the points scatter.
 
-    Examples
-    --------
     >>> law = power_law([1, 2, 4], [3, 12, 48])
     >>> round(law.factor, 6), round(law.exponent, 6)
     (3.0, 2.0)

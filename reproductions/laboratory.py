@@ -20,12 +20,7 @@ Row = dict[str, Any]
 class Laboratory:
     """A device, how much is measured there, and what was measured already.
 
-    Parameters
-    ----------
-    device : Cpu
-    size : {"small", "paper", "today"}
-    notify : callable, optional
-        Called with what is measured now.
+    `notify` is called with what is measured now.
     """
 
     def __init__(
@@ -119,6 +114,7 @@ def given_up(row: Row) -> bool:
     return str(row["reason"]).startswith("given up")
 
 
-def all_right(rows: Sequence[Row]) -> bool:
-    """Whether all answers were right, but for those that were not waited for."""
-    return all(row["status"] == "ok" or given_up(row) for row in rows)
+def all_right(rows: Sequence[Row], what: str) -> tuple[str, float]:
+    """Say in words and by 1 or 0 whether all answers were right, but for those given up."""
+    right = all(row["status"] == "ok" or given_up(row) for row in rows)
+    return f"{'all' if right else 'not all'} {what}", float(right)

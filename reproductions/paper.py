@@ -41,24 +41,11 @@ def no_claims(findings: Findings) -> list[Claim]:
 class Exhibit:
     """A figure or a table of a paper.
 
-    Attributes
-    ----------
-    title : str
-    measure : callable
-        Given the paper's laboratory, return the findings.
-    draw : callable
-        Given the findings and a figure of matplotlib, draw them.
-    seconds : dict of str to list of float
-        By the name of a device, about how many seconds it takes at each of `SIZES`; what is of
-        kernels for a GPU has no "cpu".
-    claims : callable, optional
-        Given the findings, return what the paper says of them in words.
-    since : str, optional
-        What changed since the paper, in two sentences.
-    resumable : bool, optional
-        Whether `measure` takes a second argument: the path of a checkpoint to go on from.
-    paper_device : str, optional
-        What the paper measured on, if it tells of nothing else.
+    `measure` takes the paper's laboratory and returns the findings; of a `resumable` exhibit it
+    takes the path of a checkpoint to go on from, too. `draw` draws the findings into a figure of
+    matplotlib; `claims` returns what the paper says of them in words. `seconds` has, by device,
+    about how long each of `SIZES` takes; what is of kernels for a GPU has no "cpu". `since` tells
+    in two sentences what changed since the paper, which measured on `paper_device` if on one alone.
     """
 
     title: str
@@ -82,21 +69,12 @@ class Show(NamedTuple):
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper.
+    """A paper, with `exhibits` by ``figure-N``, ``table-N``, or a name for what has no number.
 
-    Attributes
-    ----------
-    name, title, citation : str
-    summary : sequence of str
-        Five lines: what it found, what holds today, and what turned around.
-    exhibits : dict of str to Exhibit
-        By ``figure-N`` and ``table-N``, or by a name for what the paper has no number of.
-    laboratory : callable
-        ``laboratory(device, size, notify)`` returns what the exhibits measure with, and share.
-    kept : tuple of str, optional
-        The names of files beside the results from which exhibits take what others measured before.
-    takes_data : bool, optional
-        Whether the laboratory takes `data`: a folder of what the paper measured on.
+    `summary` has five lines: what it found, what holds today, and what turned around.
+    ``laboratory(device, size, notify)`` returns what the exhibits measure with, and share; if it
+    `takes_data`, it has a parameter `data`, too: a folder of what the paper measured on. `kept` are
+    files beside the results from which exhibits take what others measured before.
     """
 
     name: str
@@ -118,16 +96,9 @@ class Paper:
         *,
         takes_data: bool = False,
     ) -> Paper:
-        """Return the paper of which ``exhibits.toml`` tells, beside a module.
+        """Return the paper of which ``exhibits.toml`` tells, beside a module of this ``__file__``.
 
-        Parameters
-        ----------
-        module : str
-            The ``__file__`` of the module.
-        shows : dict of str to Show
-            By the name of the exhibit, in the order of the paper.
-        laboratory, kept, takes_data
-            As of a paper.
+        `shows` are by the names of the exhibits, in the order of the paper.
         """
         words = read(module, "exhibits")
         exhibits = {
@@ -158,37 +129,11 @@ def measure(
     notify: Notify = lambda step: None,
     leave_out: Callable[[str, RefusalError], object] | None = None,
 ) -> Iterator[tuple[str, Findings]]:
-    """Measure exhibits, and write and draw each as soon as it is there.
+    """Measure exhibits, and write and draw each into the folder `output` as soon as it is there.
 
-    Parameters
-    ----------
-    paper : Paper
-    names : sequence of str
-        Of the exhibits.
-    device : Cpu
-    size : str
-        One of `SIZES`.
-    threads : int
-        As many copy when the machine's rate is measured.
-    output : pathlib.Path
-        The folder of `files_of`, which is made.
-    data : pathlib.Path, optional
-        A folder of what the paper measured on, if it takes that.
-    notify : callable, optional
-        Called with what is measured now.
-    leave_out : callable, optional
-        Called with the name of an exhibit that cannot be measured on this machine, and with why;
-        then the next one follows. Otherwise that is raised.
-
-    Yields
-    ------
-    (str, dict)
-        The name of an exhibit, and its findings.
-
-    Raises
-    ------
-    RefusalError
-        See `leave_out`.
+    The rate of the machine's memory is measured on `threads`. `notify` is called with what is
+    measured now. An exhibit that cannot be measured on this machine is left out if there is a
+    `leave_out`, which is called with its name and with why; otherwise a `RefusalError` is raised.
     """
     output.mkdir(parents=True, exist_ok=True)
     machine = describe(device, threads, size)
@@ -244,10 +189,7 @@ def judge(exhibit: Exhibit, result: Mapping[str, Any]) -> list[Claim]:
 def judge_again(paper: Paper, name: str, folder: Path) -> Findings:
     """Judge and draw what `measure` has written for an exhibit again.
 
-    Raises
-    ------
-    ValueError
-        If it was written by another version, so that something is missing in it.
+    ValueError: it was written by another version, so that something is missing in it.
     """
     result_file, picture = files_of(name, folder)
     exhibit, result = paper.exhibits[name], json.loads(result_file.read_text())
@@ -284,10 +226,7 @@ def files_of(name: str, folder: Path) -> tuple[Path, Path]:
 def is_done(paper: Paper, name: str, folder: Path, device: str, size: str) -> bool:
     """Say whether an exhibit was measured already, as `measure` would do now.
 
-    Raises
-    ------
-    ValueError
-        If there is a file that is no result, or one of another measurement.
+    ValueError: there is a file that is no result, or one of another measurement.
     """
     path = files_of(name, folder)[0]
     if not path.exists():

@@ -24,11 +24,11 @@ def ticks(axes: Any, values: Iterable[float]) -> None:
     axes.set_xticks([], minor=True)
 
 
-def groups(rows: Sequence[Row], key: Callable[[Row], str]) -> dict[str, list[Row]]:
-    """Return rows by what `key` says of them, in the order of first rows."""
+def groups(rows: Iterable[Row], key: str | Callable[[Row], str]) -> dict[str, list[Row]]:
+    """Return rows by a field, or by what `key` says of them, in the order of first rows."""
     of_key: dict[str, list[Row]] = {}
     for row in rows:
-        of_key.setdefault(key(row), []).append(row)
+        of_key.setdefault(str(row[key]) if isinstance(key, str) else key(row), []).append(row)
     return of_key
 
 
@@ -50,22 +50,14 @@ def published(axes: Any, points: Sequence[Sequence[Any]], name: str) -> None:
             )
 
 
-def legend(axes: Any) -> None:
-    """Explain the curves."""
-    axes.legend(fontsize="x-small")
+def legend(axes: Any, *, beside: bool = False) -> None:
+    """Explain the curves, in the picture or beside it."""
+    where: Row = {"loc": "center left", "bbox_to_anchor": (1, 0.5)} if beside else {}
+    axes.legend(fontsize="x-small", **where)
 
 
 def bars(axes: Any, groups: Sequence[str], heights: Mapping[str, Sequence[float | None]]) -> None:
-    """Draw a bar for each series in each group; None is not there.
-
-    Parameters
-    ----------
-    axes : matplotlib.axes.Axes
-    groups : sequence of str
-        Along the first axis.
-    heights : dict of str to sequence
-        By the name of a series, a height for each group.
-    """
+    """Draw a bar for each series, by its name, in each group; None is not there."""
     width = 0.8 / max(len(heights), 1)
     for number, (name, of_series) in enumerate(heights.items()):
         shift = (number - (len(heights) - 1) / 2) * width

@@ -12,23 +12,13 @@ Table = dict[str, Column]
 
 
 def read(module: str, name: str = "published") -> dict[str, Any]:
-    """Return what a file in the folder of a module has.
-
-    Parameters
-    ----------
-    module : str
-        The ``__file__`` of the module.
-    name : str, optional
-        Of the file, without its suffix.
-    """
+    """Return what the TOML file of a name has, in the folder of the module of this ``__file__``."""
     return tomllib.loads(Path(module).with_name(f"{name}.toml").read_text())
 
 
 def columns(table: Mapping[str, Any]) -> Table:
     """Return the values of each column of a table by row; None stands for a dash.
 
-    Examples
-    --------
     >>> columns({"columns": ["ECL-CC", "CRONO"], "rows": {"internet": [37.7, "-"]}})
     {'ECL-CC': {'internet': 37.7}, 'CRONO': {'internet': None}}
     """

@@ -30,17 +30,9 @@ def one_thread_seconds(call: Callable[[], Any]) -> float:
 
 
 class OnThreads(Contender):
-    """An algorithm of ours, or another library, on threads of the CPU, wherever the data lie.
+    """A contender for data in the main memory, on threads of the CPU, wherever the data lie.
 
-    Parameters
-    ----------
-    contender : Contender
-        For data in the main memory.
-    device : Cpu
-        Where data are placed that are measured.
-    threads : int, optional
-    name : str, optional
-        In results.
+    `device` is where data are placed that are measured, `name` what results call it.
     """
 
     def __init__(

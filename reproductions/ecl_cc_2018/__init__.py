@@ -29,27 +29,14 @@ ECL_CC_2018 = Paper.read(
     __file__,
     {
         "table-1": Show(graphs.programs, graphs.draw_programs),
-        "table-2": Show(
-            graphs.inputs,
-            graphs.draw_inputs,
-            graphs.claims_of_inputs,
-            resumable=True,
-        ),
+        "table-2": Show(graphs.inputs, graphs.draw_inputs, graphs.claims_of_inputs, resumable=True),
         "figure-7": _of_phase(variants.INIT, variants.claims_of_start),
         "figure-8": _of_phase(variants.JUMP, variants.claims_of_jumps),
         "table-3": Show(l2.measure, l2.draw, l2.claims),
-        "table-4": Show(
-            graphs.paths,
-            graphs.draw_paths,
-            graphs.claims_of_paths,
-            resumable=True,
-        ),
+        "table-4": Show(graphs.paths, graphs.draw_paths, graphs.claims_of_paths, resumable=True),
         "figure-9": _of_phase(variants.FINISH, variants.claims_of_end),
         "figure-10": Show(
-            graphs.kernels,
-            graphs.draw_kernels,
-            graphs.claims_of_kernels,
-            resumable=True,
+            graphs.kernels, graphs.draw_kernels, graphs.claims_of_kernels, resumable=True
         ),
         **_of_times(runtimes.TITAN, 11, 5),
         **_of_times(runtimes.KEPLER, 12, 6),

@@ -253,10 +253,7 @@ def kernels(laboratory: Laboratory, checkpoint: Path | None = None) -> Findings:
             name: statistics.mean(row["shares"][name] for row in rows) if rows else None
             for name in KERNELS
         },
-        "published": {
-            **PUBLISHED["figure-10"],
-            "source": SOURCE,
-        },
+        "published": {**PUBLISHED["figure-10"], "source": SOURCE},
         **measured.described(),
         "size": laboratory.size,
     }

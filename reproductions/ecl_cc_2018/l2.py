@@ -50,13 +50,7 @@ def parts(size: str) -> dict[str, float]:
 
 
 def find_profiler() -> str:
-    """Return the path of the profiler.
-
-    Raises
-    ------
-    RefusalError
-        If it is not installed.
-    """
+    """Return the path of the profiler; raise `RefusalError` if it is not installed."""
     if path := shutil.which(PROFILER):
         return path
     for place in PLACES:

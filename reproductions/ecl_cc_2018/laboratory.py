@@ -17,15 +17,7 @@ import numpy as np
 import conncomp
 from conncomp.bench.devices import DeviceName
 from conncomp.bench.inputs import Input, check_memory
-from conncomp.bench.peers import (
-    TABLES,
-    Contender,
-    Ours,
-    OursOnGpu,
-    algorithms,
-    peers,
-    variants,
-)
+from conncomp.bench.peers import TABLES, Contender, Ours, OursOnGpu, algorithms, peers, variants
 from conncomp.bench.runner import measure_input
 from conncomp.bench.suites.graphs import (
     ECL,
@@ -106,17 +98,9 @@ def variant(option: str, choice: int) -> str:
 class Measured:
     """The graphs of Table 2 that were measured, and why others were left out.
 
-    Attributes
-    ----------
-    rows : list of dict
-        As of the runner, with ``seconds``, medians by the name of a contender, and ``failures``,
-        reasons; on a GPU ``captured``, ``paths`` and ``kernels``, too.
-    created : str
-        When the first one was measured.
-    left_out : dict of str to str
-        By the name of a graph.
-    shares : dict of str to float
-        How many times as many vertices as published a graph has.
+    `rows` are the runner's, with ``seconds``, medians by contender, and ``failures``, reasons; on a
+    GPU ``captured``, ``paths`` and ``kernels``, too. `created` is when the first one was measured;
+    `shares` is how many times as many vertices as published each graph has.
     """
 
     rows: list[Row] = field(default_factory=list)
@@ -126,11 +110,7 @@ class Measured:
 
     def described(self) -> dict[str, Any]:
         """Return what exhibits say of them."""
-        return {
-            "left_out": self.left_out,
-            "graphs_measured": self.created,
-            "shares": self.shares,
-        }
+        return {"left_out": self.left_out, "graphs_measured": self.created, "shares": self.shares}
 
 
 class Laboratory(CommonLaboratory):
@@ -142,13 +122,7 @@ class Laboratory(CommonLaboratory):
         self._measured: Measured | None = None
 
     def graphs(self, checkpoint: Path | None = None) -> Measured:
-        """Return the graphs of Table 2; those in `KEPT` are not measured again.
-
-        Parameters
-        ----------
-        checkpoint : pathlib.Path, optional
-            `KEPT` is beside it, and stays there for other exhibits.
-        """
+        """Return the graphs of Table 2; those in `KEPT` by `checkpoint` are not measured anew."""
         if self._measured is None:
             kept = checkpoint.with_name(KEPT) if checkpoint else None
             files = self.published_files

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from reproductions.ecl_cc_2018.published import TABLE_2
-from reproductions.pictures import bars
+from reproductions.pictures import bars, legend
 from reproductions.published import Table
 
 GRAPHS = tuple(TABLE_2["vertices"])
@@ -22,18 +22,9 @@ def relative_panels(
 ) -> None:
     """Draw bars of times relative to `base`, one panel below another.
 
-    Parameters
-    ----------
-    canvas : matplotlib.figure.Figure
-    panels : dict of str to dict
-        By title, the relative times of each series by graph, with those of `MEAN`.
-    base : str
-        What the line at 1 is.
-    names : dict of str to str
-        How graphs are called, as of `starred`.
-    highest : float, optional
-        Bars are cut off there, and their heights written, on a linear axis; otherwise the axis is
-        logarithmic.
+    `panels` has, by title, the times of each series by graph, with those of `MEAN`; `names` is what
+    `starred` calls graphs. Above `highest` bars are cut off, and their heights written, on a linear
+    axis; without it the axis is logarithmic.
     """
     canvas.set_size_inches(10, 1.5 + 3.2 * len(panels))
     groups = (*GRAPHS, MEAN)
@@ -49,7 +40,7 @@ def relative_panels(
         else:
             axes.set_ylim(0, highest)
             _write_cut_heights(axes, highest)
-        axes.legend(fontsize="x-small", loc="center left", bbox_to_anchor=(1, 0.5))
+        legend(axes, beside=True)
 
 
 def _write_cut_heights(axes: Any, highest: float) -> None:
@@ -67,8 +58,6 @@ def cell(value: float | None, decimals: int = 2) -> str:
 def part(share: float | None) -> str:
     """Return which share of the published graph's vertices a graph has.
 
-    Examples
-    --------
     >>> part(1), part(0.009550), part(4), part(None)
     ('1', '1/105', '4', '')
     """

@@ -12,13 +12,7 @@ from conncomp.bench.peers import TABLES, peers
 from reproductions.claims import Claim, share
 from reproductions.ecl_cc_2018.claims import listed, mean_ratio, ratios
 from reproductions.ecl_cc_2018.laboratory import Laboratory, on_threads
-from reproductions.ecl_cc_2018.pictures import (
-    GRAPHS,
-    MEAN,
-    cell,
-    relative_panels,
-    starred,
-)
+from reproductions.ecl_cc_2018.pictures import GRAPHS, MEAN, cell, relative_panels, starred
 from reproductions.ecl_cc_2018.published import PUBLISHED, SOURCE, geometric_mean
 from reproductions.ecl_cc_2018.words import claim
 from reproductions.paper import Findings
@@ -28,47 +22,23 @@ from reproductions.published import Column, Table, columns
 
 @dataclass(frozen=True)
 class Remark:
-    """What the paper says of single graphs.
-
-    Attributes
-    ----------
-    says : str
-    kind : str, optional
-        What tells of it.
-    """
+    """What the paper says of single graphs."""
 
     says: str
-    kind: str = ""
+    kind: str = ""  # what tells of it
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """A figure of relative times, and the table of absolute ones behind it.
+    """A figure of relative times, and the table of absolute ones behind it."""
 
-    Attributes
-    ----------
-    table : dict
-        The published milliseconds, by program and graph; the first program is theirs.
-    machine : str
-        What they ran on.
-    section : str
-    means : dict of str to float
-        How many times as long as theirs a program takes on average, as they say.
-    remarks : tuple of Remark
-        What else they say.
-    measured_as : dict of str to str
-        What is measured here of a program.
-    newer : dict, optional
-        The published milliseconds of the same programs on the newer machine.
-    """
-
-    table: Table
-    machine: str
+    table: Table  # published milliseconds, by program and graph; the first one is theirs
+    machine: str  # what they ran on
     section: str
-    means: Mapping[str, float]
-    remarks: tuple[Remark, ...]
-    measured_as: Mapping[str, str]
-    newer: Table | None = None
+    means: Mapping[str, float]  # how many times as long as theirs a program takes, as they say
+    remarks: tuple[Remark, ...]  # what else they say
+    measured_as: Mapping[str, str]  # what is measured here of a program
+    newer: Table | None = None  # as `table`, on the newer machine
 
 
 def _comparison(
@@ -177,8 +147,6 @@ def draw_figure(findings: Findings, canvas: Any) -> None:
 def shown(code: str) -> str:
     """Return what a program is called: whether it is a paper's that was written anew here.
 
-    Examples
-    --------
     >>> shown("soman"), shown("ecl on 1 thread"), shown("auto"), shown("igraph")
     ('soman (reproduced)', 'ecl (reproduced) on 1 thread', 'auto', 'igraph')
     """

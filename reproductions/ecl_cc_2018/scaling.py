@@ -79,8 +79,8 @@ def draw(findings: Findings, canvas: Any) -> None:
 def _curves(rows: list[Row]) -> dict[tuple[str, str], list[Row]]:
     return {
         (algorithm, graph): of_graph
-        for algorithm, chosen in groups(rows, lambda row: str(row["algorithm"])).items()
-        for graph, of_graph in groups(chosen, lambda row: str(row["input"])).items()
+        for algorithm, chosen in groups(rows, "algorithm").items()
+        for graph, of_graph in groups(chosen, "input").items()
     }
 
 

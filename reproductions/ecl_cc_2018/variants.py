@@ -7,11 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from reproductions.claims import Claim, ratio
-from reproductions.ecl_cc_2018.claims import (
-    every,
-    factor,
-    ratios,
-)
+from reproductions.ecl_cc_2018.claims import every, factor, ratios
 from reproductions.ecl_cc_2018.laboratory import DEFAULTS, Laboratory, variant
 from reproductions.ecl_cc_2018.pictures import MEAN, relative_panels, starred
 from reproductions.ecl_cc_2018.published import PUBLISHED, SOURCE, geometric_mean

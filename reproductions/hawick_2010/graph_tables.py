@@ -19,7 +19,6 @@ from reproductions.hawick_2010.laboratory import (
     compare,
 )
 from reproductions.hawick_2010.words import claim
-from reproductions.laboratory import Row
 from reproductions.paper import Findings, Show
 from reproductions.pictures import bars, groups, legend, table
 
@@ -34,7 +33,7 @@ def speed_up(laboratory: Laboratory) -> Findings:
     """Compare the best kernel, on a CPU the search, with Algorithm 1 for largest graphs."""
     rows = []
     ways = (FIRST, SECOND, THIRD) if laboratory.on_gpu else (CPU_BFS,)
-    for family, of_family in groups(measure(laboratory, list(FAMILIES)), _family).items():
+    for family, of_family in groups(measure(laboratory, list(FAMILIES)), "family").items():
         last = [row for row in of_family if row["graph"] == of_family[-1]["graph"]]
         (serial,) = (row for row in last if row["way"] == CPU)
         timed = [row for row in last if row["way"] in ways and row["seconds"] is not None]
@@ -109,17 +108,13 @@ def _farthest(values: Iterable[float], low: float, high: float) -> float:
     return max(values, key=lambda value: max(low / value, value / high))
 
 
-def _family(row: Row) -> str:
-    return str(row["family"])
-
-
 # ------------------------------------------------------------------------------------------ Table 3
 
 
 def properties(laboratory: Laboratory) -> Findings:
     """Find what the graphs are."""
     rows = []
-    for family, of_family in groups(measure(laboratory, list(FAMILIES)), _family).items():
+    for family, of_family in groups(measure(laboratory, list(FAMILIES)), "family").items():
         of_graph = {row["graph"]: row for row in of_family}.values()
         spans = {
             name: [min(row[name] for row in of_graph), max(row[name] for row in of_graph)]

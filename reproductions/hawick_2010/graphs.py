@@ -56,18 +56,10 @@ STYLES = "o-", "x--", "+:"
 
 
 class Family(NamedTuple):
-    """Graphs of a kind.
+    """Graphs of a kind."""
 
-    Attributes
-    ----------
-    prefix : str
-        How the names of its graphs begin.
-    x : str
-        The field of rows that differs.
-    """
-
-    prefix: str
-    x: str
+    prefix: str  # how the names of its graphs begin
+    x: str  # the field of rows that differs
 
 
 FAMILIES = {
@@ -117,7 +109,7 @@ def curves(laboratory: Laboratory, families: Sequence[str]) -> Findings:
     fits = {}
     for family in families:
         of_family = [row for row in rows if row["family"] == family]
-        for way in groups(of_family, _way):
+        for way in groups(of_family, "way"):
             points = times(of_family, way, FAMILIES[family].x)
             law = power_law(list(points), list(points.values()))
             fits[f"{family}, {way}"] = law and law.exponent
@@ -129,14 +121,9 @@ def curves(laboratory: Laboratory, families: Sequence[str]) -> Findings:
 def draw_curves(findings: Findings, canvas: Any, panels: Sequence[tuple[str, bool, bool]]) -> None:
     """Draw what graphs take against what differs.
 
-    Parameters
-    ----------
-    findings : dict
-    canvas : matplotlib.figure.Figure
-    panels : sequence of (str, bool, bool)
-        Of each: how the names of its families begin; whether copies to the device and back are
-        counted; whether axes are logarithmic. The second one is so, too, where ways differ so much
-        that the fastest would lie on the first axis.
+    Of each panel: how the names of its families begin; whether copies to the device and back are
+    counted; whether axes are logarithmic. The second one is so, too, where ways differ so much that
+    the fastest would lie on the first axis.
     """
     lines = len(panels) // 2
     canvas.set_size_inches(10, 4.5 * lines)
@@ -144,14 +131,14 @@ def draw_curves(findings: Findings, canvas: Any, panels: Sequence[tuple[str, boo
         canvas.subplots(lines, 2).flat, panels, strict=True
     ):
         shown = [row for row in findings["rows"] if row["family"].startswith(begin)]
-        _draw_panel(axes, groups(shown, _family), copies, logarithmic)
+        _draw_panel(axes, groups(shown, "family"), copies, logarithmic)
 
 
 def _draw_panel(axes: Any, families: dict[str, list[Row]], copies: bool, logarithmic: bool) -> None:
     """Draw families, which differ in the same field, into one panel."""
     (x,) = {FAMILIES[family].x for family in families}
     for number, (family, rows) in enumerate(families.items()):
-        for k, way in enumerate(groups(rows, _way)):
+        for k, way in enumerate(groups(rows, "way")):
             points = times(rows, way, x, copies=copies)
             errors = times(rows, way, x, field="deviation")
             axes.errorbar(
@@ -187,14 +174,6 @@ def _draw_panel(axes: Any, families: dict[str, list[Row]], copies: bool, logarit
         axes.set_title(title, fontsize="small")
         below = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.12)}
         axes.legend(fontsize="xx-small", ncols=len(families), **below)
-
-
-def _family(row: Row) -> str:
-    return str(row["family"])
-
-
-def _way(row: Row) -> str:
-    return str(row["way"])
 
 
 # ----------------------------------------------------------------------------------------- exhibits

@@ -66,7 +66,7 @@ def claims_of_kernel_3(findings: Findings) -> list[Claim]:
             least = min(least, (row["seconds"] or LIMIT) / best)
     told = f"; {_given_up(rows)} for {given_up} graphs" if given_up else ""
     said = PUBLISHED["kernel-3"]
-    families = groups([row for row in rows if row["way"] == THIRD], lambda r: str(r["family"]))
+    families = groups([row for row in rows if row["way"] == THIRD], "family")
     return [
         claim("figures.kernel-3", f"at least {format_ratio(least)} times the fastest{told}", least),
         *(_seconds_of_kernel_3(family, of, said[family][1]) for family, of in families.items()),
@@ -261,7 +261,7 @@ def claims_of_small_worlds(findings: Findings) -> list[Claim]:
     alike = of_second[high] / of_second[low]
     wins = {
         world: fastest(of_world, SECOND, "vertices", copies=True)
-        for world, of_world in groups(rows, lambda row: str(row["family"])).items()
+        for world, of_world in groups(rows, "family").items()
     }
     most = max(2 * row["edges"] for row in rows if row["way"] == SECOND and row["seconds"])
     return [
@@ -285,7 +285,7 @@ def claims_of_small_worlds(findings: Findings) -> list[Claim]:
 def _at_largest(rows: Sequence[Row], way: str) -> dict[str, float]:
     """Return the milliseconds of a way for the largest graph of each family."""
     milliseconds = {}
-    for family, of_family in groups(rows, lambda row: str(row["family"])).items():
+    for family, of_family in groups(rows, "family").items():
         values = list(times(of_family, way, "vertices").values())
         if values:
             milliseconds[family] = 1e3 * values[-1]

@@ -35,22 +35,12 @@ SECONDS = 60.0  # between two checkpoints
 
 
 class Scale(NamedTuple):
-    """How much is simulated.
+    """How much is simulated."""
 
-    Attributes
-    ----------
-    length : int
-        Of all three axes, in sites.
-    points : int
-        Temperatures, and as many shares.
-    runs, sweeps : int
-        Runs at each point, and how long each is.
-    """
-
-    length: int
-    points: int
-    runs: int
-    sweeps: int
+    length: int  # of all three axes, in sites
+    points: int  # temperatures, and as many shares
+    runs: int  # at each point
+    sweeps: int  # of a run
 
 
 SCALES = {
@@ -115,13 +105,8 @@ def draw_quench(findings: Findings, canvas: Any) -> None:
 def places(indices: Any) -> Any:
     """Return where sites of the body-centred lattice lie, in edges of its cubes.
 
-    Parameters
-    ----------
-    indices : ndarray of shape (3, ...)
-        Along the primitive vectors.
+    `indices` are along the primitive vectors, the first axis of three.
 
-    Examples
-    --------
     >>> places(np.array([[1, 0, 0, 1], [0, 1, 0, 1], [0, 0, 1, 1]])).T.tolist()
     [[-0.5, 0.5, 0.5], [0.5, -0.5, 0.5], [0.5, 0.5, -0.5], [0.5, 0.5, 0.5]]
     """
@@ -131,11 +116,7 @@ def places(indices: Any) -> Any:
 def surface(laboratory: Laboratory, checkpoint: Path | None = None) -> Findings:
     """Measure the largest component over temperatures and shares, as Fig. 3 has it.
 
-    Parameters
-    ----------
-    laboratory : Laboratory
-    checkpoint : pathlib.Path, optional
-        Where to keep the runs, and go on from.
+    Runs are kept in `checkpoint`, and go on from there.
     """
     scale = SCALES[laboratory.size]
     critical = Kawasaki.critical_temperature(LATTICE)

@@ -78,9 +78,9 @@ def blocks(laboratory: Laboratory) -> Findings:
 def best_blocks(rows: Sequence[Row]) -> dict[str, int]:
     """Return for each kernel the block that is fastest on the mean of graphs, in ratios."""
     best = {}
-    for kernel, of_kernel in groups(rows, lambda row: str(row["way"])).items():
+    for kernel, of_kernel in groups(rows, "way").items():
         timed = [row for row in of_kernel if row["seconds"] is not None]
-        by_block = groups(timed, lambda row: str(row["block"]))
+        by_block = groups(timed, "block")
         whole = max(map(len, by_block.values()), default=0)
         means = {
             int(block): statistics.geometric_mean(row["seconds"] for row in of_block)
@@ -116,21 +116,13 @@ def claims_of_blocks(findings: Findings) -> list[Claim]:
     claims = []
     for kernel, said in BLOCKS_OF_PAPER.items():
         costs = []
-        for of_graph in groups(rows, lambda row: str(row["graph"])).values():
+        for of_graph in groups(rows, "graph").values():
             points = times(of_graph, kernel, "block")
             if said in points:
                 costs.append(points[said] / min(points.values()))
         fastest = best.get(kernel)
         cost = f"; {said} takes {format_ratio(max(costs))} times the least" if costs else ""
-        claims.append(
-            claim(
-                "table-1.block",
-                f"{fastest}{cost}",
-                fastest,
-                kernel=kernel,
-                said=said,
-            )
-        )
+        claims.append(claim("table-1.block", f"{fastest}{cost}", fastest, kernel=kernel, said=said))
     return claims
 
 
@@ -238,7 +230,7 @@ def draw_rows_of_kernel_2(findings: Findings, canvas: Any) -> None:
         (("seconds", "whole calls"), ("sweeps_seconds", "sweeps alone")),
         strict=True,
     ):
-        by_graph = groups(findings["rows"], lambda row: str(row["graph"]))
+        by_graph = groups(findings["rows"], "graph")
         heights = {
             way: [
                 next((1e3 * row[field] for row in of if row["way"] == way and row[field]), None)
@@ -254,7 +246,7 @@ def draw_rows_of_kernel_2(findings: Findings, canvas: Any) -> None:
 
 def claims_of_rows(findings: Findings) -> list[Claim]:
     """Return what section 4.3.2 says of shared memory, textures and sorting."""
-    by_graph = groups(findings["rows"], lambda row: str(row["graph"]))
+    by_graph = groups(findings["rows"], "graph")
     shared, alone, whole = {}, {}, {}
     for graph, rows in by_graph.items():
         cached, in_shared, by_degree = rows
@@ -300,7 +292,7 @@ def rounds(laboratory: Laboratory) -> Findings:
 def draw_rounds(findings: Findings, canvas: Any) -> None:
     """Draw the rounds of each kernel as points."""
     canvas.set_size_inches(10, 6)
-    axes, by_graph = canvas.subplots(), groups(findings["rows"], lambda row: str(row["graph"]))
+    axes, by_graph = canvas.subplots(), groups(findings["rows"], "graph")
     for k, kernel in enumerate(GRAPH_KERNELS.values()):
         points = [
             (place, row["rounds"])

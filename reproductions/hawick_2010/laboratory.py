@@ -64,19 +64,8 @@ SERIAL_CALLS, SERIAL_SECONDS = 5, 0.5
 class Kernel(Contender):
     """An algorithm of a table on the GPU, which tells its rounds; a run allocates nothing.
 
-    Parameters
-    ----------
-    measured : {"graph", "grid"}
-    algorithm : str
-    name : str
-        What the paper calls it.
-    **options
-        Of the algorithm.
-
-    Attributes
-    ----------
-    rounds : int or None
-        Of the last run, with the last one, which changes nothing; None of what has no rounds.
+    `name` is what the paper calls it. ``rounds`` are those of the last run, with the last one,
+    which changes nothing; None of what has no rounds.
     """
 
     kind = "ours"
@@ -130,10 +119,7 @@ class Serial(NamedTuple):
     def label(self, graph: Graph) -> Reference:
         """Return the labels that Algorithm 1 finds, which other ways are held against, and time it.
 
-        Raises
-        ------
-        RuntimeError
-            If another library, which is asked for small graphs, has other components.
+        RuntimeError: another library, which is asked for small graphs, has other components.
         """
         answers: list[tuple[int, Any]] = []
 
@@ -161,20 +147,11 @@ class Laboratory(laboratory.Laboratory):
         self._serial: dict[str, Serial] = {}
 
     def graph(self, entry: Input, *, limit: float = math.inf) -> list[Row]:
-        """Return a row for each way to label a graph.
+        """Return a row for each way to label a graph; a kernel that exceeds `limit` is given up.
 
-        Parameters
-        ----------
-        entry : Input
-        limit : float, optional
-            A kernel that takes more seconds is given up.
-
-        Returns
-        -------
-        list of dict
-            ``seconds`` and ``deviation``, the mean and the standard deviation of ``runs``, with
-            ``copies`` to the device and back, ``rounds``, and what else the graph is. `CPU`, on
-            one thread, is first.
+        A row has ``seconds`` and ``deviation``, the mean and the standard deviation of ``runs``,
+        with ``copies`` to the device and back, ``rounds``, and what else the graph is. `CPU`, on
+        one thread, is first.
         """
         if self.on_gpu:
             ways: list[Contender] = [Kernel("graph", *pair) for pair in GRAPH_KERNELS.items()]
@@ -185,12 +162,7 @@ class Laboratory(laboratory.Laboratory):
                 way.name = name
         serial = self._serial.setdefault(entry.name, Serial([]))
         measured = self.row(
-            "hawick-graphs",
-            entry,
-            ways,
-            transfers=self.on_gpu,
-            limit=limit,
-            known=serial.label,
+            "hawick-graphs", entry, ways, transfers=self.on_gpu, limit=limit, known=serial.label
         )
         self._keep_rounds(measured, ways)
         transfers: list[list[float]] = list(measured.get("transfers", {}).values())
@@ -222,13 +194,8 @@ class Laboratory(laboratory.Laboratory):
     def array(self, entry: Input, kernels: Sequence[str], *, limit: float = math.inf) -> list[Row]:
         """Return a row for each way to label an array: the serial codes, kernels, the default.
 
-        Parameters
-        ----------
-        entry : Input
-        kernels : sequence of str
-            Names of `ARRAY_KERNELS` and `ARRAY_CODES`.
-        limit : float, optional
-            A way that takes more seconds is given up.
+        `kernels` are names of `ARRAY_KERNELS` and `ARRAY_CODES`; what takes more than `limit`
+        seconds is given up.
         """
         codes = [(name, code) for name, code in ARRAY_CODES.items() if code in kernels]
         on_cpu: list[Contender] = [Ours("grid", name) for name, _ in codes]
@@ -247,12 +214,7 @@ class Laboratory(laboratory.Laboratory):
             self._keep_rounds(measured, ways)
             rows += measured["runs"]
         return [
-            {
-                "array": entry.name,
-                "way": run["name"],
-                **_timed(run["seconds"]),
-                **_told(run),
-            }
+            {"array": entry.name, "way": run["name"], **_timed(run["seconds"]), **_told(run)}
             for run in rows
         ]
 
@@ -284,15 +246,7 @@ def times(
 ) -> dict[float, float]:
     """Return what a way takes by a field of the rows, where it is known, ascending.
 
-    Parameters
-    ----------
-    rows : sequence of dict
-    way : str
-    x : str
-        The field that is ascending.
-    copies : bool, optional
-        Whether to add those to the device and back.
-    field : {"seconds", "deviation"}, optional
+    With `copies`, those to the device and back are added.
     """
     return {
         row[x]: row[field] + (row["copies"] if copies else 0)
@@ -302,22 +256,10 @@ def times(
 
 
 def crossover(x: Sequence[float], first: Sequence[float], second: Sequence[float]) -> float | None:
-    """Return where one curve goes below another one that was below it, between points.
+    """Return where `first` goes above `second` the first time, between points; None if it does not.
 
-    Parameters
-    ----------
-    x : sequence of float
-        Ascending and above 0, as are the others.
-    first, second : sequence of float
+    All are above 0, and x ascends; straight lines through logarithms cross there.
 
-    Returns
-    -------
-    float or None
-        Where straight lines through logarithms cross the first time, `first` being above from
-        there on; None if they do not.
-
-    Examples
-    --------
     >>> round(crossover([1, 4], [1, 4], [2, 2]), 6)
     2.0
     """

@@ -43,11 +43,7 @@ def split(laboratory: Laboratory) -> Findings:
                 mean, deviation = kernel["seconds"], kernel["deviation"]
             known = {"graph": entry.name, "vertices": n, "way": operation}
             rows.append({**known, "seconds": mean, "deviation": deviation})
-    return {
-        "rows": rows,
-        "fits": {},
-        "published": {**PUBLISHED["figure-17"], "machine": MACHINE},
-    }
+    return {"rows": rows, "fits": {}, "published": {**PUBLISHED["figure-17"], "machine": MACHINE}}
 
 
 def _operations(rows_bytes: int, labels_bytes: int, frontier_bytes: int) -> dict[str, float]:
@@ -81,7 +77,7 @@ def _operations(rows_bytes: int, labels_bytes: int, frontier_bytes: int) -> dict
 def draw_split(findings: Findings, canvas: Any) -> None:
     """Draw each operation against the vertices."""
     axes = canvas.subplots()
-    for operation, rows in groups(findings["rows"], lambda row: str(row["way"])).items():
+    for operation, rows in groups(findings["rows"], "way").items():
         x, y = ([row[name] for row in rows] for name in ("vertices", "seconds"))
         errors = [row["deviation"] or 0 for row in rows]
         axes.errorbar(x, y, errors, marker="o", capsize=2, label=operation)

@@ -52,22 +52,12 @@ LIMIT = 20.0
 
 
 class Scale(NamedTuple):
-    """How much is measured.
+    """How much is measured."""
 
-    Attributes
-    ----------
-    lengths : tuple of int
-        Of both axes, ascending.
-    steps, every : int
-        Steps of a simulation, and of them between two labellings.
-    slow_every : int
-        Of so many labellings the middle one is done in the ways of `SLOW` and by the CPU, too.
-    """
-
-    lengths: tuple[int, ...]
-    steps: int
-    every: int
-    slow_every: int
+    lengths: tuple[int, ...]  # of both axes, ascending
+    steps: int  # of a simulation
+    every: int  # steps between two labellings
+    slow_every: int  # of so many labellings the middle one is done by `SLOW` and the CPU, too
 
 
 SCALES = {
@@ -88,10 +78,7 @@ def labelling(laboratory: Laboratory) -> Findings:
     return {
         "rows": rows,
         "fits": _comparisons(rows),
-        "published": {
-            "machine": MACHINE,
-            **PUBLISHED["figure-18"],
-        },
+        "published": {"machine": MACHINE, **PUBLISHED["figure-18"]},
         "simulation": {
             **{name: model[name] for name in ("mobility", "b", "u", "K", "dx", "dt")},
             **{name: model[name] for name in ("mean", "amplitude", "noise", "dtype", "seed")},
@@ -115,7 +102,7 @@ def draw_labelling(findings: Findings, canvas: Any) -> None:
         if row["way"] == CPU_II and row["length"] == said["length"]
     ]
     for axes, scale in zip(canvas.subplots(1, 2), ("linear", "log"), strict=True):
-        for name, rows in groups(findings["rows"], lambda row: str(row["way"])).items():
+        for name, rows in groups(findings["rows"], "way").items():
             curve(axes, rows, "length", "seconds", label=name)
         published(axes, points, OF_PAPER)
         axes.set(xscale=scale, yscale=scale, xlabel="N", ylabel="seconds a labelling")
@@ -198,10 +185,8 @@ def _limited(call: Callable[[], Any], name: str, given_up: set[str]) -> Any:
 class _Way:
     """An algorithm that labels states, with memory of its own to use again.
 
-    Attributes
-    ----------
-    most_rounds : int or None
-        Of a call, with the last round, which changes nothing; None of what has no rounds.
+    ``most_rounds`` is of a call, with the last round, which changes nothing; None of what has no
+    rounds.
     """
 
     def __init__(self, device: str, algorithm: str) -> None:
@@ -240,7 +225,7 @@ def _check(labels: dict[str, Any], length: int) -> None:
 def _comparisons(rows: list[Row]) -> dict[str, Any]:
     """Return how times grow, what the longest field takes, and where Kernels B and C cross."""
     longest = max(row["length"] for row in rows)
-    by_way = {name: times(rows, name, "length") for name in groups(rows, lambda r: str(r["way"]))}
+    by_way = {name: times(rows, name, "length") for name in groups(rows, "way")}
     laws = {name: power_law(list(of), list(of.values())) for name, of in by_way.items()}
     told: dict[str, Any] = {
         "length": longest,
@@ -267,7 +252,7 @@ def _ratio_at(
 def claims(findings: Findings) -> list[Claim]:
     """Return what section 6.3.1 says."""
     rows, fits = findings["rows"], findings["fits"]
-    by_way = {name: times(rows, name, "length") for name in groups(rows, lambda r: str(r["way"]))}
+    by_way = {name: times(rows, name, "length") for name in groups(rows, "way")}
     if KERNEL_D not in by_way:
         return []
     papers = (*ARRAY_KERNELS.values(), CPU_I, CPU_II)
@@ -296,11 +281,7 @@ def claims(findings: Findings) -> list[Claim]:
             if known
             else None,
         ),
-        claim(
-            "figure-18.alike",
-            f"{compare({**gains})}, at {max(known, default=0)}²",
-            alike,
-        ),
+        claim("figure-18.alike", f"{compare({**gains})}, at {max(known, default=0)}²", alike),
         claim(
             "figure-18.cross",
             f"they cross at {place:.0f}" if place else f"C is faster at N: {faster or '-'}",

@@ -66,17 +66,14 @@ def spirals(laboratory: Laboratory) -> Findings:
     rows = measure(laboratory)
     spiral = [row for row in rows if row["field"] == "spiral"]
     exponents = {}
-    for way in groups(spiral, _way):
+    for way in groups(spiral, "way"):
         points = times(spiral, way, "length")
         law = power_law(list(points), list(points.values()))
         exponents[way] = law and law.exponent
     return {
         "rows": rows,
         "fits": {"exponents": exponents, "limit": LIMIT},
-        "published": {
-            "machine": MACHINE,
-            **PUBLISHED["figure-19"],
-        },
+        "published": {"machine": MACHINE, **PUBLISHED["figure-19"]},
     }
 
 
@@ -88,7 +85,7 @@ def draw_spirals(findings: Findings, canvas: Any) -> None:
     sample.set(xticks=[], yticks=[])
     sample.set_title(f"a spiral of {SAMPLE} x {SAMPLE}", fontsize="small")
     spiral = [row for row in findings["rows"] if row["field"] == "spiral"]
-    for k, way in enumerate(sorted(groups(spiral, _way))):
+    for k, way in enumerate(sorted(groups(spiral, "way"))):
         points = times(spiral, way, "length")
         if points:
             axes.plot(list(points), list(points.values()), "o-", color=f"C{k}", label=way)
@@ -226,7 +223,7 @@ def claims_of_rounds(findings: Findings) -> list[Claim]:
         )
         for field in ("spiral", "phases")
     }
-    by_array = groups(rows, lambda row: str(row["array"]))
+    by_array = groups(rows, "array")
     fewer = {
         (first, second): _fewer(by_array.values(), first, second)
         for first, second in ((KERNEL_B, KERNEL_A), (KERNEL_C, KERNEL_B), (KERNEL_D, KERNEL_C))
@@ -258,10 +255,6 @@ def _fewer(arrays: Any, first: str, second: str) -> Sequence[bool]:
         if first in of_way and second in of_way:
             lower.append(of_way[first] < of_way[second])
     return lower
-
-
-def _way(row: Row) -> str:
-    return str(row["way"])
 
 
 FIGURE_19 = Show(spirals, draw_spirals, claims_of_spirals)

@@ -71,7 +71,7 @@ def _once(laboratory: Laboratory, entry: Input) -> dict[str, float]:
 
 def draw_thirty_graphs(findings: Findings, canvas: Any) -> None:
     """Draw means and deviations."""
-    axes, by_way = canvas.subplots(), groups(findings["rows"], lambda row: str(row["way"]))
+    axes, by_way = canvas.subplots(), groups(findings["rows"], "way")
     graphs = list(dict.fromkeys(row["graph"] for row in findings["rows"]))
     for k, (way, rows) in enumerate(by_way.items()):
         places = [graphs.index(row["graph"]) + 0.1 * (k - len(by_way) / 2) for row in rows]

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from itertools import product
-from math import exp, log
-from statistics import fmean
 from typing import Any
 
 from conncomp.bench.peers import Contender, OursOnGpu
@@ -16,12 +14,13 @@ from reproductions.maddix_2014.measurements import (
     LARGE,
     SQUARE,
     images,
+    means_of,
     rows_of,
     times,
 )
 from reproductions.maddix_2014.words import claim
 from reproductions.paper import Findings
-from reproductions.pictures import bars, groups
+from reproductions.pictures import bars, groups, legend
 
 # The kernels of the report with its first choice of a block, which the others are compared with.
 ALGORITHMS = {
@@ -36,13 +35,14 @@ SHAPES = [(FLAT, 1), *product((SQUARE, LARGE), (1, 4))]
 def measure_blocks(laboratory: Laboratory) -> Findings:
     """Measure all kernels with all blocks."""
     rows = [row for entry in images(laboratory) for row in _of_image(laboratory, entry)]
+    means = {
+        kernel: means_of(of_kernel, "shape_of_block", "over_choice")
+        for kernel, of_kernel in groups(rows, "kernel").items()
+    }
     return {
         "rows": rows,
-        "fits": {"over the report's choice": _means(rows)},
-        "published": {
-            "machine": published.MACHINE,
-            **published.PUBLISHED["blocks"],
-        },
+        "fits": {"over the report's choice": means},
+        "published": {"machine": published.MACHINE, **published.PUBLISHED["blocks"]},
     }
 
 
@@ -92,8 +92,6 @@ def _named(kernel: str, block: tuple[int, int], cells: int) -> str:
 def _shape(block: tuple[int, int], cells: int) -> str:
     """Return a block of threads and their cells in words.
 
-    Examples
-    --------
     >>> _shape((32, 32), 4)
     '32 x 32, 4 cells a thread'
     """
@@ -101,27 +99,15 @@ def _shape(block: tuple[int, int], cells: int) -> str:
     return f"{width} x {height}" + (f", {cells} cells a thread" if cells > 1 else "")
 
 
-def _means(rows: list[Row]) -> dict[str, dict[str, float]]:
-    """Return the geometric means over all images, by kernel and block."""
-    return {
-        kernel: {
-            shape: exp(fmean(log(row["over_choice"]) for row in timed))
-            for shape, same in groups(of_kernel, lambda row: str(row["shape_of_block"])).items()
-            if (timed := [row for row in same if row["over_choice"]])
-        }
-        for kernel, of_kernel in groups(rows, lambda row: str(row["kernel"])).items()
-    }
-
-
 def draw_blocks(findings: Findings, canvas: Any) -> None:
     """Draw for each kernel how many times as long as with the report's choice it takes."""
     canvas.set_size_inches(9, 10)
     panels = canvas.subplots(len(ALGORITHMS))
     for axes, (kernel, rows) in zip(
-        panels, groups(findings["rows"], lambda row: str(row["kernel"])).items(), strict=True
+        panels, groups(findings["rows"], "kernel").items(), strict=True
     ):
-        of_shape = groups(rows, lambda row: str(row["shape_of_block"]))
-        names = list(groups(rows, lambda row: str(row["image"])))
+        of_shape = groups(rows, "shape_of_block")
+        names = list(groups(rows, "image"))
         bars(
             axes,
             names,
@@ -131,19 +117,15 @@ def draw_blocks(findings: Findings, canvas: Any) -> None:
         width, height = ALGORITHMS[kernel][1]
         axes.set(ylabel=f"over {width} x {height}", title=kernel)
         axes.axhline(1, color="k", linewidth=0.5)
-        axes.legend(fontsize="x-small", loc="center left", bbox_to_anchor=(1, 0.5))
+        legend(axes, beside=True)
 
 
 def claims_of_blocks(findings: Findings) -> list[Claim]:
     """Return what the report says of blocks."""
     means = findings["fits"]["over the report's choice"]
-    right = all_right(findings["rows"])
+    right = all_right(findings["rows"], "blocks give the labels of scikit-image")
     return [
-        claim(
-            "blocks.consistent",
-            f"{'all' if right else 'not all'} blocks give the labels of scikit-image",
-            float(right),
-        ),
+        claim("blocks.consistent", *right),
         *(_flat_is_best(kernel, means[kernel]) for kernel in ("kernel A", "kernel D")),
         _less(means["kernel B"], "32 x 32", "blocks.larger"),
         _less(means["kernel D"], "32 x 32, 4 cells a thread", "blocks.cells"),

@@ -7,8 +7,6 @@ them; and did both devices label parts of the image at their own rates, without 
 
 from __future__ import annotations
 
-from math import exp, log
-from statistics import fmean
 from typing import Any
 
 from conncomp.bench.peers import Contender, OursOnGpu
@@ -22,6 +20,7 @@ from reproductions.maddix_2014.measurements import (
     by_way,
     columns,
     images,
+    means_of,
     rows_of,
     span_of,
     times,
@@ -29,7 +28,7 @@ from reproductions.maddix_2014.measurements import (
 )
 from reproductions.maddix_2014.words import claim
 from reproductions.paper import Findings
-from reproductions.pictures import bars, groups
+from reproductions.pictures import bars, groups, legend
 
 D = "kernel D"
 GIVEN_UP = "given up for all images"
@@ -83,45 +82,32 @@ def measure_ideas(laboratory: Laboratory) -> Findings:
             bounds["CPU and GPU"][entry.name] = 1 + of_d["total_seconds"] / cpu
     return {
         "rows": rows,
-        "fits": {"over kernel D": _means(rows), "faster at most": bounds},
+        "fits": {"over kernel D": means_of(rows, "way", "over_d"), "faster at most": bounds},
         "published": {"ideas": list(_ideas())[1:-1], "left out": LEFT_OUT},
-    }
-
-
-def _means(rows: list[Row]) -> dict[str, float]:
-    """Return the geometric means over all images, by idea."""
-    return {
-        way: exp(fmean(log(row["over_d"]) for row in timed))
-        for way, same in groups(rows, lambda row: str(row["way"])).items()
-        if (timed := [row for row in same if row["over_d"]])
     }
 
 
 def draw_ideas(findings: Findings, canvas: Any) -> None:
     """Draw how many times as long as Kernel D each idea takes, and what is left out."""
     axes = canvas.subplots()
-    of_way = groups(findings["rows"], lambda row: str(row["way"]))
-    names = list(groups(findings["rows"], lambda row: str(row["image"])))
+    of_way = groups(findings["rows"], "way")
+    names = list(groups(findings["rows"], "image"))
     heights = {way: [row["over_d"] for row in same] for way, same in of_way.items() if way != D}
     bars(axes, names, heights)
     axes.set_xticks(range(len(names)), names, rotation=20, fontsize="small")
     axes.axhline(1, color="k", linewidth=0.5)
     axes.set(ylabel="over Kernel D of 32 x 6, without transfers", yscale="log")
-    axes.legend(fontsize="x-small", loc="center left", bbox_to_anchor=(1, 0.5))
+    legend(axes, beside=True)
 
 
 def claims_of_ideas(findings: Findings) -> list[Claim]:
     """Return what the report expects of its ideas."""
     means, bounds = findings["fits"]["over kernel D"], findings["fits"]["faster at most"]
-    right = all_right(findings["rows"])
     sweeps = _sweeps(findings["rows"])
     streams, shared = bounds["streams"], bounds["CPU and GPU"]
+    right = all_right(findings["rows"], "ideas give the labels of scikit-image")
     return [
-        claim(
-            "further-work.labels",
-            f"{'all' if right else 'not all'} ideas give the labels of scikit-image",
-            float(right),
-        ),
+        claim("further-work.labels", *right),
         _gain(means, sweeps, CELLS, "further-work.cells"),
         _gain(means, sweeps, SHARED, "further-work.shared-memory"),
         _gain(means, sweeps, STORES, "further-work.stores"),
@@ -158,5 +144,5 @@ def _gain(means: dict[str, float], sweeps: dict[str, int], way: str, key: str) -
 
 def _sweeps(rows: list[Row]) -> dict[str, int]:
     """Return how many sweeps change something on all images, by idea."""
-    of_way = groups(rows, lambda row: str(row["way"]))
+    of_way = groups(rows, "way")
     return {way: sum(row["sweeps"] or 0 for row in same) for way, same in of_way.items()}

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from conncomp.bench.inputs import Input
 from conncomp.bench.peers import Contender, Ours, OursOnGpu
 from conncomp.bench.suites.grids import maddix, maddix_images
 from reproductions.laboratory import Laboratory, Row
+from reproductions.pictures import groups
 from reproductions.threads import OnThreads
 
 SUITE = "maddix"
@@ -54,15 +55,7 @@ def ways(laboratory: Laboratory) -> dict[str, Contender]:
 
 
 def rows_of(laboratory: Laboratory, entry: Input, measured: dict[str, Contender]) -> list[Row]:
-    """Measure an image in several ways, and return a row for each.
-
-    Parameters
-    ----------
-    laboratory : Laboratory
-    entry : Input
-    measured : dict of str to Contender
-        By the name that the row has for it.
-    """
+    """Measure an image in several ways, and return a row for each by its name in `measured`."""
     limit = LIMITS[laboratory.size]
     row = laboratory.row(
         SUITE, entry, list(measured.values()), transfers=laboratory.on_gpu, limit=limit
@@ -99,8 +92,6 @@ def by_way(rows: list[Row], field: str = "total_seconds") -> dict[tuple[str, str
 def milliseconds(seconds: float | None) -> str:
     """Return a time as the report's table has it.
 
-    Examples
-    --------
     >>> milliseconds(0.01834371), milliseconds(23.8036), milliseconds(None)
     ('18.3', '23,804', '-')
     """
@@ -112,8 +103,6 @@ def milliseconds(seconds: float | None) -> str:
 def times(ratio: float) -> str:
     """Return a ratio in words.
 
-    Examples
-    --------
     >>> times(1297.64), times(0.8765)
     ('1,298 times', '0.88 times')
     """
@@ -123,11 +112,18 @@ def times(ratio: float) -> str:
 def span_of(ratios: Mapping[str, float]) -> str:
     """Return the smallest and the largest ratio in words.
 
-    Examples
-    --------
     >>> span_of({"maze": 2, "simple": 120, "stanford": 20})
     '2 times to 120 times'
     """
     if not ratios:
         return "(given up for all images)"
     return f"{times(min(ratios.values()))} to {times(max(ratios.values()))}"
+
+
+def means_of(rows: Sequence[Row], key: str, field: str) -> dict[str, float]:
+    """Return the geometric means of a field, where there is one, over all images by `key`."""
+    return {
+        name: math.exp(statistics.fmean(math.log(row[field]) for row in timed))
+        for name, same in groups(rows, key).items()
+        if (timed := [row for row in same if row[field]])
+    }

@@ -36,10 +36,7 @@ def profile(laboratory: Laboratory) -> Findings:
     return {
         "rows": [_profiled(laboratory, entry) for entry in images(laboratory)],
         "fits": {},
-        "published": {
-            "machine": published.MACHINE,
-            **published.PUBLISHED["profile"],
-        },
+        "published": {"machine": published.MACHINE, **published.PUBLISHED["profile"]},
     }
 
 

@@ -27,7 +27,7 @@ from reproductions.maddix_2014.measurements import (
 )
 from reproductions.maddix_2014.words import claim
 from reproductions.paper import Findings
-from reproductions.pictures import curve, groups, log_axes, table
+from reproductions.pictures import curve, groups, legend, log_axes, table
 
 A, B16, B32, D = published.KERNELS
 # Transfers are part of the report's times.
@@ -81,7 +81,7 @@ def _ratios(rows: list[Row], field: str) -> Findings:
 
 def draw_times(findings: Findings, canvas: Any) -> None:
     """Draw the table: as they say; as is measured, with and without transfers."""
-    named = list(groups(findings["rows"], lambda row: str(row["way"])))
+    named = list(groups(findings["rows"], "way"))
     of_ways = {(row["image"], row["way"]): row for row in findings["rows"]}
     pixels = {row["image"]: row["pixels"] for row in findings["rows"]}
     kernels = [name for name in named if name in published.KERNELS]
@@ -118,16 +118,8 @@ def _cell(row: Row) -> str:
 def claims_of_times(findings: Findings) -> list[Claim]:
     """Return what the report says of its table."""
     rows, fits = findings["rows"], findings["fits"]
-    right = all_right(rows)
-    claims = [
-        claim(
-            "times.correct",
-            f"{'all' if right else 'not all'} labels are those of scikit-image, for "
-            f"{len({row['image'] for row in rows})} images",
-            float(right),
-        ),
-        _largest_image(rows),
-    ]
+    told = f"labels are those of scikit-image, for {len({row['image'] for row in rows})} images"
+    claims = [claim("times.correct", *all_right(rows, told)), _largest_image(rows)]
     if not any(row["way"] == D for row in rows):
         return claims
     return [
@@ -212,12 +204,7 @@ def _invocations(rows: list[Row]) -> Claim:
         f"with the last, which changes nothing, {d + 1} times for the maze; A {slower[0] + 1:,}, "
     )
     here += f"B of 16 {slower[1] + 1:,} and of 32 {slower[2] + 1:,} times"
-    return claim(
-        "times.invocations",
-        here,
-        d + 1,
-        said=published.SCANS,
-    )
+    return claim("times.invocations", here, d + 1, said=published.SCANS)
 
 
 def draw_over_pixels(findings: Findings, canvas: Any) -> None:
@@ -226,9 +213,7 @@ def draw_over_pixels(findings: Findings, canvas: Any) -> None:
     axes.xaxis.set_minor_formatter("")
     of_image = {row["image"]: row["pixels"] for row in findings["rows"]}
     colours = {}
-    for number, (name, rows) in enumerate(
-        groups(findings["rows"], lambda row: str(row["way"])).items()
-    ):
+    for number, (name, rows) in enumerate(groups(findings["rows"], "way").items()):
         colours[name] = f"C{number}"
         points = sorted(
             (
@@ -249,14 +234,14 @@ def draw_over_pixels(findings: Findings, canvas: Any) -> None:
         )
         style = {"marker": "x", "linestyle": ":", "color": colours.get(name, f"{0.2 * number}")}
         curve(axes, points, "x", "y", label=f"{name}, {published.MACHINE}", **style)
-    axes.legend(fontsize="x-small", loc="center left", bbox_to_anchor=(1, 0.5))
+    legend(axes, beside=True)
 
 
 def measure_over_pixels(laboratory: Laboratory) -> Findings:
     """Return the times of the table, and how they grow with the number of pixels."""
     findings = measure_times(laboratory)
     laws = {}
-    for name, rows in groups(findings["rows"], lambda row: str(row["way"])).items():
+    for name, rows in groups(findings["rows"], "way").items():
         timed = [row for row in rows if row["total_seconds"]]
         law = power_law([row["pixels"] for row in timed], [row["total_seconds"] for row in timed])
         if law is not None:

@@ -13,7 +13,7 @@ from conncomp.bench.units import format_ratio, format_seconds
 from reproductions.claims import Claim
 from reproductions.laboratory import Laboratory, all_right
 from reproductions.paper import Findings
-from reproductions.pictures import curve, groups, log_axes, table
+from reproductions.pictures import curve, groups, legend, log_axes, table
 from reproductions.wang_2013 import published
 from reproductions.wang_2013.measurements import (
     DEFAULT,
@@ -48,7 +48,7 @@ def measure_charities(laboratory: Laboratory) -> Findings:
 
 def draw_charities(findings: Findings, canvas: Any) -> None:
     """Draw the table, with all that is measured beside."""
-    named_ways = groups(findings["rows"], lambda row: str(row["way"]))
+    named_ways = groups(findings["rows"], "way")
     seconds = by_way(findings["rows"])
     graphs = list(published.CHARITIES)
     facts = {row["graph"]: row for row in findings["rows"]}
@@ -79,14 +79,8 @@ def _time(seconds: float | None) -> str:
 
 def claims_of_charities(findings: Findings) -> list[Claim]:
     """Return what the report says of its table."""
-    right = all_right(findings["rows"])
-    claims = [
-        claim(
-            "charities.components",
-            f"{'all' if right else 'not all'} labels are those of SciPy",
-            float(right),
-        )
-    ]
+    right = all_right(findings["rows"], "labels are those of SciPy")
+    claims = [claim("charities.components", *right)]
     fits, seconds = findings["fits"], by_way(findings["rows"])
     faster, of_scipy = fits[f"{SERIAL} over {HOOKING}"], fits[f"{SCIPY} over {HOOKING}"]
     for graph, about in (("charity-2k", 20), ("charity-4k", 50)):
@@ -134,10 +128,7 @@ def _sweep(laboratory: Laboratory, prefix: str) -> Findings:
     return {
         "rows": rows,
         "fits": {f"{slow} over {fast}": ratios(rows, slow, fast) for slow in (SERIAL, SCIPY)},
-        "published": {
-            "machine": published.MACHINE,
-            **published.PUBLISHED["plots"],
-        },
+        "published": {"machine": published.MACHINE, **published.PUBLISHED["plots"]},
     }
 
 
@@ -155,23 +146,17 @@ def _draw_seconds(findings: Findings, canvas: Any, field: str, name: str) -> Non
     axes = log_axes(canvas, name, "seconds")
     if field == "vertices":
         axes.set_xscale("linear")
-    for way, rows in groups(findings["rows"], lambda row: str(row["way"])).items():
+    for way, rows in groups(findings["rows"], "way").items():
         timed = [row for row in rows if row["seconds"] is not None]
         style = "--" if way.endswith("one thread") else "-"
         curve(axes, timed, field, "seconds", label=way, linestyle=style)
-    axes.legend(fontsize="x-small", loc="center left", bbox_to_anchor=(1, 0.5))
+    legend(axes, beside=True)
 
 
 def claims_of_sweeps(findings: Findings) -> list[Claim]:
     """Return what the report concludes of its plots."""
-    right = all_right(findings["rows"])
-    claims = [
-        claim(
-            "plots.same-result",
-            f"{'all' if right else 'not all'} labels are those of SciPy",
-            float(right),
-        )
-    ]
+    right = all_right(findings["rows"], "labels are those of SciPy")
+    claims = [claim("plots.same-result", *right)]
     for pair, of_graph in findings["fits"].items():
         if of_graph and HOOKING in pair:
             low, high = min(of_graph.values()), max(of_graph.values())
@@ -210,7 +195,7 @@ def draw_rounds(findings: Findings, canvas: Any) -> None:
     for axes, field, name in zip(
         canvas.subplots(2, sharex=True), ("sweeps", "seconds"), ("sweeps", "seconds"), strict=True
     ):
-        for way, rows in groups(findings["rows"], lambda row: str(row["way"])).items():
+        for way, rows in groups(findings["rows"], "way").items():
             there = [row for row in rows if row[field] is not None]
             curve(axes, there, "graph", field, label=way, linestyle="")
         axes.set(ylabel=name)
@@ -225,10 +210,7 @@ def draw_rounds(findings: Findings, canvas: Any) -> None:
 
 def claims_of_rounds(findings: Findings) -> list[Claim]:
     """Return what the report says of rounds and of jumping."""
-    of_way = groups(
-        [row for row in findings["rows"] if row["sweeps"] is not None],
-        lambda row: str(row["way"]),
-    )
+    of_way = groups([row for row in findings["rows"] if row["sweeps"] is not None], "way")
     spans = {
         way: f"{min(row['sweeps'] for row in rows)} to {max(row['sweeps'] for row in rows)}"
         for way, rows in of_way.items()

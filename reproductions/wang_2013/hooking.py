@@ -18,24 +18,12 @@ MOST_ROUNDS = 64
 
 
 class Outcome(NamedTuple):
-    """How hooking ends.
+    """How hooking ends."""
 
-    Attributes
-    ----------
-    history : list of list of int
-        The parents before the first round, and after each.
-    unmarked : list of Edge
-        The edges that are not marked when no more rounds are made.
-    sent_back : int
-        How often edges between stagnant trees were hooked again.
-    roots : list of int or None
-        After pointer jumping; None if parents go round in a circle.
-    """
-
-    history: list[list[int]]
-    unmarked: list[Edge]
-    sent_back: int
-    roots: list[int] | None
+    history: list[list[int]]  # the parents before the first round, and after each
+    unmarked: list[Edge]  # edges that are not marked when no more rounds are made
+    sent_back: int  # how often edges between stagnant trees were hooked again
+    roots: list[int] | None  # after pointer jumping; None if parents go round in a circle
 
 
 def soman(ends: Edge, parents: Edge, number: int) -> list[tuple[int, int]]:
@@ -61,14 +49,7 @@ def hook(
 ) -> Outcome:
     """Let edges hook until all are marked and no trees are stagnant, or for `MOST_ROUNDS`.
 
-    Parameters
-    ----------
-    vertices : int
-    edges : sequence of Edge
-    stores : callable
-        `soman` or `wang`.
-    order : sequence of int, optional
-        The edges' numbers, in the order in which they store.
+    `stores` is `soman` or `wang`; `order` has the edges' numbers in the order in which they store.
     """
     parent = list(range(vertices))
     marked = [False] * len(edges)

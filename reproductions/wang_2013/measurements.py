@@ -38,10 +38,7 @@ def hooking(laboratory: Laboratory) -> dict[str, Contender]:
     """Return the report's algorithm, with pointers jumped after every sweep, and once."""
     if not laboratory.on_gpu:
         return {}
-    return {
-        HOOKING: OursOnGpu("graph", "soman"),
-        ONE_JUMP: OursOnGpu("graph", "soman", jump="end"),
-    }
+    return {HOOKING: OursOnGpu("graph", "soman"), ONE_JUMP: OursOnGpu("graph", "soman", jump="end")}
 
 
 def ways(laboratory: Laboratory) -> dict[str, Contender]:

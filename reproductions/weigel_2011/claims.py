@@ -126,10 +126,7 @@ def by_beta(findings: Findings) -> list[Claim]:
     slowest = {name.removeprefix("slowest beta, "): beta for name, beta in findings["fits"].items()}
     relaxed = {name: beta for name, beta in slowest.items() if name.startswith("relaxation")}
     if not relaxed:
-        return [
-            claim("figure-12.peak", NOT_MEASURED),
-            claim("figure-12.sewing", NOT_MEASURED),
-        ]
+        return [claim("figure-12.peak", NOT_MEASURED), claim("figure-12.sewing", NOT_MEASURED)]
     at_beta: dict[float, dict[str, float]] = {}
     for row in findings["rows"]:
         at_beta.setdefault(row["beta_over_critical"], {})[row["way"]] = row["ns"]
@@ -145,9 +142,7 @@ def by_beta(findings: Findings) -> list[Claim]:
             max(abs(beta - 1) for beta in relaxed.values()),
         ),
         claim(
-            "figure-12.sewing",
-            f"least at {least:g} beta_c: {lead[least]:.2f} times",
-            lead[least],
+            "figure-12.sewing", f"least at {least:g} beta_c: {lead[least]:.2f} times", lead[least]
         ),
     ]
 

@@ -14,13 +14,7 @@ from conncomp.models import Potts, simulate
 from reproductions.fits import power_law
 from reproductions.laboratory import Row
 from reproductions.paper import Findings
-from reproductions.pictures import (
-    curve,
-    groups,
-    legend,
-    log_axes,
-    ticks,
-)
+from reproductions.pictures import curve, groups, legend, log_axes, ticks
 from reproductions.threads import one_thread_seconds
 from reproductions.weigel_2011.laboratory import CALLS, PUBLISHED, Laboratory
 
@@ -74,11 +68,7 @@ def few_clusters(laboratory: Laboratory) -> Findings:
         )
         for length in sorted({row["length"] for row in rows})
     ]
-    return {
-        "rows": rows,
-        "fits": {"fastest": fastest},
-        "published": PUBLISHED["figure-14"],
-    }
+    return {"rows": rows, "fits": {"fastest": fastest}, "published": PUBLISHED["figure-14"]}
 
 
 def draw_few_clusters(findings: Findings, canvas: Any) -> None:
@@ -116,8 +106,6 @@ def spent(seconds: Sequence[float], flipped: Sequence[float]) -> Spent:
     Few updates flip many spins and many flip few, so that neither a mean of ratios nor a typical
     time over a mean number of flips would tell of it. The error is that of a ratio of two sums.
 
-    Examples
-    --------
     >>> spent([1e-9, 2e-9, 9e-9], [1, 2, 9])
     Spent(ns=1.0, error=0.0)
     """
@@ -200,7 +188,7 @@ def autocorrelation(laboratory: Laboratory) -> Findings:
             )
             for name in FIELDS
         }
-        for update, of_update in groups(rows, lambda row: str(row["update"])).items()
+        for update, of_update in groups(rows, "update").items()
     }
     return {
         "rows": rows,
@@ -214,7 +202,7 @@ def draw_autocorrelation(findings: Findings, canvas: Any) -> None:
     for axes, name in zip(canvas.subplots(1, 2, sharey=True), FIELDS, strict=True):
         axes.set(xscale="log", yscale="log", xlabel="L", ylabel=f"time of {name}, sweeps")
         axes.grid(alpha=0.3)
-        for update, rows in groups(findings["rows"], lambda row: str(row["update"])).items():
+        for update, rows in groups(findings["rows"], "update").items():
             law = findings["fits"][update][name]
             text = update + (f": z = {law[1]:.3f}({1000 * law[2]:.0f})" if law else "")
             axes.errorbar(

@@ -43,8 +43,6 @@ def levels(length: int, tile: int) -> float:
 def blocks_at_work(ratio: float) -> float:
     """Return how many blocks work at once, from the ratio a / b of equation 21: equation 22.
 
-    Examples
-    --------
     >>> round(blocks_at_work(426.4))
     110
     """

@@ -48,50 +48,23 @@ LAST_STAGE = "flip"
 
 @dataclass(frozen=True)
 class Scale:
-    """How much is measured.
+    """How much is measured."""
 
-    Attributes
-    ----------
-    lengths : tuple of int
-        Of lattices for sweeps, ascending.
-    longest_labelled, longest_serial, longest_of_table : int
-        The longest lattice whose bonds alone are labelled, the longest for the serial code, and
-        the longest of Table I on a GPU.
-    tile_length : int
-        Of the lattice whose tiles are labelled in all ways.
-    betas_length : int
-        Of the lattice at several temperatures.
-    thermalise : int
-        Sweeps before a lattice is used.
-    samples : int
-        Configurations whose bonds are labelled.
-    betas : tuple of float
-        Inverse temperatures, over the critical one.
-    flips : int
-        Updates whose flipped spins are counted.
-    chains : int
-        Replicas of which autocorrelation times are measured.
-    cluster_lengths, local_lengths : tuple of int
-        Of their lattices, for updates of clusters and of single spins.
-    cluster_updates, local_sweeps : int
-        How long their series are; of local sweeps, on the longest lattice.
-    """
-
-    lengths: tuple[int, ...]
-    longest_labelled: int
-    longest_serial: int
-    longest_of_table: int
-    tile_length: int
-    betas_length: int
-    thermalise: int
-    samples: int
-    betas: tuple[float, ...]
-    flips: int
-    chains: int
-    cluster_lengths: tuple[int, ...]
-    local_lengths: tuple[int, ...]
-    cluster_updates: int
-    local_sweeps: int
+    lengths: tuple[int, ...]  # of lattices for sweeps, ascending
+    longest_labelled: int  # whose bonds alone are labelled
+    longest_serial: int  # for the serial code
+    longest_of_table: int  # of Table I on a GPU
+    tile_length: int  # of the lattice whose tiles are labelled in all ways
+    betas_length: int  # of the lattice at several temperatures
+    thermalise: int  # sweeps before a lattice is used
+    samples: int  # configurations whose bonds are labelled
+    betas: tuple[float, ...]  # inverse temperatures, over the critical one
+    flips: int  # updates whose flipped spins are counted
+    chains: int  # replicas of which autocorrelation times are measured
+    cluster_lengths: tuple[int, ...]  # of lattices for their updates
+    local_lengths: tuple[int, ...]  # of those for updates of single spins
+    cluster_updates: int  # how long their series are
+    local_sweeps: int  # likewise, on the longest lattice
 
 
 def _powers(first: int, last: int) -> tuple[int, ...]:
@@ -139,18 +112,10 @@ SCALES = {
 
 
 class Way(NamedTuple):
-    """How the sweeps of a model label clusters.
+    """How the sweeps of a model label clusters."""
 
-    Attributes
-    ----------
-    name : str
-        In tables and pictures.
-    options : dict
-        Of `Potts`.
-    """
-
-    name: str
-    options: dict[str, Any]
+    name: str  # in tables and pictures
+    options: dict[str, Any]  # of `Potts`
 
     def __hash__(self) -> int:
         return hash((self.name, *sorted(self.options.items())))
@@ -181,18 +146,9 @@ class Laboratory(laboratory.Laboratory):
     def model(
         self, length: int, way: Way = AUTO, *, q: int = 2, ratio: float = 1.0, serial: bool = False
     ) -> Potts:
-        """Return a model in equilibrium.
+        """Return a square model in equilibrium, at `ratio` times the critical inverse temperature.
 
-        Parameters
-        ----------
-        length : int
-            Of both axes.
-        way : Way, optional
-        q : int, optional
-        ratio : float, optional
-            The inverse temperature over the critical one.
-        serial : bool, optional
-            Whether it is Weigel's code for a CPU, whatever the device.
+        `serial` is for Weigel's code for a CPU, whatever the device.
         """
         beta = ratio * Potts.critical_beta(q)
         start = "cold" if ratio > 1 else "hot"
@@ -227,10 +183,7 @@ class Laboratory(laboratory.Laboratory):
     ) -> Row:
         """Return the times of labelling critical bonds by tiles: seconds of stages, and in all.
 
-        Returns
-        -------
-        dict
-            Also ``relaxations``, the sweeps until nothing changed, the mean of all configurations.
+        ``relaxations`` are the sweeps until nothing changed, the mean of all configurations.
         """
         key = length, side, merge, local, sites
         if key not in self._rows:

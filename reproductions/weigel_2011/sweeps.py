@@ -7,14 +7,7 @@ from typing import Any
 from reproductions.fits import power_law
 from reproductions.laboratory import Row
 from reproductions.paper import Findings
-from reproductions.pictures import (
-    curve,
-    groups,
-    legend,
-    log_axes,
-    published,
-    ticks,
-)
+from reproductions.pictures import curve, groups, legend, log_axes, published, ticks
 from reproductions.weigel_2011.fits import D_MIN
 from reproductions.weigel_2011.laboratory import (
     AUTO,
@@ -49,17 +42,14 @@ def by_length(laboratory: Laboratory) -> Findings:
     return {
         "rows": rows,
         "fits": fits,
-        "published": {
-            **PUBLISHED["figure-10"],
-            "growth of relaxation": D_MIN**2 / (2 * D_MIN + 1),
-        },
+        "published": {**PUBLISHED["figure-10"], "growth of relaxation": D_MIN**2 / (2 * D_MIN + 1)},
     }
 
 
 def draw_by_length(findings: Findings, canvas: Any) -> None:
     """Draw Fig. 10."""
     axes = log_axes(canvas, "L", "ns a site")
-    for name, rows in groups(findings["rows"], _way).items():
+    for name, rows in groups(findings["rows"], "way").items():
         curve(axes, rows, "length", "ns", label=name)
     length = findings["published"]["length"]
     published(
@@ -89,17 +79,13 @@ def stages(laboratory: Laboratory) -> Findings:
     lengths = laboratory.scale.lengths
     rows = [laboratory.sweep(length, way) for way in ways for length in lengths]
     rows += [laboratory.serial_sweep(length) for length in _serial_lengths(laboratory)]
-    return {
-        "rows": rows,
-        "fits": {},
-        "published": PUBLISHED["figure-11"],
-    }
+    return {"rows": rows, "fits": {}, "published": PUBLISHED["figure-11"]}
 
 
 def draw_stages(findings: Findings, canvas: Any) -> None:
     """Draw Fig. 11."""
     axes = log_axes(canvas, "L", "ns a site")
-    of_way = groups(findings["rows"], _way)
+    of_way = groups(findings["rows"], "way")
     for name, style in ((SEWING.name, "-"), (AUTO.name, ":")):
         for number, stage in enumerate((*STAGES, LAST_STAGE)):
             rows = [row for row in of_way.get(name, ()) if row.get(f"{stage}_ns")]
@@ -137,7 +123,7 @@ def by_beta(laboratory: Laboratory) -> Findings:
             f"slowest beta, {name}": max(of_way, key=lambda row: float(row["ns"]))[
                 "beta_over_critical"
             ]
-            for name, of_way in groups(rows, _way).items()
+            for name, of_way in groups(rows, "way").items()
         },
         "published": PUBLISHED["figure-12"],
     }
@@ -148,7 +134,7 @@ def draw_by_beta(findings: Findings, canvas: Any) -> None:
     axes = canvas.subplots()
     axes.set(yscale="log", xlabel="beta over the critical one", ylabel="ns a site")
     axes.grid(alpha=0.3)
-    for name, rows in groups(findings["rows"], _way).items():
+    for name, rows in groups(findings["rows"], "way").items():
         curve(axes, rows, "beta_over_critical", "ns", label=name)
     of_paper = findings["published"]["sewing"].items()
     published(axes, [(float(beta), ns, "sewing") for beta, ns in of_paper], OF_PAPER)
@@ -180,7 +166,7 @@ def speed_up(laboratory: Laboratory) -> Findings:
 def draw_speed_up(findings: Findings, canvas: Any) -> None:
     """Draw Fig. 13."""
     axes = log_axes(canvas, "L", "speed-up over one thread of the CPU")
-    for name, rows in groups(findings["rows"], _way).items():
+    for name, rows in groups(findings["rows"], "way").items():
         curve(axes, rows, "length", "speed_up", label=name)
     length = findings["published"]["length"]
     of_paper = findings["published"]["sewing"].items()
@@ -260,7 +246,3 @@ def _lengths(row: Row) -> str:
     if length == published_length:
         return f"L = {length}"
     return f"L = {published_length} (here {length})"
-
-
-def _way(row: Row) -> str:
-    return str(row["way"])

@@ -11,14 +11,7 @@ from conncomp.kernels.cuda.papers.tiles import MAX_THREADS, TILES
 from reproductions.fits import power_law
 from reproductions.laboratory import Row
 from reproductions.paper import Findings
-from reproductions.pictures import (
-    curve,
-    groups,
-    legend,
-    log_axes,
-    published,
-    ticks,
-)
+from reproductions.pictures import curve, groups, legend, log_axes, published, ticks
 from reproductions.weigel_2011.fits import (
     D_MIN,
     best_tile_of_relaxation,
@@ -62,11 +55,7 @@ def local(laboratory: Laboratory) -> Findings:
         }
         for name, of_way in groups(rows, local_name).items()
     }
-    return {
-        "rows": rows,
-        "fits": fits,
-        "published": PUBLISHED["figure-2"],
-    }
+    return {"rows": rows, "fits": fits, "published": PUBLISHED["figure-2"]}
 
 
 def draw_local(findings: Findings, canvas: Any) -> None:
@@ -221,17 +210,13 @@ def best_tile(laboratory: Laboratory) -> Findings:
                 if row["merge"] == "relaxation"
             }
         fits["seconds of a site"] = of_site
-    return {
-        "rows": rows,
-        "fits": fits,
-        "published": PUBLISHED["figure-9"],
-    }
+    return {"rows": rows, "fits": fits, "published": PUBLISHED["figure-9"]}
 
 
 def draw_best_tile(findings: Findings, canvas: Any) -> None:
     """Draw Fig. 9."""
     axes = log_axes(canvas, "L", "the best B")
-    for merge, rows in groups(findings["rows"], lambda row: str(row["merge"])).items():
+    for merge, rows in groups(findings["rows"], "merge").items():
         curve(axes, rows, "length", "best", label=f"{merge}, fastest", linestyle="--")
     if predicted := findings["fits"].get("equation 26"):
         axes.plot([int(name) for name in predicted], predicted.values(), label="equation 26")

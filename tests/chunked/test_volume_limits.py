@@ -28,6 +28,15 @@ def of_codecs(*names):
     [
         ({"compressors": of_codecs("Zstd", "Gzip")}, "by zstd and then by gzip"),
         ({"compressors": of_codecs("Zstd", "Crc32c", "Crc32c")}, "by zstd and then by crc32c"),
+        ({"compressors": of_codecs("Blosc", "Gzip")}, "by blosc and then by gzip"),
+        (
+            {"compressors": of_codecs("Blosc", "Zstd"), "shards": (8, 10)},
+            "by blosc and then by zstd",
+        ),
+        (
+            {"zarr_format": 2, "filters": [numcodecs.Blosc()], "compressors": numcodecs.Zlib()},
+            "by blosc and then by zlib",
+        ),
         ({"compressors": of_codecs("Blosc", "Crc32c"), "shards": (8, 10)}, None),
         ({"compressors": of_codecs("Zstd", "Crc32c")}, None),
         ({"compressors": of_codecs("Gzip", "Crc32c", "Gzip")}, None),
@@ -41,10 +50,7 @@ def of_codecs(*names):
             "by zstd and then by crc32c",
         ),
         ({"zarr_format": 2, "filters": [numcodecs.Delta("u1")]}, None),
-        (
-            {"zarr_format": 2, "filters": [numcodecs.FixedScaleOffset(0, 1, "u1", "u1")]},
-            None,
-        ),
+        ({"zarr_format": 2, "filters": [numcodecs.FixedScaleOffset(0, 1, "u1", "u1")]}, None),
     ],
 )
 def test_steps_of_packing(tmp_path, options, words):
