@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from math import inf, isfinite, prod
 from typing import Any, NamedTuple
@@ -19,6 +19,13 @@ from conncomp.models.protocol import MOST_UPDATES, Floats, ModelState
 MOST_SITES = 1 << 40  # and replicas 1 << 24: what a counter of random numbers has room for
 MOST_REPLICAS = 1 << 24
 MOST_SEED = (1 << 64) - 1
+
+
+def flat(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function of the core that takes arrays of any shape, which it gets flat."""
+    return lambda *given: function(
+        *(each.reshape(-1) if isinstance(each, np.ndarray) else each for each in given)
+    )
 
 
 class Drawn(NamedTuple):

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from conncomp._arguments import shown
-from conncomp.graph import Graph
 from conncomp.kernels.edges import UP_DOWN
 from conncomp.kernels.lattice import unpack
-from conncomp.models import places
-from conncomp.models._arguments import as_many_as, check_start
-from conncomp.models.lattices import CRITICAL, UnitCell
+from conncomp.models._arguments import check_start
+from conncomp.models.lattices import CRITICAL
 from conncomp.models.places import HYPERCUBIC, OnLattice
 from conncomp.models.potts.measurements import IsingMeasurements
 from conncomp.models.spins.model import ClusterModel
@@ -37,8 +34,8 @@ class Ising(ClusterModel):
         the energy, which no update sees. Or a graph, whose vertices are the sites: an arc and the
         one back are one bond.
     lattice : str or UnitCell, optional
-        "chain", "square", "cubic" or "hypercubic", of 1 to 4 axes, "triangular", "honeycomb",
-        "kagome", "bcc", "fcc" or "diamond"; or any cell.
+        "chain", "square", the default, "cubic" or "hypercubic", of 1 to 4 axes, "triangular",
+        "honeycomb", "kagome", "bcc", "fcc" or "diamond"; or any cell.
     temperature : float, "critical", or sequence of float, optional
         T above 0; "critical", the default, is `critical_temperature` times J; one for all or for
         each replica.
@@ -117,32 +114,11 @@ class Ising(ClusterModel):
 
     _name, _edge_kind = "Ising", UP_DOWN
     _series_class = IsingMeasurements
-    _labels_by_axis = False
+    _labels_by_axis, _default_lattice = False, "square"
 
-    def __init__(
-        self,
-        shape: int | Sequence[int] | Graph,
-        *,
-        lattice: str | UnitCell = "square",
-        temperature: ArrayLike | None = None,
-        beta: ArrayLike | None = None,
-        coupling: ArrayLike = 1.0,
-        field: ArrayLike | None = None,
-        periodic: bool | str | Sequence[bool | str] = True,
-        replicas: int | None = None,
-        seed: int = 0,
-        start: str | ArrayLike = "hot",
-        first_replica: int = 0,
-        device: str | None = None,
-    ) -> None:
-        self.coupling = places.as_coupling(coupling)
-        self._place = places.place_of(shape, lattice, periodic, self.coupling)
+    def _join_sites(self, fields: Any) -> None:
         if isinstance(self._place, OnLattice):
             self.cell, self._cells = self._place.cell, self._place.cells
-        fields = places.as_field(field, self._place.shape)
-        self._field = places.as_one_number(fields)
-        many = as_many_as(replicas, temperature, beta)
-        super().__init__(many, first_replica, seed, device, start)
         plain = fields is None and not isinstance(self.coupling, np.ndarray)
         of_cells = plain and isinstance(self._place, OnLattice)
         self._edges = None if of_cells else self._place.bonds(self.coupling, fields)
@@ -152,9 +128,6 @@ class Ising(ClusterModel):
         bonds = self._cells if self._edges is None else self._edges
         self._words_lattice = bonds.of_sites
         self.lattice = self._words_lattice if self._is_potts else bonds
-        self._betas = self._given_betas = self._betas_of(temperature, beta)
-        self._prepare()
-        self._spins = self._first_spins(start)
 
     @staticmethod
     def critical_temperature(lattice: str = "square") -> float:
@@ -240,7 +213,7 @@ class Ising(ClusterModel):
             return self._new_engine(self._words_lattice, "auto", {}, name="WordEngine")
         return self._new_engine(self._cells, name="CellEngine")
 
-    def _given_states(self, start: ArrayLike) -> Any:
+    def _given_spins(self, start: ArrayLike) -> Any:
         given = check_start(start, "i", "of integers", self.replicas, self._place.shape)
         if not (abs(given) == 1).all():
             raise ValueError("start has spins that are neither 1 nor -1")

@@ -15,12 +15,12 @@ from conncomp.grid.wrapping import ComponentWrapping, cluster_wrapping
 from conncomp.kernels.edges import STATES, TWO_STATES
 from conncomp.kernels.lattice import unpack
 from conncomp.models import places
-from conncomp.models._arguments import as_many_as, check_start, check_states
+from conncomp.models._arguments import check_start, check_states
 from conncomp.models._probabilities import DECIMAL
 from conncomp.models.lattices import UnitCell
 from conncomp.models.places import HYPERCUBIC, OnLattice
 from conncomp.models.potts.measurements import Measurements
-from conncomp.models.protocol import ModelUpdate
+from conncomp.models.protocol import Floats, ModelUpdate
 from conncomp.models.spins.model import ClusterModel
 from conncomp.models.spins.updates import ON_EDGES, UPDATES
 
@@ -124,14 +124,15 @@ class Potts(ClusterModel):
         labelling: str = "auto",
         **options: Any,
     ) -> None:
-        states = check_range("q", q, 2, MOST_STATES)
-        self.coupling = places.as_coupling(coupling)
-        self._place = places.place_of(shape, lattice, periodic, self.coupling)
-        fields = places.as_field(field, self._place.shape)
-        many = as_many_as(replicas, temperature, beta)
-        super().__init__(many, first_replica, seed, device, start)
+        self._q = check_range("q", q, 2, MOST_STATES)
+        self.labelling, self.options = labelling, dict(options)
+        where, drawn = (shape, lattice, periodic, coupling), (first_replica, seed, device, start)
+        self._begin(where, field, (temperature, beta), replicas, drawn)
+        self._field = field
+
+    def _join_sites(self, fields: Any) -> None:
+        labelling, states = self.labelling, self._q
         check_choice("labelling", labelling, ("auto", "serial", "tiles", "wave-front"))
-        self._field, self.labelling, self.options = field, labelling, dict(options)
         of_words: Any = places.in_words(self._place, self.coupling, states)
         if of_words is not None and fields is None and float(self.coupling) > 0:
             self._edges, self.lattice, self._words_lattice = None, of_words, of_words
@@ -140,16 +141,14 @@ class Potts(ClusterModel):
             self._words_lattice = edges.of_sites
             if edges.is_mixed:
                 self._edge_kind = TWO_STATES
-        if self._edges is not None and (labelling != "auto" or options):
+        if self._edges is not None and (labelling != "auto" or self.options):
             raise ValueError(f"labelling and options are for {OF_WORDS}; leave them out")
+
+    def _betas_of(self, temperature: Any, beta: Any) -> Floats:
         if temperature is None:
-            self._betas = self._check_betas("beta", beta)
-        else:
-            instead = isinstance(beta, str) and beta == "critical"
-            self._betas = self._betas_of(temperature, None if instead else beta)
-        self._given_betas = self._betas
-        self._prepare()
-        self._spins = self._first_spins(start)
+            return self._check_betas("beta", beta)
+        instead = isinstance(beta, str) and beta == "critical"
+        return super()._betas_of(temperature, None if instead else beta)
 
     @staticmethod
     def critical_beta(q: int, ndim: int = 2, *, lattice: str | None = None) -> float:
@@ -306,7 +305,7 @@ class Potts(ClusterModel):
     def _lattice_engine(self) -> Any:
         return self._new_engine(self.lattice, self.labelling, self.options, name="WordEngine")
 
-    def _given_states(self, start: ArrayLike) -> Any:
+    def _given_spins(self, start: ArrayLike) -> Any:
         states = self.lattice.states
         given = check_start(start, "biu", "of integers", self.replicas, self._place.shape)
         return check_states(given, "states", states, f"from 0 to q - 1 = {states - 1}")

@@ -14,7 +14,7 @@ from conncomp.kernels.edges import EdgeBonds, SpinKind
 from conncomp.kernels.lattice import BITS, MOST_AXES, Lattice
 from conncomp.kernels.spin_glass import RULES
 from conncomp.kernels.vector_spins import FIELDS, PROJECTED, Kind
-from conncomp.models._arguments import Drawn
+from conncomp.models._arguments import Drawn, flat
 from conncomp.models._probabilities import CERTAIN, logarithm_table
 from conncomp.models.observables.series import ACTIVE
 from conncomp.models.places import Classes, classes_of
@@ -26,27 +26,21 @@ OF_A_GPU = frozenset(("activation", "local", "merge", "paths", "sites", "tile", 
 
 
 class NativeSpins:
-    """An engine of the core, which takes flat arrays; bonds have a shape and a dtype."""
+    """An engine of the core; bonds have a shape and dtype. `starting` draws the first spins."""
 
     xp, winds, sweeps = np, False, None
     rules: tuple[str, ...] = ()
 
-    def __init__(self, engine: Any, bonds_shape: tuple[int, ...], bonds_dtype: Any = BITS) -> None:
-        self._engine, self._bonds = engine, (bonds_shape, bonds_dtype)
-        self._starting = engine
-
-    def start(self, spins: NDArray[Any]) -> None:
-        """Draw the first spins."""
-        self._starting.start(spins.reshape(-1))
-
-    def count(self, spins: NDArray[Any], record: NDArray[np.int64]) -> None:
-        """Add what the spins tell to each replica's record."""
-        self._engine.count(spins.reshape(-1), record.reshape(-1))
+    def __init__(self, engine: Any, bonds: tuple[Any, Any], starting: Any = None) -> None:
+        self._bonds = bonds
+        self.start = flat((starting or engine).start)
+        self.count, self._update = flat(engine.count), flat(engine.update)
+        self._draw = flat(engine.bonds)
 
     def bonds(self, spins: NDArray[Any], step: int, *strengths: Any) -> NDArray[Any]:
         """Return the bonds that an update at this step makes active."""
         bonds = np.empty(*self._bonds)
-        self._engine.bonds(spins.reshape(-1), step, *strengths, bonds.reshape(-1))
+        self._draw(spins, step, *strengths, bonds)
         return bonds
 
 
@@ -71,7 +65,9 @@ class WordEngine(NativeSpins):
         bonds = struct["length"].tolist(), int(struct["periodic"]), lattice.states, lattice.planes
         how = seed, first_replica, replicas, lattice.ndim, labelling == "serial"
         shape = replicas, lattice.ndim, lattice.rows, lattice.columns
-        super().__init__(native.PottsEngine(*bonds, *how), shape)
+        engine = native.PottsEngine(*bonds, *how)
+        super().__init__(engine, (shape, BITS))
+        self._offer = flat(engine.metropolis)
 
     def update(self, words: Any, new: Any, step: int, probabilities: Any, flips: Flips) -> None:
         """Fill `new` with the spins after an update of clusters."""
@@ -80,14 +76,11 @@ class WordEngine(NativeSpins):
         if chosen is not None:
             tile = (*(1,) * (MOST_AXES - self._ndim), *chosen.tile)
             flip = None if chosen.p_flip == CERTAIN else chosen.p_flip
-        flat = None if record is None else record.reshape(-1)
-        asked = probabilities, tile, flip, flat, clusters, wrapping
-        self._engine.update(words.reshape(-1), new.reshape(-1), step, *asked)
+        self._update(words, new, step, probabilities, tile, flip, record, clusters, wrapping)
 
     def offer(self, words: Any, new: Any, step: int, acceptance: Any, rule: str) -> None:
         """Fill `new` with the spins after a sweep of Metropolis updates."""
-        table = acceptance.reshape(-1), acceptance.shape[1] - 1, None
-        self._engine.metropolis(words.reshape(-1), new.reshape(-1), step, *table)
+        self._offer(words, new, step, acceptance, acceptance.shape[1] - 1, None)
 
 
 class CellEngine(NativeSpins):
@@ -96,15 +89,15 @@ class CellEngine(NativeSpins):
     def __init__(self, drawn: Drawn, cells: CellLattice) -> None:
         named, rows = (drawn.seed, drawn.first_replica, drawn.replicas), cells.of_sites
         shape = drawn.replicas, len(cells.kinds), rows.rows, rows.columns
-        super().__init__(native.CellEngine(cells.struct.tobytes(), *named), shape)
         # First spins are those of any lattice whose rows are these.
-        self._starting = WordEngine(drawn, rows, "auto", {})
+        starting = WordEngine(drawn, rows, "auto", {})
+        engine = native.CellEngine(cells.struct.tobytes(), *named)
+        super().__init__(engine, (shape, BITS), starting)
 
     def update(self, words: Any, new: Any, step: int, probabilities: Any, flips: Flips) -> None:
         """Fill `new` with the spins after an update of all clusters, or of one."""
-        record = None if flips.record is None else flips.record.reshape(-1)
-        asked = probabilities, flips.chosen is not None, record, flips.clusters
-        self._engine.update(words.reshape(-1), new.reshape(-1), step, *asked)
+        asked = flips.chosen is not None, flips.record, flips.clusters
+        self._update(words, new, step, probabilities, *asked)
 
 
 class VectorEngine(NativeSpins):
@@ -116,7 +109,7 @@ class VectorEngine(NativeSpins):
         lengths, closed = struct["length"].tolist(), int(struct["periodic"])
         made = getattr(native, f"{kind.name}Engine")
         engine = made(lengths, closed, lattice.ndim, negative, seed, first_replica, replicas)
-        super().__init__(engine, (replicas, lattice.ndim, lattice.rows, lattice.columns))
+        super().__init__(engine, ((replicas, lattice.ndim, lattice.rows, lattice.columns), BITS))
 
     def update(self, spins: Any, new: Any, step: int, strengths: Any, flips: Flips) -> None:
         """Fill `new` with the spins after clusters are reflected, all or one."""
@@ -124,13 +117,13 @@ class VectorEngine(NativeSpins):
         if record is not None:
             assert record.shape[-1] == FIELDS
             self.count(spins, record)
-        spun = spins.reshape(-1), new.reshape(-1), step, strengths, flips.chosen is not None
+        spun = spins, new, step, strengths, flips.chosen is not None
         if not flips.clusters:
-            self._engine.update(*spun, None, None)
+            self._update(*spun, None, None)
             return
         sizes = np.zeros((replicas, COUNTS + 2), np.int64)
         projected = np.zeros((replicas, FIELDS - PROJECTED), np.int64)
-        self._engine.update(*spun, sizes.reshape(-1), projected.reshape(-1))
+        self._update(*spun, sizes, projected)
         record[:, ACTIVE:COUNTS] += sizes[:, ACTIVE:COUNTS]
         record[:, PROJECTED:] += projected
 
@@ -145,11 +138,11 @@ class EdgeEngine(NativeSpins):
         named = drawn.seed, drawn.first_replica, drawn.replicas
         of_sites = kind.name, edges.sites, edges.states
         engine = native.EdgeEngine(*of_sites, *named, *edges.arrays)
-        super().__init__(engine, (drawn.replicas, edges.bonds), "u1")
-        self._logarithm = logarithm_table().reshape(-1)
+        # First states are those of any lattice whose rows are these.
+        starting = None if self._vectors else WordEngine(drawn, edges.of_sites, "auto", {})
+        super().__init__(engine, ((drawn.replicas, edges.bonds), "u1"), starting)
+        self._offer = flat(engine.offer)
         self._classes: Classes | None = None
-        if not self._vectors:  # first states are those of any lattice whose rows are these
-            self._starting = WordEngine(drawn, edges.of_sites, "auto", {})
 
     def update(self, spins: Any, new: Any, step: int, temperatures: Any, flips: Flips) -> None:
         """Fill `new` with the spins after an update of all clusters, or of one."""
@@ -157,9 +150,8 @@ class EdgeEngine(NativeSpins):
         if self._vectors and record is not None:
             self.count(spins, record)
             record = record if clusters else None
-        flat = None if record is None else record.reshape(-1)
-        asked = *self._drawn(step, temperatures), flips.chosen is not None, flat, clusters
-        self._engine.update(spins.reshape(-1), new.reshape(-1), *asked)
+        asked = logarithm_table(), flips.chosen is not None, record, clusters
+        self._update(spins, new, step, temperatures, *asked)
 
     def offer(self, spins: Any, new: Any, step: int, temperatures: Any, rule: str) -> None:
         """Offer each site another spin by a rule of `RULES`."""
@@ -167,13 +159,9 @@ class EdgeEngine(NativeSpins):
             self._classes = classes_of(self._edges)
         new[...] = spins
         arcs, order, bounds = self._classes
-        drawn = *self._drawn(step, temperatures), RULES.index(rule)
-        self._engine.offer(new.reshape(-1), *drawn, *arcs, order, bounds)
+        drawn = step, temperatures, logarithm_table(), RULES.index(rule)
+        self._offer(new, *drawn, *arcs, order, bounds)
 
     def bonds(self, spins: Any, step: int, *strengths: Any) -> Any:
         """Return which bonds an update at this step makes active."""
-        _, *drawn = self._drawn(step, *strengths)
-        return super().bonds(spins, step, *drawn)
-
-    def _drawn(self, step: int, temperatures: Any) -> tuple[Any, ...]:
-        return step, temperatures.reshape(-1), self._logarithm
+        return super().bonds(spins, step, *strengths, logarithm_table())

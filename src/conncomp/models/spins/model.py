@@ -5,18 +5,20 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from math import prod
+from math import inf, prod
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conncomp._arguments import as_bool, check_choice
+from conncomp._arguments import as_bool, check_choice, shown
 from conncomp._arrays import on_host, placed
+from conncomp.graph import Graph
 from conncomp.grid import label_bonds
 from conncomp.kernels.edges import STATES, UNIT_BITS, WHOLE, EdgeBonds, SpinKind
 from conncomp.kernels.lattice import BITS, Lattice, check_words, pack, unpack_planes
-from conncomp.models._arguments import room_for
+from conncomp.models import places
+from conncomp.models._arguments import as_many_as, room_for
 from conncomp.models._probabilities import (
     CERTAIN,
     acceptances,
@@ -24,6 +26,7 @@ from conncomp.models._probabilities import (
     temperature_factors,
 )
 from conncomp.models.base import Thermal
+from conncomp.models.lattices import UnitCell
 from conncomp.models.observables.clusters import label_on_edges
 from conncomp.models.observables.observing import observing
 from conncomp.models.observables.series import check_wrapping
@@ -53,6 +56,8 @@ class SpinModel(Thermal[Measured]):
     _changing, _memory = ("_betas", "_spins"), ("_new_spins", "_local", "_strong")
     _updates: ClassVar[tuple[str, ...]] = ON_EDGES
     _edge_gain: ClassVar[float] = 2.0
+    _default_lattice: ClassVar[str | None] = None  # which is hypercubic
+    _most_sites: ClassVar[float] = inf
     _labels_by_axis: ClassVar[bool] = True
     _reflects: ClassVar[bool] = False  # vectors, of which `sweeps` of an engine measure clusters
 
@@ -65,6 +70,55 @@ class SpinModel(Thermal[Measured]):
     _words_lattice: Lattice
     _spins: Any
     _new_spins: Any
+
+    def __init__(
+        self,
+        shape: int | Sequence[int] | Graph,
+        *,
+        lattice: str | UnitCell | None = None,
+        temperature: ArrayLike | None = None,
+        beta: ArrayLike | None = None,
+        coupling: ArrayLike = 1.0,
+        field: ArrayLike | None = None,
+        periodic: bool | str | Sequence[bool | str] = True,
+        replicas: int | None = None,
+        seed: int = 0,
+        start: str | ArrayLike = "hot",
+        first_replica: int = 0,
+        device: str | None = None,
+    ) -> None:
+        where, drawn = (shape, lattice, periodic, coupling), (first_replica, seed, device, start)
+        self._begin(where, field, (temperature, beta), replicas, drawn)
+
+    def _begin(self, where: Any, field: Any, scale: Any, replicas: Any, drawn: Any) -> None:
+        shape, lattice, periodic, coupling = where
+        self.coupling = places.as_coupling(coupling)
+        lattice = self._default_lattice if lattice is None else lattice
+        self._place = places.place_of(shape, lattice, periodic, self.coupling)
+        if self._place.sites > self._most_sites:
+            raise ValueError(f"shape={shown(shape)} must have fewer than 2**31 sites")
+        fields = places.as_field(field, self._place.shape)
+        self._field = places.as_one_number(fields)
+        super().__init__(as_many_as(replicas, *scale), *drawn)
+        self._join_sites(fields)
+        self._betas = self._given_betas = self._betas_of(*scale)
+        self._prepare()
+        self._spins = self._first_spins(drawn[-1])
+
+    @abstractmethod
+    def _join_sites(self, fields: Any) -> None:
+        """Make `_edges`, `lattice` and `_words_lattice`."""
+
+    def _first_spins(self, start: str | ArrayLike) -> Any:
+        if not isinstance(start, str):
+            return self._held(self._given_spins(start))
+        check_choice("start", start, ("hot", "cold"))
+        spins = self._no_spins()
+        if start == "hot":
+            self._engine.start(spins)
+        else:
+            spins[...] = self._cold_spin()
+        return spins
 
     @property
     def sites(self) -> int:
@@ -294,6 +348,17 @@ class SpinModel(Thermal[Measured]):
     def _no_spins(self) -> Any:
         """Return memory for spins, all 0."""
 
+    def _cold_spin(self) -> Any:
+        return 0
+
+    @abstractmethod
+    def _given_spins(self, start: ArrayLike) -> Any:
+        """Return the spins that a user gave, of the shape of one replica's spins or of all."""
+
+    @abstractmethod
+    def _held(self, given: Any) -> Any:
+        """Return given spins as updates take them."""
+
     @abstractmethod
     def _new_strengths(self) -> Any:
         """Return by what the engine of a model that has no `_edges` draws bonds."""
@@ -461,24 +526,13 @@ class ClusterModel(SpinModel[Measurements]):
         with room_for(what, 2 * BITS.itemsize * prod(shape)):
             return self._engine.xp.zeros(shape, BITS)
 
-    def _first_spins(self, start: str | ArrayLike) -> Any:
+    def _held(self, given: Any) -> Any:
         xp, lattice = self._engine.xp, self._words_lattice
-        if isinstance(start, str):
-            check_choice("start", start, ("hot", "cold"))
-            words = self._no_spins()
-            if start == "hot":
-                self._engine.start(words)
-            return words
-        states = self._given_states(start)
-        batch = states.shape[: states.ndim - len(self._place.shape)]
-        spins = xp.asarray(states).reshape(*batch, *lattice.shape)
+        batch = given.shape[: given.ndim - len(self._place.shape)]
+        spins = xp.asarray(given).reshape(*batch, *lattice.shape)
         spins = xp.broadcast_to(spins, (self.replicas, *lattice.shape))
         return pack(xp, lattice, xp.ascontiguousarray(spins))
 
     @abstractmethod
     def _described_spins(self) -> str:
         """Return what errors call the spins of a replica."""
-
-    @abstractmethod
-    def _given_states(self, start: ArrayLike) -> Any:
-        """Return the states that a user gave, of the shape of one replica's spins or of all."""

@@ -10,16 +10,13 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conncomp._arguments import check_choice, shown
 from conncomp._arrays import placed
-from conncomp.graph import Graph
 from conncomp.kernels.edges import EdgeBonds, SpinKind
 from conncomp.kernels.lattice import Lattice
 from conncomp.kernels.vector_spins import FIELDS, MEASURE_BITS, Kind, as_spins, as_vectors
 from conncomp.models import places
-from conncomp.models._arguments import as_many_as, check_start, room_for
+from conncomp.models._arguments import check_start, room_for
 from conncomp.models._probabilities import MOST_STRENGTH, strengths_of
-from conncomp.models.lattices import UnitCell
 from conncomp.models.places import HYPERCUBIC, OnLattice
 from conncomp.models.potts.measurements import COUNTS
 from conncomp.models.protocol import Integers
@@ -27,7 +24,6 @@ from conncomp.models.spins.model import SpinModel
 from conncomp.models.spins.updates import OF_VECTORS
 from conncomp.models.vectors.measurements import VectorMeasurements
 
-MOST_SITES = (1 << 31) - 1
 LENGTH_TOLERANCE = 1e-4  # of the square of a vector's length, in a state that is restored
 
 # Critical temperatures for a coupling of 1, by model, hours or components, and lattice. XY on the
@@ -53,40 +49,15 @@ class VectorModel(SpinModel[VectorMeasurements]):
     _updates = OF_VECTORS
     _kind: ClassVar[Kind | None] = None
     _states = 2  # of each spin: see `EdgeBonds`
+    _most_sites = (1 << 31) - 1
 
-    def __init__(
-        self,
-        shape: int | Sequence[int] | Graph,
-        *,
-        lattice: str | UnitCell | None = None,
-        temperature: ArrayLike | None = None,
-        beta: ArrayLike | None = None,
-        coupling: ArrayLike = 1.0,
-        field: ArrayLike | None = None,
-        periodic: bool | str | Sequence[bool | str] = True,
-        replicas: int | None = None,
-        seed: int = 0,
-        start: str | ArrayLike = "hot",
-        first_replica: int = 0,
-        device: str | None = None,
-    ) -> None:
-        self.coupling = places.as_coupling(coupling)
-        self._place = places.place_of(shape, lattice, periodic, self.coupling)
-        if self._place.sites > MOST_SITES:
-            raise ValueError(f"shape={shown(shape)} must have fewer than 2**31 sites")
-        fields = places.as_field(field, self._place.shape)
-        self._field = places.as_one_number(fields)
-        many = as_many_as(replicas, temperature, beta)
-        super().__init__(many, first_replica, seed, device, start)
+    def _join_sites(self, fields: Any) -> None:
         # Clusters are reflected or not: of two states.
         plain = self._kind is not None and fields is None
         of_words = places.in_words(self._place, self.coupling, 2) if plain else None
         self._edges = self._all_bonds(fields) if of_words is None else None
         self.lattice = self._edges if of_words is None else of_words
         self._words_lattice = self.lattice
-        self._betas = self._given_betas = self._betas_of(temperature, beta)
-        self._prepare()
-        self._spins = self._first_spins(start)
 
     @property
     def spins(self) -> Any:
@@ -198,25 +169,17 @@ class VectorModel(SpinModel[VectorMeasurements]):
         with room_for(what, 2 * dtype.itemsize * width * self.replicas * self.sites):
             return self._engine.xp.zeros(shape, dtype)
 
-    def _first_spins(self, start: str | ArrayLike) -> Any:
-        xp, spins = self._engine.xp, self._no_spins()
-        if isinstance(start, str):
-            check_choice("start", start, ("hot", "cold"))
-            if start == "hot":
-                self._engine.start(spins)
-            else:
-                first = np.eye(self._components)[:1]
-                kind, states = self._edge_kind, self._states_of_vectors
-                spins[...] = xp.asarray(as_spins(np, kind, first, states)[0])
-            return spins
-        given = self._given_spins(start)
-        axes = len(self._place.shape) + (self._edge_kind.width > 1)
+    def _cold_spin(self) -> Any:
+        first, states = np.eye(self._components)[:1], self._states_of_vectors
+        return self._engine.xp.asarray(as_spins(np, self._edge_kind, first, states)[0])
+
+    def _held(self, given: Any) -> Any:
+        spins, axes = self._no_spins(), len(self._place.shape) + (self._edge_kind.width > 1)
         batch = given.shape[: given.ndim - axes]
         spins[...] = given.reshape(*batch, *spins.shape[1:])
         return spins
 
     def _given_spins(self, start: ArrayLike) -> Any:
-        """Return the spins that a user gave, of one replica or of all."""
         xp, count = self._engine.xp, self._components
         wanted = f"of floats: vectors of {count} numbers along the last axis"
         shape = *self._place.shape, count
