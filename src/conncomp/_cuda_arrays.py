@@ -145,21 +145,17 @@ MOST_SPARE = 1 << 22
 
 
 def kept_with(
-    gpu: Gpu,
-    library: CudaLibrary,
-    workspace: Workspace | None,
-    workspaces: OwnWorkspaces,
-    *kind: Any,
+    gpu: Gpu, library: CudaLibrary, workspace: Workspace | None, own: OwnWorkspaces, *kind: Any
 ) -> tuple[Workspace | None, Hashable] | None:
     """Return the memory that launches of a kind are recorded with, and their key there.
 
-    The memory is the caller's, or that of calls without any, by device, once there is some. None
+    The memory is the caller's, or the `own` one of calls without any, once there is some. None
     if launches are not recorded.
     """
     stream = library.stream(gpu)
     if not gpu.keeps_launches_of(stream):
         return None
-    memory = workspaces.held(stream).get(gpu.device) if workspace is None else workspace
+    memory = own.held(stream).get(gpu.device) if workspace is None else workspace
     if memory is not None and memory.caller == get_ident():
         return None  # amid another call, by a signal's handler
     return memory, (stream_key(stream), *kind)

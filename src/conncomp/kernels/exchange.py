@@ -68,10 +68,8 @@ class ExchangeLattice(_Geometry):
 
         Of those, the ones with the smallest surface, then with few along the first axes.
         """
-        choices = product(
-            *([n for n in range(1, WORD + 1) if self._cuts(k, n)] for k in self._axes)
-        )
-        fitting = (parts for parts in choices if prod(parts) <= WORD)
+        cuts = product(*([n for n in range(1, WORD + 1) if self._cuts(k, n)] for k in self._axes))
+        fitting = (parts for parts in cuts if prod(parts) <= WORD)
         return min(fitting, key=lambda parts: (-prod(parts), self._surface(parts), parts))
 
     @property

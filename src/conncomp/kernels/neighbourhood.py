@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+Shape = tuple[int, ...]
 Step = tuple[int, ...]  # -1, 0 or 1 along each axis
 
 

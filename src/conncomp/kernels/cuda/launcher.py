@@ -30,6 +30,7 @@ SOURCES = Path(__file__).parent.parent
 
 WARP = 32
 THREADS = 256  # of a block, where nothing else was measured to be faster
+DType = np.dtype[Any]
 INDEX_TYPES = (np.dtype(np.int32), np.dtype(np.int64))
 COUNT = np.dtype(np.int64)
 PINNED_BYTES = 4096  # that are asked for at once, for answers
@@ -467,9 +468,7 @@ class Gpu:
         """What a launch that the GPU does not grant raises, such as one of large clusters."""
         return (self.xp.cuda.driver.CUDADriverError,)
 
-    def repeat(
-        self, launches: list[Launch], variable: tuple[Any, ...], number: Any = None
-    ) -> Again:
+    def repeat(self, made: list[Launch], variable: tuple[Any, ...], number: Any = None) -> Again:
         """Return what makes launches again: ``again.run(stream, values)``.
 
         Kernels begin by ``follow_launch()`` of ``core/launch.cuh``. Values take the place of what
@@ -481,9 +480,9 @@ class Gpu:
         memory = []
         if number is not None:
             (tell,), answer = TELLING.load(self), self._new_answer()
-            launches = [*launches, Launch(tell, (1, 1), (number, answer), 0)]
+            made = [*made, Launch(tell, (1, 1), (number, answer), 0)]
             again.tell(self.address(answer))
-        for kernel, (blocks, threads), arguments, shared in launches:
+        for kernel, (blocks, threads), arguments, shared in made:
             places = []
             for position, argument in enumerate(arguments):
                 found = list(self._variable_places(argument, variable))
@@ -495,8 +494,8 @@ class Gpu:
             sizes = list(map(len, packed))
             size = blocks, threads, shared
             again.add(function, size, kernel.together, b"".join(packed), sizes, places)
-        made = again.run, again.answer, again.copy, again.read, again.read_all
-        return Again(*made, tuple(memory))
+        calls = again.run, again.answer, again.copy, again.read, again.read_all
+        return Again(*calls, tuple(memory))
 
     def _variable_places(
         self, argument: Any, variable: tuple[Any, ...]

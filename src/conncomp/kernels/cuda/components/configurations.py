@@ -10,6 +10,7 @@ from conncomp.kernels.cuda.components.moments import LabelledComponents
 from conncomp.kernels.cuda.components.rows import extent_of, lengths_on
 from conncomp.kernels.cuda.components.tables import places_of
 from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, Templates, every, launch
+from conncomp.kernels.neighbourhood import Shape
 
 KERNELS = Templates(
     "cuda/components/configurations.cuh",
@@ -56,13 +57,7 @@ def count_borders(gpu: Gpu, given: LabelledComponents) -> Any:
 
 
 def count_faces(
-    gpu: Gpu,
-    labels: Any,
-    background: int,
-    rows: int,
-    shape: tuple[int, ...],
-    components: Any,
-    faces: Any,
+    gpu: Gpu, labels: Any, background: int, rows: int, shape: Shape, components: Any, faces: Any
 ) -> None:
     """Count the faces that components show to what is not of them, in items of a shape.
 

@@ -10,8 +10,9 @@ import numpy as np
 
 from conncomp.kernels.cuda.components.rows import extent_of, lengths_on
 from conncomp.kernels.cuda.components.runs import FEW_AXES, ComponentRuns
-from conncomp.kernels.cuda.launcher import COUNT, Gpu, Templates, every, launch
+from conncomp.kernels.cuda.launcher import COUNT, DType, Gpu, Templates, every, launch
 from conncomp.kernels.cuda.structs import POINTER, Struct
+from conncomp.kernels.neighbourhood import Shape
 
 FILE = "cuda/components/intensities.cuh"
 SUM_BITS = 63  # of what sums are given as, without the sign
@@ -33,12 +34,7 @@ OF_SMALL = Templates(
 WITH_SHAPES = Templates(
     FILE, "measure_runs_and_values<{value}, {axes}>", value=SMALL_TYPES, axes=FEW_AXES
 )
-QUANTILES = Templates(
-    FILE,
-    "list_keys<{value}>",
-    "write_quantiles<{value}>",
-    value=VALUE_TYPES,
-)
+QUANTILES = Templates(FILE, "list_keys<{value}>", "write_quantiles<{value}>", value=VALUE_TYPES)
 specialisations = every(KERNELS, OF_SMALL, WITH_SHAPES, QUANTILES)
 KEY = np.dtype(np.uint64)
 
@@ -49,7 +45,7 @@ COLUMNS = Struct("IntensityColumns<float>", "sums means minima maxima centroids"
 def measure_intensities(
     gpu: Gpu,
     runs: ComponentRuns,
-    shape: tuple[int, ...],
+    shape: Shape,
     values: Any,
     bits: int,
     sizes: Any,
@@ -89,7 +85,7 @@ def measure_intensities(
     return not int(lost[0]), None
 
 
-def are_small(value: np.dtype[Any], shape: tuple[int, ...]) -> bool:
+def are_small(value: DType, shape: Shape) -> bool:
     """Whether a kernel measures values of items of a shape in one pass."""
     bits = 8 * value.itemsize
     room = prod(shape) * max(max(shape), 1 << bits)
@@ -102,7 +98,7 @@ def words_of_small(axes: int) -> int:
 
 
 def _measure_small(
-    gpu: Gpu, runs: ComponentRuns, shape: tuple[int, ...], known: tuple[Any, Any], *columns: Any
+    gpu: Gpu, runs: ComponentRuns, shape: Shape, known: tuple[Any, Any], *columns: Any
 ) -> Any:
     """As `measure_intensities`, of small values, with the table if there is one."""
     ndim, (values, filled) = len(shape), known

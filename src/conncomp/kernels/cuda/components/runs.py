@@ -9,14 +9,7 @@ from typing import Any
 import numpy as np
 
 from conncomp.kernels.cuda.components.rows import label_rows
-from conncomp.kernels.cuda.launcher import (
-    COUNT,
-    THREADS,
-    Gpu,
-    Templates,
-    every,
-    launch,
-)
+from conncomp.kernels.cuda.launcher import COUNT, THREADS, Gpu, Templates, every, launch
 from conncomp.kernels.cuda.structs import Struct
 from conncomp.kernels.cuda.workspace import Recordings
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from conncomp.kernels.cuda.launcher import COUNT, Gpu, Templates, every, launch
+from conncomp.kernels.cuda.launcher import COUNT, DType, Gpu, Templates, every, launch
 
 FILE = "cuda/components/tables.cuh"
 KERNELS = Templates(FILE, "count_labels<{label}>", "replace_labels<{label}>", indices="label")
@@ -75,13 +73,7 @@ def replace_labels(gpu: Gpu, labels: Any, background: int, table: Any) -> Any:
 
 
 def list_members(
-    gpu: Gpu,
-    labels: Any,
-    background: int,
-    sizes: Any,
-    length: int,
-    index: np.dtype[Any],
-    part: int = PART,
+    gpu: Gpu, labels: Any, background: int, sizes: Any, length: int, index: DType, part: int = PART
 ) -> tuple[Any, Any]:
     """Return where the elements of each label begin, and the elements, ascending for each label.
 

@@ -15,6 +15,7 @@ from conncomp.kernels.cuda.launcher import (
     COUNT,
     INDEX_TYPES,
     THREADS,
+    DType,
     Gpu,
     Module,
     Templates,
@@ -78,7 +79,7 @@ class _Kind(NamedTuple):
     """What makes the keys of arcs in ``boruvka.cuh``, as C++ calls it, and their type."""
 
     name: str
-    dtype: np.dtype[Any]
+    dtype: DType
 
 
 NUMBERS, RANKS = (
@@ -133,14 +134,9 @@ class ForestTask:
     """The steps of ``boruvka.cuh`` for one graph, and their memory, of a workspace."""
 
     def __init__(
-        self,
-        gpu: Gpu,
-        graph: Any,
-        weights: WeightBits | None,
-        workspace: Workspace,
-        is_sorted: bool = False,
+        self, gpu: Gpu, graph: Any, weights: WeightBits | None, workspace: Workspace, ordered: bool
     ) -> None:
-        self.gpu, self.count, self.is_sorted = gpu, graph.num_vertices, is_sorted
+        self.gpu, self.count, self.is_sorted = gpu, graph.num_vertices, ordered
         is_list = graph._arcs is not None
         self.ends = first, second = graph._arcs if is_list else graph._csr
         self.arcs = arcs = len(second)
@@ -315,19 +311,14 @@ def _order_of(xp: Any, weights: WeightBits) -> Any:
     return xp.argsort(ordered, kind="stable")
 
 
-def _are_linked(keys: _Kind, index: np.dtype[Any]) -> bool:
+def _are_linked(keys: _Kind, index: DType) -> bool:
     """Whether a link of a tree, a key and a number, has 64 bits."""
     return (keys, index) == (NUMBERS[KEY_TYPES[0]], INDEX_TYPES[0])
 
 
 @cache
 def _module(
-    is_list: bool,
-    first: np.dtype[Any],
-    second: np.dtype[Any],
-    index: np.dtype[Any],
-    keys: _Kind,
-    number: np.dtype[Any],
+    is_list: bool, first: DType, second: DType, index: DType, keys: _Kind, number: DType
 ) -> Module:
     tree = f"{ctype(index)}, {ctype(keys.dtype)}"
     ends = ctype(first) if is_list else f"{ctype(first)}, {ctype(second)}"
@@ -348,9 +339,7 @@ def _module(
 
 
 @cache
-def _module_of_rows(
-    pointer: np.dtype[Any], vertex: np.dtype[Any], index: np.dtype[Any], keys: _Kind
-) -> Module:
+def _module_of_rows(pointer: DType, vertex: DType, index: DType, keys: _Kind) -> Module:
     types = f"{ctype(pointer)}, {ctype(vertex)}"
     all_types = f"{keys.name}, {types}, {ctype(index)}"
     in_order = f"count_descents<{types}>", f"unite_in_order<{all_types}>"

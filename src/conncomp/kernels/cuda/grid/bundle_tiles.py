@@ -11,7 +11,7 @@ import numpy as np
 from conncomp.kernels.cuda.core.numbering import WORDS
 from conncomp.kernels.cuda.grid import run_tiles
 from conncomp.kernels.cuda.grid.image import Geometry
-from conncomp.kernels.cuda.launcher import Module
+from conncomp.kernels.cuda.launcher import DType, Module
 from conncomp.kernels.cuda.workspace import Part
 from conncomp.kernels.links import Links
 
@@ -43,9 +43,7 @@ class BundlePlan(NamedTuple):
     choice: Part = (WORDS_OF_CHOICE, np.dtype(np.int32))
 
 
-def plan_of(
-    geometry: Geometry, links: Links, index: np.dtype[Any], consecutive: bool
-) -> BundlePlan | None:
+def plan_of(geometry: Geometry, links: Links, index: DType, consecutive: bool) -> BundlePlan | None:
     """Return how a volume is labelled by bundles, if it has one value; None if it is not."""
     if not run_tiles.takes_kind(geometry, links, index, AXES):
         return None

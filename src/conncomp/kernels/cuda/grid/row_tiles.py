@@ -61,12 +61,8 @@ class RowPlan(NamedTuple):
     def grids(self, gpu: Gpu) -> tuple[tuple[int, int], ...]:
         """Return the blocks and threads of the kernels."""
         blocks = min(self.tiles, gpu.multiprocessors * BLOCKS)
-        return (
-            (1, SAMPLING),
-            (blocks, LABELLING),
-            (blocks, JOINING),
-            gpu.grid(self.words, FOLLOWING),
-        )
+        by_word = gpu.grid(self.words, FOLLOWING)
+        return (1, SAMPLING), (blocks, LABELLING), (blocks, JOINING), by_word
 
 
 def plan_of(geometry: Geometry, links: Links) -> RowPlan | None:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp.kernels.cuda.grid.image import RULE_NAMES, rule_of
-from conncomp.kernels.cuda.launcher import COUNT, Gpu, Templates, every, launch
+from conncomp.kernels.cuda.launcher import COUNT, DType, Gpu, Templates, every, launch
 from conncomp.kernels.cuda.structs import POINTER, Struct
 from conncomp.kernels.cuda.workspace import Part, Workspace
 from conncomp.kernels.links import Links
@@ -154,7 +154,7 @@ def cleared_windings(gpu: Gpu, seams: Seams, workspace: Workspace, asks: bool = 
 
 
 @cache
-def _array_of(rule: np.dtype[Any]) -> np.dtype[Any]:
+def _array_of(rule: DType) -> DType:
     """Return ``SeamArray`` of ``core/wrapping/seams.h``."""
     fields = [("seams", SEAMS), ("box", "i8"), ("rule", rule), ("values", "i8"), ("labels", "i8")]
     return np.dtype(fields, align=True)

@@ -36,18 +36,13 @@ class Kernels(NamedTuple):
 
 OF_SPINS = Kernels(FILE, "kBonds", "SizeSums", flips=True)
 DRAW = Templates("cuda/models/percolation.cuh", "draw_configurations<>")
-OF_SITES, OF_BONDS = (
-    Kernels(DRAW.file, words, "PercolationSums") for words in ("kSites", "kBonds")
-)
+OF_SITES, OF_BONDS = (Kernels(DRAW.file, of, "PercolationSums") for of in ("kSites", "kBonds"))
 
 
 def takes(lattice: Lattice, replicas: int) -> bool:
     """Whether `BrickClusters` takes lattices, and these fill their tiles well enough."""
-    if (
-        lattice.ndim not in tiled_bricks.LINKED
-        or 1 in lattice.shape
-        or lattice.shape[-1] < LEAST_ROW
-    ):
+    has_bricks = lattice.ndim in tiled_bricks.LINKED and 1 not in lattice.shape
+    if not has_bricks or lattice.shape[-1] < LEAST_ROW:
         return False
     return tiled_bricks.takes(*_described(lattice, replicas))
 

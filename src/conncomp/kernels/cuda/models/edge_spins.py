@@ -83,7 +83,7 @@ class EdgeKernels:
             self._launch("count_edge_vectors", "sites", 0, self._bonds, words, records)
             return
         self._launch("begin_edges", "sites", 0, words, None, None, np.bool_(0), records)
-        self._draw(words, 0, None, None, None, None, records)
+        self._draw(words, 0, self._drawn(None), None, None, None, records)
 
     def bonds(self, words: Any, step: int, temperatures: Any, active: Any) -> None:
         """Write which bonds an update makes active, a byte each."""
@@ -110,9 +110,10 @@ class EdgeKernels:
         )
         records = records_of(self._gpu, record)
         self._launch("begin_edges", "sites", step, words, parent, stays, np.bool_(one), records)
-        self._draw(words, step, temperatures, parent, stays if one else None, stays, records)
-        of_size, chosen = (size[0] if sizes else None), np.bool_(one)
-        self._launch("flip_edges", "sites", step, words, parent, stays, chosen, of_size, new)
+        drawn, chosen = self._drawn(temperatures), stays if one else None
+        self._draw(words, step, drawn, parent, chosen, stays, records)
+        of_size = size[0] if sizes else None
+        self._launch("flip_edges", "sites", step, words, parent, stays, np.bool_(one), of_size, new)
         if sizes:
             measure, total = _OF_SIZES.load(self._gpu)
             self._replicas.launch(measure, step, parent, of_size, over="sites")
@@ -132,17 +133,9 @@ class EdgeKernels:
             self._launch("offer_edges", "sites", step, *by_rule, together, spins)
 
     def _draw(
-        self,
-        words: Any,
-        step: int,
-        temperatures: Any,
-        parent: Any,
-        chosen: Any,
-        stays: Any,
-        records: Any,
+        self, words: Any, step: int, drawn: Any, parent: Any, chosen: Any, stays: Any, records: Any
     ) -> None:
         """Draw bonds, and those to the ghost; between both, with `chosen`, a cluster."""
-        drawn = self._drawn(temperatures)
         self._launch("draw_edges", "sites", step, drawn, words, parent, None, records)
         if chosen is not None:
             self._launch("choose_edge_cluster", "words", step, parent, chosen)

@@ -75,11 +75,10 @@ class GlassKernels:
     def sweep(self, words: Any, step: int, *of_bonds: Any) -> None:
         """Make a sweep of the spins in `words`, by what the kernel takes after the launch."""
         self._struct["step"] = step
+        grid = self._grid(-(-self._sites // 2))
         for colour in range(self._colours):
             self._struct["colour"] = colour
-            launch(
-                self._sweep, self._grid(-(-self._sites // 2)), self._struct[()], *of_bonds, words
-            )
+            launch(self._sweep, grid, self._struct[()], *of_bonds, words)
 
     def count(self, words: Any, record: Any, *of_bonds: Any) -> None:
         """Add to each replica's record of two fields."""

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from conncomp.kernels.cuda.launcher import WARP, Gpu, Templates, every, launch
+from conncomp.kernels.cuda.launcher import WARP, DType, Gpu, Templates, every, launch
 from conncomp.kernels.cuda.models.replicas import Replicas
 from conncomp.kernels.cuda.workspace import Workspace
 
@@ -52,7 +52,7 @@ def threads_of_block(gpu: Gpu, seeds: int) -> int:
 class WaveFronts:
     """Updates the clusters of chosen sites of many lattices, whose sites and seeds fit `index`."""
 
-    def __init__(self, gpu: Gpu, replicas: Replicas, index: np.dtype[Any]) -> None:
+    def __init__(self, gpu: Gpu, replicas: Replicas, index: DType) -> None:
         self._gpu, self._replicas, self._index = gpu, replicas, index
         self._workspace = Workspace()
 

@@ -20,6 +20,7 @@ from conncomp.kernels.cuda.workspace import Workspace
 
 # Blocks of cells along the last axis, and the last but one, and cells of a thread, as Maddix 2014
 # compares them.
+Block = tuple[int, int]
 LARGE, SQUARE, FLAT = (32, 32), (16, 16), (32, 6)
 CELLS = (1, 4)
 LINK_BYTES = 2
@@ -58,7 +59,7 @@ BLOCKS = {
 }
 
 
-def check_cells(image: Image, *, block: tuple[int, int], cells: int, **options: Any) -> None:
+def check_cells(image: Image, *, block: Block, cells: int, **options: Any) -> None:
     """Raise ValueError unless the cells of a thread divide the height of a block."""
     if block[1] % cells:
         raise ValueError(
@@ -68,25 +69,19 @@ def check_cells(image: Image, *, block: tuple[int, int], cells: int, **options: 
 
 
 def fill_by_neighbours(
-    gpu: Gpu, image: Image, roots: Any, workspace: Workspace, *, block: tuple[int, int] = FLAT
+    gpu: Gpu, image: Image, roots: Any, workspace: Workspace, *, block: Block = FLAT
 ) -> None:
     """Fill `roots` by Kernel A."""
     (last_change,) = workspace.take(gpu, LAST_CHANGE)
-    propagate, *cells = _start(gpu, image, roots, last_change, BY_NEIGHBOURS, block)
+    propagate, *cells = _start(gpu, image, roots, last_change, BY_NEIGHBOURS, block, 1)
     sweep_until_settled(partial(launch, propagate, *cells, roots, last_change), last_change)
 
 
 def fill_in_blocks(
-    gpu: Gpu,
-    image: Image,
-    roots: Any,
-    workspace: Workspace,
-    *,
-    block: tuple[int, int] = SQUARE,
-    cells: int = 1,
+    gpu: Gpu, image: Image, roots: Any, memory: Workspace, *, block: Block = SQUARE, cells: int = 1
 ) -> None:
     """Fill `roots` by Kernel B."""
-    (last_change,) = workspace.take(gpu, LAST_CHANGE)
+    (last_change,) = memory.take(gpu, LAST_CHANGE)
     _start(gpu, image, roots, last_change, IN_BLOCKS, block, cells)
     sweep_until_settled(_sweep_in_blocks(gpu, image, roots, last_change, block, cells), last_change)
 
@@ -94,7 +89,7 @@ def fill_in_blocks(
 def fill_along_rows(gpu: Gpu, image: Image, roots: Any, workspace: Workspace) -> None:
     """Fill `roots` by Kernel C."""
     (last_change,) = workspace.take(gpu, LAST_CHANGE)
-    along, *_ = _start(gpu, image, roots, last_change, ALONG_ROWS, START_BLOCK)
+    along, *_ = _start(gpu, image, roots, last_change, ALONG_ROWS, START_BLOCK, 1)
 
     def sweep(number: int) -> None:
         for axis, length in enumerate(image.shape):
@@ -112,7 +107,7 @@ def fill_by_equivalence(
     roots: Any,
     workspace: Workspace,
     *,
-    block: tuple[int, int] = FLAT,
+    block: Block = FLAT,
     cells: int = 1,
     first: str = "scan",
     lower: str = "minimum",
@@ -144,24 +139,18 @@ def fill_by_equivalence(
 
 
 def _start(
-    gpu: Gpu,
-    image: Image,
-    roots: Any,
-    last_change: Any,
-    kernels: Templates,
-    block: tuple[int, int],
-    cells: int = 1,
+    gpu: Gpu, image: Image, roots: Any, changed: Any, kernels: Templates, block: Block, cells: int
 ) -> tuple[Kernel, Any, *tuple[Any, ...]]:
     """Label each cell by itself; return the kernel of sweeps, its grid and first arguments."""
     start, sweep = kernels.load(gpu, image.rule_name, image.rank, roots.dtype)
     by_block = _by_block(gpu, image, block, cells)
     described = image.grid, image.rule, *map(np.int32, block), image.values
-    launch(start, by_block, *described, roots, last_change)
+    launch(start, by_block, *described, roots, changed)
     return sweep, by_block, *described
 
 
 def _sweep_in_blocks(
-    gpu: Gpu, image: Image, roots: Any, last_change: Any, block: tuple[int, int], cells: int
+    gpu: Gpu, image: Image, roots: Any, last_change: Any, block: Block, cells: int
 ) -> Callable[[int], None]:
     """Return what launches the sweep of a number; `roots` must be started."""
     _, propagate = IN_BLOCKS.load(gpu, image.rule_name, image.rank, roots.dtype)
@@ -171,6 +160,6 @@ def _sweep_in_blocks(
     return partial(launch, propagate, by_block, *described, roots, last_change, shared=shared)
 
 
-def _by_block(gpu: Gpu, image: Image, block: tuple[int, int], cells: int) -> tuple[int, int]:
+def _by_block(gpu: Gpu, image: Image, block: Block, cells: int) -> tuple[int, int]:
     width, height = block
     return image.blocks(gpu, width, height, width * height // cells)

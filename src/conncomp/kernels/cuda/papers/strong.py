@@ -77,9 +77,7 @@ def fill_by_ecl_scc(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> A
 def fill_by_division(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
     """Fill `roots` by forward and backward searches."""
     count, arcs, vertex = graph.num_vertices, graph.num_arcs, vertex_dtype(graph)
-    start, mark, trim, seek, sweep, split, move, count_roots = DIVISION.load(
-        gpu, vertex, roots.dtype
-    )
+    start, mark, trim, seek, sweep, split, move, count_all = DIVISION.load(gpu, vertex, roots.dtype)
     classes, reached, smallest, sources, last_change, left, components = workspace.take(
         gpu,
         (count, vertex),
@@ -107,5 +105,5 @@ def fill_by_division(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> 
         if not first_entry(left):
             break
         launch(move, by_vertex, count, *state)
-    launch(count_roots, by_vertex, count, roots, components)
+    launch(count_all, by_vertex, count, roots, components)
     return components
