@@ -331,7 +331,6 @@ def telling(file: str) -> Iterator[None]:
 
 
 TELLING = Templates("cuda/core/launch.cuh", "tell_number<>")
-specialisations = TELLING.modules
 
 
 class Gpu:

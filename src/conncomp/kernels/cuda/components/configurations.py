@@ -9,7 +9,7 @@ from conncomp._core import native
 from conncomp.kernels.cuda.components.moments import LabelledComponents
 from conncomp.kernels.cuda.components.rows import extent_of, lengths_on
 from conncomp.kernels.cuda.components.tables import places_of
-from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, Templates, every, launch
+from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, Templates, launch
 from conncomp.kernels.neighbourhood import Shape
 
 KERNELS = Templates(
@@ -20,7 +20,6 @@ KERNELS = Templates(
 )
 BORDERS = Templates("cuda/components/configurations.cuh", "count_borders<{label}>", indices="label")
 FACES = Templates("cuda/components/configurations.cuh", "count_faces<{label}>", indices="label")
-specialisations = every(KERNELS, BORDERS, FACES)
 BORDER_KINDS = 3
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from conncomp.kernels.cuda.components.rows import extent_of, lengths_on
 from conncomp.kernels.cuda.components.runs import FEW_AXES, ComponentRuns
-from conncomp.kernels.cuda.launcher import COUNT, DType, Gpu, Templates, every, launch
+from conncomp.kernels.cuda.launcher import COUNT, DType, Gpu, Templates, launch
 from conncomp.kernels.cuda.structs import POINTER, Struct
 from conncomp.kernels.neighbourhood import Shape
 
@@ -35,7 +35,6 @@ WITH_SHAPES = Templates(
     FILE, "measure_runs_and_values<{value}, {axes}>", value=SMALL_TYPES, axes=FEW_AXES
 )
 QUANTILES = Templates(FILE, "list_keys<{value}>", "write_quantiles<{value}>", value=VALUE_TYPES)
-specialisations = every(KERNELS, OF_SMALL, WITH_SHAPES, QUANTILES)
 KEY = np.dtype(np.uint64)
 
 RANGES = Struct("ValueRanges<float>", extremes=POINTER, bits=COUNT)

@@ -48,7 +48,6 @@ KERNELS = Templates(
     "count_allowed_runs<{label}>",
     indices="label",
 )
-specialisations = KERNELS.modules
 ROW = np.dtype(np.int32)
 
 # So many labels are measured by kept launches, as the memory that these use is kept too: 26 MB for

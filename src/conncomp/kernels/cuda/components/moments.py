@@ -8,7 +8,7 @@ from conncomp.kernels.cuda.components.intensities import VALUE_TYPES
 from conncomp.kernels.cuda.components.rows import extent_of, label_rows, lengths_on
 from conncomp.kernels.cuda.components.runs import FEW_AXES, ComponentRuns
 from conncomp.kernels.cuda.components.tables import places_of
-from conncomp.kernels.cuda.launcher import COUNT, Gpu, Templates, every, launch
+from conncomp.kernels.cuda.launcher import COUNT, Gpu, Templates, launch
 from conncomp.kernels.cuda.structs import POINTER, Struct
 
 FILE = "cuda/components/moments.cuh"
@@ -28,7 +28,6 @@ OF_AXES = Templates(
     axes=range(1, MOST_AXES + 1),
 )
 VARIANCES = Templates(FILE, "write_variances<{axes}>", axes=FEW_AXES)
-specialisations = every(ADD, OF_VALUES, OF_AXES, VARIANCES)
 BOXES = Struct("Boxes", entries=POINTER, ndim=COUNT)
 
 

@@ -27,7 +27,6 @@ KERNELS = Templates(
         **{axes: f"measure_runs_at_once<{axes}>" for axes in FEW_AXES},
     },
 )
-specialisations = KERNELS.modules
 
 COLUMNS = Struct("ShapeColumns", "labels sizes boxes batch centroids moments")
 

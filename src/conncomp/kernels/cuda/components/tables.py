@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from conncomp.kernels.cuda.launcher import COUNT, DType, Gpu, Templates, every, launch
+from conncomp.kernels.cuda.launcher import COUNT, DType, Gpu, Templates, launch
 
 FILE = "cuda/components/tables.cuh"
 KERNELS = Templates(FILE, "count_labels<{label}>", "replace_labels<{label}>", indices="label")
@@ -17,7 +17,6 @@ MEMBERS = Templates(
     "end_labels<>",
     indices="label index",
 )
-specialisations = every(KERNELS, COMBINE, MEMBERS)
 # Whole arrays would take 16 bytes an element to sort; a part and what it takes fit into the caches.
 PART = 1 << 22
 ROWS = 4

@@ -44,7 +44,6 @@ KERNELS = Templates(
     value={None: "conncomp::NoValue", **{kind: ctype(kind) for kind in (*SMALL_TYPES, REAL)}},
     axes=FEW_AXES,
 )
-specialisations = KERNELS.modules
 COLUMN_THREADS = 128
 # Real numbers are whole ones of so many bits, times a power of two that is that much larger than
 # the largest needs: so the next images may have larger ones.

@@ -28,7 +28,6 @@ KERNELS = Templates(
     *(f"copy_roots<{{index}}, {ctype(label)}>" for label in INDEX_TYPES),
     indices="vertex index",
 )
-specialisations = KERNELS.modules
 VERTICES_AT_ONCE = 4
 # Paths differ in length: blocks that are done make room for others, so many times at the most.
 ROUNDS = 32

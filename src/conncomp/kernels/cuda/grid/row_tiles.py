@@ -41,7 +41,6 @@ KERNELS = Templates(
     rule=[rule_of(Links("equal", value)).name for value in VALUE_CTYPES if value not in LEFT_OUT],
     corners=(False, True),
 )
-specialisations = KERNELS.modules
 
 
 class RowPlan(NamedTuple):

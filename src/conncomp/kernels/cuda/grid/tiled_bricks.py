@@ -371,5 +371,5 @@ def specialisations() -> Iterator[Module]:
             for consecutive in (False, True) if rank == bundle_tiles.AXES else (False,):
                 last_names = _last_names(links, None, tiles, index, (consecutive, False))
                 yield FILE, _where_elsewhere(last_names)
-    yield from row_tiles.specialisations()
+    yield from row_tiles.KERNELS.modules()
     yield from bundle_tiles.specialisations()

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp.kernels.cuda.grid.image import RULE_NAMES, rule_of
-from conncomp.kernels.cuda.launcher import COUNT, DType, Gpu, Templates, every, launch
+from conncomp.kernels.cuda.launcher import COUNT, DType, Gpu, Templates, launch
 from conncomp.kernels.cuda.structs import POINTER, Struct
 from conncomp.kernels.cuda.workspace import Part, Workspace
 from conncomp.kernels.links import Links
@@ -29,7 +29,6 @@ _CLEAR, _CLOSE, _MARK = (
 )
 _ABOUT_SMALLEST = Templates(FILE, "tell_smallest<>", "list_windings<>", "count_left_out<>")
 _UNITE = Templates(FILE, "unite_seams<{rule}, {index}>", rule=RULE_NAMES, indices="index")
-specialisations = every(_CLEAR, _CLOSE, _MARK, _ABOUT_SMALLEST, _UNITE)
 # The integers of a ``ListedWinding``, and how many are read before it is known how many there are.
 LISTED, READ_AT_ONCE = 1 + MOST_CLOSED**2, 32
 SEAM_LINK = 3  # the integers of a ``SeamLink``, of 32 bits

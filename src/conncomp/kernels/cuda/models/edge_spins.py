@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from conncomp.kernels.cuda.launcher import COUNT, Gpu, Templates, every
+from conncomp.kernels.cuda.launcher import COUNT, Gpu, Templates
 from conncomp.kernels.cuda.models.replicas import CLUSTERS, Over, Replicas, records_of
 from conncomp.kernels.cuda.structs import POINTER, Struct
 from conncomp.kernels.cuda.workspace import Workspace
@@ -33,7 +33,6 @@ OFFERS = Templates(FILE, "offer_edges<{kind}>", kind=_TYPES)
 INDEX = np.dtype(np.int32)
 LABELS = Templates(FILE, "join_active_bonds<>", "settle_labels<>")
 _OF_SIZES = Templates(CLUSTERS, "measure_clusters<int32_t>", "sum_clusters<int32_t>")
-specialisations = every(STATES, VECTORS, OFFERS, _OF_SIZES, LABELS)
 
 BONDS = Struct("EdgeBonds", count=COUNT, **dict.fromkeys(("u", "v", "coupling", "field"), POINTER))
 DRAWN = Struct("DrawnEdges", bonds=BONDS.dtype, temperatures=POINTER, logarithm=np.dtype(np.uintp))

@@ -18,7 +18,6 @@ KERNELS = Templates(
     ),
     kind=range(len(KINDS)),
 )
-specialisations = KERNELS.modules
 COUNT, COUNTER = np.dtype("i8"), np.dtype("u4")
 # Bytes of spins that a block has room for, while several are on a multiprocessor.
 MOST_SHARED = 32 << 10

@@ -18,7 +18,6 @@ from conncomp.kernels.lattice import BITS, MOST_AXES, WORD, Lattice
 KERNELS = Templates(
     "cuda/models/spin_batches.cuh", "sweep_batch<{axes}>", axes=range(1, MOST_AXES + 1)
 )
-specialisations = KERNELS.modules
 MOST_WARPS = 16  # of a block: ``kMostBatchThreads``
 # How many warps a multiprocessor is to have at a time, and how many rows a warp has at least.
 WARPS_OF_MULTIPROCESSOR, LEAST_ROWS = 48, 8

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from conncomp.kernels.cuda.launcher import WARP, Gpu, Templates, every, launch
+from conncomp.kernels.cuda.launcher import WARP, Gpu, Templates, launch
 from conncomp.kernels.lattice import MOST_AXES
 from conncomp.kernels.spin_glass import GLASS_REPLICAS, RULES, GlassReplicas
 
@@ -26,7 +26,6 @@ OF_BITS = Templates(
     whole=(False, True),
     rule=range(len(RULES)),
 )
-specialisations = every(OF_NUMBERS, OF_BITS)
 THREADS = 128
 # How many blocks a multiprocessor gets, so that all of them end at about the same time.
 BLOCKS_OF_MULTIPROCESSOR = 64

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from conncomp.kernels.cuda.launcher import WARP, Gpu, Kernel, Templates, every, launch
+from conncomp.kernels.cuda.launcher import WARP, Gpu, Kernel, Templates, launch
 from conncomp.kernels.cuda.models.replicas import Replicas, Sweeps, new_counters
 from conncomp.kernels.cuda.workspace import Workspace
 from conncomp.kernels.lattice import MOST_AXES, WORD, Lattice
@@ -21,7 +21,6 @@ THREADS, BLOCKS_OF_MULTIPROCESSOR = 1024, 1  # ``kMostBoxThreads``
 # many blocks a cluster may have.
 LEAST_BOX, LEAST_OF_MANY, MOST_BOX, CLUSTERS = 512, 1024, 1 << 14, (4, 8, 16)
 _IN_CLUSTER = Templates(FILE, "sweep_in_cluster<{axes}, {cluster}>", axes=_AXES, cluster=CLUSTERS)
-specialisations = every(_IN_GRID, _IN_CLUSTER)
 # Bytes of shared memory: of a word of bonds of an axis, with the bonds; of a segment without and
 # with an axis, with parents; of a thread.
 _BYTES_OF_WORD, _BYTES_OF_THREAD = 28, 16

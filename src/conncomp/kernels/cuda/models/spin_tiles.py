@@ -21,7 +21,6 @@ KERNELS = Templates(
     *(f"{name}<{{axes}}>" for name in ("label_rows", "join_rows", "flip_rows")),
     axes=tuple(LOGS),
 )
-specialisations = KERNELS.modules
 # Lattices that fill less of their tiles than this are not taken.
 LEAST_FILLED = 0.75
 PLACE, MARKS, INDEX = np.dtype("u2"), np.dtype("u4"), np.dtype("i4")

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from conncomp.kernels.cuda.launcher import WARP, Gpu, Templates, every, launch
+from conncomp.kernels.cuda.launcher import WARP, Gpu, Templates, launch
 from conncomp.kernels.cuda.models.replicas import THREADS, Replicas
 from conncomp.kernels.vector_spins import ANGLE, DIRECTION, PROJECTED, Kind
 
@@ -23,7 +23,6 @@ KERNELS = Templates(
 PROJECTIONS = Templates(
     FILE, "add_projections<{kind}, {index}>", "square_sums<1>", kind=_KINDS, indices="index"
 )
-specialisations = every(KERNELS, PROJECTIONS)
 # Rows that half a warp goes through, and how many where a row needs nothing of the one before; or
 # one, where that leaves a multiprocessor fewer blocks than it can run.
 ROWS, ROWS_APART, LEAST_BLOCKS = 8, 2, 8

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from conncomp.kernels.cuda.launcher import WARP, DType, Gpu, Templates, every, launch
+from conncomp.kernels.cuda.launcher import WARP, DType, Gpu, Templates, launch
 from conncomp.kernels.cuda.models.replicas import Replicas
 from conncomp.kernels.cuda.workspace import Workspace
 
@@ -29,7 +29,6 @@ SITE_BONDS = Templates(
     "activate_sites<{sites}>",
     sites={name: f"{rows}, {columns}" for name, (rows, columns) in SITES.items()},
 )
-specialisations = every(KERNELS, SITE_BONDS)
 
 # As in equation 27, but for the threads that a multiprocessor holds, which the GPU tells.
 MOST_THREADS, MOST_BLOCKS = 1024, 8

@@ -14,7 +14,7 @@ import numpy as np
 
 from conncomp.kernels.cuda.core.sweeps import LAST_CHANGE, SMALL_BATCH, sweep_until_settled
 from conncomp.kernels.cuda.grid.image import GRIDS, OF_IMAGES, Image
-from conncomp.kernels.cuda.launcher import Gpu, Kernel, Templates, every, launch
+from conncomp.kernels.cuda.launcher import Gpu, Kernel, Templates, launch
 from conncomp.kernels.cuda.structs import Struct
 from conncomp.kernels.cuda.workspace import Workspace
 
@@ -43,7 +43,6 @@ EQUIVALENCE = Templates(
     "equivalence_relabel<{index}>",
     **OF_IMAGES,
 )
-specialisations = every(BY_NEIGHBOURS, IN_BLOCKS, ALONG_ROWS, EQUIVALENCE)
 NEIGHBOUR_OPTIONS = {"block": (FLAT, SQUARE, LARGE)}
 BLOCK_OPTIONS = {"block": (SQUARE, FLAT, LARGE), "cells": CELLS}
 EQUIVALENCE_OPTIONS = {

@@ -13,7 +13,7 @@ import numpy as np
 
 from conncomp.kernels.cuda.core.sweeps import LAST_CHANGE, sweep_until_settled
 from conncomp.kernels.cuda.graph.edges import list_edges, memory_for_edges, rows_from_both_ends
-from conncomp.kernels.cuda.launcher import COUNT, Gpu, Templates, every, launch
+from conncomp.kernels.cuda.launcher import COUNT, Gpu, Templates, launch
 from conncomp.kernels.cuda.structs import Struct
 from conncomp.kernels.cuda.workspace import Workspace
 
@@ -40,7 +40,6 @@ BFS = Templates(
     "bfs_seek<{index}>",
     indices="pointer vertex index",
 )
-specialisations = every(BY_EDGES, BY_VERTICES, BFS)
 # Threads with an edge or a vertex each, as the paper compares them: the default, then the others.
 THREADS_OF_BLOCK = (256, *(n for n in range(32, 513, 32) if n != 256))
 OPTIONS = {"block": THREADS_OF_BLOCK}

@@ -10,7 +10,7 @@ import numpy as np
 
 from conncomp.kernels.cuda.core.sweeps import LAST_CHANGE, SMALL_BATCH, sweep_until_settled
 from conncomp.kernels.cuda.graph.edges import list_arcs, memory_for_sources, vertex_dtype
-from conncomp.kernels.cuda.launcher import COUNT, Gpu, Templates, every, first_entry, launch
+from conncomp.kernels.cuda.launcher import COUNT, Gpu, Templates, first_entry, launch
 from conncomp.kernels.cuda.structs import POINTER, Struct
 from conncomp.kernels.cuda.workspace import Workspace
 
@@ -33,7 +33,6 @@ DIVISION = Templates(
     "count_components<{index}>",
     indices="vertex index",
 )
-specialisations = every(ECL_SCC, DIVISION)
 THREADS = 512
 EXTREMES = Struct("Extremes<int32_t>", entries=POINTER)
 KINDS = 4
