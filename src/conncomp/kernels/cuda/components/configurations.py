@@ -12,14 +12,10 @@ from conncomp.kernels.cuda.components.tables import places_of
 from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, Templates, launch
 from conncomp.kernels.neighbourhood import Shape
 
-KERNELS = Templates(
-    "cuda/components/configurations.cuh",
-    "count_configurations<{label}, {axes}>",
-    label=INDEX_TYPES,
-    axes=(2, 3),
-)
-BORDERS = Templates("cuda/components/configurations.cuh", "count_borders<{label}>", indices="label")
-FACES = Templates("cuda/components/configurations.cuh", "count_faces<{label}>", indices="label")
+FILE = "cuda/components/configurations.cuh"
+KERNELS = Templates(FILE, "count_configurations", label=INDEX_TYPES, axes=(2, 3))
+BORDERS = Templates(FILE, "count_borders", indices="label")
+FACES = Templates(FILE, "count_faces", indices="label")
 BORDER_KINDS = 3
 
 

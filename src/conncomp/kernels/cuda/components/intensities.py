@@ -19,22 +19,12 @@ SUM_BITS = 63  # of what sums are given as, without the sign
 
 VALUE_TYPES = tuple(map(np.dtype, ("u1", "u2", "i2", "i4", "i8", "u8", "f4", "f8")))
 SMALL_TYPES = tuple(kind for kind in VALUE_TYPES if kind.kind != "f" and kind.itemsize <= 2)
-KERNELS = Templates(
-    FILE,
-    *(f"{kernel}<{{value}}>" for kernel in ("find_extremes", "add_values", "write_intensities")),
-    value=VALUE_TYPES,
-)
+KERNELS = Templates(FILE, "find_extremes", "add_values", "write_intensities", value=VALUE_TYPES)
 OF_SMALL = Templates(
-    FILE,
-    "add_small_values<{value}, {axes}>",
-    "write_small_intensities<{value}, {axes}>",
-    value=SMALL_TYPES,
-    axes=FEW_AXES,
+    FILE, "add_small_values", "write_small_intensities", value=SMALL_TYPES, axes=FEW_AXES
 )
-WITH_SHAPES = Templates(
-    FILE, "measure_runs_and_values<{value}, {axes}>", value=SMALL_TYPES, axes=FEW_AXES
-)
-QUANTILES = Templates(FILE, "list_keys<{value}>", "write_quantiles<{value}>", value=VALUE_TYPES)
+WITH_SHAPES = Templates(FILE, "measure_runs_and_values", value=SMALL_TYPES, axes=FEW_AXES)
+QUANTILES = Templates(FILE, "list_keys", "write_quantiles", value=VALUE_TYPES)
 KEY = np.dtype(np.uint64)
 
 RANGES = Struct("ValueRanges<float>", extremes=POINTER, bits=COUNT)

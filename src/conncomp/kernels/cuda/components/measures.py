@@ -41,12 +41,7 @@ from conncomp.kernels.cuda.workspace import Workspace, stream_key
 
 FILE = "cuda/components/measures.cuh"
 KERNELS = Templates(
-    FILE,
-    "find_range<{label}>",
-    "clear_rows<>",
-    "copy_and_count<{label}>",
-    "count_allowed_runs<{label}>",
-    indices="label",
+    FILE, "find_range", "clear_rows<>", "copy_and_count", "count_allowed_runs", indices="label"
 )
 ROW = np.dtype(np.int32)
 

@@ -7,8 +7,8 @@ from typing import Any
 from conncomp.kernels.cuda.launcher import COUNT, DType, Gpu, Templates, launch
 
 FILE = "cuda/components/tables.cuh"
-KERNELS = Templates(FILE, "count_labels<{label}>", "replace_labels<{label}>", indices="label")
-COMBINE = Templates(FILE, "combine_labels<{label}, {combined}>", indices="label combined")
+KERNELS = Templates(FILE, "count_labels", "replace_labels", indices="label")
+COMBINE = Templates(FILE, "combine_labels", indices="label combined")
 MEMBERS = Templates(
     FILE,
     "pack_labels<{label}>",

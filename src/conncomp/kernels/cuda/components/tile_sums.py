@@ -36,7 +36,7 @@ ROW_WORDS = {2: (16, 20), 3: (24, 28)}
 REAL = np.dtype(np.float32)
 KERNELS = Templates(
     FILE,
-    "measure_tiles<{label}, {value}, {axes}>",
+    "measure_tiles",
     "count_rows<>",
     "list_rows<>",
     "write_tile_columns<{value}, {axes}>",

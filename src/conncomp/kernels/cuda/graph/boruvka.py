@@ -42,9 +42,7 @@ OUTSIDE_THREADS = 128
 # to be a link is listed.
 FAR, NOWHERE, MOST_STEPS = 1 << 18, 1 << 62, 128
 
-WEIGHTS = Templates(
-    FILE, "weigh_both_ways<{bits}, {pointer}, {vertex}>", bits=KEY_TYPES, indices="pointer vertex"
-)
+WEIGHTS = Templates(FILE, "weigh_both_ways", bits=KEY_TYPES, indices="pointer vertex")
 
 MEMORY = Struct(
     "ForestMemory<int32_t, uint32_t>",

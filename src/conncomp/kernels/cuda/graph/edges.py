@@ -22,19 +22,9 @@ from conncomp.kernels.cuda.launcher import (
 )
 
 FILE = "cuda/graph/edges.cuh"
-FROM_ROWS = Templates(
-    FILE,
-    "list_edges<{symmetric}, {pointer}, {vertex}>",
-    symmetric=(False, True),
-    indices="pointer vertex",
-)
-ARCS = Templates(FILE, "list_sources<{pointer}, {vertex}>", indices="pointer vertex")
-CHECK = Templates(
-    FILE,
-    "check_pointers<{pointer}>",
-    "check_indices<{pointer}, {vertex}>",
-    indices="pointer vertex",
-)
+FROM_ROWS = Templates(FILE, "list_edges", symmetric=(False, True), indices="pointer vertex")
+ARCS = Templates(FILE, "list_sources", indices="pointer vertex")
+CHECK = Templates(FILE, "check_pointers<{pointer}>", "check_indices", indices="pointer vertex")
 specialisations = every(FROM_ROWS, ARCS, CHECK)
 SPAN = 4096
 

@@ -21,10 +21,10 @@ from conncomp.kernels.cuda.workspace import Workspace
 KERNELS = Templates(
     "cuda/graph/incremental.cuh",
     "check_vertices<{vertex}>",
-    "unite_batch<{vertex}, {index}>",
+    "unite_batch",
     *(f"shorten_united<{probes}, {{vertex}}, {{index}}>" for probes in ("true", "false")),
-    "compare_roots<{vertex}, {index}>",
-    "list_roots<{vertex}, {index}>",
+    "compare_roots",
+    "list_roots",
     *(f"copy_roots<{{index}}, {ctype(label)}>" for label in INDEX_TYPES),
     indices="vertex index",
 )

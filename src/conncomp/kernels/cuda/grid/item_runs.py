@@ -19,9 +19,7 @@ from conncomp.kernels.links import Links
 # Of a block, by whether an item has more words than some; and the words that an item may have: runs
 # of more elements are not numbered by 16 bits.
 THREADS = 256, 1024
-KERNELS = Templates(
-    "cuda/grid/item_runs.cuh", "label_items<{threads}, {index}>", threads=THREADS, indices="index"
-)
+KERNELS = Templates("cuda/grid/item_runs.cuh", "label_items", threads=THREADS, indices="index")
 specialisations = KERNELS.modules
 FEW_WORDS, LEAST_WORDS, MOST_WORDS = 512, 32, 2048
 WORD_BYTES, RESERVED = 24, 2048

@@ -25,10 +25,10 @@ from conncomp.kernels.seams import (
 
 FILE = "cuda/grid/windings.cuh"
 _CLEAR, _CLOSE, _MARK = (
-    Templates(FILE, f"{kernel}<>") for kernel in ("clear_seams", "close_seams", "mark_axes")
+    Templates(FILE, kernel) for kernel in ("clear_seams", "close_seams", "mark_axes")
 )
-_ABOUT_SMALLEST = Templates(FILE, "tell_smallest<>", "list_windings<>", "count_left_out<>")
-_UNITE = Templates(FILE, "unite_seams<{rule}, {index}>", rule=RULE_NAMES, indices="index")
+_ABOUT_SMALLEST = Templates(FILE, "tell_smallest", "list_windings", "count_left_out")
+_UNITE = Templates(FILE, "unite_seams", rule=RULE_NAMES, indices="index")
 # The integers of a ``ListedWinding``, and how many are read before it is known how many there are.
 LISTED, READ_AT_ONCE = 1 + MOST_CLOSED**2, 32
 SEAM_LINK = 3  # the integers of a ``SeamLink``, of 32 bits

@@ -35,7 +35,7 @@ class Kernels(NamedTuple):
 
 
 OF_SPINS = Kernels(FILE, "kBonds", "SizeSums", flips=True)
-DRAW = Templates("cuda/models/percolation.cuh", "draw_configurations<>")
+DRAW = Templates("cuda/models/percolation.cuh", "draw_configurations")
 OF_SITES, OF_BONDS = (Kernels(DRAW.file, of, "PercolationSums") for of in ("kSites", "kBonds"))
 
 

@@ -20,7 +20,7 @@ from conncomp.kernels.neighbourhood import Neighbourhood, Step
 
 FILE = "cuda/models/cell_spins.cuh"
 TILE_ROWS = 64
-_DRAW = Templates(FILE, "draw_cell_words<>")
+_DRAW = Templates(FILE, "draw_cell_words")
 _FLAGS = (False, True)
 _LABEL = Templates(
     FILE,
@@ -29,7 +29,7 @@ _LABEL = Templates(
     sizes=_FLAGS,
     indices="index",
 )
-_SIZES = Templates(FILE, "add_cell_sizes<{index}>", "sum_cell_sizes<{index}>", indices="index")
+_SIZES = Templates(FILE, "add_cell_sizes", "sum_cell_sizes", indices="index")
 _FLIP = Templates(FILE, "flip_cells<{index}, {one}>", one=_FLAGS, indices="index")
 _modules = every(_DRAW, _LABEL, _SIZES, _FLIP)
 

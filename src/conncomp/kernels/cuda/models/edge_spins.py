@@ -17,21 +17,18 @@ from conncomp.kernels.spin_glass import RULES
 
 FILE = "cuda/models/edge_spins.cuh"
 _TYPES = {kind: f"conncomp::{kind.struct}" for kind in KINDS}
-_OF_CLUSTERS = (
-    *(f"{name}<{{kind}}>" for name in ("draw_edges", "draw_ghosts", "begin_edges", "flip_edges")),
-    "choose_edge_cluster<>",
-)
+_OF_CLUSTERS = ("draw_edges", "draw_ghosts", "begin_edges", "flip_edges", "choose_edge_cluster<>")
 STATES = Templates(
     FILE, *_OF_CLUSTERS, kind={kind: _TYPES[kind] for kind in KINDS if not kind.components}
 )
 VECTORS = Templates(
     FILE,
-    *(*_OF_CLUSTERS, "start_edges<{kind}>", "count_edge_vectors<{kind}>"),
+    *(*_OF_CLUSTERS, "start_edges", "count_edge_vectors"),
     kind={kind: _TYPES[kind] for kind in KINDS if kind.components},
 )
-OFFERS = Templates(FILE, "offer_edges<{kind}>", kind=_TYPES)
+OFFERS = Templates(FILE, "offer_edges", kind=_TYPES)
 INDEX = np.dtype(np.int32)
-LABELS = Templates(FILE, "join_active_bonds<>", "settle_labels<>")
+LABELS = Templates(FILE, "join_active_bonds", "settle_labels")
 _OF_SIZES = Templates(CLUSTERS, "measure_clusters<int32_t>", "sum_clusters<int32_t>")
 
 BONDS = Struct("EdgeBonds", count=COUNT, **dict.fromkeys(("u", "v", "coupling", "field"), POINTER))

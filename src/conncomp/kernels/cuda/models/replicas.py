@@ -18,22 +18,20 @@ from conncomp.kernels.neighbourhood import Neighbourhood
 from conncomp.kernels.seams import MOST_CLOSED, seams_of
 
 SPINS, CLUSTERS = "cuda/models/spins.cuh", "cuda/models/clusters.cuh"
-_START = Templates(SPINS, "start_spins<>")
+_START = Templates(SPINS, "start_spins")
 _FLAGS = (False, True)
-_OFFER = Templates(
-    SPINS, "offer_flips<{axes}, {whole}>", axes=range(1, MOST_AXES + 1), whole=_FLAGS
-)
-_RECORD = Templates(windings.FILE, "record_windings<>")
+_OFFER = Templates(SPINS, "offer_flips", axes=range(1, MOST_AXES + 1), whole=_FLAGS)
+_RECORD = Templates(windings.FILE, "record_windings")
 specialisations = every(
     _START,
     _OFFER,
     _RECORD,
-    *(Templates(SPINS, f"{name}<>") for name in ("activate_bonds", "count_states", "update_class")),
+    *(Templates(SPINS, name) for name in ("activate_bonds", "count_states", "update_class")),
     *(
-        Templates(CLUSTERS, f"{name}<{{index}}>", indices="index")
+        Templates(CLUSTERS, name, indices="index")
         for name in ("choose_clusters", "clear_sizes", "measure_clusters", "sum_clusters")
     ),
-    Templates(CLUSTERS, "spread_bonds<>"),
+    Templates(CLUSTERS, "spread_bonds"),
     Templates(CLUSTERS, "flip_clusters<{index}, {settled}>", settled=_FLAGS, indices="index"),
 )
 THREADS = 128

@@ -15,12 +15,10 @@ _OF_ALL = (
     *("start_glass<>", "compare_glass_pairs<>", "flip_glass_pairs<>"),
 )
 _AXES = range(1, MOST_AXES + 1)
-OF_NUMBERS = Templates(
-    *_OF_ALL, "sweep_glass_numbers<{axes}>", "count_glass_numbers<{axes}>", axes=_AXES
-)
+OF_NUMBERS = Templates(*_OF_ALL, "sweep_glass_numbers", "count_glass_numbers", axes=_AXES)
 OF_BITS = Templates(
     *_OF_ALL,
-    "sweep_glass_bits<{axes}, {whole}, {rule}>",
+    "sweep_glass_bits",
     "count_glass_bits<{axes}, {whole}>",
     axes=_AXES,
     whole=(False, True),

@@ -15,12 +15,12 @@ from conncomp.kernels.lattice import MOST_AXES, WORD, Lattice
 
 FILE = "cuda/models/spin_sweeps.cuh"
 _AXES = range(1, MOST_AXES + 1)
-_IN_GRID = Templates(FILE, "sweep_spins<{axes}, {by_warp}>", axes=_AXES, by_warp=(False, True))
+_IN_GRID = Templates(FILE, "sweep_spins", axes=_AXES, by_warp=(False, True))
 THREADS, BLOCKS_OF_MULTIPROCESSOR = 1024, 1  # ``kMostBoxThreads``
 # Sites of a box where boxes are few, and where there are more; the most that a box has; and how
 # many blocks a cluster may have.
 LEAST_BOX, LEAST_OF_MANY, MOST_BOX, CLUSTERS = 512, 1024, 1 << 14, (4, 8, 16)
-_IN_CLUSTER = Templates(FILE, "sweep_in_cluster<{axes}, {cluster}>", axes=_AXES, cluster=CLUSTERS)
+_IN_CLUSTER = Templates(FILE, "sweep_in_cluster", axes=_AXES, cluster=CLUSTERS)
 # Bytes of shared memory: of a word of bonds of an axis, with the bonds; of a segment without and
 # with an axis, with parents; of a thread.
 _BYTES_OF_WORD, _BYTES_OF_THREAD = 28, 16

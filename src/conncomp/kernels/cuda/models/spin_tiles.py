@@ -18,7 +18,9 @@ WARPS = 4
 KERNELS = Templates(
     "cuda/models/spin_tiles.cuh",
     "toss_coins<>",
-    *(f"{name}<{{axes}}>" for name in ("label_rows", "join_rows", "flip_rows")),
+    "label_rows",
+    "join_rows",
+    "flip_rows",
     axes=tuple(LOGS),
 )
 # Lattices that fill less of their tiles than this are not taken.

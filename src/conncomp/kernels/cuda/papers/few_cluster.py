@@ -15,10 +15,10 @@ from conncomp.kernels.cuda.workspace import Workspace
 
 KERNELS = Templates(
     "cuda/papers/few_cluster.cuh",
-    *(
-        f"{kernel}<{{index}}>"
-        for kernel in ("reset_growths", "grow_clusters", "settle_growths", "flip_growths")
-    ),
+    "reset_growths",
+    "grow_clusters",
+    "settle_growths",
+    "flip_growths",
     indices="index",
 )
 # Bonds activated site by site: the rows and columns of the sites of a thread, by what users say.
@@ -26,7 +26,7 @@ SITES: dict[int | str, tuple[int, int]] = {1: (1, 1), 4: (2, 2), "column": (4, 1
 ACTIVATION = (None, *SITES)
 SITE_BONDS = Templates(
     "cuda/papers/site_bonds.cuh",
-    "activate_sites<{sites}>",
+    "activate_sites",
     sites={name: f"{rows}, {columns}" for name, (rows, columns) in SITES.items()},
 )
 

@@ -28,8 +28,7 @@ ROW_THREADS, START_BLOCK = 64, (32, 8)
 
 
 def _starting(file: str, sweep: str) -> Templates:
-    names = (f"{kernel}<{{rule}}, {{rank}}, {{index}}>" for kernel in ("start_labels", sweep))
-    return Templates(f"cuda/papers/{file}", *names, **OF_IMAGES)
+    return Templates(f"cuda/papers/{file}", "start_labels", sweep, **OF_IMAGES)
 
 
 BY_NEIGHBOURS = _starting("neighbour_propagation.cuh", "propagate")
@@ -37,8 +36,8 @@ IN_BLOCKS = _starting("local_propagation.cuh", "propagate_in_blocks")
 ALONG_ROWS = _starting("directional_propagation.cuh", "propagate_along")
 EQUIVALENCE = Templates(
     "cuda/papers/label_equivalence.cuh",
-    "equivalence_start<{rule}, {rank}, {index}>",
-    "equivalence_scan<{rule}, {rank}, {index}>",
+    "equivalence_start",
+    "equivalence_scan",
     "equivalence_analyse<{index}>",
     "equivalence_relabel<{index}>",
     **OF_IMAGES,

@@ -21,7 +21,7 @@ ROWS = {"cached": "kCached", "shared": "kShared", "sorted": "kSorted"}
 BY_EDGES = Templates(
     "cuda/papers/edge_propagation.cuh",
     "start_alone<{index}>",
-    "edge_propagation<{vertex}, {index}>",
+    "edge_propagation",
     "count_components<{index}>",
     indices="vertex index",
 )
@@ -36,7 +36,7 @@ BY_VERTICES = Templates(
 BFS = Templates(
     "cuda/papers/bfs.cuh",
     "bfs_start<{index}>",
-    "bfs_sweep<{pointer}, {vertex}, {index}>",
+    "bfs_sweep",
     "bfs_seek<{index}>",
     indices="pointer vertex index",
 )

@@ -17,7 +17,7 @@ from conncomp.kernels.cuda.workspace import Workspace
 ECL_SCC = Templates(
     "cuda/papers/ecl_scc.cuh",
     *(f"ecl_scc_{kernel}<{{vertex}}>" for kernel in ("start", "sweep", "drop")),
-    "ecl_scc_finish<{vertex}, {index}>",
+    "ecl_scc_finish",
     "count_components<{index}>",
     indices="vertex index",
 )
@@ -25,10 +25,10 @@ DIVISION = Templates(
     "cuda/papers/forward_backward.cuh",
     "divide_start<{vertex}>",
     "divide_mark<{vertex}>",
-    "divide_trim<{vertex}, {index}>",
+    "divide_trim",
     "divide_seek<{vertex}>",
     "divide_sweep<{vertex}>",
-    "divide_split<{vertex}, {index}>",
+    "divide_split",
     "divide_move<{vertex}>",
     "count_components<{index}>",
     indices="vertex index",

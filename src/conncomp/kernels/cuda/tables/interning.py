@@ -14,7 +14,7 @@ from conncomp.kernels.cuda.structs import POINTER, Struct
 from conncomp.kernels.cuda.workspace import Workspace
 
 KERNELS = Templates(
-    "cuda/tables/interning.cuh", "take_slots<>", "list_firsts<>", "number_ids<>", "fill_table<>"
+    "cuda/tables/interning.cuh", "take_slots", "list_firsts", "number_ids", "fill_table"
 )
 KEYS, WORDS, NUMBERS = np.dtype(np.uint64), np.dtype(np.uint32), np.dtype(np.int32)
 
