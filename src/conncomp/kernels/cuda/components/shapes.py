@@ -65,11 +65,6 @@ def words_of(ndim: int) -> int:
     return 3 * ndim + ndim * (ndim + 1) + 1
 
 
-def turns_of(ndim: int) -> int:
-    """Return how many turns ``measure_runs`` takes."""
-    return ndim * (ndim + 1) // 2
-
-
 def measure_shapes(
     gpu: Gpu, runs: ComponentRuns, shape: Shape, moments: bool, batch: Shape = (), image: Any = None
 ) -> tuple[Shapes, Any]:
@@ -85,7 +80,7 @@ def measure_shapes(
         return columns, None
     begin, measure, write = gpu.load(*module_of(shape))
     lengths, items = lengths_on(gpu, *shape), lengths_on(gpu, *batch)
-    turns = 1 if are_few(shape) else turns_of(ndim)
+    turns = 1 if are_few(shape) else ndim * (ndim + 1) // 2  # of ``measure_runs``
     beside: tuple[Any, ...] = ()
     further = 0
     if image is not None:

@@ -112,7 +112,7 @@ def forest_arcs(
     task.find(arcs)
     found = as_many(arcs, first_entry(task.total))
     if weights is None and task.is_symmetric and graph not in known:
-        known[graph] = task.has_sorted_rows()
+        known[graph] = first_entry(task.memory["disorder"]) == 0
     return found
 
 
@@ -277,10 +277,6 @@ class ForestTask:
             self._launch("link_short_rows", grid, self.graph, keys, *ways)
         arcs = self.graph, self.arcs, keys, int(self.is_symmetric)
         self._launch("link_edges", self.by_span, *arcs, *ways)
-
-    def has_sorted_rows(self) -> bool:
-        """Whether each row of a symmetric graph has been found to be sorted."""
-        return bool(first_entry(self.memory["disorder"]) == 0)
 
 
 def _keys_of(gpu: Gpu, weights: WeightBits | None, arcs: int) -> _Keys:

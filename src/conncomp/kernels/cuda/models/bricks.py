@@ -227,20 +227,16 @@ def _links_and_kinds(join: str) -> tuple[str, str]:
 
 def modules_of(of: Kernels) -> Iterator[Module]:
     """Yield every module that `BrickClusters` can load for its kernels."""
-    given: tuple[str, ...] | None = None
-    module_before: tuple[str, ...] = ()
     links = ("<1>",) if of.words is not None else ("<1>", "<3>")
     starts = tuple(f"join_links<conncomp::GivenLinks{each}" for each in links)
+    modules = [names for _, names in tiled_bricks.specialisations()]
     # A module that labels tiles comes ahead of the one that joins them, one that writes after it.
-    for _, names in tiled_bricks.specialisations():
-        if names[0].startswith(starts):
-            given = *module_before, *names
-        elif given is not None:
-            yield from ((of.file, of_task) for of_task in _names(given, names, of).values())
+    for label, join, write in zip(modules, modules[1:], modules[2:], strict=False):
+        if join[0].startswith(starts):
+            given = *label, *join
+            yield from ((of.file, of_task) for of_task in _names(given, write, of).values())
             if of.words is not None:
                 yield WINDINGS_FILE, _names_of_windings(given)
-            given = None
-        module_before = names
 
 
 def specialisations() -> Iterator[Module]:

@@ -84,11 +84,6 @@ def _plan(gpu: Gpu, lattice: Lattice, replicas: int) -> _Plan:
     return _cut(lattice.shape, min(few, many, at_once))
 
 
-def _is_batch(gpu: Gpu, replicas: int) -> bool:
-    """Whether there are more replicas than blocks that run at the same time, one for each."""
-    return replicas > gpu.blocks_together(THREADS, BLOCKS_OF_MULTIPROCESSOR)
-
-
 def takes(gpu: Gpu, lattice: Lattice, replicas: int) -> bool:
     """Whether a lattice is so small that blocks that run at once have room for it."""
     plan, room = _plan(gpu, lattice, replicas), max(LEAST_SHARED, gpu.shared_memory - SHARED_BESIDE)
@@ -105,7 +100,8 @@ class SpinSweeps(Sweeps):
         box = np.array((extent, plan.segments, plan.words), _BOXES)[()]
         super().__init__(replicas, box, plan.parts)
         self._workspace = Workspace()
-        self._by_warp = by_warp = not _is_batch(gpu, replicas.count)
+        at_once = gpu.blocks_together(THREADS, BLOCKS_OF_MULTIPROCESSOR)
+        self._by_warp = by_warp = replicas.count <= at_once
         self._in_cluster = gpu.has_clusters and plan.parts in CLUSTERS
         self._kernel = self._load()
         self._threads = min(

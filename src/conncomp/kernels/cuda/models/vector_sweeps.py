@@ -106,7 +106,7 @@ class VectorSweeps:
             total[...] = 0
         updates = UPDATES.of(
             gpu,
-            **of_updates(numbers, records, before),
+            **of_updates(numbers, records, every, before),
             chunk=self._chunk,
             negative=self._negative,
             one=one,
