@@ -3,8 +3,18 @@
 import importlib
 import pkgutil
 from collections import defaultdict
+from itertools import chain
 
 import conncomp.kernels
+from conncomp.kernels.cuda.launcher import Templates
+
+
+def modules_of(driver):
+    """Return the modules that a driver can load: its `specialisations`, or all of its templates."""
+    if hasattr(driver, "specialisations"):
+        return driver.specialisations()
+    kinds = (kind for kind in vars(driver).values() if isinstance(kind, Templates))
+    return chain.from_iterable(kind.modules() for kind in kinds)
 
 
 def names_by_file():
@@ -12,9 +22,8 @@ def names_by_file():
     found = defaultdict(dict)  # a dict keeps the order
     for module in pkgutil.walk_packages(conncomp.kernels.__path__, "conncomp.kernels."):
         driver = importlib.import_module(module.name)
-        if hasattr(driver, "specialisations"):
-            for file, names in driver.specialisations():
-                found[file] |= dict.fromkeys(names)
+        for file, names in modules_of(driver):
+            found[file] |= dict.fromkeys(names)
     return {file: tuple(names) for file, names in found.items()}
 
 

@@ -11,44 +11,17 @@ from collections.abc import Callable, Hashable
 from functools import cache, lru_cache
 from math import prod
 from threading import get_ident
-from typing import Any, Literal, Protocol
-
-import numpy as np
+from typing import Any, Literal
 
 from conncomp._arrays import in_library, library_of
-from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, TELLING, Gpu, kept_launches
+from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, TELLING, DType, Gpu, kept_launches
 from conncomp.kernels.cuda.workspace import OwnWorkspaces, Workspace, stream_key
-
-
-class CudaLibrary(Protocol):
-    """A library whose arrays lie on a GPU.
-
-    Attributes
-    ----------
-    name : str
-    asks_ahead : bool
-        Whether an array that one call has asked for may be what a later one returns.
-    """
-
-    name: str
-    asks_ahead: bool
-
-    def layout(self, array: Any, device: int) -> Hashable:
-        """Return shape, strides, dtype and device; None unless it lies on that device."""
-
-    def address(self, array: Any) -> int:
-        """Return where the first element lies."""
-
-    def stream(self, gpu: Gpu) -> int:
-        """Return the current stream on the current device."""
-
-    def empty(self, gpu: Gpu, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
-        """Return a new C-contiguous array on the current device."""
 
 
 class CuPyArrays:
     """Arrays of CuPy."""
 
+    # The latter is whether an array that one call has asked for may be what a later one returns.
     name, asks_ahead = "cupy", True
 
     def layout(self, array: Any, device: int) -> Hashable:
@@ -62,11 +35,11 @@ class CuPyArrays:
         return int(array.data.ptr)
 
     def stream(self, gpu: Gpu) -> int:
-        """Return the current stream."""
+        """Return the current stream on the current device."""
         return gpu.current_stream()
 
-    def empty(self, gpu: Gpu, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
-        """Return a new array."""
+    def empty(self, gpu: Gpu, shape: tuple[int, ...], dtype: DType) -> Any:
+        """Return a new C-contiguous array on the current device."""
         return gpu.xp.ndarray(shape, dtype)  # as `empty`, in less time
 
 
@@ -99,7 +72,7 @@ class TorchArrays:
             return int(self._handle(gpu.device))
         return int(self._torch.cuda.current_stream(gpu.device).cuda_stream)
 
-    def empty(self, gpu: Gpu, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
+    def empty(self, gpu: Gpu, shape: tuple[int, ...], dtype: DType) -> Any:
         """Return a new tensor."""
         kind = self._dtypes[dtype], self._devices[gpu.device]
         # By strides that are known, it takes two thirds of the time.
@@ -111,6 +84,8 @@ def _strides(shape: tuple[int, ...]) -> tuple[int, ...]:
     """Return how far elements of a C-contiguous array lie apart, in elements."""
     return tuple(prod(shape[axis + 1 :]) for axis in range(len(shape)))
 
+
+CudaLibrary = CuPyArrays | TorchArrays  # of arrays that lie on a GPU
 
 # By class of arrays. It is None where a library's arrays are asked by `_arrays` only.
 _LIBRARIES: dict[type, CudaLibrary | None] = {}
@@ -145,21 +120,17 @@ MOST_SPARE = 1 << 22
 
 
 def kept_with(
-    gpu: Gpu,
-    library: CudaLibrary,
-    workspace: Workspace | None,
-    workspaces: OwnWorkspaces,
-    *kind: Any,
+    gpu: Gpu, library: CudaLibrary, workspace: Workspace | None, own: OwnWorkspaces, *kind: Any
 ) -> tuple[Workspace | None, Hashable] | None:
     """Return the memory that launches of a kind are recorded with, and their key there.
 
-    The memory is the caller's, or that of calls without any, by device, once there is some. None
+    The memory is the caller's, or the `own` one of calls without any, once there is some. None
     if launches are not recorded.
     """
     stream = library.stream(gpu)
     if not gpu.keeps_launches_of(stream):
         return None
-    memory = workspaces.held(stream).get(gpu.device) if workspace is None else workspace
+    memory = own.held(stream).get(gpu.device) if workspace is None else workspace
     if memory is not None and memory.caller == get_ident():
         return None  # amid another call, by a signal's handler
     return memory, (stream_key(stream), *kind)
@@ -219,19 +190,16 @@ class RecordedFill:
         with workspace.turn:
             workspace.caller = get_ident()
             try:
-                labels = self._spare_or_new(workspace) if out is None else out
+                # Taken in one step, as a signal's handler may label between two.
+                labels = workspace.spare.pop(self, None) if out is None else out
+                if labels is None:
+                    labels = self._new_labels()
                 self._again.run(self._stream, (*others, self._library.address(labels)))
                 if out is None and self._asks_ahead:
                     workspace.spare = self._spare()
                 return labels, self._numbers()
             finally:
                 workspace.caller = None
-
-    def _spare_or_new(self, workspace: Workspace) -> Any:
-        """Return labels that nobody has."""
-        # Taken in one step, as a signal's handler may label between two.
-        labels = workspace.spare.pop(self, None)
-        return self._new_labels() if labels is None else labels
 
     def _spare(self) -> dict[Any, Any]:
         """Return labels for the next call, by whose they are; nothing where there is no memory."""
@@ -244,18 +212,17 @@ class RecordedFill:
         """Return the numbers of components, as `counted` says."""
         if self._is_told:
             return self._again.answer(self._stream)
-        return self._copied() if self._is_copied else self._left_numbers()
-
-    def _left_numbers(self) -> Any:
-        """Return an array of its own of the memory that the numbers stay in; None for others."""
-        return None if self._left is None else self._left[...]
-
-    def _copied(self) -> Any:
-        """Return a copy of the numbers, which the GPU makes after the launches."""
+        if not self._is_copied:
+            return self._left_numbers()
+        # A copy, which the GPU makes after the launches.
         copy = self._library.empty(self._gpu, self.counts.shape, COUNT)
         address, count = self._library.address(copy), self.counts.nbytes
         self._again.copy(self._stream, address, self._counts_address, count)
         return copy
+
+    def _left_numbers(self) -> Any:
+        """Return an array of its own of the memory that the numbers stay in; None for others."""
+        return None if self._left is None else self._left[...]
 
     def _new_labels(self) -> Any:
         return self._library.empty(self._gpu, self._shape, self._dtype)

@@ -27,12 +27,12 @@ def every_size(monkeypatch):
 def by_rows(monkeypatch):
     """Label every image by rows."""
 
-    def launch(kernel, grid, *arguments, shared=0, made=tiled_bricks.launch):
+    def launch(kernel, grid, *arguments, shared=0, made=row_tiles.launch):
         made(kernel, grid, *arguments, shared=shared)
         if kernel.name == "sample_rows":
             arguments[-2][:] = 1, 0, 0
 
-    monkeypatch.setattr(tiled_bricks, "launch", launch)
+    monkeypatch.setattr(row_tiles, "launch", launch)
 
 
 def check(image, connectivity, seed=0, background=0, expected=None):

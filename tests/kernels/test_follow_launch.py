@@ -20,7 +20,7 @@ from conncomp.kernels.cuda.launcher import SOURCES, compile_options, includes, s
 from conncomp.kernels.cuda.models import bricks
 from conncomp.kernels.cuda.models.replicas import SPINS
 from nvrtc_program import checked, nvrtc, program_of, ptx_of
-from specialisations import template_of
+from specialisations import modules_of, template_of
 
 MEMORY = re.compile(r"\b(ld|st|atom|red|ldu|cp)\.(?!param|local|shared)[\w.]+")
 WAIT = "griddepcontrol.wait"
@@ -37,7 +37,7 @@ def one_of_each_template():
         *bricks.modules_of(bricks.OF_SPINS),
     )
     of_numbers = (
-        module.specialisations()
+        modules_of(module)
         for module in (
             launcher,
             numbering,
@@ -88,7 +88,7 @@ OF_RUNS = intensities, moments, runs, shapes
 
 @pytest.mark.parametrize("driver", OF_RUNS, ids=lambda driver: driver.FILE)
 def test_kernels_of_runs_wait_at_once(driver):
-    for file, name in {(file, template_of(n)) for file, ns in driver.specialisations() for n in ns}:
+    for file, name in {(file, template_of(n)) for file, ns in modules_of(driver) for n in ns}:
         text = "".join((SOURCES / included).read_text() for included in includes(file))
         assert re.search(rf"__launch_bounds__\(\w+\)\s+{name}\([^{{]*{{\s+follow_launch\(\);", text)
 

@@ -26,6 +26,12 @@ def test_names_follow_from_choices_in_order():
     assert KERNELS.module(np.dtype("u2"), False, None, INT32) == ("file.cuh", names)
 
 
+def test_a_name_alone_takes_all_choices():
+    kernels = Templates("file.cuh", "f", "g<{index}>", flag=(False, True), indices="index")
+    assert kernels.module(True, INT64) == ("file.cuh", ("f<true, int64_t>", "g<int64_t>"))
+    assert Templates("file.cuh", "f").module() == ("file.cuh", ("f<>",))
+
+
 def test_a_module_that_is_asked_for_again_is_the_same_object():
     chosen = np.dtype("f4"), True, None, INT32
     assert KERNELS.module(*chosen) is KERNELS.module(*chosen)

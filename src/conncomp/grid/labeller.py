@@ -128,9 +128,7 @@ class Labeller:
         self._counts = recorded.counts, library.name
         return labels
 
-    def _label(
-        self, label_image: Any, out: Any, kind: Hashable, library: CudaLibrary | None
-    ) -> Any:
+    def _label(self, label_image: Any, out: Any, kind: Any, library: CudaLibrary | None) -> Any:
         """Do what a call does that checks all, and record the launches of a kind."""
         if not on_gpu(label_image):
             raise TypeError(

@@ -49,9 +49,7 @@ def record_fill(
 
 def bounds_of(array: Any) -> tuple[int, int]:
     """Return where an array's memory begins and ends, in bytes from its first element."""
-    reaches = [
-        stride * (extent - 1) for stride, extent in zip(array.strides, array.shape, strict=True)
-    ]
+    reaches = [stride * (n - 1) for stride, n in zip(array.strides, array.shape, strict=True)]
     return sum(min(r, 0) for r in reaches), sum(max(r, 0) for r in reaches) + array.itemsize
 
 
@@ -108,19 +106,14 @@ def may_be_kept(array: Array, workspace: Workspace | None) -> bool:
 
 
 def first_call(
-    kind: Any,
-    label_image: Any,
-    array: Array,
-    question: Question,
-    out: Any,
-    workspace: Workspace | None,
+    kind: Any, given: Any, array: Array, question: Question, out: Any, workspace: Workspace | None
 ) -> Any:
     """Return what `label` does, and record the launches for later calls of the kind if allowed."""
     _, key = kind
     is_own = workspace is None
     if (is_own and key in _too_large) or not may_be_kept(array, workspace):
         return label_array(array, question, out, workspace)
-    library = cuda_library_of(label_image)
+    library = cuda_library_of(given)
     assert library is not None
     with array.stream():
         gpu = current_gpu()

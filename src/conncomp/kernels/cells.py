@@ -182,11 +182,7 @@ class CellLattice(_Geometry):
         return struct[()]
 
     def _of_bonds(
-        self,
-        number: Callable[[Kind, int], Any],
-        columns: int | None = None,
-        *,
-        everywhere: bool = False,
+        self, number: Callable[[Kind, int], Any], columns: int = 0, *, everywhere: bool = False
     ) -> NDArray[np.int32]:
         """Return numbers of each bond, given those of a kind, column by column."""
         found = []

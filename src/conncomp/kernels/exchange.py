@@ -68,10 +68,8 @@ class ExchangeLattice(_Geometry):
 
         Of those, the ones with the smallest surface, then with few along the first axes.
         """
-        choices = product(
-            *([n for n in range(1, WORD + 1) if self._cuts(k, n)] for k in self._axes)
-        )
-        fitting = (parts for parts in choices if prod(parts) <= WORD)
+        cuts = ([c for c in range(1, WORD + 1) if n % (PERIOD * c) == 0] for n in self.shape)
+        fitting = (parts for parts in product(*cuts) if prod(parts) <= WORD)
         return min(fitting, key=lambda parts: (-prod(parts), self._surface(parts), parts))
 
     @property
@@ -95,7 +93,7 @@ class ExchangeLattice(_Geometry):
         middle = (1,) * self.ndim
         structure = np.zeros((3,) * self.ndim, bool)
         structure[middle] = True
-        for axis in self._axes:
+        for axis in range(self.ndim):
             for place in (0, 2):
                 structure[(*middle[:axis], place, *middle[axis + 1 :])] = True
         if self.kind == "bcc":
@@ -118,13 +116,6 @@ class ExchangeLattice(_Geometry):
                 bits = places.take(along, axis).reshape(-1).tolist()
                 struct[name][axis] = sum(1 << bit for bit in bits)
         return struct[()]
-
-    @property
-    def _axes(self) -> range:
-        return range(self.ndim)
-
-    def _cuts(self, axis: int, count: int) -> bool:
-        return self.shape[axis] % (PERIOD * count) == 0
 
     def _surface(self, parts: tuple[int, ...]) -> float:
         return sum(count / n for n, count in zip(self.shape, parts, strict=True))

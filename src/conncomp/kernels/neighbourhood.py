@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+Shape = tuple[int, ...]
 Step = tuple[int, ...]  # -1, 0 or 1 along each axis
 
 
@@ -96,7 +97,8 @@ def steps_along(neighbourhood: Neighbourhood, axes: tuple[int, ...], ahead: int 
         kept = _within_connectivity(len(axes), connectivity)
         known: int | None = min(connectivity, len(axes)) or None
     else:
-        kept = _of_structure(structure, periodic, axes)
+        moves = (tuple(map(int, at)) for at in np.argwhere(_along(structure, periodic, axes)) - 1)
+        kept = {step for step in moves if step < (0,) * len(axes)}
         most_moves = max((sum(map(abs, step)) for step in kept), default=0)
         known = most_moves if kept and kept == _within_connectivity(len(axes), most_moves) else None
     none = (0,) * ahead
@@ -118,13 +120,6 @@ def _within_connectivity(ndim: int, connectivity: int) -> set[Step]:
                     step[axis] = move
                 steps.add(tuple(step))
     return steps
-
-
-def _of_structure(structure: bytes, periodic: tuple[bool, ...], axes: tuple[int, ...]) -> set[Step]:
-    """Return the backward steps of a structuring element along some axes."""
-    present = _along(structure, periodic, axes)
-    steps = {tuple(int(move) for move in at) for at in np.argwhere(present) - 1}
-    return {step for step in steps if step < (0,) * len(axes)}
 
 
 def _along(

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from conncomp.kernels.neighbourhood import Neighbourhood, Step, steps_along
+from conncomp.kernels.neighbourhood import Neighbourhood, Shape, Step, steps_along
 
 MOST_AXES, MOST_CLOSED = 10, 4
 MOST_LINKS = 1 << 29  # so that slots, of which there are up to four for each, have 32 bits
@@ -34,6 +34,8 @@ BOX = np.dtype(
 # The integers of a ``Hook``, of 32 bits, and of a ``WindingLattice``, of 64.
 HOOK, LATTICE = 1 + MOST_CLOSED, 1 + MOST_CLOSED**2
 
+Numbers = NDArray[np.int64]
+
 
 class Seams(NamedTuple):
     """The seam links of the items of an array.
@@ -52,7 +54,7 @@ class Seams(NamedTuple):
 
 @lru_cache(maxsize=256)
 def seams_of(
-    shape: tuple[int, ...],
+    shape: Shape,
     value_strides: tuple[int, ...],
     neighbourhood: Neighbourhood,
     items: int = 1,
@@ -96,7 +98,7 @@ def _choices(axes: list[int]) -> Iterator[tuple[int, ...]]:
 
 
 def _box(
-    shape: tuple[int, ...],
+    shape: Shape,
     strides: tuple[int, ...],
     value_strides: tuple[int, ...],
     closed: list[int],
@@ -133,9 +135,9 @@ class Windings(NamedTuple):
     MOST_CLOSED), or by all axes, (k, ndim, ndim), as of `of_all_axes`.
     """
 
-    counts: NDArray[np.int64]
-    rows: NDArray[np.int64]
-    bases: NDArray[np.int64]
+    counts: Numbers
+    rows: Numbers
+    bases: Numbers
 
     def of_all_axes(self, periodic: tuple[bool, ...]) -> Windings:
         """Return windings by all axes; rows of zeros come last in each basis."""
@@ -149,17 +151,17 @@ class Windings(NamedTuple):
         return self._replace(bases=bases)
 
 
-def no_windings(counts: NDArray[np.int64]) -> Windings:
+def no_windings(counts: Numbers) -> Windings:
     """Return the windings where no link leads over the end of an axis."""
     rows, bases = np.zeros(0, np.int64), np.zeros((0, MOST_CLOSED, MOST_CLOSED), np.int64)
     return Windings(counts, rows, bases)
 
 
 def number_windings(
-    first: NDArray[np.int64],
-    bases: NDArray[np.int64],
-    open_counts: NDArray[np.int64],
-    left_out_below: Callable[[NDArray[np.int64]], NDArray[np.int64]],
+    first: Numbers,
+    bases: Numbers,
+    open_counts: Numbers,
+    left_out_below: Callable[[Numbers], Numbers],
 ) -> Windings:
     """Return the windings of components, with their numbers among all.
 

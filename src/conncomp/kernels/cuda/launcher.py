@@ -30,6 +30,7 @@ SOURCES = Path(__file__).parent.parent
 
 WARP = 32
 THREADS = 256  # of a block, where nothing else was measured to be faster
+DType = np.dtype[Any]
 INDEX_TYPES = (np.dtype(np.int32), np.dtype(np.int64))
 COUNT = np.dtype(np.int64)
 PINNED_BYTES = 4096  # that are asked for at once, for answers
@@ -210,11 +211,14 @@ class Templates:
     ``Templates("cuda/graph/edges.cuh", "check_pointers<{pointer}>", indices="pointer")`` has a
     module for each dtype of `INDEX_TYPES`. Choices are dtypes, bools, numbers or text, or keys of a
     dict of what is filled in; `indices`, names between spaces, come last and are of `INDEX_TYPES`.
+    A name alone, as "check_pointers", takes all choices, in order.
     """
 
     def __init__(self, file: str, *names: str, indices: str = "", **choices: Iterable[Any]) -> None:
-        self.file, self._names = file, names
+        self.file = file
         self._choices = {**choices, **dict.fromkeys(indices.split(), INDEX_TYPES)}
+        all_choices = ", ".join(f"{{{choice}}}" for choice in self._choices)
+        self._names = [f"{name}<{all_choices}>" if name.isidentifier() else name for name in names]
         self._modules: dict[tuple[Any, ...], Module] = {}
 
     def module(self, *chosen: Any) -> Module:
@@ -329,8 +333,7 @@ def telling(file: str) -> Iterator[None]:
             terminal.flush()
 
 
-TELLING = Templates("cuda/core/launch.cuh", "tell_number<>")
-specialisations = TELLING.modules
+TELLING = Templates("cuda/core/launch.cuh", "tell_number")
 
 
 class Gpu:
@@ -467,9 +470,7 @@ class Gpu:
         """What a launch that the GPU does not grant raises, such as one of large clusters."""
         return (self.xp.cuda.driver.CUDADriverError,)
 
-    def repeat(
-        self, launches: list[Launch], variable: tuple[Any, ...], number: Any = None
-    ) -> Again:
+    def repeat(self, made: list[Launch], variable: tuple[Any, ...], number: Any = None) -> Again:
         """Return what makes launches again: ``again.run(stream, values)``.
 
         Kernels begin by ``follow_launch()`` of ``core/launch.cuh``. Values take the place of what
@@ -481,9 +482,9 @@ class Gpu:
         memory = []
         if number is not None:
             (tell,), answer = TELLING.load(self), self._new_answer()
-            launches = [*launches, Launch(tell, (1, 1), (number, answer), 0)]
+            made = [*made, Launch(tell, (1, 1), (number, answer), 0)]
             again.tell(self.address(answer))
-        for kernel, (blocks, threads), arguments, shared in launches:
+        for kernel, (blocks, threads), arguments, shared in made:
             places = []
             for position, argument in enumerate(arguments):
                 found = list(self._variable_places(argument, variable))
@@ -495,8 +496,8 @@ class Gpu:
             sizes = list(map(len, packed))
             size = blocks, threads, shared
             again.add(function, size, kernel.together, b"".join(packed), sizes, places)
-        made = again.run, again.answer, again.copy, again.read, again.read_all
-        return Again(*made, tuple(memory))
+        calls = again.run, again.answer, again.copy, again.read, again.read_all
+        return Again(*calls, tuple(memory))
 
     def _variable_places(
         self, argument: Any, variable: tuple[Any, ...]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, field
 from threading import RLock, local
 from types import MappingProxyType
 from typing import Any, NoReturn
@@ -208,20 +209,17 @@ class OwnWorkspaces:
         self._of_thread.__dict__.clear()
 
 
+@dataclass(slots=True, eq=False)
 class PlacedStruct:
     """A struct for launches, of pointers to parts of a workspace.
 
     ``placed[name]`` is the array of a part, be it one that the struct points to or one beside.
     """
 
-    __slots__ = ("_parts", "_places", "_views", "struct")
-
-    def __init__(
-        self, struct: np.void, parts: Mapping[str, Part], places: Mapping[str, Place]
-    ) -> None:
-        self.struct = struct
-        self._parts, self._places = parts, places
-        self._views: dict[str, Any] = {}
+    struct: np.void
+    _parts: Mapping[str, Part]
+    _places: Mapping[str, Place]
+    _views: dict[str, Any] = field(default_factory=dict)
 
     def __getitem__(self, name: str) -> Any:
         """Return the array of a part."""

@@ -9,17 +9,13 @@ from conncomp._core import native
 from conncomp.kernels.cuda.components.moments import LabelledComponents
 from conncomp.kernels.cuda.components.rows import extent_of, lengths_on
 from conncomp.kernels.cuda.components.tables import places_of
-from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, Templates, every, launch
+from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, Templates, launch
+from conncomp.kernels.neighbourhood import Shape
 
-KERNELS = Templates(
-    "cuda/components/configurations.cuh",
-    "count_configurations<{label}, {axes}>",
-    label=INDEX_TYPES,
-    axes=(2, 3),
-)
-BORDERS = Templates("cuda/components/configurations.cuh", "count_borders<{label}>", indices="label")
-FACES = Templates("cuda/components/configurations.cuh", "count_faces<{label}>", indices="label")
-specialisations = every(KERNELS, BORDERS, FACES)
+FILE = "cuda/components/configurations.cuh"
+KERNELS = Templates(FILE, "count_configurations", label=INDEX_TYPES, axes=(2, 3))
+BORDERS = Templates(FILE, "count_borders", indices="label")
+FACES = Templates(FILE, "count_faces", indices="label")
 BORDER_KINDS = 3
 
 
@@ -56,13 +52,7 @@ def count_borders(gpu: Gpu, given: LabelledComponents) -> Any:
 
 
 def count_faces(
-    gpu: Gpu,
-    labels: Any,
-    background: int,
-    rows: int,
-    shape: tuple[int, ...],
-    components: Any,
-    faces: Any,
+    gpu: Gpu, labels: Any, background: int, rows: int, shape: Shape, components: Any, faces: Any
 ) -> None:
     """Count the faces that components show to what is not of them, in items of a shape.
 

@@ -24,10 +24,7 @@ from conncomp.kernels.cuda.launcher import (
 )
 from conncomp.kernels.cuda.structs import POINTER, Struct
 
-KERNELS = Templates(
-    "cuda/components/contacts.cuh", "count_contacts<{label}, {place}>", indices="label place"
-)
-specialisations = KERNELS.modules
+KERNELS = Templates("cuda/components/contacts.cuh", "count_contacts", indices="label place")
 SPAN = 2048  # elements of a block
 # The first table has a slot for so many elements; each one after it is so much larger.
 ELEMENTS_PER_SLOT, GROWTH_BITS, FEWEST_BITS = 4, 2, 12

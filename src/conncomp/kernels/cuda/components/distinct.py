@@ -7,17 +7,12 @@ from typing import Any
 import numpy as np
 
 from conncomp.kernels.cuda.components.rows import FACTOR, HASH
-from conncomp.kernels.cuda.launcher import COUNT, Gpu, Templates, every, first_entry, launch
+from conncomp.kernels.cuda.launcher import COUNT, Gpu, Templates, first_entry, launch
 from conncomp.kernels.cuda.structs import POINTER, Struct
 
-COLLECT = Templates("cuda/components/distinct.cuh", "collect_labels<{label}>", indices="label")
-TRANSLATE = Templates(
-    "cuda/components/distinct.cuh",
-    "list_numbers<{label}, {number}>",
-    "translate_labels<{label}, {number}>",
-    indices="label number",
-)
-specialisations = every(COLLECT, TRANSLATE)
+FILE = "cuda/components/distinct.cuh"
+COLLECT = Templates(FILE, "collect_labels", indices="label")
+TRANSLATE = Templates(FILE, "list_numbers", "translate_labels", indices="label number")
 # Labels are few if each occurs so often on average. A table has two slots for each of as many.
 ELEMENTS_PER_LABEL, FEWEST_BITS = 8, 12
 

@@ -10,36 +10,21 @@ import numpy as np
 
 from conncomp.kernels.cuda.components.rows import extent_of, lengths_on
 from conncomp.kernels.cuda.components.runs import FEW_AXES, ComponentRuns
-from conncomp.kernels.cuda.launcher import COUNT, Gpu, Templates, every, launch
+from conncomp.kernels.cuda.launcher import COUNT, DType, Gpu, Templates, launch
 from conncomp.kernels.cuda.structs import POINTER, Struct
+from conncomp.kernels.neighbourhood import Shape
 
 FILE = "cuda/components/intensities.cuh"
 SUM_BITS = 63  # of what sums are given as, without the sign
 
 VALUE_TYPES = tuple(map(np.dtype, ("u1", "u2", "i2", "i4", "i8", "u8", "f4", "f8")))
 SMALL_TYPES = tuple(kind for kind in VALUE_TYPES if kind.kind != "f" and kind.itemsize <= 2)
-KERNELS = Templates(
-    FILE,
-    *(f"{kernel}<{{value}}>" for kernel in ("find_extremes", "add_values", "write_intensities")),
-    value=VALUE_TYPES,
-)
+KERNELS = Templates(FILE, "find_extremes", "add_values", "write_intensities", value=VALUE_TYPES)
 OF_SMALL = Templates(
-    FILE,
-    "add_small_values<{value}, {axes}>",
-    "write_small_intensities<{value}, {axes}>",
-    value=SMALL_TYPES,
-    axes=FEW_AXES,
+    FILE, "add_small_values", "write_small_intensities", value=SMALL_TYPES, axes=FEW_AXES
 )
-WITH_SHAPES = Templates(
-    FILE, "measure_runs_and_values<{value}, {axes}>", value=SMALL_TYPES, axes=FEW_AXES
-)
-QUANTILES = Templates(
-    FILE,
-    "list_keys<{value}>",
-    "write_quantiles<{value}>",
-    value=VALUE_TYPES,
-)
-specialisations = every(KERNELS, OF_SMALL, WITH_SHAPES, QUANTILES)
+WITH_SHAPES = Templates(FILE, "measure_runs_and_values", value=SMALL_TYPES, axes=FEW_AXES)
+QUANTILES = Templates(FILE, "list_keys", "write_quantiles", value=VALUE_TYPES)
 KEY = np.dtype(np.uint64)
 
 RANGES = Struct("ValueRanges<float>", extremes=POINTER, bits=COUNT)
@@ -49,7 +34,7 @@ COLUMNS = Struct("IntensityColumns<float>", "sums means minima maxima centroids"
 def measure_intensities(
     gpu: Gpu,
     runs: ComponentRuns,
-    shape: tuple[int, ...],
+    shape: Shape,
     values: Any,
     bits: int,
     sizes: Any,
@@ -89,7 +74,7 @@ def measure_intensities(
     return not int(lost[0]), None
 
 
-def are_small(value: np.dtype[Any], shape: tuple[int, ...]) -> bool:
+def are_small(value: DType, shape: Shape) -> bool:
     """Whether a kernel measures values of items of a shape in one pass."""
     bits = 8 * value.itemsize
     room = prod(shape) * max(max(shape), 1 << bits)
@@ -102,7 +87,7 @@ def words_of_small(axes: int) -> int:
 
 
 def _measure_small(
-    gpu: Gpu, runs: ComponentRuns, shape: tuple[int, ...], known: tuple[Any, Any], *columns: Any
+    gpu: Gpu, runs: ComponentRuns, shape: Shape, known: tuple[Any, Any], *columns: Any
 ) -> Any:
     """As `measure_intensities`, of small values, with the table if there is one."""
     ndim, (values, filled) = len(shape), known

@@ -41,14 +41,8 @@ from conncomp.kernels.cuda.workspace import Workspace, stream_key
 
 FILE = "cuda/components/measures.cuh"
 KERNELS = Templates(
-    FILE,
-    "find_range<{label}>",
-    "clear_rows<>",
-    "copy_and_count<{label}>",
-    "count_allowed_runs<{label}>",
-    indices="label",
+    FILE, "find_range", "clear_rows<>", "copy_and_count", "count_allowed_runs", indices="label"
 )
-specialisations = KERNELS.modules
 ROW = np.dtype(np.int32)
 
 # So many labels are measured by kept launches, as the memory that these use is kept too: 26 MB for
@@ -65,16 +59,13 @@ COUNTING = "count"  # what the launches that count runs are for
 
 MEMORY = Struct("MeasureMemory", "bounds copy", capacity=COUNT, blocks=COUNT)
 
+Allowed = Callable[[tuple[int, ...], tuple[int, ...]], tuple[int, int]]
 _kept: dict[Hashable, RepeatedRuns] = {}
 turn = RLock()  # the memory of a kind is one call's at a time
 
 
 def start_runs(
-    gpu: Gpu,
-    labels: Any,
-    batch_axes: Any,
-    allowed: Callable[[tuple[int, ...], tuple[int, ...]], tuple[int, int]],
-    sums: Sums | None = None,
+    gpu: Gpu, labels: Any, batch_axes: Any, allowed: Allowed, sums: Sums | None = None
 ) -> RepeatedRuns | None:
     """Start to find the runs of labels, by whoever has the `turn` until all is launched.
 
@@ -97,11 +88,7 @@ def start_runs(
 
 
 def measure_batch(
-    gpu: Gpu,
-    labels: Any,
-    batch_axes: Any,
-    allowed: Callable[[tuple[int, ...], tuple[int, ...]], tuple[int, int]],
-    moments: bool,
+    gpu: Gpu, labels: Any, batch_axes: Any, allowed: Allowed, moments: bool
 ) -> Shapes | None:
     """Return what `measure_shapes` does, by launches that are kept, with the least of Python.
 
@@ -113,12 +100,7 @@ def measure_batch(
     return None if repeated is None else repeated.measure_batch(labels, moments)
 
 
-def _kind_of(
-    gpu: Gpu,
-    labels: Any,
-    batch_axes: Any,
-    allowed: Callable[[tuple[int, ...], tuple[int, ...]], tuple[int, int]],
-) -> tuple[Any, ...] | None:
+def _kind_of(gpu: Gpu, labels: Any, batch_axes: Any, allowed: Allowed) -> tuple[Any, ...] | None:
     """Return what tells the kind of a call; None of those that are not kept."""
     stream = gpu.current_stream()
     if (

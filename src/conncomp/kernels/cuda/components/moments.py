@@ -8,27 +8,19 @@ from conncomp.kernels.cuda.components.intensities import VALUE_TYPES
 from conncomp.kernels.cuda.components.rows import extent_of, label_rows, lengths_on
 from conncomp.kernels.cuda.components.runs import FEW_AXES, ComponentRuns
 from conncomp.kernels.cuda.components.tables import places_of
-from conncomp.kernels.cuda.launcher import COUNT, Gpu, Templates, every, launch
+from conncomp.kernels.cuda.launcher import COUNT, Gpu, Templates, launch
 from conncomp.kernels.cuda.structs import POINTER, Struct
 
 FILE = "cuda/components/moments.cuh"
 POWERS, MOST_AXES = 4, 4
-ADD = Templates(FILE, "add_small_moments<>", "add_moments<>")
+ADD = Templates(FILE, "add_small_moments", "add_moments")
 OF_VALUES = Templates(
-    FILE,
-    "add_weighted_moments<{value}, {rows}>",
-    "add_squares<{value}>",
-    value=VALUE_TYPES,
-    rows=(1, POWERS),
+    FILE, "add_weighted_moments", "add_squares<{value}>", value=VALUE_TYPES, rows=(1, POWERS)
 )
 OF_AXES = Templates(
-    FILE,
-    "centre_moments_of_rows<{axes}>",
-    "normalize_moments<{axes}>",
-    axes=range(1, MOST_AXES + 1),
+    FILE, "centre_moments_of_rows", "normalize_moments", axes=range(1, MOST_AXES + 1)
 )
-VARIANCES = Templates(FILE, "write_variances<{axes}>", axes=FEW_AXES)
-specialisations = every(ADD, OF_VALUES, OF_AXES, VARIANCES)
+VARIANCES = Templates(FILE, "write_variances", axes=FEW_AXES)
 BOXES = Struct("Boxes", entries=POINTER, ndim=COUNT)
 
 

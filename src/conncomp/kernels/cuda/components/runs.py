@@ -9,21 +9,13 @@ from typing import Any
 import numpy as np
 
 from conncomp.kernels.cuda.components.rows import label_rows
-from conncomp.kernels.cuda.launcher import (
-    COUNT,
-    THREADS,
-    Gpu,
-    Templates,
-    every,
-    launch,
-)
+from conncomp.kernels.cuda.launcher import COUNT, THREADS, Gpu, Templates, launch
 from conncomp.kernels.cuda.structs import Struct
 from conncomp.kernels.cuda.workspace import Recordings
 
 FILE = "cuda/components/runs.cuh"
-ROWS = Templates(FILE, "begin_runs<>", "count_present<>", "list_present<>")
-OF_LABELS = Templates(FILE, "count_runs<{label}>", "list_runs<{label}>", indices="label")
-specialisations = every(ROWS, OF_LABELS)
+ROWS = Templates(FILE, "begin_runs", "count_present", "list_present")
+OF_LABELS = Templates(FILE, "count_runs", "list_runs", indices="label")
 WORDS, LISTED_WORDS, RUNS_OF_THREAD = 4, 16, 8
 MOST_BLOCKS = 256  # of kernels that go through rows
 ENTRY = np.dtype(np.uint64)

@@ -11,8 +11,9 @@ import numpy as np
 from conncomp.kernels.cuda.components.intensities import WITH_SHAPES, words_of_small
 from conncomp.kernels.cuda.components.rows import extent_of, lengths_on
 from conncomp.kernels.cuda.components.runs import FEW_AXES, ComponentRuns
-from conncomp.kernels.cuda.launcher import COUNT, Gpu, Module, Templates, launch
+from conncomp.kernels.cuda.launcher import COUNT, DType, Gpu, Module, Templates, launch
 from conncomp.kernels.cuda.structs import Struct
+from conncomp.kernels.neighbourhood import Shape
 
 FILE = "cuda/components/shapes.cuh"
 REAL = np.dtype(np.float64)
@@ -26,7 +27,6 @@ KERNELS = Templates(
         **{axes: f"measure_runs_at_once<{axes}>" for axes in FEW_AXES},
     },
 )
-specialisations = KERNELS.modules
 
 COLUMNS = Struct("ShapeColumns", "labels sizes boxes batch centroids moments")
 
@@ -65,18 +65,8 @@ def words_of(ndim: int) -> int:
     return 3 * ndim + ndim * (ndim + 1) + 1
 
 
-def turns_of(ndim: int) -> int:
-    """Return how many turns ``measure_runs`` takes."""
-    return ndim * (ndim + 1) // 2
-
-
 def measure_shapes(
-    gpu: Gpu,
-    runs: ComponentRuns,
-    shape: tuple[int, ...],
-    moments: bool,
-    batch: tuple[int, ...] = (),
-    image: Any = None,
+    gpu: Gpu, runs: ComponentRuns, shape: Shape, moments: bool, batch: Shape = (), image: Any = None
 ) -> tuple[Shapes, Any]:
     """Measure components; return their `Shapes`, and the table that columns are made of.
 
@@ -90,7 +80,7 @@ def measure_shapes(
         return columns, None
     begin, measure, write = gpu.load(*module_of(shape))
     lengths, items = lengths_on(gpu, *shape), lengths_on(gpu, *batch)
-    turns = 1 if are_few(shape) else turns_of(ndim)
+    turns = 1 if are_few(shape) else ndim * (ndim + 1) // 2  # of ``measure_runs``
     beside: tuple[Any, ...] = ()
     further = 0
     if image is not None:
@@ -111,16 +101,16 @@ def measure_shapes(
     return columns, table
 
 
-def purpose_of(moments: bool, image: np.dtype[Any] | None = None) -> Hashable:
+def purpose_of(moments: bool, image: DType | None = None) -> Hashable:
     """Return the purpose of launches of `measure_shapes`, for an image of a dtype or none."""
     return "shapes", moments, image
 
 
-def are_few(shape: tuple[int, ...]) -> bool:
+def are_few(shape: Shape) -> bool:
     """Whether a kernel measures all axes of an item at once."""
     return len(shape) in FEW_AXES and prod(shape) * max(shape) ** 2 < 2**63
 
 
-def module_of(shape: tuple[int, ...]) -> Module:
+def module_of(shape: Shape) -> Module:
     """Return the kernels for items of a shape."""
     return KERNELS.module(len(shape) if are_few(shape) else None)

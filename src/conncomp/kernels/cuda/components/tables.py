@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from conncomp.kernels.cuda.launcher import COUNT, Gpu, Templates, every, launch
+from conncomp.kernels.cuda.launcher import COUNT, DType, Gpu, Templates, launch
 
 FILE = "cuda/components/tables.cuh"
-KERNELS = Templates(FILE, "count_labels<{label}>", "replace_labels<{label}>", indices="label")
-COMBINE = Templates(FILE, "combine_labels<{label}, {combined}>", indices="label combined")
+KERNELS = Templates(FILE, "count_labels", "replace_labels", indices="label")
+COMBINE = Templates(FILE, "combine_labels", indices="label combined")
 MEMBERS = Templates(
     FILE,
     "pack_labels<{label}>",
@@ -19,7 +17,6 @@ MEMBERS = Templates(
     "end_labels<>",
     indices="label index",
 )
-specialisations = every(KERNELS, COMBINE, MEMBERS)
 # Whole arrays would take 16 bytes an element to sort; a part and what it takes fit into the caches.
 PART = 1 << 22
 ROWS = 4
@@ -75,13 +72,7 @@ def replace_labels(gpu: Gpu, labels: Any, background: int, table: Any) -> Any:
 
 
 def list_members(
-    gpu: Gpu,
-    labels: Any,
-    background: int,
-    sizes: Any,
-    length: int,
-    index: np.dtype[Any],
-    part: int = PART,
+    gpu: Gpu, labels: Any, background: int, sizes: Any, length: int, index: DType, part: int = PART
 ) -> tuple[Any, Any]:
     """Return where the elements of each label begin, and the elements, ascending for each label.
 

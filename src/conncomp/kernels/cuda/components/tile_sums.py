@@ -36,7 +36,7 @@ ROW_WORDS = {2: (16, 20), 3: (24, 28)}
 REAL = np.dtype(np.float32)
 KERNELS = Templates(
     FILE,
-    "measure_tiles<{label}, {value}, {axes}>",
+    "measure_tiles",
     "count_rows<>",
     "list_rows<>",
     "write_tile_columns<{value}, {axes}>",
@@ -44,7 +44,6 @@ KERNELS = Templates(
     value={None: "conncomp::NoValue", **{kind: ctype(kind) for kind in (*SMALL_TYPES, REAL)}},
     axes=FEW_AXES,
 )
-specialisations = KERNELS.modules
 COLUMN_THREADS = 128
 # Real numbers are whole ones of so many bits, times a power of two that is that much larger than
 # the largest needs: so the next images may have larger ones.
@@ -77,26 +76,20 @@ def are_added_in_tiles(shape: tuple[int, ...], rows: int, image: Any) -> bool:
 class TileSums:
     """The launches that add up labels of one kind, and of an image, made again.
 
-    Labels are `described` by the label that is no component, or -1, and the smallest that is
-    allowed; they have to be below `rows`, for which there is room, and more. ``RunTable``, `runs`,
-    is for what occurs. An image of real numbers is one of those to be added up. Of what was added
+    `allowed` is the label that is no component, or -1, and the smallest that may occur. Labels have
+    to be below `rows`, for which there is room, and more. ``RunTable``, `runs`, is for what occurs.
+    An image of real numbers is one of those to be added up. Of what was added
     up `kept` is for `ComponentRuns`. The last call had as many components as `counted` says, and
     one more than its largest label; if the one before had as many, `is_steady`, the next one may be
     presumed to.
     """
 
     def __init__(
-        self,
-        gpu: Gpu,
-        labels: Any,
-        described: tuple[int, int],
-        runs: np.void,
-        rows: int,
-        image: Any,
+        self, gpu: Gpu, labels: Any, allowed: tuple[int, int], runs: np.void, rows: int, image: Any
     ) -> None:
         self._gpu, self._shape, self._runs = gpu, labels.shape, runs
         self._stream = gpu.current_stream()
-        self._background, self._lowest = described
+        self._background, self._lowest = allowed
         self.rows, is_real = 1 << rows.bit_length(), image is not None
         words = ROW_WORDS[labels.ndim][is_real]
         end = self.rows * words

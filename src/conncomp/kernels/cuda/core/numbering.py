@@ -19,15 +19,15 @@ LABELS_AT_ONCE = 4
 MOST_WORDS_IN_BLOCK = 2048
 # What comes last is numbers of one item, of several, or their counts alone.
 _ONE, _SEVERAL, _COUNTS = (
-    Templates(FILE, "mark_roots<{index}>", "number_words<{index}>", last, indices="index")
+    Templates(FILE, "mark_roots", "number_words", last, indices="index")
     for last in (
         "number_labels<{index}, false>",
         "number_labels<{index}, true>",
         "count_roots<{index}>",
     )
 )
-_FEW = Templates(FILE, "mark_roots<{index}>", "number_few_labels<{index}>", indices="index")
-_WITHIN = Templates(FILE, "roots_within_items<{index}>", indices="index")
+_FEW = Templates(FILE, "mark_roots", "number_few_labels", indices="index")
+_WITHIN = Templates(FILE, "roots_within_items", indices="index")
 specialisations = every(_ONE, _SEVERAL, _COUNTS, _FEW, _WITHIN)
 # Chunks are whole rounds of a block's words, and no more than run at once: each adds up the counts
 # of those before it.

@@ -15,6 +15,7 @@ from conncomp.kernels.cuda.launcher import (
     COUNT,
     INDEX_TYPES,
     THREADS,
+    DType,
     Gpu,
     Module,
     Templates,
@@ -41,9 +42,7 @@ OUTSIDE_THREADS = 128
 # to be a link is listed.
 FAR, NOWHERE, MOST_STEPS = 1 << 18, 1 << 62, 128
 
-WEIGHTS = Templates(
-    FILE, "weigh_both_ways<{bits}, {pointer}, {vertex}>", bits=KEY_TYPES, indices="pointer vertex"
-)
+WEIGHTS = Templates(FILE, "weigh_both_ways", bits=KEY_TYPES, indices="pointer vertex")
 
 MEMORY = Struct(
     "ForestMemory<int32_t, uint32_t>",
@@ -78,7 +77,7 @@ class _Kind(NamedTuple):
     """What makes the keys of arcs in ``boruvka.cuh``, as C++ calls it, and their type."""
 
     name: str
-    dtype: np.dtype[Any]
+    dtype: DType
 
 
 NUMBERS, RANKS = (
@@ -113,7 +112,7 @@ def forest_arcs(
     task.find(arcs)
     found = as_many(arcs, first_entry(task.total))
     if weights is None and task.is_symmetric and graph not in known:
-        known[graph] = task.has_sorted_rows()
+        known[graph] = first_entry(task.memory["disorder"]) == 0
     return found
 
 
@@ -133,14 +132,9 @@ class ForestTask:
     """The steps of ``boruvka.cuh`` for one graph, and their memory, of a workspace."""
 
     def __init__(
-        self,
-        gpu: Gpu,
-        graph: Any,
-        weights: WeightBits | None,
-        workspace: Workspace,
-        is_sorted: bool = False,
+        self, gpu: Gpu, graph: Any, weights: WeightBits | None, workspace: Workspace, ordered: bool
     ) -> None:
-        self.gpu, self.count, self.is_sorted = gpu, graph.num_vertices, is_sorted
+        self.gpu, self.count, self.is_sorted = gpu, graph.num_vertices, ordered
         is_list = graph._arcs is not None
         self.ends = first, second = graph._arcs if is_list else graph._csr
         self.arcs = arcs = len(second)
@@ -284,10 +278,6 @@ class ForestTask:
         arcs = self.graph, self.arcs, keys, int(self.is_symmetric)
         self._launch("link_edges", self.by_span, *arcs, *ways)
 
-    def has_sorted_rows(self) -> bool:
-        """Whether each row of a symmetric graph has been found to be sorted."""
-        return bool(first_entry(self.memory["disorder"]) == 0)
-
 
 def _keys_of(gpu: Gpu, weights: WeightBits | None, arcs: int) -> _Keys:
     """Return the keys of the arcs; to rank them takes memory and a sort."""
@@ -315,19 +305,14 @@ def _order_of(xp: Any, weights: WeightBits) -> Any:
     return xp.argsort(ordered, kind="stable")
 
 
-def _are_linked(keys: _Kind, index: np.dtype[Any]) -> bool:
+def _are_linked(keys: _Kind, index: DType) -> bool:
     """Whether a link of a tree, a key and a number, has 64 bits."""
     return (keys, index) == (NUMBERS[KEY_TYPES[0]], INDEX_TYPES[0])
 
 
 @cache
 def _module(
-    is_list: bool,
-    first: np.dtype[Any],
-    second: np.dtype[Any],
-    index: np.dtype[Any],
-    keys: _Kind,
-    number: np.dtype[Any],
+    is_list: bool, first: DType, second: DType, index: DType, keys: _Kind, number: DType
 ) -> Module:
     tree = f"{ctype(index)}, {ctype(keys.dtype)}"
     ends = ctype(first) if is_list else f"{ctype(first)}, {ctype(second)}"
@@ -348,9 +333,7 @@ def _module(
 
 
 @cache
-def _module_of_rows(
-    pointer: np.dtype[Any], vertex: np.dtype[Any], index: np.dtype[Any], keys: _Kind
-) -> Module:
+def _module_of_rows(pointer: DType, vertex: DType, index: DType, keys: _Kind) -> Module:
     types = f"{ctype(pointer)}, {ctype(vertex)}"
     all_types = f"{keys.name}, {types}, {ctype(index)}"
     in_order = f"count_descents<{types}>", f"unite_in_order<{all_types}>"

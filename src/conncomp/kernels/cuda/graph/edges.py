@@ -12,6 +12,7 @@ from conncomp.kernels.cuda.launcher import (
     COUNT,
     INDEX_TYPES,
     THREADS,
+    DType,
     Gpu,
     Module,
     Templates,
@@ -20,26 +21,15 @@ from conncomp.kernels.cuda.launcher import (
     launch,
 )
 
-FROM_ROWS = Templates(
-    "cuda/graph/edges.cuh",
-    "list_edges<{symmetric}, {pointer}, {vertex}>",
-    symmetric=(False, True),
-    indices="pointer vertex",
-)
-ARCS = Templates(
-    "cuda/graph/edges.cuh", "list_sources<{pointer}, {vertex}>", indices="pointer vertex"
-)
-CHECK = Templates(
-    "cuda/graph/edges.cuh",
-    "check_pointers<{pointer}>",
-    "check_indices<{pointer}, {vertex}>",
-    indices="pointer vertex",
-)
+FILE = "cuda/graph/edges.cuh"
+FROM_ROWS = Templates(FILE, "list_edges", symmetric=(False, True), indices="pointer vertex")
+ARCS = Templates(FILE, "list_sources", indices="pointer vertex")
+CHECK = Templates(FILE, "check_pointers<{pointer}>", "check_indices", indices="pointer vertex")
 specialisations = every(FROM_ROWS, ARCS, CHECK)
 SPAN = 4096
 
 
-def memory_for_edges(graph: Any) -> tuple[tuple[int, np.dtype[Any]], ...]:
+def memory_for_edges(graph: Any) -> tuple[tuple[int, DType], ...]:
     """Return what `list_edges` wants to be taken from a workspace: three arrays."""
     if graph._arcs is None:
         room, vertex = len(graph._rows()[1]), graph._rows()[1].dtype
@@ -91,13 +81,13 @@ def rows_of_arcs(xp: Any, src: Any, dst: Any, num_vertices: int) -> tuple[Any, A
     return indptr.astype(INDEX_TYPES[len(src) > INT32_MAX], copy=False), dst[order]
 
 
-def vertex_dtype(graph: Any) -> np.dtype[Any]:
+def vertex_dtype(graph: Any) -> DType:
     """Return the type of the ends of a graph's arcs."""
     ends = graph._arcs if graph._csr is None else graph._csr
     return ends[1].dtype  # type: ignore[no-any-return]
 
 
-def memory_for_sources(graph: Any) -> tuple[int, np.dtype[Any]]:
+def memory_for_sources(graph: Any) -> tuple[int, DType]:
     """Return what `list_arcs` wants to be taken from a workspace."""
     return 0 if graph._csr is None else graph.num_arcs, vertex_dtype(graph)
 

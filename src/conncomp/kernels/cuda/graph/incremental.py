@@ -21,14 +21,13 @@ from conncomp.kernels.cuda.workspace import Workspace
 KERNELS = Templates(
     "cuda/graph/incremental.cuh",
     "check_vertices<{vertex}>",
-    "unite_batch<{vertex}, {index}>",
+    "unite_batch",
     *(f"shorten_united<{probes}, {{vertex}}, {{index}}>" for probes in ("true", "false")),
-    "compare_roots<{vertex}, {index}>",
-    "list_roots<{vertex}, {index}>",
+    "compare_roots",
+    "list_roots",
     *(f"copy_roots<{{index}}, {ctype(label)}>" for label in INDEX_TYPES),
     indices="vertex index",
 )
-specialisations = KERNELS.modules
 VERTICES_AT_ONCE = 4
 # Paths differ in length: blocks that are done make room for others, so many times at the most.
 ROUNDS = 32

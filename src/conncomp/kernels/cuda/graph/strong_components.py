@@ -15,12 +15,10 @@ from conncomp.kernels.cuda.structs import Struct
 from conncomp.kernels.cuda.workspace import PlacedStruct, Workspace
 
 FILE, FILE_OF_PIVOT = "cuda/graph/strong_components.cuh", "cuda/graph/pivot.cuh"
-KERNELS = Templates(FILE, "strong_components<{vertex}, {index}>", indices="vertex index")
-PIVOT = Templates(FILE_OF_PIVOT, "choose_pivot<{pointer}, {vertex}>", indices="pointer vertex")
-CHAINS = Templates(
-    "cuda/graph/chains.cuh", "contract_chains<{pointer}, {vertex}>", indices="pointer vertex"
-)
-CUTS = Templates(FILE, "cut_arcs<{vertex}>", indices="vertex")
+KERNELS = Templates(FILE, "strong_components", indices="vertex index")
+PIVOT = Templates(FILE_OF_PIVOT, "choose_pivot", indices="pointer vertex")
+CHAINS = Templates("cuda/graph/chains.cuh", "contract_chains", indices="pointer vertex")
+CUTS = Templates(FILE, "cut_arcs", indices="vertex")
 specialisations = every(KERNELS, PIVOT, CHAINS, CUTS)
 THREADS, MOST_BLOCKS_TOGETHER, SMALLEST_SHARE = 512, 3, 4096
 VERTICES_OF_WORD = 16

@@ -10,9 +10,9 @@ import numpy as np
 
 from conncomp.kernels.cuda.core.numbering import WORDS
 from conncomp.kernels.cuda.grid import run_tiles
-from conncomp.kernels.cuda.grid.image import Geometry
-from conncomp.kernels.cuda.launcher import Module
-from conncomp.kernels.cuda.workspace import Part
+from conncomp.kernels.cuda.grid.image import Geometry, Image
+from conncomp.kernels.cuda.launcher import DType, Gpu, Module, launch
+from conncomp.kernels.cuda.workspace import Part, PlacedStruct
 from conncomp.kernels.links import Links
 
 FILE = "cuda/grid/bundle_tiles.cuh"
@@ -32,20 +32,40 @@ WORDS_OF_CHOICE, BLOCKS, JOINING = 5, 3, 8
 class BundlePlan(NamedTuple):
     """What depends on the kind of a volume only.
 
-    Kernels, each with a grid, sample, label, join, write, and, for consecutive labels, settle; they
-    take `shape`, a ``RunShape``, and `parts` of a workspace, of which `choice` has whether they do.
+    Kernels sample, label, join, write, and, for consecutive labels, settle; they take `shape`, a
+    ``RunShape``, and `parts` of a workspace, of which `choice` has whether they do.
     """
 
     module: Module
     shape: Any
-    grids: tuple[tuple[int, int], ...]
+    tiles: int
     parts: dict[str, Part]
     choice: Part = (WORDS_OF_CHOICE, np.dtype(np.int32))
 
+    def label(
+        self, gpu: Gpu, image: Image, labels: Any, memory: PlacedStruct, by_chunk: Any, chunk: int
+    ) -> None:
+        """Find the components of a volume if its foreground has one value."""
+        sample, label, join, _, *settle = gpu.load(*self.module)
+        given, by_tile = (image.rule, image.values), (self.tiles, LABELLING)
+        described, components = (self.shape, memory["elsewhere"]), memory["components"]
+        kept, words = memory["kept"], ("roots_of_words", ENTRIES)
+        roots, entries = (memory[name] if settle else None for name in words)
+        launch(sample, (1, SAMPLING), *given, *described, components)
+        launch(label, by_tile, *given, labels, *described, kept, roots, entries)
+        launch(join, by_tile, labels, *described, kept)
+        for settle_roots in settle:
+            counts = chunk, memory["in_chunk"], components
+            launch(settle_roots, by_chunk, labels, *described, roots, entries, *counts)
 
-def plan_of(
-    geometry: Geometry, links: Links, index: np.dtype[Any], consecutive: bool
-) -> BundlePlan | None:
+    def write(self, gpu: Gpu, labels: Any, memory: PlacedStruct, roots: Any, numbers: Any) -> None:
+        """Write the labels of a volume if its foreground has one value."""
+        _, _, _, write, *_ = gpu.load(*self.module)
+        between = memory["elsewhere"], memory["kept"], roots, numbers
+        launch(write, (self.tiles, WRITING), labels, self.shape, *between, memory["components"])
+
+
+def plan_of(geometry: Geometry, links: Links, index: DType, consecutive: bool) -> BundlePlan | None:
     """Return how a volume is labelled by bundles, if it has one value; None if it is not."""
     if not run_tiles.takes_kind(geometry, links, index, AXES):
         return None
@@ -55,12 +75,7 @@ def plan_of(
     parts: dict[str, Part] = {"kept": (tiles, KEPT)}
     if consecutive:
         parts[ENTRIES] = words, WORDS
-    return BundlePlan(
-        _module(consecutive),
-        run_tiles.shape_of(geometry),
-        ((1, SAMPLING), (tiles, LABELLING), (tiles, LABELLING), (tiles, WRITING)),
-        parts,
-    )
+    return BundlePlan(_module(consecutive), run_tiles.shape_of(geometry), tiles, parts)
 
 
 def _module(consecutive: bool) -> Module:

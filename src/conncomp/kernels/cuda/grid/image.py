@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from conncomp.kernels.cuda.launcher import INDEX_TYPES, Gpu
+from conncomp.kernels.cuda.launcher import INDEX_TYPES, DType, Gpu
 from conncomp.kernels.links import Links
-from conncomp.kernels.neighbourhood import Neighbourhood, Steps, steps_along
+from conncomp.kernels.neighbourhood import Neighbourhood, Shape, Steps, steps_along
 
 # The numbers of dimensions that kernels are compiled for; others are filled up by axes of length 1.
 RANKS = (2, 3, 6)
@@ -54,7 +54,7 @@ class Geometry(NamedTuple):
     in ``Grid`` of ``cells.cuh``.
     """
 
-    shape: tuple[int, ...]
+    shape: Shape
     value_strides: tuple[int, ...]
     steps: Steps
     items: int
@@ -90,7 +90,7 @@ def grid_of(geometry: Geometry) -> Any:
 
 @lru_cache(maxsize=1024)
 def geometry_of(
-    shape: tuple[int, ...],
+    shape: Shape,
     strides: tuple[int, ...],
     itemsize: int,
     neighbourhood: Neighbourhood,
@@ -121,7 +121,7 @@ def geometry_of(
 
 
 @lru_cache(maxsize=1024)
-def steps_evenly(shape: tuple[int, ...], strides: tuple[int, ...]) -> bool:
+def steps_evenly(shape: Shape, strides: tuple[int, ...]) -> bool:
     """Whether elements lie at equal distances in memory, in C order."""
     axes = [k for k in range(len(shape)) if shape[k] != 1]
     return all(strides[outer] == strides[inner] * shape[inner] for outer, inner in pairwise(axes))
@@ -158,7 +158,7 @@ def _above(links: Links) -> _Rule:
 def _within(links: Links) -> _Rule:
     value = VALUE_CTYPES[links.value_type]
     kind, background = _background(links)
-    distance: np.dtype[Any]
+    distance: DType
     limits: tuple[float, ...]
     if links.value_type.startswith("f"):
         distance, limits = np.dtype([("limit", "f8")], align=True), (links.limit,)

@@ -19,9 +19,7 @@ from conncomp.kernels.links import Links
 # Of a block, by whether an item has more words than some; and the words that an item may have: runs
 # of more elements are not numbered by 16 bits.
 THREADS = 256, 1024
-KERNELS = Templates(
-    "cuda/grid/item_runs.cuh", "label_items<{threads}, {index}>", threads=THREADS, indices="index"
-)
+KERNELS = Templates("cuda/grid/item_runs.cuh", "label_items", threads=THREADS, indices="index")
 specialisations = KERNELS.modules
 FEW_WORDS, LEAST_WORDS, MOST_WORDS = 512, 32, 2048
 WORD_BYTES, RESERVED = 24, 2048
@@ -56,18 +54,16 @@ def takes(geometry: Geometry, links: Links, shared_memory: int) -> bool:
     return _shared_bytes(shape) + RESERVED <= shared_memory
 
 
-def fill_labels(
-    gpu: Gpu, image: Image, labels: Any, workspace: Workspace, consecutive: bool
-) -> Any:
+def fill_labels(gpu: Gpu, image: Image, labels: Any, memory: Workspace, consecutive: bool) -> Any:
     """Fill `labels` with consecutive labels, as `tiled_bricks.fill_labels` does."""
     assert consecutive
     table, threads = _plan_of(image.geometry, gpu.multiprocessors)
     (kernel,) = KERNELS.load(gpu, threads, labels.dtype)
-    memory = workspace.take_struct(gpu, TABLE, table)
+    placed = memory.take_struct(gpu, TABLE, table)
     grid = image.items * table["parts"], threads
     shared = _shared_bytes(image.shape)
-    launch(kernel, grid, image.rule, image.values, labels, memory.struct, shared=shared)
-    return memory["components"]
+    launch(kernel, grid, image.rule, image.values, labels, placed.struct, shared=shared)
+    return placed["components"]
 
 
 @lru_cache(maxsize=1024)

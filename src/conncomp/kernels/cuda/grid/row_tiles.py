@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from conncomp.kernels.cuda.core.numbering import WORD, WORDS
-from conncomp.kernels.cuda.grid.image import VALUE_CTYPES, Geometry, rule_of
-from conncomp.kernels.cuda.launcher import Gpu, Module, Templates
-from conncomp.kernels.cuda.workspace import Part
+from conncomp.kernels.cuda.grid.image import VALUE_CTYPES, Geometry, Image, rule_of
+from conncomp.kernels.cuda.launcher import Gpu, Module, Templates, launch
+from conncomp.kernels.cuda.workspace import Part, PlacedStruct
 from conncomp.kernels.links import Links
 
 FILE = "cuda/grid/row_tiles.cuh"
@@ -33,15 +33,13 @@ LEAST = 1 << 27
 LEFT_OUT = "u1", "f2"
 KERNELS = Templates(
     FILE,
-    *(
-        f"{kernel}<{{rule}}, {{corners}}>"
-        for kernel in ("sample_rows", "label_row_tiles", "join_row_tiles")
-    ),
+    "sample_rows",
+    "label_row_tiles",
+    "join_row_tiles",
     "follow_row_roots<>",
     rule=[rule_of(Links("equal", value)).name for value in VALUE_CTYPES if value not in LEFT_OUT],
     corners=(False, True),
 )
-specialisations = KERNELS.modules
 
 
 class RowPlan(NamedTuple):
@@ -58,15 +56,19 @@ class RowPlan(NamedTuple):
     parts: dict[str, Part]
     choice: Part = (WORDS_OF_CHOICE, COUNTS)
 
-    def grids(self, gpu: Gpu) -> tuple[tuple[int, int], ...]:
-        """Return the blocks and threads of the kernels."""
+    def label(self, gpu: Gpu, image: Image, labels: Any, memory: PlacedStruct) -> None:
+        """Label an image of many components of several values, if it is one."""
+        sample, label, join, follow = gpu.load(*self.module)
         blocks = min(self.tiles, gpu.multiprocessors * BLOCKS)
-        return (
-            (1, SAMPLING),
-            (blocks, LABELLING),
-            (blocks, JOINING),
-            gpu.grid(self.words, FOLLOWING),
-        )
+        rule, values, shape, tiles = image.rule, image.values, self.shape, self.tiles
+        by_rows, components = memory["elsewhere"], memory["components"]
+        between = memory["reaching"], memory["settled_of_rows"]
+        launch(sample, (1, SAMPLING), rule, values, shape, by_rows, components)
+        by_tile = blocks, LABELLING
+        launch(label, by_tile, rule, values, labels, shape, by_rows, *between, tiles)
+        launch(join, (blocks, JOINING), values, labels, shape, by_rows, tiles)
+        by_word, counted = gpu.grid(self.words, FOLLOWING), (components, self.words, tiles)
+        launch(follow, by_word, labels, shape, by_rows, *between, *counted)
 
 
 def plan_of(geometry: Geometry, links: Links) -> RowPlan | None:

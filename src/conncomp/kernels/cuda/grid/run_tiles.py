@@ -78,26 +78,24 @@ def tiles_along(shape: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(-(-length // side) for length, side in zip(reversed(shape), SIDES, strict=True))
 
 
-def fill_labels(
-    gpu: Gpu, image: Image, labels: Any, workspace: Workspace, consecutive: bool
-) -> Any:
+def fill_labels(gpu: Gpu, image: Image, labels: Any, memory: Workspace, consecutive: bool) -> Any:
     """Fill `labels` with roots, or with consecutive labels, as `tiled_bricks.fill_labels` does."""
     plan = _plan_of(image.geometry, consecutive)
     label, join, write, *number = gpu.load(FILE, _names(consecutive))
-    memory = workspace.take_struct(gpu, TABLE, plan.table, plan.beside)
-    values, shape, table = image.values, plan.shape, memory.struct
+    placed = memory.take_struct(gpu, TABLE, plan.table, plan.beside)
+    values, shape, table = image.values, plan.shape, placed.struct
     launch(label, (plan.tiles, LABELLING), image.rule, values, labels, shape, table, shared=SHARED)
     launch(join, (plan.tiles, JOINING), values, labels, shape, table)
     if consecutive:
         settle, assign = number
-        by_chunk, in_chunk = (plan.chunks, THREADS), memory["in_chunk"]
-        roots, entries = memory["roots_of_word"], memory["entries_of_word"]
-        counts = in_chunk, memory["components"]
+        by_chunk, in_chunk = (plan.chunks, THREADS), placed["in_chunk"]
+        roots, entries = placed["roots_of_word"], placed["entries_of_word"]
+        counts = in_chunk, placed["components"]
         launch(settle, by_chunk, labels, shape, None, roots, entries, plan.chunk, *counts)
-        numbers = memory["number_of_word"]
+        numbers = placed["number_of_word"]
         launch(assign, by_chunk, plan.words, plan.chunk, roots, in_chunk, numbers)
     launch(write, (plan.tiles, LABELLING), labels, shape, table)
-    return memory["components"]
+    return placed["components"]
 
 
 class _Plan(NamedTuple):

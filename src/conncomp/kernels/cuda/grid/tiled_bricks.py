@@ -16,7 +16,7 @@ from conncomp.kernels.cuda.grid.run_tiles import words_of
 from conncomp.kernels.cuda.grid.tiling import as_rows, choose_tile, count_tiles, given_logs, tiling
 from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, THREADS, Gpu, Module, ctype, launch
 from conncomp.kernels.cuda.structs import Struct
-from conncomp.kernels.cuda.workspace import Part, PlacedStruct, Workspace
+from conncomp.kernels.cuda.workspace import Part, Workspace
 from conncomp.kernels.links import Links, values_above
 
 FILE = "cuda/grid/tiled_bricks.cuh"
@@ -82,10 +82,10 @@ def fill_labels(
         by_brick = gpu.grid(plan.bricks, LINK_THREADS)
         launch(link, by_brick, tiles, image.rule, values, table)
     if plan.by_rows:
-        _label_by_rows(gpu, plan.by_rows, image, labels, memory)
+        plan.by_rows.label(gpu, image, labels, memory)
     by_chunk = min(plan.chunks, gpu.resident_threads), THREADS
     if plan.by_bundles:
-        _label_by_bundles(gpu, plan.by_bundles, image, labels, memory, (by_chunk, plan.chunk))
+        plan.by_bundles.label(gpu, image, labels, memory, by_chunk, plan.chunk)
     launch(label, plan.by_tile, tiles, plan.rule, values, labels, table, shared=plan.shared)
     if plan.joins:
         launch(join, plan.by_border, tiles, *plan.border, values, labels, table)
@@ -101,62 +101,9 @@ def fill_labels(
         launch(gather, by_chunk, tiles, words, columns, plan.chunk, table, roots, in_chunk)
         launch(assign, by_chunk, words, plan.chunk, roots, in_chunk, numbers)
     if plan.by_bundles:
-        _write_by_bundles(gpu, plan.by_bundles, labels, memory, roots, numbers)
+        plan.by_bundles.write(gpu, labels, memory, roots, numbers)
     launch(write, plan.by_tile, tiles, values, labels, table, columns, roots, numbers)
     return memory["components"]
-
-
-def _label_by_rows(
-    gpu: Gpu, plan: row_tiles.RowPlan, image: Image, labels: Any, memory: PlacedStruct
-) -> None:
-    """Label an image of many components of several values, if it is one."""
-    sample, label, join, follow = gpu.load(*plan.module)
-    sampling, labelling, joining, following = plan.grids(gpu)
-    rule, values, shape, tiles = image.rule, image.values, plan.shape, plan.tiles
-    by_rows, components = memory["elsewhere"], memory["components"]
-    between = memory["reaching"], memory["settled_of_rows"]
-    launch(sample, sampling, rule, values, shape, by_rows, components)
-    launch(label, labelling, rule, values, labels, shape, by_rows, *between, tiles)
-    launch(join, joining, values, labels, shape, by_rows, tiles)
-    launch(follow, following, labels, shape, by_rows, *between, components, plan.words, tiles)
-
-
-def _label_by_bundles(
-    gpu: Gpu,
-    plan: bundle_tiles.BundlePlan,
-    image: Image,
-    labels: Any,
-    memory: PlacedStruct,
-    chunks: tuple[tuple[int, int], int],
-) -> None:
-    """Find the components of a volume if its foreground has one value."""
-    sample, label, join, _, *settle = gpu.load(*plan.module)
-    sampling, labelling, joining, _ = plan.grids
-    rule, values, shape, (by_chunk, chunk) = image.rule, image.values, plan.shape, chunks
-    by_bundles, kept, components = memory["elsewhere"], memory["kept"], memory["components"]
-    roots, entries = (
-        memory[name] if settle else None for name in (BY_WORD[0], bundle_tiles.ENTRIES)
-    )
-    launch(sample, sampling, rule, values, shape, by_bundles, components)
-    launch(label, labelling, rule, values, labels, shape, by_bundles, kept, roots, entries)
-    launch(join, joining, labels, shape, by_bundles, kept)
-    for settle_roots in settle:
-        of_chunks = chunk, memory["in_chunk"], components
-        launch(settle_roots, by_chunk, labels, shape, by_bundles, roots, entries, *of_chunks)
-
-
-def _write_by_bundles(
-    gpu: Gpu,
-    plan: bundle_tiles.BundlePlan,
-    labels: Any,
-    memory: PlacedStruct,
-    roots: Any,
-    numbers: Any,
-) -> None:
-    """Write the labels of a volume if its foreground has one value."""
-    _, _, _, write, *_ = gpu.load(*plan.module)
-    between = memory["elsewhere"], memory["kept"], roots, numbers
-    launch(write, plan.grids[-1], labels, plan.shape, *between, memory["components"])
 
 
 class Plan(NamedTuple):
@@ -371,5 +318,5 @@ def specialisations() -> Iterator[Module]:
             for consecutive in (False, True) if rank == bundle_tiles.AXES else (False,):
                 last_names = _last_names(links, None, tiles, index, (consecutive, False))
                 yield FILE, _where_elsewhere(last_names)
-    yield from row_tiles.specialisations()
+    yield from row_tiles.KERNELS.modules()
     yield from bundle_tiles.specialisations()

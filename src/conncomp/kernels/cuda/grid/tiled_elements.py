@@ -5,8 +5,6 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from conncomp.kernels.cuda.core.numbering import MOST_CHUNKS, WORD, WORDS
 from conncomp.kernels.cuda.grid.image import RANKS, RULE_NAMES, Geometry, Image
 from conncomp.kernels.cuda.grid.tiling import as_rows, choose_tile, count_tiles, tiling
@@ -14,6 +12,7 @@ from conncomp.kernels.cuda.launcher import (
     COUNT,
     INDEX_TYPES,
     THREADS,
+    DType,
     Gpu,
     Kernel,
     Module,
@@ -45,12 +44,10 @@ SHARE = 4
 NUMBERING_BLOCKS = 4  # a multiprocessor: each counts the roots of all chunks
 
 
-def fill_labels(
-    gpu: Gpu, image: Image, labels: Any, workspace: Workspace, consecutive: bool
-) -> Any:
+def fill_labels(gpu: Gpu, image: Image, labels: Any, memory: Workspace, consecutive: bool) -> Any:
     """Fill `labels` with roots, or with consecutive labels, as `tiled_bricks.fill_labels` does."""
-    plan, (settle, *number) = _unite(gpu, image, labels, workspace, consecutive)
-    components, *by_word = workspace.take(gpu, *plan.parts)
+    plan, (settle, *number) = _unite(gpu, image, labels, memory, consecutive)
+    components, *by_word = memory.take(gpu, *plan.parts)
     roots, in_chunk = by_word if consecutive else (None, None)
     size = plan.size, plan.item_size
     launch(settle, plan.by_chunk, *size, plan.chunk, labels, roots, in_chunk, components)
@@ -100,7 +97,7 @@ class _Plan(NamedTuple):
 
 @lru_cache(maxsize=1024)
 def plan_of(
-    geometry: Geometry, rule: str, index: np.dtype[Any], multiprocessors: int, consecutive: bool
+    geometry: Geometry, rule: str, index: DType, multiprocessors: int, consecutive: bool
 ) -> _Plan:
     """Return how `fill_labels` labels arrays of a kind."""
     geometry = as_rows(geometry)

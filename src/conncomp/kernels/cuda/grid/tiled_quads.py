@@ -14,6 +14,7 @@ from conncomp.kernels.cuda.launcher import (
     COUNT,
     THREADS,
     WARP,
+    DType,
     Gpu,
     Module,
     Templates,
@@ -23,6 +24,7 @@ from conncomp.kernels.cuda.launcher import (
 from conncomp.kernels.cuda.structs import Struct
 from conncomp.kernels.cuda.workspace import Part, Workspace
 from conncomp.kernels.links import Links
+from conncomp.kernels.neighbourhood import Shape
 
 MOST = 20 << 10  # elements a multiprocessor: with more, bricks are faster
 HEIGHT, WIDTH = 16, 2 * WARP  # of a tile
@@ -62,7 +64,7 @@ FEW_TILES = 8
 QUAD, NODE = np.dtype(np.uint16), np.dtype(np.int32)
 
 # The fields that `described` has.
-OF_ITEM: dict[str, np.dtype[Any]] = {
+OF_ITEM: dict[str, DType] = {
     "item_stride": COUNT,
     **dict.fromkeys(("row_stride", "stride", "height", "width", "columns"), NODE),
 }
@@ -94,21 +96,19 @@ def takes(geometry: Geometry, links: Links) -> bool:
     return geometry.item_size >= LEAST_FILLED * of_row * of_column * HEIGHT * WIDTH
 
 
-def fill_labels(
-    gpu: Gpu, image: Image, labels: Any, workspace: Workspace, consecutive: bool
-) -> Any:
+def fill_labels(gpu: Gpu, image: Image, labels: Any, memory: Workspace, consecutive: bool) -> Any:
     """Fill `labels` with roots, or with consecutive labels, as `tiled_bricks.fill_labels` does."""
     plan = plan_of(image.geometry, labels.dtype, gpu.multiprocessors, consecutive)
     label, join, write, *number = gpu.load(*plan.module, SHARED_PERCENT)
-    memory = workspace.take_struct(gpu, TABLE, plan.table)
-    values, table = image.values, memory.struct
+    placed = memory.take_struct(gpu, TABLE, plan.table)
+    values, table = image.values, placed.struct
     launch(label, plan.by_tile, image.rule, values, table)
     if plan.joins:
         launch(join, plan.by_border, values, table)
     for number_rows in number:
         launch(number_rows, plan.by_band, table)
     launch(write, plan.by_part, labels, table)
-    return memory["components"]
+    return placed["components"]
 
 
 class _Plan(NamedTuple):
@@ -127,9 +127,7 @@ class _Plan(NamedTuple):
 
 
 @lru_cache(maxsize=1024)
-def plan_of(
-    geometry: Geometry, index: np.dtype[Any], multiprocessors: int, consecutive: bool
-) -> _Plan:
+def plan_of(geometry: Geometry, index: DType, multiprocessors: int, consecutive: bool) -> _Plan:
     """Return how `fill_labels` labels arrays of a kind."""
     (height, width), items = geometry.shape, geometry.items
     tiles_of_row, bands = _tiles(geometry.shape)
@@ -180,6 +178,6 @@ def inverse_of(count: int) -> int:
     return -(-(1 << 32) // count) % (1 << 32)
 
 
-def _tiles(shape: tuple[int, ...]) -> tuple[int, int]:
+def _tiles(shape: Shape) -> tuple[int, int]:
     """Return how many tiles an item has along the last axis, and along the other one."""
     return -(-shape[1] // WIDTH), -(-shape[0] // HEIGHT)

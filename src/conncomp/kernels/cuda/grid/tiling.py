@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from conncomp.kernels.cuda.grid.image import GRIDS, Geometry, grid_of
-from conncomp.kernels.neighbourhood import Steps
+from conncomp.kernels.neighbourhood import Shape, Steps
 
 WARP_LOG = 5
 
@@ -43,9 +43,7 @@ def tiling(geometry: Geometry, logs: tuple[int, ...]) -> Any:
     return np.array((grid_of(geometry), logs, 0), _TILINGS[len(geometry.shape)])[()]
 
 
-def choose_tile(
-    shape: tuple[int, ...], part_log: int, usual: tuple[int, ...], least: int
-) -> tuple[int, ...]:
+def choose_tile(shape: Shape, part_log: int, usual: tuple[int, ...], least: int) -> tuple[int, ...]:
     """Return the logarithms of a tile's parts along the last axis, and along two more.
 
     Tiles have as many parts, each ``1 << part_log`` long, as the `usual` ones of a large array, but
@@ -68,7 +66,7 @@ def choose_tile(
     return tuple(logs)
 
 
-def count_tiles(shape: tuple[int, ...], part_log: int, logs: tuple[int, ...] | list[int]) -> int:
+def count_tiles(shape: Shape, part_log: int, logs: tuple[int, ...] | list[int]) -> int:
     """Return how many tiles an array is cut into."""
     axes = min(len(shape), 3)
     along = [

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp.kernels.cuda.grid.image import RULE_NAMES, rule_of
-from conncomp.kernels.cuda.launcher import COUNT, Gpu, Templates, every, launch
+from conncomp.kernels.cuda.launcher import COUNT, DType, Gpu, Templates, launch
 from conncomp.kernels.cuda.structs import POINTER, Struct
 from conncomp.kernels.cuda.workspace import Part, Workspace
 from conncomp.kernels.links import Links
@@ -25,11 +25,10 @@ from conncomp.kernels.seams import (
 
 FILE = "cuda/grid/windings.cuh"
 _CLEAR, _CLOSE, _MARK = (
-    Templates(FILE, f"{kernel}<>") for kernel in ("clear_seams", "close_seams", "mark_axes")
+    Templates(FILE, kernel) for kernel in ("clear_seams", "close_seams", "mark_axes")
 )
-_ABOUT_SMALLEST = Templates(FILE, "tell_smallest<>", "list_windings<>", "count_left_out<>")
-_UNITE = Templates(FILE, "unite_seams<{rule}, {index}>", rule=RULE_NAMES, indices="index")
-specialisations = every(_CLEAR, _CLOSE, _MARK, _ABOUT_SMALLEST, _UNITE)
+_ABOUT_SMALLEST = Templates(FILE, "tell_smallest", "list_windings", "count_left_out")
+_UNITE = Templates(FILE, "unite_seams", rule=RULE_NAMES, indices="index")
 # The integers of a ``ListedWinding``, and how many are read before it is known how many there are.
 LISTED, READ_AT_ONCE = 1 + MOST_CLOSED**2, 32
 SEAM_LINK = 3  # the integers of a ``SeamLink``, of 32 bits
@@ -154,7 +153,7 @@ def cleared_windings(gpu: Gpu, seams: Seams, workspace: Workspace, asks: bool = 
 
 
 @cache
-def _array_of(rule: np.dtype[Any]) -> np.dtype[Any]:
+def _array_of(rule: DType) -> DType:
     """Return ``SeamArray`` of ``core/wrapping/seams.h``."""
     fields = [("seams", SEAMS), ("box", "i8"), ("rule", rule), ("values", "i8"), ("labels", "i8")]
     return np.dtype(fields, align=True)

@@ -35,19 +35,14 @@ class Kernels(NamedTuple):
 
 
 OF_SPINS = Kernels(FILE, "kBonds", "SizeSums", flips=True)
-DRAW = Templates("cuda/models/percolation.cuh", "draw_configurations<>")
-OF_SITES, OF_BONDS = (
-    Kernels(DRAW.file, words, "PercolationSums") for words in ("kSites", "kBonds")
-)
+DRAW = Templates("cuda/models/percolation.cuh", "draw_configurations")
+OF_SITES, OF_BONDS = (Kernels(DRAW.file, of, "PercolationSums") for of in ("kSites", "kBonds"))
 
 
 def takes(lattice: Lattice, replicas: int) -> bool:
     """Whether `BrickClusters` takes lattices, and these fill their tiles well enough."""
-    if (
-        lattice.ndim not in tiled_bricks.LINKED
-        or 1 in lattice.shape
-        or lattice.shape[-1] < LEAST_ROW
-    ):
+    has_bricks = lattice.ndim in tiled_bricks.LINKED and 1 not in lattice.shape
+    if not has_bricks or lattice.shape[-1] < LEAST_ROW:
         return False
     return tiled_bricks.takes(*_described(lattice, replicas))
 
@@ -232,20 +227,16 @@ def _links_and_kinds(join: str) -> tuple[str, str]:
 
 def modules_of(of: Kernels) -> Iterator[Module]:
     """Yield every module that `BrickClusters` can load for its kernels."""
-    given: tuple[str, ...] | None = None
-    module_before: tuple[str, ...] = ()
     links = ("<1>",) if of.words is not None else ("<1>", "<3>")
     starts = tuple(f"join_links<conncomp::GivenLinks{each}" for each in links)
+    modules = [names for _, names in tiled_bricks.specialisations()]
     # A module that labels tiles comes ahead of the one that joins them, one that writes after it.
-    for _, names in tiled_bricks.specialisations():
-        if names[0].startswith(starts):
-            given = *module_before, *names
-        elif given is not None:
-            yield from ((of.file, of_task) for of_task in _names(given, names, of).values())
+    for label, join, write in zip(modules, modules[1:], modules[2:], strict=False):
+        if join[0].startswith(starts):
+            given = *label, *join
+            yield from ((of.file, of_task) for of_task in _names(given, write, of).values())
             if of.words is not None:
                 yield WINDINGS_FILE, _names_of_windings(given)
-            given = None
-        module_before = names
 
 
 def specialisations() -> Iterator[Module]:

@@ -40,7 +40,7 @@ KERNELS = Templates(
     noise=(False, True),
 )
 FILE_OF_DOMAINS = "cuda/models/domains.cuh"
-_MARK = Templates(FILE_OF_DOMAINS, "mark_phases<{value}>", value=_VALUES)
+_MARK = Templates(FILE_OF_DOMAINS, "mark_phases", value=_VALUES)
 _modules = every(KERNELS, _MARK)
 OF_PHASES = bricks.Kernels(FILE_OF_DOMAINS, "kPhases", "DomainSums")
 

@@ -20,7 +20,7 @@ from conncomp.kernels.neighbourhood import Neighbourhood, Step
 
 FILE = "cuda/models/cell_spins.cuh"
 TILE_ROWS = 64
-_DRAW = Templates(FILE, "draw_cell_words<>")
+_DRAW = Templates(FILE, "draw_cell_words")
 _FLAGS = (False, True)
 _LABEL = Templates(
     FILE,
@@ -29,7 +29,7 @@ _LABEL = Templates(
     sizes=_FLAGS,
     indices="index",
 )
-_SIZES = Templates(FILE, "add_cell_sizes<{index}>", "sum_cell_sizes<{index}>", indices="index")
+_SIZES = Templates(FILE, "add_cell_sizes", "sum_cell_sizes", indices="index")
 _FLIP = Templates(FILE, "flip_cells<{index}, {one}>", one=_FLAGS, indices="index")
 _modules = every(_DRAW, _LABEL, _SIZES, _FLIP)
 
@@ -46,7 +46,7 @@ class CellKernels:
     def __init__(self, gpu: Gpu, cells: CellLattice, seed: int, first: int, count: int) -> None:
         self._gpu, self._cells, self._count = gpu, cells, count
         rows = cells.of_sites
-        self._replicas = Replicas(gpu, rows, seed, first, count, planes=len(cells.kinds))
+        self._replicas = Replicas(gpu, rows, seed, first, count, axes=len(cells.kinds))
         self._tiles = -(-rows.rows // TILE_ROWS) * rows.columns
         self._words_blocks = -(-rows.words // (THREADS // WARP))
         self._index = INDEX_TYPES[cells.sites >= 1 << 31]
@@ -76,10 +76,8 @@ class CellKernels:
     ) -> None:
         """Flip clusters, or that of one drawn site, and measure those before."""
         gpu, cells, count, index = self._gpu, self._cells, self._count, self._index
-        words_of_runs = count * (1 + len(cells.kinds)) * cells.words
-        runs, parent = self._workspace.take(
-            gpu, (words_of_runs, BITS), (count * cells.sites, index)
-        )
+        run_words = count * (1 + len(cells.kinds)) * cells.words
+        runs, parent = self._workspace.take(gpu, (run_words, BITS), (count * cells.sites, index))
         size = None
         if sizes:
             (size,) = self._size_workspace.take(gpu, (count * cells.sites, index))
@@ -120,7 +118,7 @@ class CellBricks:
     def __init__(self, gpu: Gpu, cells: CellLattice, seed: int, first: int, count: int) -> None:
         self._gpu, self._cells, self._count = gpu, cells, count
         kinds = len(cells.kinds)
-        self._replicas = Replicas(gpu, cells.of_sites, seed, first, count, planes=kinds)
+        self._replicas = Replicas(gpu, cells.of_sites, seed, first, count, axes=kinds)
         index = INDEX_TYPES[cells.sites * count >= 1 << 31]
         of_steps = np.full((1, MOST_STEPS), -1, np.int32)
         for number, kind in enumerate(cells.kinds):

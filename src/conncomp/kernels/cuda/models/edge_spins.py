@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from conncomp.kernels.cuda.launcher import COUNT, Gpu, Templates, every
+from conncomp.kernels.cuda.launcher import COUNT, Gpu, Templates
 from conncomp.kernels.cuda.models.replicas import CLUSTERS, Over, Replicas, records_of
 from conncomp.kernels.cuda.structs import POINTER, Struct
 from conncomp.kernels.cuda.workspace import Workspace
@@ -17,23 +17,19 @@ from conncomp.kernels.spin_glass import RULES
 
 FILE = "cuda/models/edge_spins.cuh"
 _TYPES = {kind: f"conncomp::{kind.struct}" for kind in KINDS}
-_OF_CLUSTERS = (
-    *(f"{name}<{{kind}}>" for name in ("draw_edges", "draw_ghosts", "begin_edges", "flip_edges")),
-    "choose_edge_cluster<>",
-)
+_OF_CLUSTERS = ("draw_edges", "draw_ghosts", "begin_edges", "flip_edges", "choose_edge_cluster<>")
 STATES = Templates(
     FILE, *_OF_CLUSTERS, kind={kind: _TYPES[kind] for kind in KINDS if not kind.components}
 )
 VECTORS = Templates(
     FILE,
-    *(*_OF_CLUSTERS, "start_edges<{kind}>", "count_edge_vectors<{kind}>"),
+    *(*_OF_CLUSTERS, "start_edges", "count_edge_vectors"),
     kind={kind: _TYPES[kind] for kind in KINDS if kind.components},
 )
-OFFERS = Templates(FILE, "offer_edges<{kind}>", kind=_TYPES)
+OFFERS = Templates(FILE, "offer_edges", kind=_TYPES)
 INDEX = np.dtype(np.int32)
-LABELS = Templates(FILE, "join_active_bonds<>", "settle_labels<>")
+LABELS = Templates(FILE, "join_active_bonds", "settle_labels")
 _OF_SIZES = Templates(CLUSTERS, "measure_clusters<int32_t>", "sum_clusters<int32_t>")
-specialisations = every(STATES, VECTORS, OFFERS, _OF_SIZES, LABELS)
 
 BONDS = Struct("EdgeBonds", count=COUNT, **dict.fromkeys(("u", "v", "coupling", "field"), POINTER))
 DRAWN = Struct("DrawnEdges", bonds=BONDS.dtype, temperatures=POINTER, logarithm=np.dtype(np.uintp))
@@ -83,7 +79,7 @@ class EdgeKernels:
             self._launch("count_edge_vectors", "sites", 0, self._bonds, words, records)
             return
         self._launch("begin_edges", "sites", 0, words, None, None, np.bool_(0), records)
-        self._draw(words, 0, None, None, None, None, records)
+        self._draw(words, 0, self._drawn(None), None, None, None, records)
 
     def bonds(self, words: Any, step: int, temperatures: Any, active: Any) -> None:
         """Write which bonds an update makes active, a byte each."""
@@ -110,9 +106,10 @@ class EdgeKernels:
         )
         records = records_of(self._gpu, record)
         self._launch("begin_edges", "sites", step, words, parent, stays, np.bool_(one), records)
-        self._draw(words, step, temperatures, parent, stays if one else None, stays, records)
-        of_size, chosen = (size[0] if sizes else None), np.bool_(one)
-        self._launch("flip_edges", "sites", step, words, parent, stays, chosen, of_size, new)
+        drawn, chosen = self._drawn(temperatures), stays if one else None
+        self._draw(words, step, drawn, parent, chosen, stays, records)
+        of_size = size[0] if sizes else None
+        self._launch("flip_edges", "sites", step, words, parent, stays, np.bool_(one), of_size, new)
         if sizes:
             measure, total = _OF_SIZES.load(self._gpu)
             self._replicas.launch(measure, step, parent, of_size, over="sites")
@@ -132,17 +129,9 @@ class EdgeKernels:
             self._launch("offer_edges", "sites", step, *by_rule, together, spins)
 
     def _draw(
-        self,
-        words: Any,
-        step: int,
-        temperatures: Any,
-        parent: Any,
-        chosen: Any,
-        stays: Any,
-        records: Any,
+        self, words: Any, step: int, drawn: Any, parent: Any, chosen: Any, stays: Any, records: Any
     ) -> None:
         """Draw bonds, and those to the ghost; between both, with `chosen`, a cluster."""
-        drawn = self._drawn(temperatures)
         self._launch("draw_edges", "sites", step, drawn, words, parent, None, records)
         if chosen is not None:
             self._launch("choose_edge_cluster", "words", step, parent, chosen)

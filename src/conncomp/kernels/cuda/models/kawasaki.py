@@ -12,13 +12,11 @@ from conncomp.kernels.lattice import BITS
 
 KERNELS = Templates(
     "cuda/models/kawasaki.cuh",
-    *(
-        f"{name}<{{kind}}>"
-        for name in ("exchange_in_blocks", "exchange_by_blocks", "count_unsatisfied")
-    ),
+    "exchange_in_blocks",
+    "exchange_by_blocks",
+    "count_unsatisfied",
     kind=range(len(KINDS)),
 )
-specialisations = KERNELS.modules
 COUNT, COUNTER = np.dtype("i8"), np.dtype("u4")
 # Bytes of spins that a block has room for, while several are on a multiprocessor.
 MOST_SHARED = 32 << 10

@@ -10,7 +10,7 @@ import numpy as np
 
 from conncomp._arguments import INT32_MAX
 from conncomp.kernels.cuda.grid import windings
-from conncomp.kernels.cuda.launcher import WARP, Gpu, Kernel, Templates, every, launch
+from conncomp.kernels.cuda.launcher import WARP, DType, Gpu, Kernel, Templates, every, launch
 from conncomp.kernels.cuda.structs import Struct
 from conncomp.kernels.cuda.workspace import Workspace
 from conncomp.kernels.lattice import LATTICE, MOST_AXES, Lattice
@@ -18,22 +18,20 @@ from conncomp.kernels.neighbourhood import Neighbourhood
 from conncomp.kernels.seams import MOST_CLOSED, seams_of
 
 SPINS, CLUSTERS = "cuda/models/spins.cuh", "cuda/models/clusters.cuh"
-_START = Templates(SPINS, "start_spins<>")
+_START = Templates(SPINS, "start_spins")
 _FLAGS = (False, True)
-_OFFER = Templates(
-    SPINS, "offer_flips<{axes}, {whole}>", axes=range(1, MOST_AXES + 1), whole=_FLAGS
-)
-_RECORD = Templates(windings.FILE, "record_windings<>")
+_OFFER = Templates(SPINS, "offer_flips", axes=range(1, MOST_AXES + 1), whole=_FLAGS)
+_RECORD = Templates(windings.FILE, "record_windings")
 specialisations = every(
     _START,
     _OFFER,
     _RECORD,
-    *(Templates(SPINS, f"{name}<>") for name in ("activate_bonds", "count_states", "update_class")),
+    *(Templates(SPINS, name) for name in ("activate_bonds", "count_states", "update_class")),
     *(
-        Templates(CLUSTERS, f"{name}<{{index}}>", indices="index")
+        Templates(CLUSTERS, name, indices="index")
         for name in ("choose_clusters", "clear_sizes", "measure_clusters", "sum_clusters")
     ),
-    Templates(CLUSTERS, "spread_bonds<>"),
+    Templates(CLUSTERS, "spread_bonds"),
     Templates(CLUSTERS, "flip_clusters<{index}, {settled}>", settled=_FLAGS, indices="index"),
 )
 THREADS = 128
@@ -54,7 +52,7 @@ _RECORDS = np.dtype([("record", "u8"), ("length", "i8")])
 _CLOSED_AXES = np.dtype([("axis", "i4", MOST_CLOSED)])
 
 # Fields of ``Updates`` of ``spins.cuh``, and its counters of blocks that wait for each other.
-OF_UPDATES: dict[str, np.dtype[Any]] = {
+OF_UPDATES: dict[str, DType] = {
     **dict.fromkeys(("count", "every", "before"), np.dtype("i4")),
     "record_stride": np.dtype("i8"),
 }
@@ -78,18 +76,12 @@ PAIRS = 16
 class Replicas:
     """Lattices of one shape, and which random numbers are theirs: of a seed, from a number on.
 
-    A replica has so many planes of bonds: by default one for each axis. Kernels that go through
-    words, a thread each, have the `grid`.
+    A replica has planes of bonds for so many `axes`, by default the lattice's. Kernels that go
+    through words, a thread each, have the `grid`.
     """
 
     def __init__(
-        self,
-        gpu: Gpu,
-        lattice: Lattice,
-        seed: int,
-        first: int,
-        count: int,
-        planes: int | None = None,
+        self, gpu: Gpu, lattice: Lattice, seed: int, first: int, count: int, axes: int | None = None
     ) -> None:
         self.gpu, self.lattice, self.count = gpu, lattice, count
         wanted = -(-gpu.multiprocessors * BLOCKS_OF_MULTIPROCESSOR // count)
@@ -97,7 +89,7 @@ class Replicas:
         def parts(threads: int, most: int) -> int:
             return max(1, min(-(-threads // THREADS), most))
 
-        axes = lattice.ndim if planes is None else planes
+        axes = axes or lattice.ndim
         self._parts: dict[Over, int] = {
             "words": parts(lattice.words, wanted),
             "pairs": parts(-(-lattice.words // (2 * PAIRS)) * PAIRS, wanted),

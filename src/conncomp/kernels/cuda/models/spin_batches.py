@@ -15,10 +15,7 @@ from conncomp.kernels.cuda.models.spin_tiles import (
 )
 from conncomp.kernels.lattice import BITS, MOST_AXES, WORD, Lattice
 
-KERNELS = Templates(
-    "cuda/models/spin_batches.cuh", "sweep_batch<{axes}>", axes=range(1, MOST_AXES + 1)
-)
-specialisations = KERNELS.modules
+KERNELS = Templates("cuda/models/spin_batches.cuh", "sweep_batch", axes=range(1, MOST_AXES + 1))
 MOST_WARPS = 16  # of a block: ``kMostBatchThreads``
 # How many warps a multiprocessor is to have at a time, and how many rows a warp has at least.
 WARPS_OF_MULTIPROCESSOR, LEAST_ROWS = 48, 8

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from conncomp.kernels.cuda.launcher import WARP, Gpu, Templates, every, launch
+from conncomp.kernels.cuda.launcher import WARP, Gpu, Templates, launch
 from conncomp.kernels.lattice import MOST_AXES
 from conncomp.kernels.spin_glass import GLASS_REPLICAS, RULES, GlassReplicas
 
@@ -15,18 +15,15 @@ _OF_ALL = (
     *("start_glass<>", "compare_glass_pairs<>", "flip_glass_pairs<>"),
 )
 _AXES = range(1, MOST_AXES + 1)
-OF_NUMBERS = Templates(
-    *_OF_ALL, "sweep_glass_numbers<{axes}>", "count_glass_numbers<{axes}>", axes=_AXES
-)
+OF_NUMBERS = Templates(*_OF_ALL, "sweep_glass_numbers", "count_glass_numbers", axes=_AXES)
 OF_BITS = Templates(
     *_OF_ALL,
-    "sweep_glass_bits<{axes}, {whole}, {rule}>",
+    "sweep_glass_bits",
     "count_glass_bits<{axes}, {whole}>",
     axes=_AXES,
     whole=(False, True),
     rule=range(len(RULES)),
 )
-specialisations = every(OF_NUMBERS, OF_BITS)
 THREADS = 128
 # How many blocks a multiprocessor gets, so that all of them end at about the same time.
 BLOCKS_OF_MULTIPROCESSOR = 64
@@ -75,11 +72,10 @@ class GlassKernels:
     def sweep(self, words: Any, step: int, *of_bonds: Any) -> None:
         """Make a sweep of the spins in `words`, by what the kernel takes after the launch."""
         self._struct["step"] = step
+        grid = self._grid(-(-self._sites // 2))
         for colour in range(self._colours):
             self._struct["colour"] = colour
-            launch(
-                self._sweep, self._grid(-(-self._sites // 2)), self._struct[()], *of_bonds, words
-            )
+            launch(self._sweep, grid, self._struct[()], *of_bonds, words)
 
     def count(self, words: Any, record: Any, *of_bonds: Any) -> None:
         """Add to each replica's record of two fields."""

@@ -8,20 +8,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from conncomp.kernels.cuda.launcher import WARP, Gpu, Kernel, Templates, every, launch
+from conncomp.kernels.cuda.launcher import WARP, Gpu, Kernel, Templates, launch
 from conncomp.kernels.cuda.models.replicas import Replicas, Sweeps, new_counters
 from conncomp.kernels.cuda.workspace import Workspace
 from conncomp.kernels.lattice import MOST_AXES, WORD, Lattice
 
 FILE = "cuda/models/spin_sweeps.cuh"
 _AXES = range(1, MOST_AXES + 1)
-_IN_GRID = Templates(FILE, "sweep_spins<{axes}, {by_warp}>", axes=_AXES, by_warp=(False, True))
+_IN_GRID = Templates(FILE, "sweep_spins", axes=_AXES, by_warp=(False, True))
 THREADS, BLOCKS_OF_MULTIPROCESSOR = 1024, 1  # ``kMostBoxThreads``
 # Sites of a box where boxes are few, and where there are more; the most that a box has; and how
 # many blocks a cluster may have.
 LEAST_BOX, LEAST_OF_MANY, MOST_BOX, CLUSTERS = 512, 1024, 1 << 14, (4, 8, 16)
-_IN_CLUSTER = Templates(FILE, "sweep_in_cluster<{axes}, {cluster}>", axes=_AXES, cluster=CLUSTERS)
-specialisations = every(_IN_GRID, _IN_CLUSTER)
+_IN_CLUSTER = Templates(FILE, "sweep_in_cluster", axes=_AXES, cluster=CLUSTERS)
 # Bytes of shared memory: of a word of bonds of an axis, with the bonds; of a segment without and
 # with an axis, with parents; of a thread.
 _BYTES_OF_WORD, _BYTES_OF_THREAD = 28, 16
@@ -85,11 +84,6 @@ def _plan(gpu: Gpu, lattice: Lattice, replicas: int) -> _Plan:
     return _cut(lattice.shape, min(few, many, at_once))
 
 
-def _is_batch(gpu: Gpu, replicas: int) -> bool:
-    """Whether there are more replicas than blocks that run at the same time, one for each."""
-    return replicas > gpu.blocks_together(THREADS, BLOCKS_OF_MULTIPROCESSOR)
-
-
 def takes(gpu: Gpu, lattice: Lattice, replicas: int) -> bool:
     """Whether a lattice is so small that blocks that run at once have room for it."""
     plan, room = _plan(gpu, lattice, replicas), max(LEAST_SHARED, gpu.shared_memory - SHARED_BESIDE)
@@ -106,7 +100,8 @@ class SpinSweeps(Sweeps):
         box = np.array((extent, plan.segments, plan.words), _BOXES)[()]
         super().__init__(replicas, box, plan.parts)
         self._workspace = Workspace()
-        self._by_warp = by_warp = not _is_batch(gpu, replicas.count)
+        at_once = gpu.blocks_together(THREADS, BLOCKS_OF_MULTIPROCESSOR)
+        self._by_warp = by_warp = replicas.count <= at_once
         self._in_cluster = gpu.has_clusters and plan.parts in CLUSTERS
         self._kernel = self._load()
         self._threads = min(

@@ -18,10 +18,11 @@ WARPS = 4
 KERNELS = Templates(
     "cuda/models/spin_tiles.cuh",
     "toss_coins<>",
-    *(f"{name}<{{axes}}>" for name in ("label_rows", "join_rows", "flip_rows")),
+    "label_rows",
+    "join_rows",
+    "flip_rows",
     axes=tuple(LOGS),
 )
-specialisations = KERNELS.modules
 # Lattices that fill less of their tiles than this are not taken.
 LEAST_FILLED = 0.75
 PLACE, MARKS, INDEX = np.dtype("u2"), np.dtype("u4"), np.dtype("i4")

@@ -18,7 +18,6 @@ KERNELS = Templates(
     "square_sums<2>",
     name=NAMES,
 )
-specialisations = KERNELS.modules
 
 
 class StructureKernels:

@@ -24,7 +24,6 @@ KERNELS = Templates(
     "sweep_vectors<conncomp::{kind}>",
     kind={kind: kind.name for kind in (ANGLE, DIRECTION)},
 )
-specialisations = KERNELS.modules
 THREADS, BLOCKS_OF_MULTIPROCESSOR = 512, 1  # ``kSweepThreads``
 # Sites of a block: no more than its shared memory has room for.
 LEAST_CHUNK, MOST_CHUNK = 512, 4096

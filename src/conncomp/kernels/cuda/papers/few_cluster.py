@@ -9,16 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from conncomp.kernels.cuda.launcher import WARP, Gpu, Templates, every, launch
+from conncomp.kernels.cuda.launcher import WARP, DType, Gpu, Templates, launch
 from conncomp.kernels.cuda.models.replicas import Replicas
 from conncomp.kernels.cuda.workspace import Workspace
 
 KERNELS = Templates(
     "cuda/papers/few_cluster.cuh",
-    *(
-        f"{kernel}<{{index}}>"
-        for kernel in ("reset_growths", "grow_clusters", "settle_growths", "flip_growths")
-    ),
+    "reset_growths",
+    "grow_clusters",
+    "settle_growths",
+    "flip_growths",
     indices="index",
 )
 # Bonds activated site by site: the rows and columns of the sites of a thread, by what users say.
@@ -26,10 +26,9 @@ SITES: dict[int | str, tuple[int, int]] = {1: (1, 1), 4: (2, 2), "column": (4, 1
 ACTIVATION = (None, *SITES)
 SITE_BONDS = Templates(
     "cuda/papers/site_bonds.cuh",
-    "activate_sites<{sites}>",
+    "activate_sites",
     sites={name: f"{rows}, {columns}" for name, (rows, columns) in SITES.items()},
 )
-specialisations = every(KERNELS, SITE_BONDS)
 
 # As in equation 27, but for the threads that a multiprocessor holds, which the GPU tells.
 MOST_THREADS, MOST_BLOCKS = 1024, 8
@@ -52,7 +51,7 @@ def threads_of_block(gpu: Gpu, seeds: int) -> int:
 class WaveFronts:
     """Updates the clusters of chosen sites of many lattices, whose sites and seeds fit `index`."""
 
-    def __init__(self, gpu: Gpu, replicas: Replicas, index: np.dtype[Any]) -> None:
+    def __init__(self, gpu: Gpu, replicas: Replicas, index: DType) -> None:
         self._gpu, self._replicas, self._index = gpu, replicas, index
         self._workspace = Workspace()
 

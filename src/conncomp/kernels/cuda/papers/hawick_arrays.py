@@ -14,12 +14,13 @@ import numpy as np
 
 from conncomp.kernels.cuda.core.sweeps import LAST_CHANGE, SMALL_BATCH, sweep_until_settled
 from conncomp.kernels.cuda.grid.image import GRIDS, OF_IMAGES, Image
-from conncomp.kernels.cuda.launcher import Gpu, Kernel, Templates, every, launch
+from conncomp.kernels.cuda.launcher import Gpu, Kernel, Templates, launch
 from conncomp.kernels.cuda.structs import Struct
 from conncomp.kernels.cuda.workspace import Workspace
 
 # Blocks of cells along the last axis, and the last but one, and cells of a thread, as Maddix 2014
 # compares them.
+Block = tuple[int, int]
 LARGE, SQUARE, FLAT = (32, 32), (16, 16), (32, 6)
 CELLS = (1, 4)
 LINK_BYTES = 2
@@ -27,8 +28,7 @@ ROW_THREADS, START_BLOCK = 64, (32, 8)
 
 
 def _starting(file: str, sweep: str) -> Templates:
-    names = (f"{kernel}<{{rule}}, {{rank}}, {{index}}>" for kernel in ("start_labels", sweep))
-    return Templates(f"cuda/papers/{file}", *names, **OF_IMAGES)
+    return Templates(f"cuda/papers/{file}", "start_labels", sweep, **OF_IMAGES)
 
 
 BY_NEIGHBOURS = _starting("neighbour_propagation.cuh", "propagate")
@@ -36,13 +36,12 @@ IN_BLOCKS = _starting("local_propagation.cuh", "propagate_in_blocks")
 ALONG_ROWS = _starting("directional_propagation.cuh", "propagate_along")
 EQUIVALENCE = Templates(
     "cuda/papers/label_equivalence.cuh",
-    "equivalence_start<{rule}, {rank}, {index}>",
-    "equivalence_scan<{rule}, {rank}, {index}>",
+    "equivalence_start",
+    "equivalence_scan",
     "equivalence_analyse<{index}>",
     "equivalence_relabel<{index}>",
     **OF_IMAGES,
 )
-specialisations = every(BY_NEIGHBOURS, IN_BLOCKS, ALONG_ROWS, EQUIVALENCE)
 NEIGHBOUR_OPTIONS = {"block": (FLAT, SQUARE, LARGE)}
 BLOCK_OPTIONS = {"block": (SQUARE, FLAT, LARGE), "cells": CELLS}
 EQUIVALENCE_OPTIONS = {
@@ -58,7 +57,7 @@ BLOCKS = {
 }
 
 
-def check_cells(image: Image, *, block: tuple[int, int], cells: int, **options: Any) -> None:
+def check_cells(image: Image, *, block: Block, cells: int, **options: Any) -> None:
     """Raise ValueError unless the cells of a thread divide the height of a block."""
     if block[1] % cells:
         raise ValueError(
@@ -68,25 +67,19 @@ def check_cells(image: Image, *, block: tuple[int, int], cells: int, **options: 
 
 
 def fill_by_neighbours(
-    gpu: Gpu, image: Image, roots: Any, workspace: Workspace, *, block: tuple[int, int] = FLAT
+    gpu: Gpu, image: Image, roots: Any, workspace: Workspace, *, block: Block = FLAT
 ) -> None:
     """Fill `roots` by Kernel A."""
     (last_change,) = workspace.take(gpu, LAST_CHANGE)
-    propagate, *cells = _start(gpu, image, roots, last_change, BY_NEIGHBOURS, block)
+    propagate, *cells = _start(gpu, image, roots, last_change, BY_NEIGHBOURS, block, 1)
     sweep_until_settled(partial(launch, propagate, *cells, roots, last_change), last_change)
 
 
 def fill_in_blocks(
-    gpu: Gpu,
-    image: Image,
-    roots: Any,
-    workspace: Workspace,
-    *,
-    block: tuple[int, int] = SQUARE,
-    cells: int = 1,
+    gpu: Gpu, image: Image, roots: Any, memory: Workspace, *, block: Block = SQUARE, cells: int = 1
 ) -> None:
     """Fill `roots` by Kernel B."""
-    (last_change,) = workspace.take(gpu, LAST_CHANGE)
+    (last_change,) = memory.take(gpu, LAST_CHANGE)
     _start(gpu, image, roots, last_change, IN_BLOCKS, block, cells)
     sweep_until_settled(_sweep_in_blocks(gpu, image, roots, last_change, block, cells), last_change)
 
@@ -94,7 +87,7 @@ def fill_in_blocks(
 def fill_along_rows(gpu: Gpu, image: Image, roots: Any, workspace: Workspace) -> None:
     """Fill `roots` by Kernel C."""
     (last_change,) = workspace.take(gpu, LAST_CHANGE)
-    along, *_ = _start(gpu, image, roots, last_change, ALONG_ROWS, START_BLOCK)
+    along, *_ = _start(gpu, image, roots, last_change, ALONG_ROWS, START_BLOCK, 1)
 
     def sweep(number: int) -> None:
         for axis, length in enumerate(image.shape):
@@ -112,7 +105,7 @@ def fill_by_equivalence(
     roots: Any,
     workspace: Workspace,
     *,
-    block: tuple[int, int] = FLAT,
+    block: Block = FLAT,
     cells: int = 1,
     first: str = "scan",
     lower: str = "minimum",
@@ -144,24 +137,18 @@ def fill_by_equivalence(
 
 
 def _start(
-    gpu: Gpu,
-    image: Image,
-    roots: Any,
-    last_change: Any,
-    kernels: Templates,
-    block: tuple[int, int],
-    cells: int = 1,
+    gpu: Gpu, image: Image, roots: Any, changed: Any, kernels: Templates, block: Block, cells: int
 ) -> tuple[Kernel, Any, *tuple[Any, ...]]:
     """Label each cell by itself; return the kernel of sweeps, its grid and first arguments."""
     start, sweep = kernels.load(gpu, image.rule_name, image.rank, roots.dtype)
     by_block = _by_block(gpu, image, block, cells)
     described = image.grid, image.rule, *map(np.int32, block), image.values
-    launch(start, by_block, *described, roots, last_change)
+    launch(start, by_block, *described, roots, changed)
     return sweep, by_block, *described
 
 
 def _sweep_in_blocks(
-    gpu: Gpu, image: Image, roots: Any, last_change: Any, block: tuple[int, int], cells: int
+    gpu: Gpu, image: Image, roots: Any, last_change: Any, block: Block, cells: int
 ) -> Callable[[int], None]:
     """Return what launches the sweep of a number; `roots` must be started."""
     _, propagate = IN_BLOCKS.load(gpu, image.rule_name, image.rank, roots.dtype)
@@ -171,6 +158,6 @@ def _sweep_in_blocks(
     return partial(launch, propagate, by_block, *described, roots, last_change, shared=shared)
 
 
-def _by_block(gpu: Gpu, image: Image, block: tuple[int, int], cells: int) -> tuple[int, int]:
+def _by_block(gpu: Gpu, image: Image, block: Block, cells: int) -> tuple[int, int]:
     width, height = block
     return image.blocks(gpu, width, height, width * height // cells)

@@ -13,7 +13,7 @@ import numpy as np
 
 from conncomp.kernels.cuda.core.sweeps import LAST_CHANGE, sweep_until_settled
 from conncomp.kernels.cuda.graph.edges import list_edges, memory_for_edges, rows_from_both_ends
-from conncomp.kernels.cuda.launcher import COUNT, Gpu, Templates, every, launch
+from conncomp.kernels.cuda.launcher import COUNT, Gpu, Templates, launch
 from conncomp.kernels.cuda.structs import Struct
 from conncomp.kernels.cuda.workspace import Workspace
 
@@ -21,7 +21,7 @@ ROWS = {"cached": "kCached", "shared": "kShared", "sorted": "kSorted"}
 BY_EDGES = Templates(
     "cuda/papers/edge_propagation.cuh",
     "start_alone<{index}>",
-    "edge_propagation<{vertex}, {index}>",
+    "edge_propagation",
     "count_components<{index}>",
     indices="vertex index",
 )
@@ -36,11 +36,10 @@ BY_VERTICES = Templates(
 BFS = Templates(
     "cuda/papers/bfs.cuh",
     "bfs_start<{index}>",
-    "bfs_sweep<{pointer}, {vertex}, {index}>",
+    "bfs_sweep",
     "bfs_seek<{index}>",
     indices="pointer vertex index",
 )
-specialisations = every(BY_EDGES, BY_VERTICES, BFS)
 # Threads with an edge or a vertex each, as the paper compares them: the default, then the others.
 THREADS_OF_BLOCK = (256, *(n for n in range(32, 513, 32) if n != 256))
 OPTIONS = {"block": THREADS_OF_BLOCK}
@@ -69,20 +68,14 @@ def fill_by_edges(
 
 
 def fill_by_vertices(
-    gpu: Gpu,
-    graph: Any,
-    roots: Any,
-    workspace: Workspace,
-    *,
-    block: int = 256,
-    rows: str = "cached",
+    gpu: Gpu, graph: Any, roots: Any, memory: Workspace, *, block: int = 256, rows: str = "cached"
 ) -> Any:
     """Fill `roots` by Kernel 2; sorting rows by their lengths allocates in each call."""
     indptr, indices = rows_from_both_ends(gpu, graph)
     kind = rows, indptr.dtype, indices.dtype, roots.dtype
     start, propagate, count_components = BY_VERTICES.load(gpu, *kind)
     count = graph.num_vertices
-    first, second, components, last_change = workspace.take(
+    first, second, components, last_change = memory.take(
         gpu, (count, BYTE), (count, BYTE), (1, COUNT), LAST_CHANGE
     )
     by_vertex, by_block = gpu.grid(count), gpu.grid(count, block)

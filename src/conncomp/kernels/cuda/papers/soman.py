@@ -38,7 +38,6 @@ KERNELS = Templates(
     outermost=(False, True),
     indices="vertex index",
 )
-specialisations = KERNELS.modules
 # What hooks as printed is given up after so many sweeps and one a vertex, or so many in all.
 SWEEPS_OF_FEW, MOST_SWEEPS = 64, 4096
 

@@ -10,14 +10,14 @@ import numpy as np
 
 from conncomp.kernels.cuda.core.sweeps import LAST_CHANGE, SMALL_BATCH, sweep_until_settled
 from conncomp.kernels.cuda.graph.edges import list_arcs, memory_for_sources, vertex_dtype
-from conncomp.kernels.cuda.launcher import COUNT, Gpu, Templates, every, first_entry, launch
+from conncomp.kernels.cuda.launcher import COUNT, Gpu, Templates, first_entry, launch
 from conncomp.kernels.cuda.structs import POINTER, Struct
 from conncomp.kernels.cuda.workspace import Workspace
 
 ECL_SCC = Templates(
     "cuda/papers/ecl_scc.cuh",
     *(f"ecl_scc_{kernel}<{{vertex}}>" for kernel in ("start", "sweep", "drop")),
-    "ecl_scc_finish<{vertex}, {index}>",
+    "ecl_scc_finish",
     "count_components<{index}>",
     indices="vertex index",
 )
@@ -25,15 +25,14 @@ DIVISION = Templates(
     "cuda/papers/forward_backward.cuh",
     "divide_start<{vertex}>",
     "divide_mark<{vertex}>",
-    "divide_trim<{vertex}, {index}>",
+    "divide_trim",
     "divide_seek<{vertex}>",
     "divide_sweep<{vertex}>",
-    "divide_split<{vertex}, {index}>",
+    "divide_split",
     "divide_move<{vertex}>",
     "count_components<{index}>",
     indices="vertex index",
 )
-specialisations = every(ECL_SCC, DIVISION)
 THREADS = 512
 EXTREMES = Struct("Extremes<int32_t>", entries=POINTER)
 KINDS = 4
@@ -77,9 +76,7 @@ def fill_by_ecl_scc(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> A
 def fill_by_division(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
     """Fill `roots` by forward and backward searches."""
     count, arcs, vertex = graph.num_vertices, graph.num_arcs, vertex_dtype(graph)
-    start, mark, trim, seek, sweep, split, move, count_roots = DIVISION.load(
-        gpu, vertex, roots.dtype
-    )
+    start, mark, trim, seek, sweep, split, move, count_all = DIVISION.load(gpu, vertex, roots.dtype)
     classes, reached, smallest, sources, last_change, left, components = workspace.take(
         gpu,
         (count, vertex),
@@ -107,5 +104,5 @@ def fill_by_division(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> 
         if not first_entry(left):
             break
         launch(move, by_vertex, count, *state)
-    launch(count_roots, by_vertex, count, roots, components)
+    launch(count_all, by_vertex, count, roots, components)
     return components

@@ -12,7 +12,7 @@ import numpy as np
 
 from conncomp.kernels.cuda.core.sweeps import LAST_CHANGE, sweep_until_settled
 from conncomp.kernels.cuda.grid.image import RULE_NAMES, Image
-from conncomp.kernels.cuda.launcher import INDEX_TYPES, WARP, Gpu, Module, ctype, launch
+from conncomp.kernels.cuda.launcher import INDEX_TYPES, WARP, DType, Gpu, Module, ctype, launch
 from conncomp.kernels.cuda.workspace import Workspace
 
 FILE = "cuda/papers/tiles.cuh"
@@ -106,7 +106,7 @@ def fill_roots(
 
 
 def _take_memory(
-    gpu: Gpu, image: Image, index: np.dtype[Any], workspace: Workspace, side: int, sewing: str
+    gpu: Gpu, image: Image, index: DType, workspace: Workspace, side: int, sewing: str
 ) -> tuple[Any, ...]:
     """Return the number of the last change, and a forest or pairs if consolidation needs them."""
     count = 0
@@ -223,9 +223,7 @@ def _levels(image: Image, side: int) -> Iterator[tuple[int, Any]]:
 
 
 def _seam_sites(image: Image, planes: tuple[int, ...]) -> int:
-    return sum(
-        count * (image.size // length) for count, length in zip(planes, image.shape, strict=True)
-    )
+    return sum(n * (image.size // length) for n, length in zip(planes, image.shape, strict=True))
 
 
 def _seams(image: Image, first: int, spacing: int, planes: tuple[int, ...]) -> Any:
@@ -234,7 +232,7 @@ def _seams(image: Image, first: int, spacing: int, planes: tuple[int, ...]) -> A
 
 
 @cache
-def _names(rule: str, rank: int, index: np.dtype[Any], local: str, sewing: str) -> tuple[str, ...]:
+def _names(rule: str, rank: int, index: DType, local: str, sewing: str) -> tuple[str, ...]:
     types = f"{rule}, {rank}, {ctype(index)}"
     only_index = {"relax", "plant_trees"}
     last = "collect_trees" if sewing == "by size" else "flatten_tiles"

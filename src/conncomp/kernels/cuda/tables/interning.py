@@ -14,9 +14,8 @@ from conncomp.kernels.cuda.structs import POINTER, Struct
 from conncomp.kernels.cuda.workspace import Workspace
 
 KERNELS = Templates(
-    "cuda/tables/interning.cuh", "take_slots<>", "list_firsts<>", "number_ids<>", "fill_table<>"
+    "cuda/tables/interning.cuh", "take_slots", "list_firsts", "number_ids", "fill_table"
 )
-specialisations = KERNELS.modules
 KEYS, WORDS, NUMBERS = np.dtype(np.uint64), np.dtype(np.uint32), np.dtype(np.int32)
 
 FEWEST_BITS, MOST_BITS = 12, 31
