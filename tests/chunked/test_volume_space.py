@@ -284,7 +284,7 @@ def test_blocks_that_are_begun_end_when_the_call_does(tmp_path, monkeypatch, tar
     source = SOURCES["zarr 3"][1](tmp_path / "v.zarr", VOLUME, (4, 5, 6))
     conncomp.set_num_threads(2)
     given_up, begun, after = threading.Event(), [], []
-    resolved, give_up = block_files.BlockFiles.resolved, job.Tasks._give_up
+    resolved, give_up = block_files.BlockFiles.resolved, job.Job._give_up
 
     def slow(files, argument):
         if isinstance(argument, block_files.Values) and threading.main_thread() is not (
@@ -306,7 +306,7 @@ def test_blocks_that_are_begun_end_when_the_call_does(tmp_path, monkeypatch, tar
         give_up(tasks)
 
     monkeypatch.setattr(block_files.BlockFiles, "resolved", slow)
-    monkeypatch.setattr(job.Tasks, "_give_up", watched)
+    monkeypatch.setattr(job.Job, "_give_up", watched)
 
     def stop(done, total):
         raise KeyboardInterrupt

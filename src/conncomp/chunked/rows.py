@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from conncomp.components.statistics import ComponentStatistics
+
 Numbers = NDArray[np.int64]
 
 # How columns of rows are joined that turn out to be of one component.
@@ -117,3 +119,22 @@ def table_of(
     if image:
         table |= {"total": measured.sums, "minimum": measured.minima, "maximum": measured.maxima}
     return table
+
+
+def statistics_of(table: Table, spacing: tuple[float, ...], **more: Any) -> ComponentStatistics:
+    """Return rows as `component_statistics` does; what they do not tell is empty, or in `more`."""
+    ndim, none, sizes = len(spacing), np.empty(0), table["size"]
+    known: dict[str, Any] = {
+        "sizes": sizes,
+        "bounding_boxes": np.stack([table["begin"], table["end"]], axis=-1),
+        "centroids": table["sum"] / sizes[:, None] * np.array(spacing),
+        "moments": np.empty((0, ndim, ndim)),
+        "sums": table.get("total", none),
+        "means": table["total"] / sizes if "total" in table else none,
+        "minima": table.get("minimum", none),
+        "maxima": table.get("maximum", none),
+        "weighted_centroids": np.empty((0, ndim)),
+        "faces": table.get("faces", np.empty((0, ndim), np.int64)),
+        "classes": np.empty(0, np.int64),
+    }
+    return ComponentStatistics(**known | more, spacing=spacing)

@@ -23,6 +23,7 @@ from rich.progress import (
 )
 from rich.table import Table
 
+from conncomp._arrays import move_from_gpu
 from conncomp._memory import in_words
 from conncomp._progress import progress_display
 from conncomp._text import printable
@@ -227,3 +228,29 @@ def stages_on(device: str, stage: Stages) -> Stage:
                 raise click.ClickException(f"--device cuda: {error}") from error
 
     return run
+
+
+def labelled_on(
+    device: str,
+    stage: Stages,
+    data: Any,
+    move: Callable[[Any], Any] | None,
+    label: Callable[[Any], tuple[Any, Any]],
+) -> tuple[Any, Any, Any]:
+    """Return data where they are labelled, labels in main memory, and the number of components.
+
+    The ways to the device and back are stages of their own.
+    """
+    on_device = stages_on(device, stage)
+    if device == "cuda":
+        with on_device("starting the GPU"):
+            launcher.import_cupy()
+        if move is not None:
+            with on_device("moving there"):
+                data = move(data)
+    with on_device("labelling"):
+        labels, count = label(data)
+    if not isinstance(labels, np.ndarray):
+        with on_device("moving back"):
+            labels = move_from_gpu(labels)
+    return data, labels, count

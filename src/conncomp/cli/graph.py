@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 import conncomp
-from conncomp._arrays import move_from_gpu
 from conncomp._optional import optional
 from conncomp.cli import _report
 from conncomp.cli._errors import say
@@ -27,7 +26,6 @@ from conncomp.files.access import atomic_path
 from conncomp.graph.algorithms import ALGORITHMS, STRONG_ALGORITHMS
 from conncomp.graph.graph import count_without_arcs, read_graph
 from conncomp.graph.inputs.reading import FORMATS, Asked
-from conncomp.kernels.cuda import launcher
 
 # What names of files end in whose rows are edges.
 EDGE_FILES = (".parquet", ".pq", ".parq", ".arrow", ".arrows", ".feather", ".ipc")
@@ -222,20 +220,14 @@ def _check_options(options: Options) -> None:
 def _label(
     arcs: conncomp.Graph, options: Options, stage: _report.Stages
 ) -> tuple[int, NDArray[Any]]:
-    placed, on_device = arcs, _report.stages_on(options.device, stage)
-    if options.device == "cuda":
-        with on_device("starting the GPU"):
-            launcher.import_cupy()
-        with on_device("moving there"):
-            placed = arcs.to("cuda")
-    labels: Any
-    with on_device("labelling"):
+    def label(placed: conncomp.Graph) -> tuple[Any, int]:
         count, labels = conncomp.connected_components(
             placed, connection=options.connection, algorithm=options.algorithm
         )
-    if options.device == "cuda":
-        with on_device("moving back"):
-            labels = move_from_gpu(labels)
+        return labels, count
+
+    on_device = options.device, stage, arcs, lambda graph: graph.to("cuda")
+    _, labels, count = _report.labelled_on(*on_device, label)
     return count, labels
 
 

@@ -67,12 +67,16 @@ class CountedLabels:
 
     def keep(self, choose: Any) -> Any:
         """Return the labels of the components that are chosen by their sizes."""
-        chunks, dtype = self.chunks, self.chunks.array.dtype
-        chosen = self.by_block("chosen", partial(item_sizes.selected, choose, self.most))
+        dtype = self.chunks.array.dtype
         kept_type = INDEX_TYPES[dtype.itemsize > 4 or dtype == np.uint32]
-        batch, empty = chunks.labelling.batch_axes, chunks.labelling.empty
-        kept = partial(item_sizes.keep_labels, batch, empty, kept_type)
-        return chunks.map("kept", kept_type, kept, chosen)
+        return self.replaced("kept", kept_type, partial(item_sizes.selected, choose, self.most))
+
+    def replaced(self, name: str, dtype: Any, function: Any) -> Any:
+        """Return labels replaced by the tables that a function makes of the sizes of blocks."""
+        tables, labelling = self.by_block(f"{name}-by", function), self.chunks.labelling
+        known = labelling.batch_axes, labelling.empty, dtype
+        replace = partial(item_sizes.replace_labels, *known)
+        return self.chunks.map(name, dtype, replace, tables)
 
     def longest(self, name: str, function: Any) -> Any:
         """Return what stands for the largest of numbers that a function tells of each block."""
@@ -104,15 +108,13 @@ def _relabel_consecutive(
 ) -> Any:
     wanted = as_bool("return_labels", return_labels)
     counted = CountedLabels(array, background, batch_axes, any_values=True)
-    chunks, dtype = counted.chunks, INDEX_TYPES[array.size > INT32_MAX]
-    described = chunks.labelling.batch_axes, chunks.labelling.empty, counted.first, dtype
-    numbered = partial(item_sizes.renumber_labels, *described)
-    numbers = chunks.map("consecutive", dtype, numbered, counted.sizes)
+    numbered = partial(item_sizes.numbered, counted.first)
+    numbers = counted.replaced("consecutive", INDEX_TYPES[array.size > INT32_MAX], numbered)
     if not wanted:
         return numbers
     length = counted.longest("length", item_sizes.components_of)
     old = partial(item_sizes.old_labels, counted.first)
-    return numbers, chunks.columns("old", array.dtype, old, length, counted.sizes)
+    return numbers, counted.chunks.columns("old", array.dtype, old, length, counted.sizes)
 
 
 component_sizes = _unless_empty(sizes.component_sizes, _component_sizes)
@@ -209,7 +211,7 @@ def component_statistics(
         others = (layers[other] for other in before.values())
         return start, axes, given.chunk(index), value, *others
 
-    made = partial(measuring.as_statistics, wanted, given.batch, lengths, spacing is not None)
+    made = partial(measuring.as_statistics, wanted, given.batch, lengths)
     of_one = np.ones((1,) * len(array.shape), np.int64)
     value = None if values is None else of_one.astype(values.dtype)
     sample = (0,) * ndim, (), of_one, value

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from conncomp._arrays import on_host
 from conncomp.chunked.measures.measuring import Labelling
 from conncomp.chunked.relabelling import relabel_chunk
+from conncomp.chunked.union import Table
 from conncomp.components._labels import library_at
 from conncomp.components.renumbering import relabel_consecutive
 from conncomp.components.sizes import component_sizes
@@ -89,13 +90,18 @@ def rows_of(most: int, sizes: OfItems) -> int:
     return rows
 
 
-def selected(
-    choose: Callable[[NDArray[np.int64]], Any], most: int, sizes: OfItems
-) -> list[NDArray[Any]]:
-    """Return the labels of each item that are chosen by their sizes, ascending."""
+def selected(choose: Callable[[NDArray[np.int64]], Any], most: int, sizes: OfItems) -> list[Table]:
+    """Return the labels of each item that are chosen by their sizes, which stay as they are."""
     rows_of(most, sizes)
-    components = [of_item.without_background() for of_item in sizes]
-    return [of_item.labels[choose(of_item.sizes)] for of_item in components]
+    components = (of_item.without_background() for of_item in sizes)
+    chosen = [of_item.labels[choose(of_item.sizes)] for of_item in components]
+    return [Table(labels, labels.astype(np.int64, copy=False)) for labels in chosen]
+
+
+def numbered(first: int, sizes: OfItems) -> list[Table]:
+    """Return the labels of each item, which become their places among these, from `first` on."""
+    all_labels = [of_item.without_background().labels for of_item in sizes]
+    return [Table(labels, np.arange(first, first + len(labels))) for labels in all_labels]
 
 
 def largest(components: int, sizes: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -173,51 +179,23 @@ def old_labels(first: int, shape: tuple[int, ...], length: int, sizes: OfItems) 
     return _table((*shape, first + length), sizes[0].labels.dtype, columns)
 
 
-def keep_labels(
-    batch_axes: int, background: int, dtype: np.dtype[Any], labels: Any, kept: list[NDArray[Any]]
+def replace_labels(
+    batch_axes: int, background: int, dtype: np.dtype[Any], labels: Any, tables: Sequence[Table]
 ) -> Any:
-    """Return the labels of a chunk that are among those kept of each item."""
+    """Return labels, each item's replaced by its table; what is masked or not in it is none."""
 
-    def replaced(old: NDArray[Any], chosen: NDArray[Any]) -> NDArray[Any]:
-        return np.where(np.isin(old, chosen), old.astype(np.int64), background)
-
-    return _by_items(batch_axes, background, dtype, replaced, labels, kept)
-
-
-def renumber_labels(
-    batch_axes: int, background: int, first: int, dtype: np.dtype[Any], labels: Any, sizes: OfItems
-) -> Any:
-    """Return which places the labels of a chunk have among all of their items, from `first` on."""
-
-    def replaced(old: NDArray[Any], of_item: Sizes) -> NDArray[Any]:
-        all_labels = of_item.without_background().labels
-        place = np.searchsorted(all_labels, old)
-        known = np.isin(old, all_labels)
-        return np.where(known, place + first, background).astype(np.int64)
-
-    return _by_items(batch_axes, background, dtype, replaced, labels, sizes)
-
-
-def _by_items(
-    batch_axes: int,
-    background: int,
-    dtype: np.dtype[Any],
-    replaced: Callable[..., NDArray[Any]],
-    labels: Any,
-    of_items: Any,
-) -> Any:
-    """Return what labels become, each item's by what there is for it; what is masked is none."""
-
-    def relabelled(item: Any, of_item: Any) -> Any:
+    def replaced(item: Any, table: Table) -> Any:
         numbers, old = _numbered(item)
         if not numbers.size:
             return numbers.astype(dtype)
-        result = relabel_chunk(numbers, replaced(old, of_item), dtype)
+        known, entries = np.isin(old, table.roots), np.full(len(old), background, np.int64)
+        entries[known] = table.replaced[np.searchsorted(table.roots, old[known])]
+        result = relabel_chunk(numbers, entries, dtype)
         if np.ma.is_masked(item):
             result[np.ma.getmaskarray(item)] = background
         return result
 
     if not batch_axes:
-        return relabelled(labels, of_items[0])
-    results = list(map(relabelled, items_of(labels, batch_axes), of_items))
+        return replaced(labels, tables[0])
+    results = list(map(replaced, items_of(labels, batch_axes), tables))
     return library_at(results[0]).stack(results).reshape(labels.shape)

@@ -14,7 +14,6 @@ counts once, also over the ends of periodic axes. Overlaps need no neighbours.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import product
 from math import prod
 from types import SimpleNamespace
@@ -26,7 +25,7 @@ from numpy.typing import NDArray
 from conncomp._arrays import as_cupy, on_gpu
 from conncomp.chunked.labelling import on_host, side_of
 from conncomp.chunked.layout import Index, Layout
-from conncomp.chunked.rows import LARGEST_SUM, Table, table_of
+from conncomp.chunked.rows import LARGEST_SUM, Table, statistics_of, table_of
 from conncomp.components._labels import check_items, library_at
 from conncomp.components.matching import match_labels
 from conncomp.components.renumbering import relabel_consecutive
@@ -145,27 +144,20 @@ def joined_rows(*tables: Table) -> Table:
 
 
 def as_statistics(
-    wanted: Wanted, batch: tuple[int, ...], spacing: tuple[float, ...], scaled: bool, table: Table
+    wanted: Wanted, batch: tuple[int, ...], spacing: tuple[float, ...], table: Table
 ) -> ComponentStatistics:
-    """Return the rows of all chunks as `component_statistics` does, scaled or not by spacing."""
-    ndim, sizes = len(spacing), table["size"]
-    scale = np.array(spacing) if scaled else np.ones(ndim)
-    moments = np.empty((0, ndim, ndim))
+    """Return the rows of all chunks as `component_statistics` does, with lengths of spacing."""
+    scale, sizes = np.array(spacing), table["size"]
+    more = {"labels": table["label"], "batch": items_along(table["item"], batch)}
     if wanted.moments:
-        moments = table["scatter"] / sizes[:, None, None] * np.outer(scale, scale)
-    faces = table["faces"] if wanted.surfaces else np.empty((0, ndim), np.int64)
-    boxes = np.stack([table["begin"], table["end"]], axis=-1)
-    where = items_along(table["item"], batch)
-    known: tuple[Any, ...] = table["label"], sizes, boxes, table["sum"] / sizes[:, None] * scale
-    known += (
-        moments,
-        where,
-        *_brightness(wanted, scale, table),
-        faces,
-        np.empty(0, np.int64),
-        spacing,
-    )
-    return ComponentStatistics(*known)
+        more["moments"] = table["scatter"] / sizes[:, None, None] * np.outer(scale, scale)
+    if wanted.image:
+        totals = table["total"]
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            means = np.where(np.isfinite(totals), totals / sizes, table["mean"])
+            centroids = table["product"] / means[:, None] * scale
+        more |= {"means": means, "weighted_centroids": centroids}
+    return statistics_of(table, spacing, **more)
 
 
 def items_along(items: NDArray[np.int64], batch: tuple[int, ...]) -> NDArray[np.int64]:
@@ -173,17 +165,6 @@ def items_along(items: NDArray[np.int64], batch: tuple[int, ...]) -> NDArray[np.
     if not batch:
         return np.empty((len(items), 0), np.int64)
     return np.stack(np.unravel_index(items, batch), axis=-1).astype(np.int64)
-
-
-def _brightness(wanted: Wanted, scale: NDArray[np.float64], table: Table) -> tuple[Any, ...]:
-    if not wanted.image:
-        return (np.empty(0),) * 4 + (np.empty((0, len(scale))),)
-    totals, means = table["total"], table["mean"]
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        exact = totals / table["size"]
-        means = np.where(np.isfinite(totals), exact, means)
-        centroids = table["product"] / means[:, None] * scale
-    return totals, means, table["minimum"], table["maximum"], centroids
 
 
 def _shared(
@@ -346,19 +327,6 @@ class Overlaps(NamedTuple):
     second: Table
 
 
-@dataclass(frozen=True)
-class Columns:
-    """The attributes of `Matches`."""
-
-    pairs: Numbers
-    intersections: Numbers
-    unions: Numbers
-    ious: NDArray[np.float64]
-    batch: Numbers
-    first: np.int64
-    second: np.int64
-
-
 def overlaps_of_chunk(labelling: Labelling, items: Numbers, first: Any, second: Any) -> Overlaps:
     """Count what components of two labellings have in common in a chunk."""
     batch = labelling.batch_axes
@@ -383,22 +351,22 @@ def joined_overlaps(*parts: Overlaps) -> Overlaps:
     return Overlaps(joined_contacts(*pairs), *(joined_rows(*side) for side in sides))
 
 
-def as_columns(batch: tuple[int, ...], overlaps: Overlaps) -> Columns:
-    """Return what `match_labels` does, given the lengths of the batch axes."""
+def as_columns(batch: tuple[int, ...], overlaps: Overlaps) -> SimpleNamespace:
+    """Return the attributes of `Matches`, given the lengths of the batch axes."""
     pairs = overlaps.pairs
     sizes = [
         side["size"][_rows_of(side, pairs["item"], pairs[name])]
         for side, name in ((overlaps.first, "label"), (overlaps.second, "other"))
     ]
     unions = sizes[0] + sizes[1] - pairs["size"]
-    return Columns(
-        np.stack([pairs["label"], pairs["other"]], axis=1),
-        pairs["size"],
-        unions,
-        pairs["size"] / unions,
-        items_along(pairs["item"], batch),
-        np.int64(overlaps.first.rows),
-        np.int64(overlaps.second.rows),
+    return SimpleNamespace(
+        pairs=np.stack([pairs["label"], pairs["other"]], axis=1),
+        intersections=pairs["size"],
+        unions=unions,
+        ious=pairs["size"] / unions,
+        batch=items_along(pairs["item"], batch),
+        first=np.int64(overlaps.first.rows),
+        second=np.int64(overlaps.second.rows),
     )
 
 

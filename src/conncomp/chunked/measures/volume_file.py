@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from conncomp._arguments import check_progress, shown
 from conncomp.chunked.layout import Layout
 from conncomp.chunked.volumes.block_files import BlockFiles
-from conncomp.chunked.volumes.job import Progress, Tasks
+from conncomp.chunked.volumes.job import Job, Progress
 from conncomp.chunked.volumes.kept import Kept
 from conncomp.chunked.volumes.labelling import bytes_of_memory, opened, within, workers_of
 from conncomp.chunked.volumes.sample import Window
@@ -148,7 +148,7 @@ class VolumeFile:
             layout = Layout(lengths_of(part.shape, block_shape(part)), (False,) * self.ndim)
             progress = self.progress if copied is mapped else None
             files = BlockFiles(copied, None, kept.reports, target)
-            Tasks(kept, files, layout.chunks, progress).copy(layout, ThreadPoolExecutor(workers))
+            Job(kept, files, layout, ThreadPoolExecutor(workers), progress).copy()
             return []
 
         with limited(self) as workers:

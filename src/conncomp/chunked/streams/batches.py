@@ -14,7 +14,7 @@ from conncomp._arguments import as_bool
 from conncomp._arrays import as_numpy_and_mask, check_kind
 from conncomp._containers import spacing_of
 from conncomp._lazy import function_for, laid_beside
-from conncomp.chunked.rows import Table
+from conncomp.chunked.rows import Table, statistics_of
 from conncomp.chunked.streams.open_components import OpenComponents, Slab
 from conncomp.components._labels import check_spacing
 from conncomp.components.statistics import ComponentStatistics
@@ -159,29 +159,10 @@ def _noted(slabs: Slabs, known: list[tuple[str, Any]]) -> Iterator[Any]:
 
 def _batch(table: Table, spacing: tuple[float, ...]) -> Iterator[ComponentStatistics]:
     """Yield rows in the order of roots, if there are any."""
-    if not table.rows:
-        return
-    table = table.take(np.argsort(table["root"]))
-    ndim, none = len(spacing), np.empty(0)
-    centroids = table["sum"] / table["size"][:, None]
-    if spacing != (1,) * ndim:
-        centroids *= np.array(spacing)
-    yield ComponentStatistics(
-        labels=table["root"],
-        sizes=table["size"],
-        bounding_boxes=np.stack([table["begin"], table["end"]], axis=-1),
-        centroids=centroids,
-        moments=np.empty((0, ndim, ndim)),
-        batch=np.empty((table.rows, 0), np.int64),
-        sums=table.get("total", none),
-        means=table["total"] / table["size"] if "total" in table else none,
-        minima=table.get("minimum", none),
-        maxima=table.get("maximum", none),
-        weighted_centroids=np.empty((0, ndim)),
-        faces=table.get("faces", np.empty((0, ndim), np.int64)),
-        classes=np.empty(0, np.int64),
-        spacing=spacing,
-    )
+    if table.rows:
+        table = table.take(np.argsort(table["root"]))
+        batch = np.empty((table.rows, 0), np.int64)
+        yield statistics_of(table, spacing, labels=table["root"], batch=batch)
 
 
 def _pieces_of(slabs: Iterator[Any], size: int | None) -> Iterator[Slab]:

@@ -6,9 +6,10 @@ does the rest, and alone keeps what is done.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import Executor, Future, ThreadPoolExecutor, as_completed, wait
 from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
 from threading import Event
 from typing import Any
 
@@ -21,6 +22,7 @@ from conncomp.chunked.selection import Selection, from_numbers, merged_summaries
 from conncomp.chunked.stages import label_all
 from conncomp.chunked.volumes.block_files import BlockFiles, Reported, Values
 from conncomp.chunked.volumes.kept import Kept
+from conncomp.chunked.volumes.volume import Place
 
 Progress = Callable[[int, int], object]
 
@@ -29,41 +31,60 @@ class GivenUpError(Exception):
     """Ends a task of a call that is given up."""
 
 
-class Tasks:
-    """What an executor does with blocks, in so many steps, and then with coarser labels."""
+@dataclass(eq=False)
+class Job:
+    """What an executor does with the blocks of a layout, and then with coarser labels."""
 
-    _pool: Executor
+    _kept: Kept
+    _files: BlockFiles
+    _layout: Layout
+    _executor: AbstractContextManager[Executor]
+    _progress: Progress | None
+    _done: int = 0
+    _steps: int = 0
+    _tasks: dict[Future[Any], Index | None] = field(default_factory=dict)
+    _given_up: Event = field(default_factory=Event)
 
-    def __init__(
-        self, kept: Kept, files: BlockFiles, steps: int, progress: Progress | None
-    ) -> None:
-        self._kept, self._files = kept, files
-        self._done, self._progress = 0, progress
-        self._tasks = dict[Future[Any], Index | None]()
-        self._coarser = list(files.target.levels())
-        self._steps = steps + len(self._coarser)
-        self._given_up = Event()
-
-    def _run(self, executor: AbstractContextManager[Executor], begin: Callable[[], Any]) -> Any:
-        """Call what begins tasks, and see them through; return what it returned."""
-        with executor as self._pool:
+    def _run(self, steps: int, begin: Callable[[], Any]) -> Any:
+        """Call what begins tasks, so many of each block, and see them through; return its result."""
+        coarser = list(self._files.target.levels())
+        self._steps = steps * self._layout.chunks + len(coarser)
+        with self._executor as self._pool:
             try:
                 result = begin()
                 self._wait()
-                self._write_coarser()
+                self._write_coarser(coarser)
             except BaseException:
                 self._give_up()
                 raise
         return result
 
-    def copy(self, layout: Layout, executor: AbstractContextManager[Executor]) -> None:
+    def copy(self) -> None:
         """Write all blocks of labels that are in files."""
 
         def begin() -> None:
-            for index in layout.indices():
-                self._start(index, self._files.copy, layout.place(index))
+            for index in self._layout.indices():
+                self._start(index, self._files.copy, self._layout.place(index))
 
-        self._run(executor, begin)
+        self._run(1, begin)
+
+    def label(self, rules: Rules, selection: Selection | None) -> list[int]:
+        """Label all blocks; return what `Counts` are made of, with the numbers of the summary."""
+        layout = self._layout
+        values = {index: Values(layout.place(index)) for index in layout.indices()}
+        given = self, layout, rules, values, values, selection
+        result = self._run(2 if layout.crossed else 1, lambda: label_all(*given))
+        tallies = [self._kept.done[index] for index in values]
+        kept, elements, components = np.sum([tally[:3] for tally in tallies], axis=0).tolist()
+        if layout.crossed:
+            components = sum(int(np.sum(counts)) for counts in result.counts.values())
+        if selection is None:
+            return [components, components, elements]
+        summary: tuple[int, ...] = ()
+        if selection.listed:
+            of_blocks = [from_numbers(tally.summary) for tally in tallies]
+            summary = merged_summaries(of_blocks, selection.listed).numbers()
+        return [components, kept, elements, *summary]
 
     def _start(self, index: Index | None, task: Callable[..., Any], *arguments: Any) -> None:
         """Begin a task, unless the labels of an index, which it writes, are finished."""
@@ -96,9 +117,9 @@ class Tasks:
             if task.exception() is None and index is not None:
                 self._kept.finish(index, task.result())
 
-    def _write_coarser(self) -> None:
+    def _write_coarser(self, coarser: Iterable[tuple[int, Place]]) -> None:
         before = 1
-        for level, place in self._coarser:
+        for level, place in coarser:
             if level > before:
                 self._wait()
                 before = level
@@ -111,42 +132,6 @@ class Tasks:
         self._done += 1
         if self._progress is not None:
             self._progress(self._done, self._steps)
-
-
-class Job(Tasks):
-    """What calls the functions of the stages, an engine."""
-
-    def __init__(
-        self,
-        kept: Kept,
-        files: BlockFiles,
-        layout: Layout,
-        rules: Rules,
-        selection: Selection | None,
-        executor: AbstractContextManager[Executor],
-        progress: Progress | None,
-    ) -> None:
-        super().__init__(kept, files, (2 if layout.crossed else 1) * layout.chunks, progress)
-        self._layout, self._rules, self._selection = layout, rules, selection
-        self._executor = executor
-
-    def run(self) -> list[int]:
-        """Label all blocks; return what `Counts` are made of, with the numbers of the summary."""
-        layout, selection = self._layout, self._selection
-        values = {index: Values(layout.place(index)) for index in layout.indices()}
-        given = (self, layout, self._rules, values, values, selection)
-        result = self._run(self._executor, lambda: label_all(*given))
-        tallies = [self._kept.done[index] for index in values]
-        kept, elements, components = np.sum([tally[:3] for tally in tallies], axis=0).tolist()
-        if layout.crossed:
-            components = sum(int(np.sum(counts)) for counts in result.counts.values())
-        if selection is None:
-            return [components, components, elements]
-        summary: tuple[int, ...] = ()
-        if selection.listed:
-            of_blocks = [from_numbers(tally.summary) for tally in tallies]
-            summary = merged_summaries(of_blocks, selection.listed).numbers()
-        return [components, kept, elements, *summary]
 
     def __call__(
         self, name: str, index: Index, function: Callable[..., Any], *arguments: Any

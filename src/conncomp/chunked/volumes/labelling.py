@@ -306,8 +306,9 @@ def run_of(
         whole = part is volume
         executor = cluster if whole and cluster is not None else ThreadPoolExecutor(threads)
         files = BlockFiles(part, arguments.threshold, kept.reports, target, names)
-        asked = *arguments.rules(part), arguments.selection(), executor
-        return Job(kept, files, *asked, progress if whole else None).run()
+        layout, rules = arguments.rules(part)
+        job = Job(kept, files, layout, executor, progress if whole else None)
+        return job.label(rules, arguments.selection())
 
     return run
 

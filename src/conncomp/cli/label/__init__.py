@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import conncomp
-from conncomp._arrays import move_from_gpu, move_to_gpu, native_layout, on_host
+from conncomp._arrays import move_to_gpu, native_layout, on_host
 from conncomp._memory import in_words, peak_memory
 from conncomp.cli import _options, _report
 from conncomp.cli._input import one_channel, read_quietly, rows_of_input, with_named_axes
@@ -155,32 +155,30 @@ def _label(
     image: Image, axes: Axes, options: Options, stage: _report.Stages
 ) -> tuple[Image, int, NDArray[np.bool_] | None]:
     """Return labels, their number, and of periodic axes with --stats where components close."""
-    placed, on_device = image, _report.stages_on(options.device, stage)
-    if options.device == "cuda":
-        with on_device("starting the GPU"):
-            cupy = launcher.import_cupy()
+    asked: dict[str, Any] = {
+        "background": options.background,
+        "connectivity": options.connectivity,
+        "periodic": axes.periodic_of_item,
+        "batch_axes": axes.batch,
+        "device": options.device,
+    }
+
+    def move(image: Image) -> Any:
+        return move_to_gpu(launcher.import_cupy(), native_layout(image))
+
+    placed, labels, count = _report.labelled_on(
+        options.device,
+        stage,
+        image,
         # Long doubles, which no GPU has, are left to `conncomp.label` to convert and move.
-        if image.dtype.itemsize <= 8:
-            with on_device("moving there"):
-                placed = move_to_gpu(cupy, native_layout(image))
-    labels: Any
-    with on_device("labelling"):
-        labels, count = conncomp.label(
-            placed,
-            options.background,
-            return_num=True,
-            connectivity=options.connectivity,
-            periodic=axes.periodic_of_item,
-            batch_axes=axes.batch,
-            device=options.device,
-        )
-    if not isinstance(labels, np.ndarray):
-        with on_device("moving back"):
-            labels = move_from_gpu(labels)
+        move if image.dtype.itemsize <= 8 else None,
+        lambda placed: conncomp.label(placed, return_num=True, **asked),
+    )
     closes = None
     if options.stats is not None and any(axes.periodic):
         with stage("wrapping"):
-            closes = _axes_of_components(placed, axes, options)
+            wrapping = conncomp.component_wrapping(placed, **asked)
+            closes = _axes_of_components(wrapping, image.ndim - axes.batch)
     return labels, int(np.sum(count)), closes
 
 
@@ -206,21 +204,13 @@ def _write(
     return {"labels": options.output, "statistics": options.stats, "picture": picture}
 
 
-def _axes_of_components(image: Any, axes: Axes, options: Options) -> NDArray[np.bool_]:
+def _axes_of_components(wrapping: Any, ndim: int) -> NDArray[np.bool_]:
     """Return along which axes each component closes on itself, by its image and its label."""
-    wrapping = conncomp.component_wrapping(
-        image,
-        options.background,
-        options.connectivity,
-        periodic=axes.periodic_of_item,
-        batch_axes=axes.batch,
-        device=options.device,
-    )
     counts = np.asarray(on_host(wrapping.counts))
     each = counts.reshape(-1)
     item = np.repeat(np.arange(each.size), each)
     number = np.arange(len(item)) - (np.cumsum(each) - each)[item] + 1
-    closes = np.zeros((each.size, int(each.max(initial=0)) + 1, image.ndim - axes.batch), np.bool_)
+    closes = np.zeros((each.size, int(each.max(initial=0)) + 1, ndim), np.bool_)
     closes[item, number] = on_host(wrapping.axes)
     return closes.reshape(*counts.shape, *closes.shape[1:])
 
