@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import os
 import stat
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
 from operator import attrgetter
@@ -90,7 +90,11 @@ class OmeSet:
             for block, page, told in ome.stretches_of_ome(image, lengths)
             if told > 0
         ]
-        if sum(told for *_, told in stretches) < count or _overlap(stretches):
+        overlap = any(
+            name == other and page + told > following
+            for (name, page, told), (other, following, _) in pairwise(sorted(stretches))
+        )
+        if sum(told for *_, told in stretches) < count or overlap:
             raise ValueError(
                 f"has OME metadata that does not name a page of its files for each of {described} "
                 "planes"
@@ -174,13 +178,6 @@ class OmeSet:
                 raise ValueError("is no regular file")
             with open_tiff(file) as tiff:
                 yield tiff, status.st_size
-
-
-def _overlap(stretches: Iterable[tuple[str, int, int]]) -> bool:
-    return any(
-        name == other and page + count > following
-        for (name, page, count), (other, following, _) in pairwise(sorted(stretches))
-    )
 
 
 def _page(tiff: Any, number: int) -> Any:
