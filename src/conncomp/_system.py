@@ -31,11 +31,13 @@ VARIABLES = (
 
 def machine_facts() -> dict[str, str]:
     """Return the system, the processor and the memory, in words."""
+    count = str(os.cpu_count() or 1)
+    allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None
     return {
         "platform": platform.platform(),
         "machine": platform.machine(),
         "processor": processor_name(),
-        "processors": _processors(),
+        "processors": count if allowed is None else f"{count}, {allowed} of them for this process",
         "memory": f"{total_memory() / 1e9:.1f} GB" if total_memory() else "unknown",
     }
 
@@ -52,14 +54,6 @@ def processor_name() -> str:
     if sys.platform == "darwin":
         return _answer(("sysctl", "-n", "machdep.cpu.brand_string"), 5.0).strip()
     return platform.processor() or platform.machine()
-
-
-def _processors() -> str:
-    """Return how many there are, and how many of them this process may use."""
-    count = os.cpu_count() or 1
-    if not hasattr(os, "sched_getaffinity"):  # not on this system
-        return str(count)
-    return f"{count}, {len(os.sched_getaffinity(0))} of them for this process"
 
 
 def variables() -> dict[str, str]:

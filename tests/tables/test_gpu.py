@@ -285,7 +285,7 @@ def test_after_an_interruption_all_is_as_before(monkeypatch, end):
     weights = generator.integers(0, 4, 90).astype(np.float64)
     gpu = HostGpu()
     clusters = pair_clusters.GpuClusters(gpu, [1, 2, 3])
-    clusters.add_pairs(gpu, left[:30], right[:30], weights[:30])
+    clusters.add_pairs((left[:30],), (right[:30],), weights[:30])
     launched = []
 
     def launch(*arguments, **options):
@@ -296,7 +296,7 @@ def test_after_an_interruption_all_is_as_before(monkeypatch, end):
 
     def add_often():
         for _ in range(10):
-            clusters.add_pairs(gpu, left, right, weights)
+            clusters.add_pairs((left,), (right,), weights)
 
     with monkeypatch.context() as patch:
         patch.setattr(interning, "launch", launch)
@@ -304,13 +304,13 @@ def test_after_an_interruption_all_is_as_before(monkeypatch, end):
         with pytest.raises(KeyboardInterrupt):
             add_often()
     turned = [column[::-1].copy() for column in (left, right, weights)]
-    clusters.add_pairs(gpu, *turned)
-    options = {"nodes": clusters.ids, "threshold": [1, 2, 3]}
+    clusters.add_pairs(*((column,) for column in turned[:2]), turned[2])
+    (ids,) = clusters.all_keys()
+    options = {"nodes": ids[:, 0], "threshold": [1, 2, 3]}
     whole = conncomp.cluster_pairs(left, right, weights=weights, **options)
-    np.testing.assert_array_equal(whole["node"], clusters.ids)
+    np.testing.assert_array_equal(whole["node"], ids[:, 0])
     for level in range(3):
-        roots = clusters.roots(gpu, level)
-        numbers, _ = pair_clusters.number_clusters(gpu, roots, Workspace())
+        numbers, _ = clusters.numbered(clusters.roots(level))
         np.testing.assert_array_equal(numbers, whole[f"cluster_{level + 1}"])
 
 

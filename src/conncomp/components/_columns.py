@@ -6,8 +6,13 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from conncomp._arrays import as_cupy, as_numpy, on_gpu, on_host
+from conncomp._arrays import as_cupy, as_numpy, move_from_gpu, on_gpu
 from conncomp._optional import optional
+
+
+def in_memory(column: Any, name: str = "a column") -> NDArray[Any]:
+    """Return a column of any library as an array of NumPy."""
+    return move_from_gpu(as_cupy(column)) if on_gpu(column) else as_numpy(column, name)
 
 
 class Columns:
@@ -62,7 +67,4 @@ class Columns:
         return optional("polars").DataFrame(self._columns_in_memory())
 
     def _columns_in_memory(self) -> dict[str, NDArray[Any]]:
-        return {
-            name: on_host(as_cupy(column)) if on_gpu(column) else as_numpy(column, name)
-            for name, column in self.columns().items()
-        }
+        return {name: in_memory(column, name) for name, column in self.columns().items()}

@@ -9,7 +9,7 @@ copy of both labellings, and the sizes of their components.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -208,13 +208,11 @@ def match_labels(
     """
     labels_b = laid_beside(labels_a, labels_b, "labels_b", "labels_a")
     if (other := function_for(labels_a, "match_labels")) is not None:
-        lazy: Matches = other(labels_a, labels_b, background=background, batch_axes=batch_axes)
-        return lazy
-    pairs, intersections, unions, ious, batch, present = _match(
-        labels_a, labels_b, background, batch_axes
-    )
-    components = int(present[0]), int(present[1])
-    return Matches(pairs, intersections, unions, ious, batch, components)
+        options: dict[str, Any] = {"background": background, "batch_axes": batch_axes}
+        return cast(Matches, other(labels_a, labels_b, **options))
+    *columns, present = _match(labels_a, labels_b, background, batch_axes)
+    attributes: list[Any] = [*columns, (int(present[0]), int(present[1]))]
+    return Matches(*attributes)
 
 
 @where_labels_lie

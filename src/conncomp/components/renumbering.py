@@ -134,8 +134,7 @@ def _without_hidden(flat: Labels, hidden: NDArray[np.bool_], items: int) -> Labe
     shown, places = flat.reshape(items, -1), hidden.reshape(items, -1)
     labels = shown[np.arange(items), places.argmin(axis=1)]
     labels[places.all(axis=1)] = flat[hidden.argmin()]
-    filled: Labels = np.where(places, labels[:, None], shown).reshape(-1)
-    return filled
+    return np.where(places, labels[:, None], shown).reshape(-1)
 
 
 def _renumber(

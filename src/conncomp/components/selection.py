@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -282,8 +282,7 @@ def replace_rows(items: Items, table: Labels) -> Labels:
     labels, empty = items.labels, items.background
     if not isinstance(labels, np.ndarray):
         placed = replace_labels(current_gpu(), labels, empty, table)
-        replaced: Labels = placed.astype(items.dtype, copy=False)
-        return replaced
+        return cast(Labels, placed.astype(items.dtype, copy=False))
     out = new_array(np, labels.shape, labels.dtype)
     native.replace_labels(labels.reshape(-1), empty, table, out.reshape(-1))
     return contiguous(out, items.dtype)

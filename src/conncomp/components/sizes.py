@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -87,8 +87,7 @@ def count_rows(items: Items) -> NDArray[np.int64]:
 
 def _count(labels: Labels, background: int, rows: int) -> NDArray[np.int64]:
     if not isinstance(labels, np.ndarray):
-        counted: NDArray[np.int64] = count_labels(current_gpu(), labels, background, rows)
-        return counted
+        return cast("NDArray[np.int64]", count_labels(current_gpu(), labels, background, rows))
     sizes = np.empty(rows, np.int64)
     native.count_labels(labels.reshape(-1), background, sizes)
     return sizes
@@ -128,11 +127,10 @@ def size_histogram(
     return sizes, counts
 
 
-def _histogram(by_row: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _histogram(by_row: Any) -> Any:
     """Return the sizes that occur, ascending, and how often each does; 0 is none."""
     if not isinstance(by_row, np.ndarray):
-        histogram: tuple[Any, Any] = current_gpu().xp.unique(by_row[by_row > 0], return_counts=True)
-        return histogram
+        return current_gpu().xp.unique(by_row[by_row > 0], return_counts=True)
     rows = int(by_row.max(initial=0)) + 1
     counts = _count(by_row, 0, min(rows, SMALL))  # which takes what has no row for background
     small = np.flatnonzero(counts)
@@ -142,11 +140,10 @@ def _histogram(by_row: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np
     return np.concatenate([small, large]), np.concatenate([counts[small], large_counts])
 
 
-def _places(ascending: NDArray[np.int64], sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+def _places(ascending: Any, sizes: Any) -> Any:
     """Return where among ascending sizes each of `sizes` is."""
     if not isinstance(sizes, np.ndarray):
-        placed: NDArray[np.int64] = current_gpu().xp.searchsorted(ascending, sizes)
-        return placed
+        return current_gpu().xp.searchsorted(ascending, sizes)
     if not len(sizes) or ascending[-1] >= SMALL:
         return np.searchsorted(ascending, sizes)
     table = np.zeros(SMALL, np.int64)  # several times as fast
@@ -183,27 +180,22 @@ def component_members(
     array, empty, length = items.labels, items.background, items.length
     index = INDEX_TYPES[length > INT32_MAX]
     if not isinstance(array, np.ndarray):
-        sizes = count_rows(items)
-        begins, indices = list_members(
-            current_gpu(), array.reshape(-1), empty, sizes, length, index
-        )
-        return _by_item(begins, items), indices
-    begins, indices = native.members(
-        array.reshape(-1), length, empty, items.all_rows, index == np.int64
-    )
+        described = array.reshape(-1), empty, count_rows(items), length, index
+        begins, indices = list_members(current_gpu(), *described)
+    else:
+        is_wide = index == np.int64
+        begins, indices = native.members(array.reshape(-1), length, empty, items.all_rows, is_wide)
     return _by_item(begins, items), indices
 
 
-def _by_item(begins: NDArray[np.int64], items: Items) -> NDArray[np.int64]:
+def _by_item(begins: NDArray[np.int64], items: Items) -> Any:
     """Repeat, for each item, where its last label ends, which is where the next item begins."""
     if not items.batch:
         return begins
     xp, rows = items.xp, items.rows
     ends = begins[rows * xp.arange(1, items.count + 1)]
-    indptr: NDArray[np.int64] = xp.concatenate(
-        [begins[:-1].reshape(items.count, rows), ends[:, None]], axis=1
-    ).reshape(*items.batch, rows + 1)
-    return indptr
+    by_item = xp.concatenate([begins[:-1].reshape(items.count, rows), ends[:, None]], axis=1)
+    return by_item.reshape(*items.batch, rows + 1)
 
 
 @where_labels_lie
@@ -254,8 +246,6 @@ def component_spans(
     elif items.length:
         array = items.labels.reshape(-1, *items.shape)
         for axis in range(ndim):
-            spans[:, axis] = at_both_faces(
-                items.xp, array, axis + 1, items.all_rows, items.background
-            )
-    by_item: NDArray[np.bool_] = spans.reshape(*items.batch, items.rows, ndim)
-    return by_item
+            known = items.all_rows, items.background
+            spans[:, axis] = at_both_faces(items.xp, array, axis + 1, *known)
+    return cast("NDArray[np.bool_]", spans.reshape(*items.batch, items.rows, ndim))

@@ -36,6 +36,8 @@ from conncomp.components.columns.properties import (
 from conncomp.kernels.cuda.components.measures import turn
 from conncomp.kernels.cuda.components.runs import ComponentRuns
 
+Reals = NDArray[np.float64]
+
 
 @dataclass(frozen=True)
 class ComponentStatistics(Columns):
@@ -90,8 +92,7 @@ class ComponentStatistics(Columns):
     def volumes(self) -> NDArray[np.float64]:
         """Sizes times the volume of an element, or its area in two dimensions; shape (n,)."""
         volume = prod(self.spacing)
-        volumes: NDArray[np.float64] = apply_in_library(lambda sizes: sizes * volume, self.sizes)
-        return volumes
+        return cast(Reals, apply_in_library(lambda sizes: sizes * volume, self.sizes))
 
     @property
     def surface_areas(self) -> NDArray[np.float64]:
@@ -101,8 +102,7 @@ class ComponentStatistics(Columns):
         def areas_of(faces: Any) -> Any:
             return sum(faces[:, k] * (volume / along) for k, along in enumerate(self.spacing))
 
-        areas: NDArray[np.float64] = apply_in_library(areas_of, self.faces)
-        return areas
+        return cast(Reals, apply_in_library(areas_of, self.faces))
 
     def slices(self, row: int) -> tuple[slice, ...]:
         """Return the bounding box of a row, to index an array, or the row's item, with."""
@@ -128,8 +128,7 @@ class ComponentStatistics(Columns):
         >>> lengths.round(3), directions[0, 0]
         (array([[4.472, 0.   ]]), array([0., 1.]))
         """
-        lengths, directions = apply_in_library(principal_axes, self.moments)
-        return lengths, directions
+        return cast(tuple[Reals, Reals], apply_in_library(principal_axes, self.moments))
 
     def columns(self) -> dict[str, Any]:
         """Return a table: arrays of one axis, a row each component, by the names of the columns.
@@ -354,8 +353,7 @@ def component_statistics(
         given: dict[str, Any] = {"moments": moments, "surfaces": surfaces, "spacing": spacing}
         given |= {"background": background, "batch_axes": batch_axes}
         given |= {"properties": properties, "classes": classes}
-        lazy: ComponentStatistics = other(labels, image, **given)
-        return lazy
+        return cast(ComponentStatistics, other(labels, image, **given))
     wanted = as_bool("moments", moments), as_bool("surfaces", surfaces), properties
     of_labels_alone = image is None and classes is None and properties is None
     if of_labels_alone and spacing is None and not wanted[1]:

@@ -161,11 +161,6 @@ def region_adjacency(
         i leads from the first label of pair i of `contacts` to the second, arc n + i
         back, so that ``numpy.tile(areas, 2)`` are weights of the arcs.
 
-    Raises
-    ------
-    TypeError, ValueError, MemoryError
-        As for `contacts`.
-
     Examples
     --------
     >>> import conncomp

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, nullcontext
-from typing import Any
+from contextlib import AbstractContextManager
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,8 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 from conncomp import _arrays
 from conncomp._arguments import named_elsewhere, shown
 from conncomp._lazy import laid_beside
+from conncomp.components._columns import in_memory
 from conncomp.components._labels import Background, check_place
 from conncomp.components.statistics import box_slices, component_statistics
+from conncomp.grid.array import stream_of
 
 
 class _Walk:
@@ -23,31 +25,18 @@ class _Walk:
         measured = component_statistics(
             labels, moments=False, background=background, batch_axes=batch_axes
         )
-        self.given, self.on_gpu, self.library = (
-            labels,
-            _arrays.on_gpu(labels),
-            _arrays.library_of(labels),
-        )
-        held: Any = (
-            (_arrays.as_cupy(labels), None)
-            if self.on_gpu
-            else _arrays.as_numpy_and_mask(labels, "labels")
-        )
-        self.array, self.hidden = held
-        self.labels, self.sizes, self.boxes, self.items = (
-            _arrays.on_host(_arrays.as_cupy(column))
-            if self.on_gpu
-            else _arrays.as_numpy(column, "a column")
-            for column in (measured.labels, measured.sizes, measured.bounding_boxes, measured.batch)
-        )
+        self.given, self.library = labels, _arrays.library_of(labels)
+        self.hidden: Any = None
+        if _arrays.on_gpu(labels):
+            self.array: Any = _arrays.as_cupy(labels)
+        else:
+            self.array, self.hidden = _arrays.as_numpy_and_mask(labels, "labels")
+        columns = measured.labels, measured.sizes, measured.bounding_boxes, measured.batch
+        self.labels, self.sizes, self.boxes, self.items = map(in_memory, columns)
 
     def stream(self) -> AbstractContextManager[object]:
         """Let CuPy work where the caller does."""
-        return (
-            _arrays.caller_stream(self.library, self.array.device.id)
-            if self.on_gpu
-            else nullcontext()
-        )
+        return stream_of(self.array, self.library)
 
 
 class Component:
@@ -91,8 +80,8 @@ class Component:
     def mask(self) -> NDArray[np.bool_]:
         """Where in its bounding box the component is, in the library of the labels."""
         with self._walk.stream():
-            inside: NDArray[np.bool_] = _arrays.in_library(self._inside(), self._walk.library)
-            return inside
+            inside = _arrays.in_library(self._inside(), self._walk.library)
+        return cast("NDArray[np.bool_]", inside)
 
     @property
     def _box(self) -> tuple[Any, ...]:
@@ -131,10 +120,9 @@ class Component:
         walk = self._walk
         image = laid_beside(walk.given, image, "image")
         with walk.stream():
-            check_place(image, walk.on_gpu)
-            values: Any = (
-                _arrays.as_cupy(image) if walk.on_gpu else _arrays.as_numpy(image, "image")
-            )
+            placed = not isinstance(walk.array, np.ndarray)
+            check_place(image, placed)
+            values: Any = _arrays.as_cupy(image) if placed else _arrays.as_numpy(image, "image")
             shape = walk.array.shape
             if values.shape[: len(shape)] != shape:
                 raise ValueError(
@@ -147,8 +135,7 @@ class Component:
             except Exception as error:  # whatever a foreign class raises
                 kind = ValueError if isinstance(error, ValueError) else TypeError
                 raise kind(f"fill={shown(fill)} is no value of image, of {values.dtype}") from error
-            result: NDArray[Any] = _arrays.in_library(cropped, _arrays.library_of(image))
-            return result
+            return cast("NDArray[Any]", _arrays.in_library(cropped, _arrays.library_of(image)))
 
 
 @named_elsewhere(intensity_image="the .crop() of each component takes an image")

@@ -38,13 +38,11 @@ from conncomp.files._volumes import (
 )
 from conncomp.files.access import StrPath, as_path, atomic_path, naming, too_large
 from conncomp.files.scales import Content
-from conncomp.files.tiff.ome_sets import OmeSet, open_companion, read_companion
-from conncomp.files.tiff.series import OpenTiff, read_tiff
-from conncomp.files.tiff.series import count_series as count_series_of_tiff
+from conncomp.files.tiff.series import open_images
 
 Image = NDArray[Any]
 
-OME_XML = "OME-XML"
+OME_XML, XML_HEAD = "OME-XML", rb"(\xef\xbb\xbf)?<(\?xml|!--|(\w{1,8}:)?OME)"
 OF_SERIES = ("TIFF", OME_XML)
 
 TIFF = (".tif", ".tiff", ".btf", ".lsm", ".stk")
@@ -144,9 +142,11 @@ def count_series(path: StrPath) -> int:
     with open(path, "rb") as file, naming(path):
         kind = kind_of(file.read(SIGNATURE)).name
         file.seek(0)
-        if kind == OME_XML:
-            return len(open_companion(file, os.curdir).images)
-        return count_series_of_tiff(file) if kind in OF_SERIES else 1
+        if kind not in OF_SERIES:
+            return 1
+        companion = kind == OME_XML
+        with open_images(file, os.curdir if companion else None, companion) as images:
+            return images.count
 
 
 @contextmanager
@@ -157,13 +157,9 @@ def opened_series(path: StrPath) -> Iterator[Callable[[int], Content]]:
     with ExitStack() as opened:
         with naming(path):
             file = opened.enter_context(open(path, "rb"))
-            kind = kind_of(file.read(SIGNATURE)).name
+            companion = kind_of(file.read(SIGNATURE)).name == OME_XML
             file.seek(0)
-            images: OmeSet | OpenTiff
-            if kind == OME_XML:
-                images = open_companion(file, folder)
-            else:
-                images = opened.enter_context(OpenTiff(file, folder))
+            images = opened.enter_context(open_images(file, folder, companion))
 
         def read(series: int) -> Content:
             with naming(path):
@@ -300,6 +296,11 @@ def read_header(file: IO[bytes], size: int) -> tuple[tuple[int, ...], bool, np.d
     return shape, fortran_order, dtype, head.tell()
 
 
+def _read_series(file: IO[bytes], companion: bool, series: int, folder: str | None) -> Content:
+    with open_images(file, folder, companion) as images:
+        return images.read(series)
+
+
 def _read_npy(file: IO[bytes], mmap: bool = False) -> Content:
     shape, fortran_order, dtype, begin = read_header(file, os.fstat(file.fileno()).st_size)
     order: Any = "F" if fortran_order else "C"
@@ -367,8 +368,8 @@ KINDS = (
     Kind(".npy", rb"\x93NUMPY", (".npy",), _read_npy),
     Kind(".npz", rb"PK(\x03\x04|\x05\x06)", (".npz",), read_npz),
     Kind(".npy.gz", rb"\x1f\x8b", (".gz",), _read_gzip),
-    Kind("TIFF", rb"II[*+]\0|MM\0[*+]", TIFF, read_tiff),
-    Kind(OME_XML, rb"(\xef\xbb\xbf)?<(\?xml|!--|(\w{1,8}:)?OME)", (".ome",), read_companion),
+    Kind("TIFF", rb"II[*+]\0|MM\0[*+]", TIFF, partial(_read_series, companion=False)),
+    Kind(OME_XML, XML_HEAD, (".ome",), partial(_read_series, companion=True)),
     Kind("NIfTI", rb"\x5c\x01\0\0|\0\0\x01\x5c|\x1c\x02\0\0|\0\0\x02\x1c", (".nii",), read_nifti),
     Kind("NRRD", rb"NRRD000[1-5]\r?\n", (".nrrd",), read_nrrd),
     Kind("MHA", rb"(ObjectType|NDims|Comment)[ \t]*=", (".mha",), read_mha),

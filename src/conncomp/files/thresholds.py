@@ -76,7 +76,11 @@ def otsu(image: Image) -> Any:
     values, counts = _counted(image)
     if len(values) == 0:
         raise ValueError("threshold otsu needs an image with finite values")
-    sums = np.cumsum(_in_range(values) * counts)
+    scaled = values
+    if values.dtype.kind == "f":  # by a power of two, so that sums stay in range
+        wide = values.astype(np.promote_types(values.dtype, np.float64))
+        scaled = np.ldexp(wide, -np.frexp(abs(wide).max())[1])
+    sums = np.cumsum(scaled.astype(np.float64) * counts)
     below = np.cumsum(counts).astype(np.float64)
     above = below[-1] - below[:-1]
     apart = sums[:-1] / below[:-1] - (sums[-1] - sums[:-1]) / above
@@ -97,14 +101,6 @@ def _counted(image: Image) -> tuple[NDArray[Any], NDArray[np.int64]]:
         counts = np.bincount(entries)
     values = np.flatnonzero(counts)
     return values.astype(image.dtype), counts[values]
-
-
-def _in_range(values: NDArray[Any]) -> NDArray[np.float64]:
-    """Return `values`; floating ones scaled by a power of two, so that sums stay in range."""
-    if values.dtype.kind == "f":
-        values = values.astype(np.promote_types(values.dtype, np.float64))
-        values = np.ldexp(values, -np.frexp(abs(values).max())[1])
-    return values.astype(np.float64)
 
 
 def above(image: Image, threshold: Any) -> NDArray[np.bool_]:

@@ -98,24 +98,22 @@ def _simplify(xp: Any, num_vertices: int, u: Vertices, v: Vertices) -> tuple[Ver
     return (keys // num_vertices).astype(dtype), (keys % num_vertices).astype(dtype)
 
 
-def repeat(xp: Any, values: NDArray[Any], counts: NDArray[Any]) -> NDArray[Any]:
+def repeat(xp: Any, values: NDArray[Any], counts: NDArray[Any]) -> Any:
     """Return ``numpy.repeat(values, counts)``, which not every version of CuPy has."""
     if xp is np:
         return np.repeat(values, counts)
     ends = xp.cumsum(counts)
     places = xp.arange(int(ends[-1]) if len(ends) else 0)
-    repeated: NDArray[Any] = values[xp.searchsorted(ends, places, side="right")]
-    return repeated
+    return values[xp.searchsorted(ends, places, side="right")]
 
 
-def count_each(xp: Any, values: NDArray[Any], high: int) -> NDArray[Any]:
+def count_each(xp: Any, values: NDArray[Any], high: int) -> Any:
     """Return how often each integer below `high` occurs among `values`, which are below it, too."""
     if xp is np:
         return np.bincount(values, minlength=high)
     # CuPy's bincount takes memory for a thousand tables of `high` counts.
     begins = xp.searchsorted(xp.sort(values), xp.arange(high + 1))
-    counts: NDArray[Any] = begins[1:] - begins[:-1]
-    return counts
+    return begins[1:] - begins[:-1]
 
 
 def lattice_edges(xp: Any, rows: int, columns: int) -> tuple[Vertices, Vertices, NDArray[np.bool_]]:

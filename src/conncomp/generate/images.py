@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,8 +70,8 @@ def random_array(
     blocks = image.reshape(coarse)
     for axis in range(len(coarse) if edge > 1 else 0):
         blocks = blocks.repeat(edge, axis)
-    cut: Image = xp.ascontiguousarray(blocks[tuple(slice(length) for length in lengths)])
-    return cut
+    cut = tuple(slice(length) for length in lengths)
+    return cast(Image, xp.ascontiguousarray(blocks[cut]))
 
 
 def blobs(
@@ -111,8 +111,7 @@ def blobs(
     field = gaussian_filter(noise.reshape(lengths) - np.float32(0.5), width, mode="wrap")
     below = round((1 - share) * field.size)
     threshold = np.inf if below == field.size else np.partition(field, below, axis=None)[below]
-    image: Image = xp.asarray((field >= threshold).astype(np.uint8))
-    return image
+    return cast(Image, xp.asarray((field >= threshold).astype(np.uint8)))
 
 
 def voronoi(
@@ -154,8 +153,7 @@ def voronoi(
     numbers[sites] = np.arange(1, count + 1)
     numbers = numbers.reshape(lengths)
     nearest = distance_transform_edt(numbers == 0, return_distances=False, return_indices=True)
-    image: NDArray[np.int32] = xp.asarray(numbers[tuple(nearest)])
-    return image
+    return cast("NDArray[np.int32]", xp.asarray(numbers[tuple(nearest)]))
 
 
 def _distinct(count: int, high: int, seed: int) -> NDArray[Any]:
@@ -198,5 +196,4 @@ def photograph(shape: Shape, *, seed: int = 0, device: str | None = None) -> Ima
     spectrum /= np.sqrt(frequency)
     field = np.asarray(irfftn(spectrum, s=lengths))
     field *= 64 / (field.std() or 1)
-    image: Image = xp.asarray(np.clip(field + 128, 0, 255).astype(np.uint8))
-    return image
+    return cast(Image, xp.asarray(np.clip(field + 128, 0, 255).astype(np.uint8)))

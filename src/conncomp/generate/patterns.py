@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,9 +70,8 @@ def rings(shape: Shape, *, device: str | None = None) -> Image:
            [1, 0, 0, 0, 0, 1],
            [1, 1, 1, 1, 1, 1]], dtype=uint8)
     """
-    depth = _depth(array_library(device), check_shape(shape))
-    image: Image = (depth % 2 == 0).astype(np.uint8)
-    return image
+    even = _depth(array_library(device), check_shape(shape)) % 2 == 0
+    return cast(Image, even.astype(np.uint8))
 
 
 def _depth(xp: Any, shape: tuple[int, ...]) -> NDArray[np.int32]:
@@ -120,8 +119,7 @@ def maze(shape: Sequence[int], *, seed: int = 0, device: str | None = None) -> I
     inside = image[1 : 1 + 2 * tree.shape[0], 1 : 1 + 2 * tree.shape[1]]
     inside[::2, 1::2] = tree[:, :, 0]
     inside[1::2, ::2] = tree[:, :, 1]
-    moved: Image = xp.asarray(image)
-    return moved
+    return cast(Image, xp.asarray(image))
 
 
 def comb(shape: Shape, *, device: str | None = None) -> Image:
@@ -224,5 +222,4 @@ def all_equal(shape: Shape, value: int = 1, *, device: str | None = None) -> Ima
     array([[1, 1, 1]], dtype=uint8)
     """
     lengths, number = check_shape(shape), check_int("value", value, 0, 255)
-    image: Image = array_library(device).full(lengths, number, np.uint8)
-    return image
+    return cast(Image, array_library(device).full(lengths, number, np.uint8))

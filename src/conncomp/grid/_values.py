@@ -51,6 +51,7 @@ def check_rule(dtype: np.dtype[Any], background: Any, tolerance: Any) -> None:
 
 
 _NUMBERS = (type(None), bool, int, float, np.generic)
+_REAL = (int, float, np.integer, np.floating)
 
 
 # True and 1 are equal, and not both a tolerance.
@@ -59,7 +60,9 @@ def rule_of(
     dtype: np.dtype[Any], background: float | None, tolerance: float
 ) -> tuple[NDArray[Any] | None, float, Links]:
     """Return the background and the tolerance as values of a dtype have them, and the link rule."""
-    value, limit = _check_background(background, dtype), _check_tolerance(tolerance, dtype)
+    if background is not None and not isinstance(background, (*_REAL, bool, np.bool_)):
+        raise TypeError(f"background={shown(background)} must be a real number")
+    value, limit = _as_value(background or 0, dtype), _check_tolerance(tolerance, dtype)
     return value, limit, _links(dtype, value, limit)
 
 
@@ -70,9 +73,7 @@ def _links(dtype: np.dtype[Any], value: NDArray[Any] | None, limit: float) -> Li
 
 def _check_tolerance(tolerance: float, dtype: np.dtype[Any]) -> float:
     """Return the tolerance as a number of Python, for integers the whole part of it."""
-    if isinstance(tolerance, (bool, np.bool_)) or not isinstance(
-        tolerance, (int, float, np.integer, np.floating)
-    ):
+    if isinstance(tolerance, bool) or not isinstance(tolerance, _REAL):
         raise TypeError(f"tolerance={shown(tolerance)} must be a real number, 0 or more")
     if not tolerance >= 0:
         raise ValueError(f"tolerance={shown(tolerance)} must be 0 or more")
@@ -89,15 +90,6 @@ def _check_tolerance(tolerance: float, dtype: np.dtype[Any]) -> float:
         return float(tolerance)
     except OverflowError:  # an int beyond every float; infinities are still farther away
         return sys.float_info.max
-
-
-def _check_background(background: float | None, dtype: np.dtype[Any]) -> NDArray[Any] | None:
-    """Return the background as `_as_value` does."""
-    if background is None:
-        background = 0
-    elif not isinstance(background, (bool, int, float, np.integer, np.floating, np.bool_)):
-        raise TypeError(f"background={shown(background)} must be a real number")
-    return _as_value(background, dtype)
 
 
 @lru_cache(maxsize=256)
@@ -120,10 +112,9 @@ def _as_value(number: float, dtype: np.dtype[Any]) -> NDArray[Any] | None:
     return np.asarray(int(number)).astype(dtype.newbyteorder("="))
 
 
-def _where_equal(image: NDArray[Any], value: NDArray[Any]) -> NDArray[np.bool_]:
+def _where_equal(image: NDArray[Any], value: NDArray[Any]) -> Any:
     """Return where elements are of the background's value; NaN stands for all NaNs."""
-    where: NDArray[np.bool_] = np.isnan(image) if np.isnan(value) else image == value
-    return where
+    return np.isnan(image) if np.isnan(value) else image == value
 
 
 def _numbered(

@@ -138,12 +138,8 @@ def _fill_by_gpu(question: Question, array: Array, labels: Any, workspace: Works
 
 def at_both_faces(xp: Any, labels: Any, axis: int, rows: int, background: int) -> Any:
     """Return for each number below `rows` whether it is a label on both faces along an axis."""
-    first, last = (_occurring(xp, labels.take(k, axis), rows, background) for k in (0, -1))
-    return first & last
-
-
-def _occurring(xp: Any, face: Any, rows: int, background: int) -> Any:
-    """Return for each number below `rows` whether it is a label of a face."""
-    occurs = xp.zeros(rows, bool)
-    occurs[face[face != background]] = True
-    return occurs
+    occurs = xp.zeros((2, rows), bool)
+    for side in (0, -1):
+        face = labels.take(side, axis)
+        occurs[side, face[face != background]] = True
+    return occurs.all(axis=0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Literal, Unpack, overload
+from typing import Any, Literal, Unpack, cast, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
@@ -249,18 +249,14 @@ def label(
     other = None if type(label_image) is np.ndarray else function_for(label_image, "label")
     if other is not None:
         places = {"out": out, "device": device, "workspace": workspace}
-        returned: Labels | tuple[Labels, Any] = other(label_image, **arguments, **places, **options)
-        return returned
+        return cast(Labels, other(label_image, **arguments, **places, **options))
     given = read_array(label_image, "label_image", device, workspace)
     arguments |= {"device": given.place, "options": options}
     question = question_of_image(given.array, label_image, **arguments)
     array = array_of(question, given)
     if kind is None:
         return label_array(array, question, out, workspace)
-    first: Labels | tuple[Labels, Any] = road.first_call(
-        kind, label_image, array, question, out, workspace
-    )
-    return first
+    return cast(Labels, road.first_call(kind, label_image, array, question, out, workspace))
 
 
 @overload
@@ -362,11 +358,9 @@ def label_bonds(
         "algorithm": algorithm,
         "dtype": dtype,
     }
-    other = function_for(bonds, "label_bonds")
-    if other is not None:
+    if (other := function_for(bonds, "label_bonds")) is not None:
         places = {"out": out, "device": device, "workspace": workspace}
-        returned: Labels | tuple[Labels, Any] = other(bonds, **arguments, **places, **options)
-        return returned
+        return cast(Labels, other(bonds, **arguments, **places, **options))
     given = read_array(bonds, "bonds", device, workspace)
     arguments |= {"device": given.place, "options": options}
     question = question_of_bonds(given.array, bonds, **arguments)

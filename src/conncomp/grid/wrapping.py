@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import prod
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -43,6 +43,8 @@ from conncomp.kernels.seams import (
     number_windings,
     seams_of,
 )
+
+Vectors = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -78,15 +80,12 @@ class ComponentWrapping:
     @property
     def rank(self) -> NDArray[np.int64]:
         """For each component, how many independent winding vectors it has; of shape (n,)."""
-        rank: NDArray[np.int64] = apply_in_library(_rank, self.axes, self.wrapping, self.bases)
-        return rank
+        return cast(Vectors, apply_in_library(_rank, self.axes, self.wrapping, self.bases))
 
     @property
     def vectors(self) -> NDArray[np.int64]:
         """For each component a basis of its winding vectors; of shape (n, ndim, ndim)."""
-        parts = self.axes, self.wrapping, self.bases
-        vectors: NDArray[np.int64] = apply_in_library(_vectors, *parts)
-        return vectors
+        return cast(Vectors, apply_in_library(_vectors, self.axes, self.wrapping, self.bases))
 
 
 def _rank(axes: Any, wrapping: Any, bases: Any) -> Any:
@@ -303,8 +302,8 @@ def wrapping_of(
                 found = no_windings(as_numpy(gpu, counts))
             parts = place_windings(gpu, found.of_all_axes(array.neighbourhood.periodic))
             parts = map(move_from_gpu, parts) if array.in_main_memory else parts
-        axes, rows, bases, counts = parts
-        parts = axes, rows, bases, counts.reshape(array.batch_shape)
+        *parts, counts = parts
+        parts = *parts, counts.reshape(array.batch_shape)
         return ComponentWrapping(*in_library(parts, array.library))
 
 
@@ -327,9 +326,7 @@ def _find_on_cpu(opened: Array, seams: Seams, labels: Any, counts: Any) -> Windi
         labels.reshape(-1),
     )
     left_out.sort()
-    return number_windings(
-        smallest, bases, counts, lambda bounds: np.searchsorted(left_out, bounds)
-    )
+    return number_windings(smallest, bases, counts, left_out.searchsorted)
 
 
 def _open_array(array: Array, name: str) -> tuple[Array, Seams]:

@@ -207,13 +207,10 @@ def _rows(
     occurs[labels] = True
     occurs[background] = False
     visible = np.flatnonzero(occurs)
-    table = np.zeros(all_rows + 1, f"<u{_bytes_for(len(visible))}")
+    size = 1 if len(visible) < 1 << 8 else 2 if len(visible) < 1 << 16 else 4
+    table = np.zeros(all_rows + 1, f"<u{size}")
     table[visible] = np.arange(1, len(visible) + 1)
     return table[labels], visible
-
-
-def _bytes_for(number: int) -> int:
-    return 1 if number < 1 << 8 else 2 if number < 1 << 16 else 4
 
 
 def _columns(

@@ -32,7 +32,6 @@ from conncomp.tables.columns import (
     weight_type,
 )
 from conncomp.tables.id_space import IdSpace, common_family, taken
-from conncomp.tables.ids import Family
 
 FORMAT = 1  # of files
 
@@ -79,13 +78,13 @@ class ClusterPairs:
         self._nulls = nulls
         self._given_thresholds = as_thresholds(threshold)
         self._weight_type: np.dtype[Any] | None = None
-        self._space: IdSpace | None = None
+        self._space = IdSpace([], self._native_thresholds(), False)  # until columns come
         self._library = "numpy"
         self._lock = Lock()
 
     def __len__(self) -> int:
         """Return the number of distinct ids."""
-        return 0 if self._space is None else self._space.size
+        return self._space.size
 
     def add(self, left: Any, right: Any, weights: Any = None) -> None:
         """Add pairs.
@@ -118,8 +117,7 @@ class ClusterPairs:
         with self._lock:
             columns = as_columns(nodes, "nodes")
             with _stream_of(columns, nodes):
-                self._prepare([columns], nodes, None)
-                assert self._space is not None
+                self._prepare([columns], nodes, [])
                 for begin, rows in self._row_ranges(columns):
                     pieces = rows_without_nulls(columns, begin, rows, self._nulls)
                     self._space.add_ids(pieces, columns)
@@ -135,53 +133,46 @@ class ClusterPairs:
 
     def _add(self, left: Any, right: Any, weights: Any, links: Any) -> None:
         with self._lock:
-            left_columns, right_columns = as_columns(left, "left"), as_columns(right, "right")
-            weighed = None if weights is None else as_weights(weights)
-            if self._given_thresholds and weighed is None:
+            sides = [as_columns(left, "left"), as_columns(right, "right")]
+            weighed = [] if weights is None else [as_weights(weights)]
+            if self._given_thresholds and not weighed:
                 raise ValueError("threshold needs weights, one for each pair")
-            check_lengths([*left_columns, *right_columns, *([] if weighed is None else [weighed])])
-            with _stream_of(left_columns, left):
-                self._add_columns([left_columns, right_columns], left, weighed, links)
-
-    def _add_columns(
-        self, sides: list[list[Column]], left: Any, weighed: Column | None, links: Any
-    ) -> None:
-        self._prepare(sides, left, weighed)
-        assert self._space is not None
-        if links is not None and self._space.clusters.on_gpu:
-            raise ValueError(
-                "max_size is for clusters in main memory; copy the columns there, or omit device"
-            )
-        columns = [*sides[0], *sides[1], *([weighed] if weighed else [])]
-        for begin, rows in self._row_ranges(columns):
-            pieces = rows_without_nulls(columns, begin, rows, self._nulls)
-            weight = None if weighed is None else as_doubles(pieces.pop())
-            wanted = weight if self._given_thresholds else None
-            u, v = self._space.add_pairs(pieces, sides, wanted, links is not None)
-            if links is not None:
-                links.add(u, v, weight, self._space.size)
+            columns = [*sides[0], *sides[1], *weighed]
+            check_lengths(columns)
+            with _stream_of(sides[0], left):
+                self._prepare(sides, left, weighed)
+                if links is not None and self._space.clusters.on_gpu:
+                    raise ValueError(
+                        "max_size is for clusters in main memory; copy the columns there, or omit "
+                        "device"
+                    )
+                for begin, rows in self._row_ranges(columns):
+                    pieces = rows_without_nulls(columns, begin, rows, self._nulls)
+                    weight = as_doubles(pieces.pop()) if weighed else None
+                    wanted = weight if self._given_thresholds else None
+                    u, v = self._space.add_pairs(pieces, sides, wanted, links is not None)
+                    if links is not None:
+                        links.add(u, v, weight, self._space.size)
 
     def _row_ranges(self, columns: list[Column]) -> Iterator[tuple[int, int]]:
         """Yield rows that are made keys of at once, as the first one and how many."""
-        assert self._space is not None
         rows = GPU_PIECE_ROWS if self._space.clusters.on_gpu else PIECE_ROWS
         return ((begin, rows) for begin in range(0, len(columns[0]), rows))
 
-    def _prepare(self, sides: list[list[Column]], given: Any, weights: Column | None) -> None:
+    def _prepare(self, sides: list[list[Column]], given: Any, weights: list[Column]) -> None:
         """Check types, and make the clusters when the first columns have come."""
-        widths = {len(side) for side in sides}
-        if len(widths) > 1 or (self._space is not None and len(self._space.ids) not in widths):
+        if len({*map(len, sides), len(self._space.ids) or len(sides[0])}) > 1:
             raise ValueError(
                 "ids on the left and on the right, and of all batches, must be of as many columns"
             )
-        if weights is not None:
-            kind = weight_type(weights)
+        for column in weights:
+            kind = weight_type(column)
             if self._weight_type not in (None, kind) and self._given_thresholds:
                 raise TypeError(f"weights are {kind}, and were {self._weight_type}; cast them")
             self._weight_type = kind
         parts = list(zip(*sides, strict=True))
-        self._check_places([*chain.from_iterable(sides), *([weights] if weights else [])])
-        if self._space is None or self._space.size == 0:  # there is no type to keep to yet
+        self._check_places([*chain.from_iterable(sides), *weights])
+        if self._space.size == 0:  # there is no type to keep to yet
             first = sides[0][0]
             self._library = library_of_side(given)
             self._stays_on_gpu = first.on_gpu
@@ -203,7 +194,6 @@ class ClusterPairs:
                 )
         other, gpu = first.name, gpu_of(first) if first.on_gpu else 0
         if len(self):
-            assert self._space is not None
             other, gpu = "the clusters", self._gpu_number
             if first.on_gpu and not self._space.clusters.on_gpu:
                 raise TypeError(
@@ -222,7 +212,7 @@ class ClusterPairs:
 
     def _stream(self) -> AbstractContextManager[object]:
         """Work where the clusters are, on the stream that is current in the library of results."""
-        if self._space is None or not self._space.clusters.on_gpu:
+        if not self._space.clusters.on_gpu:
             return nullcontext()
         return caller_stream(self._library, self._gpu_number)
 
@@ -235,8 +225,6 @@ class ClusterPairs:
 
     def _roots(self) -> list[Any]:
         """Return the first id of each id's cluster, at each threshold as they were given."""
-        if self._space is None:
-            return [np.empty(0, np.int32)] * self._levels
         given = self._given_thresholds or [0.0]
         order = sorted(range(len(given)), key=given.__getitem__)
         return [self._space.clusters.roots(order.index(k)) for k in range(len(given))]
@@ -249,17 +237,16 @@ class ClusterPairs:
         suffixes = [f"_{value:g}" for value in thresholds] if len(roots) > 1 else [""]
         if len(set(suffixes)) < len(suffixes):
             suffixes = [f"_{value!r}" for value in thresholds]
-        space = self._space or IdSpace([Family("integer")], self._native_thresholds(), False)
         clusters: dict[str, Any] = {}
         for suffix, root in zip(suffixes, roots, strict=True):
-            numbers, sizes = space.clusters.numbered(root)
+            numbers, sizes = self._space.clusters.numbered(root)
             clusters[f"cluster{suffix}"] = root if cluster_ids == "first" else numbers
             clusters[f"size{suffix}"] = sizes
             if divided is not None:
                 clusters[f"divided{suffix}"] = divided[root]
         if not self._stays_on_gpu:
             clusters = {name: on_host(column) for name, column in clusters.items()}
-        nodes = by_part("node", space.values(self._library, self._stays_on_gpu))
+        nodes = by_part("node", self._space.values(self._library, self._stays_on_gpu))
         columns = dict(nodes)
         for name, column in clusters.items():
             if cluster_ids == "first" and name.startswith("cluster"):
@@ -301,7 +288,7 @@ class ClusterPairs:
                 "on_gpu": self._stays_on_gpu,
             }
             arrays: dict[str, Any] = {}
-            if self._space is not None:
+            if self._space.ids:
                 with self._stream():
                     facts["parts"], arrays = self._space.state()
                     roots = (on_host(self._space.clusters.roots(k)) for k in range(self._levels))

@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 
 from conncomp._arrays import move_to_gpu, new_array, on_host
 from conncomp._core import native
-from conncomp.gpu import Workspace
 from conncomp.kernels.cuda.launcher import current_gpu
-from conncomp.kernels.cuda.tables import pair_clusters
+from conncomp.kernels.cuda.tables.pair_clusters import GpuClusters
 from conncomp.tables.columns import Column, arrow, has_arrow_columns, is_array, without_views
 from conncomp.tables.ids import Family, Ids, family_of
 from conncomp.tables.values import Keys
@@ -81,59 +80,18 @@ class _ClustersInMemory:
         return len(keys[0]) - (self._words == 0)
 
 
-class _ClustersOnGpu:
-    """The same of keys of one word on the current GPU, to which keys in main memory are moved."""
-
-    on_gpu = True
-
-    def __init__(self, thresholds: list[float]) -> None:
-        self._gpu = current_gpu()
-        self._clusters = pair_clusters.GpuClusters(self._gpu, thresholds)
-        self._workspace = Workspace()
-
-    @property
-    def size(self) -> int:
-        return self._clusters.size
-
-    def add_ids(self, keys: Keys) -> Numbers:
-        return self._clusters.add_ids(self._gpu, self._placed(keys[0]))
-
-    def add_pairs(self, left: Keys, right: Keys, weights: Any, wanted: bool) -> Any:
-        assert not wanted
-        placed = None if weights is None else self._placed(weights)
-        self._clusters.add_pairs(self._gpu, self._placed(left[0]), self._placed(right[0]), placed)
-        return None, None
-
-    def roots(self, level: int) -> Numbers:
-        return self._clusters.roots(self._gpu, level)
-
-    def unite_roots(self, level: int, roots: NDArray[np.int32]) -> None:
-        self._clusters.unite_roots(self._gpu, level, self._placed(roots))
-
-    def numbered(self, roots: Numbers) -> tuple[Numbers, Numbers]:
-        return pair_clusters.number_clusters(self._gpu, roots, self._workspace)
-
-    def all_keys(self) -> Keys:
-        return (self._clusters.ids.reshape(-1, 1),)
-
-    def keep_ids_only(self) -> None:
-        self._clusters.forget_table()
-
-    def _placed(self, values: Any) -> Any:
-        flat = values.reshape(-1)
-        return move_to_gpu(self._gpu.xp, flat) if isinstance(flat, np.ndarray) else flat
-
-
-Clusters = _ClustersInMemory | _ClustersOnGpu
+Clusters = _ClustersInMemory | GpuClusters
 
 
 def new_clusters(words: int, thresholds: list[float], on_gpu: bool) -> Clusters:
     """Return clusters of no key yet, of keys of some words, or of bytes if these are 0."""
-    return _ClustersOnGpu(thresholds) if on_gpu else _ClustersInMemory(words, thresholds)
+    if on_gpu:
+        return GpuClusters(current_gpu(), thresholds)
+    return _ClustersInMemory(words, thresholds)
 
 
 class IdSpace:
-    """Distinct ids of one or several columns; `clusters` has a forest for each threshold."""
+    """Distinct ids of some columns, or none yet; `clusters` has a forest for each threshold."""
 
     def __init__(self, families: list[Family], thresholds: list[float], on_gpu: bool) -> None:
         for family in families:
@@ -164,7 +122,7 @@ class IdSpace:
 
     def _keys(self, pieces: list[Any], columns: Sequence[Column]) -> Keys:
         keys = [
-            ids.keys(piece, column.type)
+            tuple(self._placed(part) for part in ids.keys(piece, column.type))
             for ids, piece, column in zip(self.ids, pieces, columns, strict=True)
         ]
         if len(keys) == 1:
@@ -185,7 +143,14 @@ class IdSpace:
         """Add pairs, pieces of both sides; return the numbers of both ends if they are wanted."""
         parts = len(sides[0])
         keys = self._keys(pieces[:parts], sides[0]), self._keys(pieces[parts:], sides[1])
-        return self.clusters.add_pairs(*keys, weights, wanted)
+        placed = None if weights is None else self._placed(weights)
+        return self.clusters.add_pairs(*keys, placed, wanted)
+
+    def _placed(self, values: Any) -> Any:
+        """Return an array where the clusters are: on the current GPU, or as it is."""
+        if not (self.clusters.on_gpu and isinstance(values, np.ndarray)):
+            return values
+        return move_to_gpu(current_gpu().xp, values)
 
     def values(self, library: str, stays_on_gpu: bool = False) -> list[Any]:
         """Return the columns of the ids, of Arrow, NumPy or, if they stay on the GPU, CuPy."""
@@ -196,7 +161,8 @@ class IdSpace:
 
         keys = keys_of(self.clusters)
         if not self._encoders:
-            return [self.ids[0].values(keys, as_arrow)]
+            ids = self.ids[0] if self.ids else Ids(Family("integer"))
+            return [ids.values(keys, as_arrow)]
         joined, numbers = keys[0], []
         for fold in reversed(self._folds):
             first, last = _split(joined)
@@ -250,12 +216,12 @@ class IdSpace:
                 np.ascontiguousarray(arrays[f"keys{k}_{j}"], dtype)
                 for j, dtype in enumerate([np.uint64] if width else [np.int64, np.uint8])
             )
-            store.add_ids(keys)
+            store.add_ids(tuple(map(space._placed, keys)))
         for level in range(len(thresholds)):
             roots = np.ascontiguousarray(arrays[f"roots{level}"], np.int32)
             if len(roots) != space.size:
                 raise ValueError("it is damaged: there is not a root for each id")
-            space.clusters.unite_roots(level, roots)
+            space.clusters.unite_roots(level, space._placed(roots))
         return space
 
 

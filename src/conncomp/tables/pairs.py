@@ -234,8 +234,7 @@ class Clustering:
             else:
                 root, divided = self._links.divide(len(clusters), self._most)
                 self.roots = [root]
-            if clusters._space is not None:
-                clusters._space.clusters.keep_ids_only()
+            clusters._space.clusters.keep_ids_only()
             return clusters._table(cluster_ids, self.roots, divided)
 
 

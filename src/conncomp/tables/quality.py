@@ -266,11 +266,10 @@ class _Links:
         return last
 
 
-def _distinct(keys: NDArray[np.int64]) -> NDArray[np.int64]:
+def _distinct(keys: NDArray[np.int64]) -> Any:
     """Sort keys of links, in place, and return the first of each link."""
     keys.sort()  # faster than `numpy.unique`, which hashes
-    first: NDArray[np.int64] = keys[np.diff(keys >> 1, prepend=-1) != 0]
-    return first
+    return keys[np.diff(keys >> 1, prepend=-1) != 0]
 
 
 def _ends(

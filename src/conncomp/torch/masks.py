@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import prod
+from typing import cast
 
 import torch
 
@@ -58,8 +59,7 @@ def label(masks: torch.Tensor, connectivity: int | None = None) -> torch.Tensor:
     tensor([[1, 0, 0],
             [0, 2, 0]], dtype=torch.int32)
     """
-    labels: torch.Tensor = label_items(as_masks(masks), reach_of(masks, connectivity))
-    return labels
+    return cast(torch.Tensor, label_items(as_masks(masks), reach_of(masks, connectivity)))
 
 
 def label_and_count(
@@ -81,11 +81,6 @@ def label_and_count(
         As of `label`.
     areas : Tensor of int32
         How many elements the component of each element has; 0 for background.
-
-    Raises
-    ------
-    TypeError, ValueError, ImportError
-        As `label`.
 
     Examples
     --------
@@ -118,11 +113,6 @@ def largest_components(
     Tensor of bool
         Of the shape of `masks`, and where it lies. It has no gradient; ``scores * kept`` has that
         of scores.
-
-    Raises
-    ------
-    TypeError, ValueError, ImportError
-        As `label`, or if `k` is not an integer, or negative.
 
     Examples
     --------
@@ -163,11 +153,6 @@ def remove_small_components(
     Tensor of bool
         As of `largest_components`.
 
-    Raises
-    ------
-    TypeError, ValueError, ImportError
-        As `label`, or if `min_size` is not an integer.
-
     Examples
     --------
     >>> import conncomp.torch
@@ -202,11 +187,6 @@ def fill_holes(
     -------
     Tensor of bool
         As of `largest_components`.
-
-    Raises
-    ------
-    TypeError, ValueError, ImportError
-        As `label`, or if `max_size` is not an integer, or negative.
 
     Examples
     --------

@@ -85,11 +85,6 @@ def slices(contents: Contents, row: int) -> tuple[slice, ...]:
     return tuple(slice(first, end) for first, end in contents.boxes[row].tolist())
 
 
-def scaled_coordinates(contents: Contents, row: int) -> Any:
-    """Return the coordinates of the elements in units of the spacing."""
-    return contents.coordinates(row) * np.array(contents.spacing)
-
-
 def image(contents: Contents, row: int) -> NDArray[np.bool_]:
     """Return which elements of the box are of the component."""
     box = contents.boxes[row]
@@ -98,13 +93,12 @@ def image(contents: Contents, row: int) -> NDArray[np.bool_]:
     return inside
 
 
-def filled_image(contents: Contents, row: int) -> NDArray[np.bool_]:
+def filled_image(contents: Contents, row: int) -> Any:
     """Return which elements of the box are of the component, or enclosed by it."""
     from scipy.ndimage import binary_fill_holes
 
     corners = np.ones((3,) * len(contents.shape))
-    filled: NDArray[np.bool_] = binary_fill_holes(image(contents, row), corners)
-    return filled
+    return binary_fill_holes(image(contents, row), corners)
 
 
 def hull_image(contents: Contents, row: int) -> NDArray[np.bool_]:

@@ -195,7 +195,7 @@ def _ellipse(values: Callable[[Accumulators], Any], axes: tuple[int, ...] = ()) 
 
 
 def _euler_number(connectivity: int) -> Property:
-    axes = tuple(axes for axes in (2, 3) if axes >= connectivity)
+    axes = tuple(axes for axes in SHAPE if axes >= connectivity)
     return Property(lambda measured: measured.configurations[:, connectivity - 1], axes)
 
 
@@ -255,7 +255,7 @@ def _weighted_sums(counts: Any, weights: Iterable[float]) -> Any:
     return reduce(add, terms)
 
 
-def crofton_weights(spacing: tuple[float, ...]) -> NDArray[np.float64]:
+def crofton_weights(spacing: tuple[float, ...]) -> Any:
     """Return what an intercept adds, for each of the `directions`.
 
     It is the length, or area, per line, times the part of all directions that is nearest to it.
@@ -263,8 +263,7 @@ def crofton_weights(spacing: tuple[float, ...]) -> NDArray[np.float64]:
     steps = directions(len(spacing)) * np.array(spacing)
     lengths = np.linalg.norm(steps, axis=1)
     nearer = _nearer_angles(steps) if len(spacing) == 2 else _nearer_areas(steps / lengths[:, None])
-    weights: NDArray[np.float64] = nearer * (np.prod(spacing) / lengths)
-    return weights
+    return nearer * (np.prod(spacing) / lengths)
 
 
 def _nearer_angles(steps: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -277,13 +276,12 @@ def _nearer_angles(steps: NDArray[np.float64]) -> NDArray[np.float64]:
     return nearer
 
 
-def _nearer_areas(lines: NDArray[np.float64]) -> NDArray[np.float64]:
+def _nearer_areas(lines: NDArray[np.float64]) -> Any:
     """Return the parts of the sphere that are nearer to each of some lines; together 4."""
     from scipy.spatial import SphericalVoronoi  # which takes a while to import
 
     cells = SphericalVoronoi(np.concatenate([lines, -lines]))
-    areas: NDArray[np.float64] = cells.calculate_areas()[: len(lines)] * (2 / pi)
-    return areas
+    return cells.calculate_areas()[: len(lines)] * (2 / pi)
 
 
 def sphericity(measured: Accumulators) -> Any:
@@ -402,7 +400,7 @@ PROPERTIES: dict[str, Property] = {
     "moments_weighted_normalized": _weighted(lambda measured: measured.weighted_normalized_moments),
     "slice": _lazy(crops.slices),
     "coords": _lazy(Contents.coordinates),
-    "coords_scaled": _lazy(crops.scaled_coordinates),
+    "coords_scaled": _lazy(lambda made, row: made.coordinates(row) * np.array(made.spacing)),
     "image": _lazy(crops.image),
     "image_convex": _lazy(crops.hull_image, axes=SHAPE),
     "image_filled": _lazy(crops.filled_image, axes=FILLED),

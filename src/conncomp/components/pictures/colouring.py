@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 from itertools import product
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -123,10 +123,8 @@ def colour_components(
         if outlined:
             shares[_boundaries(components) & painted] = OPAQUE
         _mix(picture, _shades(base, values, items), shares.reshape(-1))
-    painting: NDArray[np.uint8] = in_library(
-        picture.reshape((*items.batch, *items.shape, 3)), library_of(labels)
-    )
-    return painting
+    painting = picture.reshape((*items.batch, *items.shape, 3))
+    return cast("NDArray[np.uint8]", in_library(painting, library_of(labels)))
 
 
 def _colours(items: Items, lengths: list[int]) -> tuple[Labels, NDArray[np.uint8]]:
@@ -224,7 +222,7 @@ def _choose(components: Labels, drawn: NDArray[np.int64]) -> NDArray[np.int64]:
     return numbers
 
 
-def _is_close(components: Labels, strides: list[int], rows: int) -> NDArray[np.bool_]:
+def _is_close(components: Labels, strides: list[int], rows: int) -> Any:
     """Return which elements of the foreground have one of another component close to them.
 
     There the smallest or the largest component that is close, found axis by axis, is another one.
@@ -235,8 +233,7 @@ def _is_close(components: Labels, strides: list[int], rows: int) -> NDArray[np.b
         smallest = _over_reach(np.minimum, smallest, stride)
         largest = _over_reach(np.maximum, largest, stride)
     differs = (smallest != components) | (largest != components)
-    is_close: NDArray[np.bool_] = differs & foreground
-    return is_close
+    return differs & foreground
 
 
 def _over_reach(function: np.ufunc, values: Labels, stride: int) -> Labels:
@@ -258,7 +255,7 @@ def _steps(strides: list[int]) -> tuple[list[int], int]:
     return [int(np.dot(offset, strides)) for offset in offsets], leading
 
 
-def palette(count: int) -> NDArray[np.uint8]:
+def palette(count: int) -> Any:
     """Return colours, uint8 of shape (count, 3), each as far as can be from those before and black.
 
     >>> palette(2)
@@ -273,8 +270,7 @@ def palette(count: int) -> NDArray[np.uint8]:
     for _ in range(count):
         picked.append(int(distance.argmax()))
         distance = np.minimum(distance, np.linalg.norm(perceived - perceived[picked[-1]], axis=1))
-    colours: NDArray[np.uint8] = candidates[picked]
-    return colours
+    return candidates[picked]
 
 
 @cache
@@ -288,7 +284,7 @@ def _mild_colours() -> tuple[NDArray[np.uint8], NDArray[np.float64]]:
     return candidates[mild], perceived[mild]
 
 
-def _oklab(colours: NDArray[np.uint8]) -> NDArray[np.float64]:
+def _oklab(colours: NDArray[np.uint8]) -> Any:
     """Convert sRGB to Oklab, where distances are about those that one sees; black is zero."""
     # https://bottosson.github.io/posts/oklab/
     value = colours / 255
@@ -300,11 +296,10 @@ def _oklab(colours: NDArray[np.uint8]) -> NDArray[np.float64]:
             [0.0514459929, 0.1073969566, 0.6299787005],
         ]
     )
-    lab: NDArray[np.float64] = np.cbrt(cones) @ np.array(
+    return np.cbrt(cones) @ np.array(
         [
             [0.2104542553, 1.9779984951, 0.0259040371],
             [0.7936177850, -2.4285922050, 0.7827717662],
             [-0.0040720468, 0.4505937099, -0.8086757660],
         ]
     )
-    return lab

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import os
 import stat
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
 from operator import attrgetter
@@ -42,6 +42,7 @@ class OmeSet:
     def __init__(self, folder: str, description: str, own: str) -> None:
         self._folder, self._own = folder, own
         self.images = ome.ome_images(description)
+        self.count = len(self.images)
         self._numbers = ome.numbers_of_file(description, self.images) if own else set()
 
     def is_elsewhere(self, number: int) -> bool:
@@ -67,8 +68,8 @@ class OmeSet:
 
     def read(self, number: int) -> Content:
         """Return an image, if it is told where all planes lie, and files hold them."""
-        if not 0 <= number < len(self.images):
-            raise ValueError(f"has {len(self.images)} series: there is no series={number}")
+        if not 0 <= number < self.count:
+            raise ValueError(f"has {self.count} series: there is no series={number}")
         image, names = self.images[number], self.holders(number) or [self._own]
         sizes = self._sizes(names)
         block, page = next(ome.places_of_ome(image, ome.lengths_of_ome(image, 1)), (0, 0))
@@ -89,7 +90,11 @@ class OmeSet:
             for block, page, told in ome.stretches_of_ome(image, lengths)
             if told > 0
         ]
-        if sum(told for *_, told in stretches) < count or _overlap(stretches):
+        overlap = any(
+            name == other and page + told > following
+            for (name, page, told), (other, following, _) in pairwise(sorted(stretches))
+        )
+        if sum(told for *_, told in stretches) < count or overlap:
             raise ValueError(
                 f"has OME metadata that does not name a page of its files for each of {described} "
                 "planes"
@@ -175,13 +180,6 @@ class OmeSet:
                 yield tiff, status.st_size
 
 
-def _overlap(stretches: Iterable[tuple[str, int, int]]) -> bool:
-    return any(
-        name == other and page + count > following
-        for (name, page, count), (other, following, _) in pairwise(sorted(stretches))
-    )
-
-
 def _page(tiff: Any, number: int) -> Any:
     if number >= len(tiff.pages):
         raise ValueError(f"has {len(tiff.pages)} pages, and no page {number}")
@@ -196,14 +194,9 @@ def open_companion(file: IO[bytes], folder: str | None) -> OmeSet:
     if folder is None:
         raise ValueError("describes other files, of the folder where it lies; give its name")
     images = OmeSet(folder, text.decode("utf-8", "replace"), "")
-    if not images.images:
+    if not images.count:
         raise ValueError("is XML that tells of no image of OME")
     return images
-
-
-def read_companion(file: IO[bytes], series: int = 0, folder: str | None = None) -> Content:
-    """Return an image that a file of nothing but OME-XML tells of."""
-    return open_companion(file, folder).read(series)
 
 
 def check_own_description(description: str, folder: str | None) -> None:
@@ -234,7 +227,7 @@ def files_of_set(path: StrPath) -> list[str]:
     """Return the paths of files that a file of OME names, itself among them, if it is of a set."""
     with naming(path):
         images, _ = _images_beside(path)
-        names = {name for k in range(len(images.images)) for name in images.holders(k)}
+        names = {name for k in range(images.count) for name in images.holders(k)}
         return sorted(os.path.join(os.path.dirname(path), name) for name in names)
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import IO, Any
 
@@ -18,44 +19,42 @@ from conncomp.files.scales import Content, Scale, scale_of, unit_of
 from conncomp.files.tiff import ome
 from conncomp.files.tiff.directories import bits_of, open_tiff
 from conncomp.files.tiff.ome import MISFIT, OmeImage
-from conncomp.files.tiff.ome_sets import OmeSet, check_own_description, description_of_ome
+from conncomp.files.tiff.ome_sets import (
+    OmeSet,
+    check_own_description,
+    description_of_ome,
+    open_companion,
+)
 
 
-def read_tiff(file: IO[bytes], series: int = 0, folder: str | None = None) -> Content:
-    """Return a series of a TIFF file, which may be of a set in its folder, with axes and scale."""
-    with OpenTiff(file, folder) as tiff:
-        return tiff.read(series)
+@contextmanager
+def open_images(file: IO[bytes], folder: str | None, companion: bool) -> Iterator[Images]:
+    """Open TIFF, which may be of a set in its folder, or a `companion` of nothing but OME-XML."""
+    if companion:
+        yield open_companion(file, folder)
+    else:
+        with open_tiff(file) as tiff:
+            yield OpenTiff(tiff, file, folder)
 
 
 class OpenTiff:
-    """A sound TIFF file, of which series are read one after another; its opener closes it."""
+    """A sound TIFF file that is open; `count` series are images of OME, or pages of one shape."""
 
-    def __init__(self, file: IO[bytes], folder: str | None = None) -> None:
-        self._size = os.fstat(file.fileno()).st_size
-        self._tiff = open_tiff(file)
-        try:
-            description = description_of_ome(self._tiff)
-            check_own_description(description, folder)
-            self._images = ome.ome_images(description)
-            self.count = len(self._images) or len(self._tiff.series)
-            if self.count == 0:
-                raise ValueError("holds no page")
-        except BaseException:
-            self._tiff.close()
-            raise
+    def __init__(self, tiff: Any, file: IO[bytes], folder: str | None) -> None:
+        self._tiff, self._size = tiff, os.fstat(file.fileno()).st_size
+        description = description_of_ome(tiff)
+        check_own_description(description, folder)
+        self._images = ome.ome_images(description)
+        self.count = len(self._images) or len(tiff.series)
+        if self.count == 0:
+            raise ValueError("holds no page")
         self._set = None
         others = ome.other_holders(description, self._images)
         if folder is not None and others != [None] * len(others):
             self._set = OmeSet(folder, description, os.path.basename(file.name))
 
-    def __enter__(self) -> OpenTiff:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._tiff.close()
-
     def read(self, series: int) -> Content:
-        """Return a series as `read_tiff` does."""
+        """Return a series, with axes and scale."""
         tiff, images = self._tiff, self._images
         if not 0 <= series < self.count:
             raise ValueError(f"has {self.count} series: there is no series={series}")
@@ -74,10 +73,7 @@ class OpenTiff:
         return Content(array, None if channels < 0 else channels, axes, scale)
 
 
-def count_series(file: IO[bytes]) -> int:
-    """Return how many series a TIFF file has: images of OME, or pages of one shape each."""
-    with OpenTiff(file) as tiff:
-        return tiff.count
+Images = OmeSet | OpenTiff
 
 
 def _series_of_image(tiff: Any, images: Sequence[OmeImage], number: int) -> Any:

@@ -105,7 +105,11 @@ def read_parts(
         if asked.compact:
             graph, ids = _compact(graph)
             return graph, ids if names is None else names[ids]
-        _check_vertices(source, graph, remedy)
+        # Vertices that only a number tells of may need much memory and time.
+        rows_were_read = graph.csr is not None
+        problem = None if rows_were_read else parts.excess(graph.num_vertices, graph.num_arcs)
+        if problem is not None:
+            raise source.error(f"{problem}; {remedy} keeps only the vertices that have arcs")
     return graph, names
 
 
@@ -129,14 +133,6 @@ def _read_as(format: str, source: Source, asked: Asked) -> tuple[Parts, Ids | No
         return IDS_AS_WRITTEN[format](source, asked)
     made = FORMATS[format](source)
     return (made, None) if isinstance(made, Parts) else made
-
-
-def _check_vertices(source: Source, graph: Parts, remedy: str) -> None:
-    """Raise if vertices that only a number tells of would need much memory and time."""
-    rows_were_read = graph.csr is not None
-    problem = None if rows_were_read else parts.excess(graph.num_vertices, graph.num_arcs)
-    if problem is not None:
-        raise source.error(f"{problem}; {remedy} keeps only the vertices that have arcs")
 
 
 def _find_format(source: Source, asked: Asked) -> str:
@@ -421,10 +417,7 @@ class _XmlText:
     def _parse(self, text: bytes) -> None:
         self._parser.Parse(text, self._is_over)
         self._parsed += len(text)
-        self._check_held()
-
-    def _check_held(self) -> None:
-        """Raise if what the parser keeps, as its end has not come yet, is too long."""
+        # What the parser keeps, as its end has not come yet.
         if self._parsed - self._parser.CurrentByteIndex > LONGEST_PIECE:
             raise ValueError(
                 f"has a comment, or another piece of XML, of more than {LONGEST_PIECE} bytes; "

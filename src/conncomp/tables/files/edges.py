@@ -7,7 +7,7 @@ import os
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -98,8 +98,7 @@ def label_edge_files(
     """
     if (other := function_for(files, "label_edge_files")) is not None:
         _refuse_what_is_for_files(format=format, header=header, progress=progress)
-        lazy: tuple[Any, Any] = other(files, [src, dst], num_vertices)
-        return lazy
+        return cast(tuple[int, Any], other(files, [src, dst], num_vertices))
     edges = EdgeFiles(files, (src, dst), num_vertices, format, header)
     return label_edges(edges.with_warnings(), progress)
 
@@ -151,8 +150,7 @@ def spanning_forest_of_files(
     """
     if (other := function_for(files, "spanning_forest_of_files")) is not None:
         _refuse_what_is_for_files(format=format, header=header, progress=progress)
-        lazy: tuple[Any, Any, Any] = other(files, [src, dst], num_vertices)
-        return lazy
+        return cast(tuple[Any, Any, Any], other(files, [src, dst], num_vertices))
     edges = EdgeFiles(files, (src, dst), num_vertices, format, header).with_warnings()
     components = _Growing(edges)
     forest: list[tuple[Vertices, ...]] = [(np.empty(0, np.int64),) * 3]
@@ -332,15 +330,14 @@ class _Growing:
         self.make_room(used)
         self._components.add_edges(src, dst)
 
-    def new_links(self, src: Any, dst: Any) -> Vertices:
+    def new_links(self, src: Any, dst: Any) -> Any:
         """Return which edges connect what none before them connects."""
         roots = np.stack([self._components.roots(src), self._components.roots(dst)])
         apart = np.flatnonzero(roots[0] != roots[1])
         names, ends = np.unique(roots[:, apart], return_inverse=True)
         sources, targets = ends.reshape(2, -1)
         graph = Graph.from_edges(sources, targets, num_vertices=len(names))
-        links: Vertices = apart[spanning_forest(graph)]
-        return links
+        return apart[spanning_forest(graph)]
 
     def result(self) -> tuple[int, NDArray[Any]]:
         unused = self._components.num_vertices - self._used

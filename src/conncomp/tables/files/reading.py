@@ -563,9 +563,12 @@ def open_file(
         return CsvFile(path, wanted, "," if chosen == "csv" else "\t", integers, header)
     if chosen == "dups" and not wanted.left:
         wanted = Wanted(DUPS_COLUMNS[:2], DUPS_COLUMNS[2:], wanted.weights)
-    kinds: dict[str, Any] = {"parquet": ParquetFile, "arrow": ArrowFile, "dups": DupsFile}
-    opened: PairFile = kinds[chosen](path, wanted)
-    return opened
+    kinds: dict[str, type[PairFile]] = {
+        "parquet": ParquetFile,
+        "arrow": ArrowFile,
+        "dups": DupsFile,
+    }
+    return kinds[chosen](path, wanted)
 
 
 def notes_of(files: Iterable[PairFile]) -> list[str]:

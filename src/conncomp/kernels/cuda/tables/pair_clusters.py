@@ -21,14 +21,16 @@ from conncomp.kernels.cuda.workspace import Workspace
 
 
 class GpuClusters:
-    """Ids of 64 bits and their clusters.
+    """Ids of 64 bits, the only column of keys there, and their clusters.
 
     Thresholds ascend: a single one, without meaning, if pairs have no weights, none if ids are only
     numbered. The first batch has at most `first_rows`.
     """
 
+    on_gpu = True
+
     def __init__(self, gpu: Gpu, thresholds: list[float], first_rows: int = FIRST_ROWS) -> None:
-        self._thresholds = thresholds
+        self._gpu, self._thresholds = gpu, thresholds
         self._numbers = IdNumbers(gpu, first_rows)
         self._forests = [GrowingForest(gpu, 0, NUMBERS) for _ in thresholds]
         self._calls = count(1)
@@ -40,93 +42,97 @@ class GpuClusters:
         """How many distinct ids there are."""
         return self._numbers.size
 
-    @property
-    def ids(self) -> Any:
-        """The distinct ids by their numbers: an array of uint64."""
-        return self._numbers.ids
+    def all_keys(self) -> tuple[Any]:
+        """Return the distinct ids by their numbers: an array of uint64."""
+        return (self._numbers.ids.reshape(-1, 1),)
 
-    def add_ids(self, gpu: Gpu, ids: Any) -> Any:
+    def add_ids(self, keys: tuple[Any, ...]) -> Any:
         """Return the numbers of ids, int32, giving numbers to new ones."""
-        numbers = gpu.xp.empty(len(ids), NUMBERS)
+        ids = keys[0].reshape(-1)
+        numbers = self._gpu.xp.empty(len(ids), NUMBERS)
         first = 0
         while first < len(ids):
             rows = slice(first, first + self._numbers.batch_rows())
-            numbers[rows] = self._numbers.number(gpu, ids[rows], None, self._workspace)
+            numbers[rows] = self._numbers.number(self._gpu, ids[rows], None, self._workspace)
             first = rows.stop
         return numbers
 
-    def add_pairs(self, gpu: Gpu, left: Any, right: Any, weights: Any) -> None:
+    def add_pairs(
+        self, left: tuple[Any, ...], right: tuple[Any, ...], weights: Any, wanted: bool = False
+    ) -> tuple[None, None]:
         """Unite the ids of pairs: uint64, and perhaps weights of float64, of each row."""
+        assert not wanted  # the numbers of both ends
+        src, dst = left[0].reshape(-1), right[0].reshape(-1)
         first = 0
-        while first < len(left):
+        while first < len(src):
             rows = slice(first, first + self._numbers.batch_rows())
-            ends = self._numbers.number(gpu, left[rows], right[rows], self._workspace)
-            self._unite(gpu, ends[0], ends[1], None if weights is None else weights[rows])
+            ends = self._numbers.number(self._gpu, src[rows], dst[rows], self._workspace)
+            self._unite(ends[0], ends[1], None if weights is None else weights[rows])
             first = rows.stop
+        return None, None
 
-    def roots(self, gpu: Gpu, level: int) -> Any:
+    def roots(self, level: int) -> Any:
         """Return the first id of each one's cluster at a threshold, the lowest being 0."""
-        self._mend(gpu)
-        roots = gpu.xp.empty(self.size, NUMBERS)
-        self._forests[level].grow(gpu, self.size)
-        self._forests[level].copy_roots(gpu, roots)
+        self._mend()
+        return self._roots_at(level)
+
+    def _roots_at(self, level: int) -> Any:
+        roots = self._gpu.xp.empty(self.size, NUMBERS)
+        self._forests[level].grow(self._gpu, self.size)
+        self._forests[level].copy_roots(self._gpu, roots)
         return roots
 
-    def unite_roots(self, gpu: Gpu, level: int, roots: Any) -> None:
+    def unite_roots(self, level: int, roots: Any) -> None:
         """Unite each id with the one whose number is its entry of `roots`."""
-        self._unite_at(gpu, level, gpu.xp.arange(len(roots), dtype=NUMBERS), roots)
+        self._unite_at(level, self._gpu.xp.arange(len(roots), dtype=NUMBERS), roots)
 
-    def forget_table(self) -> None:
+    def numbered(self, roots: Any) -> tuple[Any, Any]:
+        """Return the numbers of clusters, in the order of their roots, and their sizes."""
+        numbers = roots.copy()
+        with self._workspace as memory:
+            number_roots(self._gpu, numbers, 0, memory)
+        members = count_labels(self._gpu, roots, -1, len(roots))  # no root is -1
+        return numbers, members.astype(NUMBERS)[roots]
+
+    def keep_ids_only(self) -> None:
         """Give back the table that finds numbers; it is made anew when ids are added."""
         self._numbers.forget_table()
 
-    def _unite(self, gpu: Gpu, u: Any, v: Any, weights: Any) -> None:
-        xp = gpu.xp
-        self._mend(gpu)
+    def _unite(self, u: Any, v: Any, weights: Any) -> None:
+        xp = self._gpu.xp
+        self._mend()
         if weights is None:
-            return self._unite_down(gpu, [(u, v)])
+            return self._unite_down([(u, v)])
         reached = xp.searchsorted(xp.asarray(self._thresholds), weights, side="right")
         pairs = []
         for level in range(1, len(self._forests) + 1):
             places = xp.flatnonzero(reached == level)
             pairs.append((u[places], v[places]))
-        return self._unite_down(gpu, pairs)
+        return self._unite_down(pairs)
 
-    def _unite_down(self, gpu: Gpu, pairs: list[tuple[Any, Any]]) -> None:
+    def _unite_down(self, pairs: list[tuple[Any, Any]]) -> None:
         """Unite pairs, given by the threshold that they reach, in all forests up to it."""
-        xp = gpu.xp
+        xp = self._gpu.xp
         self._torn = True
         u = v = xp.empty(0, NUMBERS)
         for level in reversed(range(len(pairs))):
             u, v = (xp.concatenate(parts) for parts in zip((u, v), pairs[level], strict=True))
-            united = self._unite_at(gpu, level, u, v)
+            united = self._unite_at(level, u, v)
             if level > 0:
                 bits = xp.unpackbits(united.view(np.uint8), bitorder="little")[: len(u)]
                 places = xp.flatnonzero(bits)
                 u, v = u[places], v[places]
         self._torn = False
 
-    def _unite_at(self, gpu: Gpu, level: int, u: Any, v: Any) -> Any:
+    def _unite_at(self, level: int, u: Any, v: Any) -> Any:
         forest = self._forests[level]
-        forest.grow(gpu, self.size)
+        forest.grow(self._gpu, self.size)
         with self._workspace as memory:
-            return forest.unite(gpu, next(self._calls), 0, u, v, memory)
+            return forest.unite(self._gpu, next(self._calls), 0, u, v, memory)
 
-    def _mend(self, gpu: Gpu) -> None:
+    def _mend(self) -> None:
         """Unite in each forest what is connected in that of the next higher threshold."""
         if self._torn:
             for level in reversed(range(1, len(self._forests))):
-                self._forests[level].grow(gpu, self.size)
-                roots = gpu.xp.empty(self.size, NUMBERS)
-                self._forests[level].copy_roots(gpu, roots)
-                self.unite_roots(gpu, level - 1, roots)
+                self.unite_roots(level - 1, self._roots_at(level))
             self._torn = False
-
-
-def number_clusters(gpu: Gpu, roots: Any, workspace: Workspace) -> tuple[Any, Any]:
-    """Return the numbers of clusters, 0, 1, ... in the order of their roots, and their sizes."""
-    numbers = roots.copy()
-    with workspace as memory:
-        number_roots(gpu, numbers, 0, memory)
-    members = count_labels(gpu, roots, -1, len(roots))  # no root is -1
-    return numbers, members.astype(NUMBERS)[roots]
