@@ -5,9 +5,11 @@ from conncomp.kernels.cuda import launcher
 from stand_in import CuPy
 
 
-@pytest.fixture
-def cupy(monkeypatch):
-    """Let device="cuda" work on a stand-in for CuPy, by the code for CuPy's arrays."""
+@pytest.fixture(params=["stand-in", pytest.param("GPU", marks=pytest.mark.gpu)])
+def cupy(request, monkeypatch):
+    """CuPy on a GPU, or a stand-in by which device="cuda" works, by the code for CuPy's arrays."""
+    if request.param == "GPU":
+        return launcher.import_cupy()
 
     def from_edges(src, dst, num_vertices):
         return Graph(num_vertices, arcs=(src.get(), dst.get()))

@@ -10,7 +10,6 @@ import pytest
 import stand_in
 from conncomp import generate
 from conncomp.generate import _edges, networks, random
-from conncomp.kernels.cuda.launcher import import_cupy
 from families import ARRAYS, GRAPHS, SHUFFLED_GRAPHS, UNSEEDED_ARRAYS, UNSEEDED_GRAPHS
 
 EVERY_ARRAY = ARRAYS | UNSEEDED_ARRAYS
@@ -38,12 +37,12 @@ SMALLEST = {
 }
 
 
-def same_graph(here, there, get=np.asarray):
+def same_graph(here, there):
     assert here.num_vertices == there.num_vertices
     assert here._symmetric
     assert there._symmetric
     for one, other in zip(here.arrays, there.arrays, strict=True):
-        np.testing.assert_array_equal(one, get(other))
+        np.testing.assert_array_equal(one, other.get() if hasattr(other, "get") else other)
         assert one.dtype == other.dtype or one.size == 0
 
 
@@ -55,7 +54,10 @@ def same_array(here, there):
 
 @pytest.mark.parametrize(("name", "options"), GRAPH_CALLS)
 def test_graphs(cupy, name, options):
-    same_graph(GRAPHS[name](**options), GRAPHS[name](device="cuda", **options))
+    there = GRAPHS[name](device="cuda", **options)
+    kind = np.ndarray if isinstance(cupy, stand_in.CuPy) else cupy.ndarray
+    assert all(isinstance(array, kind) for array in there.arrays)
+    same_graph(GRAPHS[name](**options), there)
 
 
 @pytest.mark.parametrize("name", SMALLEST)
@@ -94,7 +96,8 @@ def test_repeat(cupy, counts):
     np.testing.assert_array_equal(np.repeat(values, times), there.get())
 
 
-def test_the_stand_in_is_as_strict_as_cupy(cupy):
+def test_the_stand_in_is_as_strict_as_cupy():
+    cupy = stand_in.CuPy()
     here, there = np.arange(3), cupy.arange(3)
     assert isinstance(there, stand_in.Array)
     assert isinstance(there.sum(), stand_in.Array)
@@ -117,32 +120,6 @@ def test_unknown_device(make):
         make(3, device="tpu")
 
 
-def get(array):
-    return array.get()
-
-
-@pytest.mark.gpu
-@pytest.mark.parametrize(("name", "options"), GRAPH_CALLS)
-def test_graphs_on_a_gpu(name, options):
-    there = GRAPHS[name](device="cuda", **options)
-    assert all(isinstance(array, import_cupy().ndarray) for array in there.arrays)
-    same_graph(GRAPHS[name](**options), there, get)
-
-
-@pytest.mark.gpu
-@pytest.mark.parametrize("name", SMALLEST)
-def test_smallest_graphs_on_a_gpu(name):
-    same_graph(SMALLEST[name](), SMALLEST[name](device="cuda"), get)
-
-
-@pytest.mark.gpu
-@pytest.mark.parametrize("name", EVERY_ARRAY)
-def test_arrays_on_a_gpu(name):
-    there = EVERY_ARRAY[name](device="cuda")
-    assert isinstance(there, import_cupy().ndarray)
-    same_array(EVERY_ARRAY[name](), there)
-
-
 @pytest.mark.gpu
 def test_large_graphs_and_arrays_on_a_gpu():
     for make in (
@@ -152,37 +129,10 @@ def test_large_graphs_and_arrays_on_a_gpu():
         lambda **k: generate.overlapping_cliques(300_000, 150, exponent=1.5, **k),
         lambda **k: generate.road_like((700, 800), 0.6, segments=5, **k),
     ):
-        same_graph(make(seed=9), make(seed=9, device="cuda"), get)
+        same_graph(make(seed=9), make(seed=9, device="cuda"))
     for make in (
         lambda **k: generate.random_array((5000, 5000), 0.6, values=9, **k),
         lambda **k: generate.patterns.spiral(4097, **k),
         lambda **k: generate.patterns.hilbert_curve(11, **k),
     ):
         same_array(make(), make(device="cuda"))
-
-
-@pytest.mark.gpu
-@pytest.mark.parametrize("start", [0, 3, 2**34 + 1])
-@pytest.mark.parametrize(
-    "draw",
-    [
-        lambda **k: random.uniform_bits(100_001, **k),
-        lambda **k: random.uniform_bits(100_001, dtype=np.uint32, **k),
-        lambda **k: random.uniform(100_001, **k),
-        lambda **k: random.uniform(100_001, dtype=np.float32, **k),
-        lambda **k: random.integers(100_001, 2**63 - 1, **k),
-        lambda **k: random.integers(100_001, 1000003, dtype=np.int32, **k),
-        lambda **k: random.integers(0, 5, **k),
-    ],
-)
-def test_numbers_on_a_gpu(draw, start):
-    here, there = (draw(seed=2**63 + 5, start=start, device=device) for device in ("cpu", "cuda"))
-    assert here.dtype == there.dtype
-    np.testing.assert_array_equal(here, there.get())
-
-
-@pytest.mark.gpu
-@pytest.mark.parametrize("count", [0, 1, 2, 3, 100_000])
-def test_permutation_on_a_gpu(count):
-    here, there = (random.permutation(count, seed=1, device=device) for device in ("cpu", "cuda"))
-    np.testing.assert_array_equal(here, there.get())

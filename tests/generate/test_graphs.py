@@ -43,15 +43,12 @@ def test_graphs_are_sound(name):
 
 
 @pytest.mark.parametrize("name", [name for name in GRAPHS if name not in UNSEEDED_GRAPHS])
+@pytest.mark.usefixtures("restore_threads")
 def test_same_for_a_seed_on_any_number_of_threads(name):
-    before = conncomp.get_num_threads()
     made = []
-    try:
-        for threads in (1, 5):
-            conncomp.set_num_threads(threads)
-            made.append(GRAPHS[name](seed=11))
-    finally:
-        conncomp.set_num_threads(before)
+    for threads in (1, 5):
+        conncomp.set_num_threads(threads)
+        made.append(GRAPHS[name](seed=11))
     for one, other in zip(made[0].arrays, made[1].arrays, strict=True):
         np.testing.assert_array_equal(one, other)
     if name not in ("line", "grid"):

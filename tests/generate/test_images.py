@@ -17,15 +17,12 @@ def components(image, connectivity=None):
 
 
 @pytest.mark.parametrize("name", ARRAYS)
+@pytest.mark.usefixtures("restore_threads")
 def test_same_for_a_seed_on_any_number_of_threads(name):
-    before = conncomp.get_num_threads()
     made = []
-    try:
-        for threads in (1, 5):
-            conncomp.set_num_threads(threads)
-            made.append(ARRAYS[name](seed=4))
-    finally:
-        conncomp.set_num_threads(before)
+    for threads in (1, 5):
+        conncomp.set_num_threads(threads)
+        made.append(ARRAYS[name](seed=4))
     np.testing.assert_array_equal(*made)
     assert (made[0] != ARRAYS[name](seed=5)).any()
     assert made[0].dtype == (np.int32 if name == "voronoi" else np.uint8)

@@ -92,7 +92,7 @@ DRAWS = [
 @pytest.mark.parametrize("start", [0, 1, 2, 3, 2**34 + 1, 2**62])
 def test_kernels_equal_array_arithmetic(cupy, name, args, dtype, start):
     draw = getattr(random, name)
-    for count in (0, 1, 2, 3, 4, 5, 1001):
+    for count in (0, 1, 2, 3, 4, 5, 1001, 100_001):
         where = {"seed": 2**63 + 5, "purpose": 2**32 - 1, "start": start, "dtype": dtype}
         native_draw = draw(count, *args, **where)
         assert native_draw.dtype == dtype
@@ -114,7 +114,7 @@ def test_high_for_each_number(cupy):
 
 
 def test_permutation(cupy):
-    for count in (0, 1, 2, 3, 1000, 70000):
+    for count in (0, 1, 2, 3, 1000, 100_000):
         drawn = random.permutation(count, seed=5)
         assert drawn.dtype == np.int32
         np.testing.assert_array_equal(np.sort(drawn), np.arange(count))
@@ -125,16 +125,13 @@ def test_permutation(cupy):
 
 
 @pytest.mark.parametrize(("name", "args", "dtype"), DRAWS)
+@pytest.mark.usefixtures("restore_threads")
 def test_same_for_any_threads_and_any_count(name, args, dtype):
     draw = getattr(random, name)
-    before = conncomp.get_num_threads()
-    try:
-        conncomp.set_num_threads(1)
-        whole = draw(500_000, *args, dtype=dtype)
-        conncomp.set_num_threads(5)
-        np.testing.assert_array_equal(whole, draw(500_000, *args, dtype=dtype))
-    finally:
-        conncomp.set_num_threads(before)
+    conncomp.set_num_threads(1)
+    whole = draw(500_000, *args, dtype=dtype)
+    conncomp.set_num_threads(5)
+    np.testing.assert_array_equal(whole, draw(500_000, *args, dtype=dtype))
     np.testing.assert_array_equal(whole[:77_777], draw(77_777, *args, dtype=dtype))
     np.testing.assert_array_equal(whole[777:], draw(499_223, *args, dtype=dtype, start=777))
 
