@@ -1,7 +1,9 @@
-"""`conncomp` in a process of its own, with the most memory that it takes."""
+"""`conncomp` in a process of its own, or a part of this one, and the most memory that it takes."""
 
 import subprocess
 import sys
+import tracemalloc
+from contextlib import contextmanager
 
 # Started by a small process, as the system counts what a process was before its program began.
 MEASURE = """
@@ -24,3 +26,14 @@ def measured_program(*words):
     found = subprocess.run(command, capture_output=True, text=True)
     report, _, peak = found.stdout.strip().rpartition("\n")
     return found.returncode, report, found.stderr, int(peak)
+
+
+@contextmanager
+def allocates_little(most=20 << 20):
+    """Check that Python and NumPy allocate no more bytes meanwhile."""
+    tracemalloc.start()
+    try:
+        yield
+        assert tracemalloc.get_traced_memory()[1] < most
+    finally:
+        tracemalloc.stop()
