@@ -17,15 +17,7 @@ MOST_LAUNCHES = 2000  # far more than any call here needs: one that goes on for 
 
 
 class ChangingGpu(HostGpu):
-    """A device where something may happen ahead of each launch, as from another stream.
-
-    Parameters
-    ----------
-    change : callable
-        ``change(n)`` is called ahead of the n-th launch.
-    **options
-        Of `HostGpu`.
-    """
+    """A device where ``change(n)`` is called ahead of the n-th launch, as from another stream."""
 
     def __init__(self, change: Callable[[int], object] = lambda n: None, **options: Any) -> None:
         super().__init__(seconds=20, **options)

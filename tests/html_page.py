@@ -8,15 +8,8 @@ VOID = {"meta", "input"}
 class Page(HTMLParser):
     """Checks that tags close in order, and collects what is there.
 
-    Attributes
-    ----------
-    tags : list of str
-    attributes : list of dict
-        Of each tag; none comes twice.
-    links : list of str
-    text : str
-    texts : dict of str to str
-        What is in elements, by their ids, or else by their tags.
+    `attributes` has those of each tag, of which none comes twice; `texts` what is in elements, by
+    their ids, or else by their tags.
     """
 
     def __init__(self, text):

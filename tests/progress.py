@@ -23,17 +23,10 @@ def header(gpu_missing):
 
 
 class Progress:
-    """A plugin that names the tests at work whenever no test has ended for a while.
+    """A plugin that names the tests at work whenever none has ended for `patience` seconds.
 
-    It is for the process that tells others of pytest-xdist what to run: what is written in one that
-    runs tests itself is captured.
-
-    Parameters
-    ----------
-    write : callable
-        Takes a line.
-    patience : float, optional
-        After how many seconds.
+    It is for the process that tells others of pytest-xdist what to run, and calls `write` with a
+    line: what is written in one that runs tests itself is captured.
     """
 
     def __init__(self, write, patience=PATIENCE):

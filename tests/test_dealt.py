@@ -173,6 +173,5 @@ def test_ctrl_c_interrupts_where_a_shell_ignores_it():
     test = "tests/graph/test_reading.py::test_can_be_interrupted"
     for workers in "01":
         pytest_in_a_process(
-            *("-n", workers, test),
-            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN),
+            *("-n", workers, test), preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN)
         )

@@ -50,9 +50,7 @@ TAKERS = {
         IMAGE + "conncomp.read_image('real.tif')",
         "import conncomp; conncomp.label_file('real.tif', 'b.npy')",
     ],
-    "networkx": [
-        "import conncomp.networkx",
-    ],
+    "networkx": ["import conncomp.networkx"],
     "h5py": [
         POTTS + "m.simulate(model, 4, output='a.h5')",
         POTTS + "m.simulate(model, 4).write('a.h5')",
@@ -60,9 +58,7 @@ TAKERS = {
         "conncomp.label_file('c', 'b.npy')",
     ],
     "pandas": [TABLE + "table.to_pandas()"],
-    "polars": [
-        "import conncomp; conncomp.component_statistics([[1, 2]]).to_polars()",
-    ],
+    "polars": ["import conncomp; conncomp.component_statistics([[1, 2]]).to_polars()"],
     "pyarrow": [
         TABLE + "table.to_arrow()",
         COMMAND.format("cluster pairs.csv --left l --right r -o a.csv"),

@@ -324,8 +324,7 @@ ELSEWHERE = {
 
 
 @pytest.mark.parametrize(
-    "call",
-    [call for call, (function, _, names) in CALLS.items() if "seed" in names.split()],
+    "call", [call for call, (function, _, names) in CALLS.items() if "seed" in names.split()]
 )
 def test_seeds_are_of_64_bits(call):
     function, make, _ = CALLS[call]

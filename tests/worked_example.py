@@ -68,15 +68,7 @@ def stages(choose_tile):
     )
     after.append(labels.copy())
     launch(
-        write,
-        plan.by_tile,
-        plan.tiles,
-        described.values,
-        labels,
-        table,
-        plan.words[1],
-        None,
-        None,
+        write, plan.by_tile, plan.tiles, described.values, labels, table, plan.words[1], None, None
     )
     after.append(labels)
     of_image = [tile * plan.by_tile[1] + brick for tile in (0, 1) for brick in (0, 1)]

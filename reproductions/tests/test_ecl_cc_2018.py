@@ -318,12 +318,7 @@ class TestProfiler:
     @pytest.mark.parametrize(
         ("launches", "status", "last", "words"),
         [
-            (
-                [],
-                1,
-                "==ERROR== ERR_NVGPUCTRPERM",
-                "status 1 and told of 0 launches",
-            ),
+            ([], 1, "==ERROR== ERR_NVGPUCTRPERM", "status 1 and told of 0 launches"),
             ([], 1, "==ERROR== ERR_NVGPUCTRPERM", "ERR_NVGPUCTRPERM"),
             (launches_of(READS, WRITES)[:-1], 0, "", "told of 59 launches instead of 60"),
             (launches_of(READS, WRITES)[::-1], 0, "", "instead of 'ecl_init'"),

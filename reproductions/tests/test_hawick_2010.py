@@ -23,13 +23,7 @@ from reproductions.hawick_2010 import (
     spirals,
     thirty_graphs,
 )
-from reproductions.hawick_2010.laboratory import (
-    Kernel,
-    Laboratory,
-    Serial,
-    crossover,
-    times,
-)
+from reproductions.hawick_2010.laboratory import Kernel, Laboratory, Serial, crossover, times
 from reproductions.paper import draw
 from reproductions.tests.paper_results import files, written
 

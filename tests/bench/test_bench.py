@@ -214,9 +214,7 @@ def test_a_peer_that_fails(run, monkeypatch, error, reason):
 
 def test_a_wrong_peer(run, monkeypatch):
     monkeypatch.setattr(
-        peers.peers("grid", "cpu")["scipy"],
-        "run",
-        lambda self, prepared: np.ones((64, 64), int),
+        peers.peers("grid", "cpu")["scipy"], "run", lambda self, prepared: np.ones((64, 64), int)
     )
     assert run(*IMAGE, "--algorithm", "scipy", "-o", "out.json").exit_code == 0
     (wrong,) = runs_of("out.json", "scipy")
@@ -280,10 +278,7 @@ def test_without_the_reference(run, monkeypatch):
             (*IMAGE, "--option", "tile=5"),
             ["tile=5 is no choice of 'tiles'; there are none, 4, 8, 16, 32, 64"],
         ),
-        (
-            ("graph", "--option", "jump=5"),
-            ["jump=5 is no choice of 'ecl'; there are 4, 1, 2, 3"],
-        ),
+        (("graph", "--option", "jump=5"), ["jump=5 is no choice of 'ecl'; there are 4, 1, 2, 3"]),
         (("grid", "--size", "huge"), ["'huge' is not one of"]),
         ((*IMAGE, "--threads", "0"), ["--threads"]),
         ((*IMAGE, "--device", "tpu"), ["'tpu'"]),

@@ -41,10 +41,7 @@ def of_codecs(*names):
             "by zstd and then by crc32c",
         ),
         ({"zarr_format": 2, "filters": [numcodecs.Delta("u1")]}, None),
-        (
-            {"zarr_format": 2, "filters": [numcodecs.FixedScaleOffset(0, 1, "u1", "u1")]},
-            None,
-        ),
+        ({"zarr_format": 2, "filters": [numcodecs.FixedScaleOffset(0, 1, "u1", "u1")]}, None),
     ],
 )
 def test_steps_of_packing(tmp_path, options, words):

@@ -125,10 +125,7 @@ def test_number_of_all(field):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (
-            {"periodic": ["lom"]},
-            r"\['lom'\] has 'lom', which is no axis .* time, lat, lon",
-        ),
+        ({"periodic": ["lom"]}, r"\['lom'\] has 'lom', which is no axis .* time, lat, lon"),
         ({"periodic": "lom"}, r"'lom', which is no axis .* time, lat, lon"),
         ({"batch_dims": "tim"}, r"'tim', which is no axis .* time, lat, lon"),
         ({"batch_dims": ["time", "time"]}, "has 'time' twice; name it once"),

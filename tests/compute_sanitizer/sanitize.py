@@ -123,26 +123,13 @@ def count_errors(output):
 
 
 class Outcome(NamedTuple):
-    """What became of a part under a tool.
-
-    Attributes
-    ----------
-    part, tool : str
-        A tool "none" is none: answers are checked, and compiled kernels are kept for later.
-    outcome : {"passed", "errors", "failed", "timed out", "not run"}
-    errors : int or None
-        What the tool found; None if it did not come to its summary.
-    kernels : sequence of str
-        The templates that were launched, each with its file.
-    seconds : float
-    output : str
-    """
+    """What became of a part under a tool."""
 
     part: str
-    tool: str
-    outcome: str
-    errors: int | None = None
-    kernels: Sequence[str] = ()
+    tool: str  # "none": answers are checked, and compiled kernels are kept for later
+    outcome: str  # passed, errors, failed, timed out, not run
+    errors: int | None = None  # that the tool found; None if it did not come to its summary
+    kernels: Sequence[str] = ()  # the templates that were launched, each with its file
     seconds: float = 0.0
     output: str = ""
 

@@ -271,23 +271,13 @@ def _argument(value: Any, what: str) -> tuple[Any, int]:
 class HostGpu(Gpu):
     """A CUDA device that the CPU plays, with NumPy as its array library.
 
-    Parameters
-    ----------
-    multiprocessors, resident_threads, shared_memory : int
-        What the device claims to have: little, so that kernels go on in steps of the grid.
-    workers : int
-        How many blocks run at the same time.
-    seconds : int
-        How long a kernel may take before it is given up.
-    seed : int, optional
-        Of the order of blocks, of the interleaving of their threads, and of what shared memory
-        holds at first. Every launch has a seed of its own that follows from it. By default the
-        environment variable CONNCOMP_HOST_CUDA_SEED, or else 0.
-    sanitizer : {None, "thread", "address"}, optional
-        Which build to load. A process that uses one has to be started by `run_sanitized`, which
-        makes it the default there.
-    include : path, optional
-        One more folder in which files are looked for.
+    It claims to have little, so that kernels go on in steps of the grid. `workers` blocks run at
+    the same time, and a kernel that takes more than `seconds` is given up. The `seed`, or else the
+    environment variable CONNCOMP_HOST_CUDA_SEED, is of the order of blocks, of the interleaving of
+    their threads, and of what shared memory holds at first; every launch has one of its own that
+    follows from it. A process that uses the build for a `sanitizer`, "thread" or "address", has to
+    be started by `run_sanitized`, which makes it the default there. Files are looked for in the
+    folder `include`, too.
     """
 
     def __init__(
@@ -499,12 +489,7 @@ def sanitizer_library(sanitizer: str) -> str | None:
 
 
 class Forks:
-    """The process for a sanitizer whose forks run scripts and tests, of this process.
-
-    Parameters
-    ----------
-    sanitizer : str
-    """
+    """The process for a sanitizer whose forks run scripts and tests, of this process."""
 
     def __init__(self, sanitizer: str) -> None:
         environment = {
@@ -571,23 +556,11 @@ def _forks(sanitizer: str) -> Forks:
 
 
 def run_sanitized(sanitizer: str, *request: str) -> tuple[int, str]:
-    """Run a Python script, or tests, in a process for a sanitizer.
+    """Run a Python script, or tests, for a sanitizer, whose build `HostGpu` takes by default.
 
-    There, `HostGpu` takes kernels built with that sanitizer by default.
-
-    Parameters
-    ----------
-    sanitizer : {"thread", "address"}
-    *request : str
-        The path of a script, and its arguments; or "pytest", a file, and which of its tests, as for
-        ``pytest -k``.
-
-    Returns
-    -------
-    returncode : int
-        Not 0 if the sanitizer found something.
-    output : str
-        What it said, and what the script wrote.
+    `request` is the path of a script, and its arguments; or "pytest", a file, and which of its
+    tests, as for ``pytest -k``. Return the exit status, which is not 0 if the sanitizer found
+    something, and what it and the script wrote.
     """
     return _forks(sanitizer).run(*map(str, request))
 

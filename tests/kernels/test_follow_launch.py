@@ -6,13 +6,7 @@ from itertools import chain
 import pytest
 
 from conncomp.kernels.cuda import launcher
-from conncomp.kernels.cuda.components import (
-    intensities,
-    measures,
-    moments,
-    runs,
-    shapes,
-)
+from conncomp.kernels.cuda.components import intensities, measures, moments, runs, shapes
 from conncomp.kernels.cuda.core import numbering
 from conncomp.kernels.cuda.graph import blocked_afforest, boruvka, ecl, edges, strong_components
 from conncomp.kernels.cuda.grid import (

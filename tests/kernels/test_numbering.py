@@ -7,11 +7,7 @@ from hypothesis import strategies as st
 
 from changing_memory import ChangingGpu, SeparateWorkspace, labels, written_by_another_thread
 from conncomp import Workspace
-from conncomp.kernels.cuda.core.numbering import (
-    count_roots,
-    number_roots,
-    place_roots_within_items,
-)
+from conncomp.kernels.cuda.core.numbering import count_roots, number_roots, place_roots_within_items
 from host_cuda.host_gpu import AVAILABLE, SANITIZERS, HostGpu, check_sanitized
 from reference import consecutive
 

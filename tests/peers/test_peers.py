@@ -22,30 +22,14 @@ SECONDS = 300
 
 @dataclass(frozen=True)
 class Suite:
-    """A peer's packages, its tests, and what of ours stands in for its functions.
+    """A peer's packages, its tests, and what of ours stands in for its functions."""
 
-    Attributes
-    ----------
-    name : str
-        That of a module of `adapters`, and of a table in differences.toml.
-    wheels : tuple of str
-        Requirements that are installed into a folder of their own.
-    tests : tuple of str
-        Files and folders, within `root`.
-    source : str
-        The requirement whose source distribution has the tests, if the wheel does not.
-    root : str
-        The folder that the names of tests start from: in the source, or in that of the wheels.
-    options : str
-        Of the source's build, so that it is as short as can be: pip needs its metadata.
-    """
-
-    name: str
-    wheels: tuple[str, ...]
-    tests: tuple[str, ...]
-    source: str = ""
-    root: str = "."
-    options: str = ""
+    name: str  # that of a module of `adapters`, and of a table in differences.toml
+    wheels: tuple[str, ...]  # requirements that are installed into a folder of their own
+    tests: tuple[str, ...]  # files and folders, within `root`
+    source: str = ""  # whose distribution has the tests, if the wheel does not
+    root: str = "."  # from which tests are named: in the source, or in that of the wheels
+    options: str = ""  # of the source's build, to make it short: pip needs its metadata
 
 
 SUITES = [

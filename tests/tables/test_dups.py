@@ -60,11 +60,7 @@ def test_files(tmp_path_factory, pairs, cut, options):
     write(folder, pairs, cut)
     ids, sizes, ignore = options
     counts = conncomp.cluster_dups(
-        folder,
-        out,
-        save_cluster_id=ids,
-        save_cluster_size=sizes,
-        ignore_index_matches=ignore,
+        folder, out, save_cluster_id=ids, save_cluster_size=sizes, ignore_index_matches=ignore
     )
     written = {path.name: path.read_bytes() for path in out.iterdir()}
     assert (written, counts) == expected(pairs, ids, sizes, ignore)

@@ -282,11 +282,7 @@ def test_empty_tables(tmp_path, name):
         ("p.csv", b"l,\xff\n1,2\n", "p.csv: .*utf-8"),
         ("p.csv", b"l" * (1 << 20), "p.csv: "),
         ("p.csv.gz", b"l,r\n", "is named .gz, but is not packed by gzip"),
-        (
-            "p.csv.gz",
-            gzip.compress(b"l,r\n1,2\n" * 99, mtime=0)[:-20],
-            r"p\.csv\.gz: ",
-        ),
+        ("p.csv.gz", gzip.compress(b"l,r\n1,2\n" * 99, mtime=0)[:-20], r"p\.csv\.gz: "),
         ("p.csv.xz", lzma.compress(b"l,r\n1,2\n"), "packed by xz, which tables are not read from"),
         ("p.dups", bytes(17), "p.dups: its 17 bytes are no multiple of 16"),
     ],

@@ -145,11 +145,7 @@ def test_long_paths_and_stars_and_cycles():
     path = np.arange(n - 1), np.arange(1, n)
     star = np.zeros(n - 1, np.int64), np.arange(1, n)
     cycle = np.arange(n), np.roll(np.arange(n), -1)
-    for (left, right), bridges, cut_off in (
-        (path, n - 1, n // 2),
-        (star, n - 1, 1),
-        (cycle, 0, 0),
-    ):
+    for (left, right), bridges, cut_off in ((path, n - 1, n // 2), (star, n - 1, 1), (cycle, 0, 0)):
         quality = conncomp.cluster_quality(conncomp.cluster_pairs(left, right), left, right)
         assert quality["bridges"].tolist() == [bridges]
         assert quality["cut_off"].tolist() == [cut_off]
