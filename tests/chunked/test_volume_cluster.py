@@ -5,6 +5,7 @@ import os
 import signal
 import socket
 import time
+from pathlib import Path
 
 import click.testing
 import dask
@@ -14,7 +15,7 @@ import pytest
 import conncomp
 from conncomp.chunked.volumes import block_files, cluster, volume
 from conncomp.cli._command import command
-from volume_sources import write_image
+from volume_sources import read_labels, write_image, write_zarr
 
 distributed = pytest.importorskip("distributed")
 zarr = pytest.importorskip("zarr")
@@ -40,10 +41,7 @@ def address():
 
 @pytest.fixture
 def source(tmp_path):
-    zarr.create_array(
-        store=str(tmp_path / "v.zarr"), shape=VOLUME.shape, chunks=CHUNKS, dtype=bool
-    )[...] = VOLUME
-    return tmp_path / "v.zarr"
+    return write_zarr(tmp_path / "v.zarr", VOLUME, CHUNKS)
 
 
 @pytest.mark.parametrize("target", ["l.zarr", "l.npy"])
@@ -60,8 +58,7 @@ def test_as_by_threads(tmp_path, source, address, target, monkeypatch):
     )
     labels = conncomp.label(VOLUME, connectivity=1, periodic=(True, False, True))
     wanted = conncomp.remove_small_components(labels, 3)
-    found = np.load(target) if target.endswith("npy") else zarr.open_array(target, mode="r")[...]
-    np.testing.assert_array_equal(found, wanted)
+    np.testing.assert_array_equal(read_labels(Path(target)), wanted)
     assert count == len(np.unique(wanted)) - 1
     assert told[-1][0] == told[-1][1] == 2 * 2
     assert not (tmp_path / f"{target}.partial").exists()

@@ -96,7 +96,7 @@ conncomp.label_file(sys.argv[1], sys.argv[2], connectivity=1, progress=slow)
 
 
 @pytest.mark.soak
-@pytest.mark.parametrize("kind", ["ome 0.4", "hdf5, packed", "tiff, packed", "folder"])
+@pytest.mark.parametrize("kind", ["zarr 3", "ome 0.4", "hdf5, packed", "tiff, packed", "folder"])
 def test_killed_at_random_moments(tmp_path, monkeypatch, kind):
     source, wanted = written(kind, tmp_path), tmp_path / "l.zarr"
     for steps, seconds in np.random.default_rng(7).random((4, 2)):

@@ -28,6 +28,15 @@ def of_codecs(*names):
     [
         ({"compressors": of_codecs("Zstd", "Gzip")}, "by zstd and then by gzip"),
         ({"compressors": of_codecs("Zstd", "Crc32c", "Crc32c")}, "by zstd and then by crc32c"),
+        ({"compressors": of_codecs("Blosc", "Gzip")}, "by blosc and then by gzip"),
+        (
+            {"compressors": of_codecs("Blosc", "Zstd"), "shards": (8, 10)},
+            "by blosc and then by zstd",
+        ),
+        (
+            {"zarr_format": 2, "filters": [numcodecs.Blosc()], "compressors": numcodecs.Zlib()},
+            "by blosc and then by zlib",
+        ),
         ({"compressors": of_codecs("Blosc", "Crc32c"), "shards": (8, 10)}, None),
         ({"compressors": of_codecs("Zstd", "Crc32c")}, None),
         ({"compressors": of_codecs("Gzip", "Crc32c", "Gzip")}, None),

@@ -7,7 +7,7 @@ import pytest
 
 import conncomp
 from conncomp.files.thresholds import above
-from volume_sources import write_image
+from volume_sources import write_image, write_zarr
 
 numcodecs = pytest.importorskip("numcodecs")
 zarr = pytest.importorskip("zarr")
@@ -15,28 +15,8 @@ zarr = pytest.importorskip("zarr")
 VOLUME = np.random.default_rng(3).integers(0, 3, (8, 10)).astype(np.uint8)
 
 
-def stored(path, **options):
-    zarr.create_array(store=str(path), shape=(8, 10), chunks=(4, 5), dtype="u1", **options)[...] = (
-        VOLUME
-    )
-    return path
-
-
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"compressors": [zarr.codecs.BloscCodec(), zarr.codecs.GzipCodec()]},
-        {"compressors": [zarr.codecs.BloscCodec(), zarr.codecs.ZstdCodec()], "shards": (8, 10)},
-        {"zarr_format": 2, "filters": [numcodecs.Blosc()], "compressors": numcodecs.Zlib()},
-    ],
-)
-def test_sizes_that_cannot_be_checked(tmp_path, options):
-    with pytest.raises(ValueError, match="is packed by blosc and then by"):
-        conncomp.label_file(stored(tmp_path / "v.zarr", **options), tmp_path / "l.npy")
-
-
 def test_frames_of_zstandard_behind_the_first(tmp_path):
-    source = stored(tmp_path / "v.zarr")
+    source = write_zarr(tmp_path / "v.zarr", VOLUME, (4, 5))
     chunk, bomb = source / "c/0/0", numcodecs.Zstd().encode(bytes(10**7))
     for k, ahead in enumerate((chunk.read_bytes(), b"\x50\x2a\x4d\x18\0\0\0\0")):
         chunk.write_bytes(ahead + bomb)
@@ -45,7 +25,7 @@ def test_frames_of_zstandard_behind_the_first(tmp_path):
 
 
 def test_a_foreign_folder_stays(tmp_path):
-    source, folder = stored(tmp_path / "v.zarr"), tmp_path / "l.npy.partial"
+    source, folder = write_zarr(tmp_path / "v.zarr", VOLUME, (4, 5)), tmp_path / "l.npy.partial"
     (folder / "reports").mkdir(parents=True)
     with pytest.raises(FileExistsError, match="is not what an unfinished labelling has kept"):
         conncomp.label_file(source, tmp_path / "l.npy")
@@ -53,7 +33,7 @@ def test_a_foreign_folder_stays(tmp_path):
 
 
 def test_targets(tmp_path):
-    source = stored(tmp_path / "v.zarr")
+    source = write_zarr(tmp_path / "v.zarr", VOLUME, (4, 5))
     conncomp.label_file(source, f"{tmp_path}/l.zarr/")
     assert (tmp_path / "l.zarr/zarr.json").exists()
     target = tmp_path / "l.npy"
@@ -65,7 +45,7 @@ def test_targets(tmp_path):
 
 
 def test_links(tmp_path):
-    source = stored(tmp_path / "v.zarr")
+    source = write_zarr(tmp_path / "v.zarr", VOLUME, (4, 5))
     (source / "c/0/0").rename(tmp_path / "elsewhere")
     (source / "c/0/0").symlink_to(tmp_path / "elsewhere")
     with pytest.raises(ValueError, match="is a link"):
@@ -112,7 +92,7 @@ def test_thresholds_of_numpy():
 
 @pytest.mark.parametrize("name", ["state.json", "done.txt"])
 def test_damaged_state(tmp_path, name):
-    source = stored(tmp_path / "v.zarr")
+    source = write_zarr(tmp_path / "v.zarr", VOLUME, (4, 5))
     with pytest.raises(ZeroDivisionError):
         conncomp.label_file(source, tmp_path / "l.npy", progress=lambda *_: 1 / 0)
     (tmp_path / "l.npy.partial" / name).write_text("[3]\n")
@@ -123,7 +103,7 @@ def test_damaged_state(tmp_path, name):
 @pytest.mark.parametrize("name", ["l.tif", "l.TIFF", "l.h5", "l.png", "l.nii.gz", "l.npz"])
 def test_names_of_other_kinds_of_files_are_no_targets(tmp_path, name):
     """A folder of Zarr of such a name would mislead whoever opens it."""
-    source = stored(tmp_path / "v.zarr")
+    source = write_zarr(tmp_path / "v.zarr", VOLUME, (4, 5))
     with pytest.raises(ValueError, match=r"written as \.npy or Zarr, not \.\w+; name it so"):
         conncomp.label_file(source, tmp_path / name)
     assert os.listdir(tmp_path) == ["v.zarr"]

@@ -1,10 +1,6 @@
-"""`label_file`, held against `label` of the whole volume; kills, changes and bad volumes."""
+"""`label_file`, held against `label` of the whole volume; changes and bad volumes."""
 
 import os
-import signal
-import subprocess
-import sys
-import time
 
 import numpy as np
 import pytest
@@ -128,36 +124,6 @@ def test_other_input_or_arguments_are_noticed(tmp_path, monkeypatch):
     zarr.open_array(str(source), mode="r+")[0, 0, 0] = 2
     with pytest.raises(ValueError, match="as source differ; remove it"):
         conncomp.label_file(source, tmp_path / "l.zarr")
-
-
-KILLED = """
-import sys, time, conncomp
-from conncomp.chunked.volumes import volume
-volume.BLOCK = 1
-conncomp.set_num_threads(1)
-def slow(done, total):
-    print(done, flush=True)
-    time.sleep(0.01)
-print(conncomp.label_file(sys.argv[1], sys.argv[2], progress=slow))
-"""
-
-
-@pytest.mark.soak
-def test_killed_at_any_moment(tmp_path):
-    source = write_zarr(tmp_path / "v.zarr", VOLUME, (4, 5, 6))
-    wanted = conncomp.label(VOLUME)
-    for after in (3, 20, 45):
-        with subprocess.Popen(
-            [sys.executable, "-c", KILLED, source, tmp_path / "l.zarr"], stdout=subprocess.PIPE
-        ) as process:
-            for _ in range(after):
-                process.stdout.readline()
-            time.sleep(0.003)
-            process.send_signal(signal.SIGKILL)
-        assert not (tmp_path / "l.zarr").exists()
-    conncomp.label_file(source, tmp_path / "l.zarr")
-    np.testing.assert_array_equal(read_labels(tmp_path / "l.zarr"), wanted)
-    assert sorted(os.listdir(tmp_path)) == ["l.zarr", "v.zarr"]
 
 
 def test_bad_volumes(tmp_path):

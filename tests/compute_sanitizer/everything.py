@@ -256,22 +256,19 @@ ARRAY_VARIANTS = {
 
 
 def label_images(cupy, algorithm):
+    there = {"algorithm": algorithm}
     for image, connectivity in IMAGES:
         variants = ARRAY_VARIANTS.get(algorithm, []) if image is IMAGES[0][0] else []
         for options in ({}, *variants):
             for numbering, periodic in some(zip(NUMBERINGS, (False, True), strict=True), 4):
                 asked = {"connectivity": connectivity, "numbering": numbering, "periodic": periodic}
-                labels = label(cupy.asarray(image), algorithm=algorithm, **asked, **options)
-                check(labels, label(image, **asked), algorithm, options, asked)
+                both(cupy, label, image, there=there | options, **asked)
     # The kernels of "tiles" are for up to three axes.
     batches = (3, 20, 31), (2, 7, 9, 11), (3, 400), (2, 3, 5, 6, 7)
     batches = batches[: 2 if algorithm == "tiles" else 4]
     for shape, numbering in some(product(batches, NUMBERINGS)):
-        batch = generate.random_array(shape, 0.5)
         asked = {"batch_axes": 1, "return_num": True, "numbering": numbering}
-        found = label(cupy.asarray(batch), algorithm=algorithm, **asked)
-        for pair in zip(found, label(batch, **asked), strict=True):
-            check(*pair, algorithm, asked)
+        both(cupy, label, generate.random_array(shape, 0.5), there=there, **asked)
 
 
 def label_by_paper(cupy, algorithm):
@@ -286,13 +283,13 @@ def label_by_default(cupy):
     with patch.object(tiled_quads, "MOST", 0):  # what else takes images of bytes
         label_images(cupy, "auto")
     with patch.object(tiled_quads, "MOST_WORDS_IN_BLOCK", 0):  # as where items are large
-        image = generate.random_array((41, 71), 0.5)  # of a shape of its own, as plans are kept
-        check(label(cupy.asarray(image)), label(image))
+        # Of a shape of its own, as plans are kept.
+        both(cupy, label, generate.random_array((41, 71), 0.5))
     for values in (2, 3):  # a block an item, of one value and of several
         batch = generate.random_array((2, 130, 270), 0.5).astype(np.uint8)
         batch[:, :, 100:] *= values - 1
         with patch.object(tiled_quads, "MOST", 0):
-            check(label(cupy.asarray(batch), batch_axes=1), label(batch, batch_axes=1))
+            both(cupy, label, batch, batch_axes=1)
     label_items(cupy)
 
 
@@ -302,7 +299,7 @@ def label_items(cupy):
     enough = patch.object(launcher.current_gpu(), "shared_memory", 200_000)
     with enough, patch.object(tiled_quads, "MOST", 0), patch.object(item_runs, "LEAST_WORDS", 0):
         item_runs.takes.cache_clear()
-        check(label(cupy.asarray(batch), batch_axes=1), label(batch, batch_axes=1))
+        both(cupy, label, batch, batch_axes=1)
     item_runs.takes.cache_clear()
 
 
@@ -310,8 +307,8 @@ def label_by_bricks(cupy):
     """Label by the default for large arrays, in tiles as large as theirs and in small ones."""
     with patch.object(tiled_elements, "MOST", 0), patch.object(tiled_quads, "MOST", 0):
         label_by_links(cupy)
-        batch = generate.random_array((2, 130, 190), 0.5)  # of items that a block numbers
-        check(label(cupy.asarray(batch), batch_axes=1), label(batch, batch_axes=1))
+        # Of items that a block numbers.
+        both(cupy, label, generate.random_array((2, 130, 190), 0.5), batch_axes=1)
         with one_multiprocessor():
             label_images(cupy, "auto")
             label_by_links(cupy, ((64, 140), (32, 16, 64)))  # in tiles that the compiler knows
@@ -321,14 +318,12 @@ def label_by_bricks(cupy):
 
 def label_sparse(cupy):
     """Label an image of few elements, and one of many values, as if they were large."""
-    few, many = (
-        generate.random_array((192, 384), 0.05),
-        generate.random_array((192, 384), 1, values=3),
-    )
+    few = generate.random_array((192, 384), 0.05)
+    many = generate.random_array((192, 384), 1, values=3)
     tiled_bricks.plan_of.cache_clear()
     with patch.object(row_tiles, "LEAST", 0):
         for image in (few, many.astype(np.int32)):
-            check(label(cupy.asarray(image), numbering="roots"), label(image, numbering="roots"))
+            both(cupy, label, image, numbering="roots")
     tiled_bricks.plan_of.cache_clear()
 
 
@@ -340,9 +335,8 @@ def label_volumes(cupy):
         run_tiles.takes.cache_clear()
         for values in 1, 2, 200:
             image = generate.random_array(shape, 0.4, values=values).astype(np.uint8)
-            for numbering, connectivity in product(("roots", "consecutive"), (1, 3)):
-                asked = {"numbering": numbering, "connectivity": connectivity}
-                check(label(cupy.asarray(image), **asked), label(image, **asked))
+            for numbering, connectivity in product(NUMBERINGS, (1, 3)):
+                both(cupy, label, image, numbering=numbering, connectivity=connectivity)
     run_tiles.takes.cache_clear()
     tiled_bricks.plan_of.cache_clear()
 
@@ -366,12 +360,10 @@ def label_by_links(cupy, shapes=SHAPES, algorithm="auto"):
             )
             for option, numbering in some(product(links, NUMBERINGS)):
                 asked = {**option, "numbering": numbering, "batch_axes": batch_axes}
-                found = label(cupy.asarray(image), **by, **asked)
-                check(found, label(image, **asked), shape, by, asked)
+                both(cupy, label, image, there=by, **asked)
             for periodic, numbering in some(product((False, True), NUMBERINGS)):
                 asked = {"periodic": periodic, "numbering": numbering, "batch_axes": batch_axes}
-                found = label_bonds(cupy.asarray(bonds[batch_axes:]), **by, **asked)
-                check(found, label_bonds(bonds[batch_axes:], **asked), shape, by, asked)
+                both(cupy, label_bonds, bonds[batch_axes:], there=by, **asked)
 
 
 def diagonal_steps(ndim):
@@ -386,14 +378,8 @@ def find_windings(cupy):
     for shape, density in (((40, 33), 0.6), ((9, 12, 11), 0.4), ((4, 5, 6, 3), 0.3), ((50,), 0.9)):
         image, bonds = draw.random(shape) < density, draw.random((len(shape), *shape)) < 0.5
         for periodic in some((True, (True,) + (False,) * (len(shape) - 1)), 4):
-            for find, given in (
-                (conncomp.component_wrapping, image),
-                (conncomp.cluster_wrapping, bonds),
-            ):
-                found, right = (
-                    find(each, periodic=periodic) for each in (cupy.asarray(given), given)
-                )
-                check_columns(found, right)
+            both(cupy, conncomp.component_wrapping, image, periodic=periodic)
+            both(cupy, conncomp.cluster_wrapping, bonds, periodic=periodic)
 
 
 # ---------------------------------------------------------------------------------------- labels
@@ -412,29 +398,24 @@ MANY = LABELS[1]  # whose numbers are too large for tables
 
 def measure_labels(cupy):
     for labels, axes in product([each for each in LABELS if each is not MANY], (0, 1)):
-        placed, options = cupy.asarray(labels), {"background": 0, "batch_axes": axes}
-        check_columns(*(conncomp.component_sizes(each, **options) for each in (placed, labels)))
+        options = {"background": 0, "batch_axes": axes}
         for function in (
+            conncomp.component_sizes,
             conncomp.component_members,
             conncomp.size_histogram,
             conncomp.component_spans,
             conncomp.sort_by_size,
-            lambda *a, **k: conncomp.largest_components(*a, 3, **k),
-            lambda *a, **k: conncomp.remove_small_components(*a, 4, **k),
+            partial(conncomp.largest_components, k=3),
+            partial(conncomp.remove_small_components, min_size=4),
         ):
-            check_columns(*(function(each, **options) for each in (placed, labels)))
+            both(cupy, function, labels, **options)
         for dtype in ("u1", "f4", *some(("i2", "i4", "i8", "f8"))):
             image = np.random.default_rng(1).integers(0, 100, labels.shape).astype(dtype)
-            found, right = (
-                conncomp.component_statistics(*arrays, surfaces=True, **options)
-                for arrays in ((placed, cupy.asarray(image)), (labels, image))
-            )
-            check_columns(found, right)
+            both(cupy, conncomp.component_statistics, labels, image, surfaces=True, **options)
 
 
 def find_neighbours(cupy):
     for labels, axes in product([each for each in LABELS if each is not MANY], (0, 1)):
-        placed, options = cupy.asarray(labels), {"background": 0, "batch_axes": axes}
         for function in (
             conncomp.contacts,
             partial(conncomp.contacts, connectivity=1, periodic=True),
@@ -442,9 +423,12 @@ def find_neighbours(cupy):
             conncomp.fill_holes,
             partial(conncomp.fill_holes, connectivity=1, max_size=3),
         ):
-            check_columns(*(function(each, **options) for each in (placed, labels)))
+            both(cupy, function, labels, background=0, batch_axes=axes)
         if axes == 0 and labels.ndim < 4:
-            graphs = [conncomp.region_adjacency(each, background=0) for each in (placed, labels)]
+            graphs = [
+                conncomp.region_adjacency(each, background=0)
+                for each in (cupy.asarray(labels), labels)
+            ]
             for name in ("indptr", "indices"):
                 check(*(getattr(graph, name) for graph in graphs))
 
@@ -452,9 +436,7 @@ def find_neighbours(cupy):
 def renumber(cupy):
     for labels, axes in product(LABELS, (0, 1)):
         options = {"background": 0, "batch_axes": axes, "return_labels": True}
-        check_columns(
-            *(conncomp.relabel_consecutive(a, **options) for a in (cupy.asarray(labels), labels))
-        )
+        both(cupy, conncomp.relabel_consecutive, labels, **options)
     for labels in (each for each in LABELS if each is not MANY and each.ndim < 4):
         measure_columns(cupy, labels)
     walks = (
@@ -523,14 +505,17 @@ def update_spins(cupy, **options):
 
 
 def update_both(models):
-    check(*(model.bonds() for model in models))
-    check(*(model.labels() for model in models))
-    halves = [n // 2 if n % 2 == 0 else n for n in models[1].lattice.shape]
+    lattice = models[1].lattice
+    alike(models, lattice, "bonds", "labels")
+    halves = [n // 2 if n % 2 == 0 else n for n in lattice.shape]
     for name, options in UPDATES:
         asked = {"tile": halves, **options} if name == "few_cluster" else options
-        records = [getattr(model, name)(2, **asked).records for model in models]
-        check(*records, models[1].lattice, name)
-        check(*(model.spins for model in models), models[1].lattice, name)
+        alike(models, (lattice, name), update(name, 2, **asked), "spins")
+
+
+def update(name, *given, **options):
+    """Return what makes an update of a model by its name."""
+    return lambda model: getattr(model, name)(*given, **options)
 
 
 # Boxes of some segments, by blocks of a cluster and of a grid, and of a whole lattice.
@@ -543,9 +528,7 @@ def sweep_spins(cupy):
             spin_sweeps.LEAST_BOX = spin_sweeps.LEAST_OF_MANY = least
             spin_sweeps.CLUSTERS = given
             models = pairs_of(Potts, **arguments)
-            records = [model.swendsen_wang(3).records for model in models]
-            check(*records, arguments, least)
-            check(*(model.spins for model in models), arguments, least)
+            alike(models, (arguments, least), update("swendsen_wang", 3), "spins")
 
 
 # A block a lattice, and tiles of rows of lattices of any size.
@@ -553,8 +536,7 @@ def update_by_rows(cupy):
     for arguments in some(LATTICES):
         with one_multiprocessor(shared_memory=64 << 10):  # that of the host has 3500 bytes
             models = pairs_of(Potts, **{**arguments, "replicas": 3})
-            check(*(model.swendsen_wang(3).records for model in models), arguments)
-            check(*(model.spins for model in models), arguments)
+            alike(models, arguments, update("swendsen_wang", 3), "spins")
         if len(arguments["shape"]) == 1:
             continue
         with (
@@ -599,13 +581,13 @@ CELLS = [
 def flip_cells(cupy):
     for arguments in CELLS:
         models = pairs_of(Ising, **arguments, beta=0.3)
-        check(*(model.bonds() for model in models), arguments)
-        alike = models[1].coupling > 0 and (models[1].signs > 0).all()
-        for update, clusters in product(("swendsen_wang", "wolff"), {False, bool(alike)}):
-            records = [getattr(model, update)(2, clusters=clusters).records for model in models]
-            check(*records, arguments, update)
-            check(*(model.spins for model in models), arguments, update)
-            check(*(model.energy() for model in models), arguments, update)
+        flip(models, arguments, bool(models[1].coupling > 0 and (models[1].signs > 0).all()))
+
+
+def flip(models, arguments, with_clusters):
+    alike(models, arguments, "bonds")
+    for name, clusters in product(("swendsen_wang", "wolff"), {False, with_clusters}):
+        alike(models, arguments, update(name, 2, clusters=clusters), "spins", "energy")
 
 
 # Likewise.
@@ -623,11 +605,14 @@ def reflect(cupy):
     for kind, arguments, chunk in some(product((XY, Heisenberg), VECTORS, (most, 0)), 3):
         vector_sweeps.MOST_CHUNK = chunk  # of 0 sites, which none of the lattices is so small as
         models = pairs_of(kind, **arguments, beta=0.8)
-        check(*(model.bonds() for model in models), arguments)
-        records = [model.swendsen_wang(2, clusters=True).records for model in models]
-        check(*records, arguments)
-        check(*(model.wolff().records for model in models), arguments)
-        check(*(model.spins.round(12) for model in models), arguments)
+        alike(models, arguments, "bonds", CLUSTERS, "wolff", rounded)
+
+
+CLUSTERS = update("swendsen_wang", 2, clusters=True)
+
+
+def rounded(model):
+    return model.spins.round(12)
 
 
 # The same on any bonds, and Potts' states.
@@ -643,14 +628,9 @@ VECTORS_ON_EDGES = [
 def reflect_on_edges(cupy):
     for kind, arguments in VECTORS_ON_EDGES:
         models = pairs_of(kind, **arguments, beta=0.8)
-        check(*(model.bonds() for model in models), arguments)
-        check(*(model.swendsen_wang(2, clusters=True).records for model in models), arguments)
-        for update in ("wolff", "metropolis"):
-            check(*(getattr(model, update)().records for model in models), arguments, update)
-        check(*(model.spins.round(12) for model in models), arguments)
+        alike(models, arguments, "bonds", CLUSTERS, "wolff", "metropolis", rounded)
     tied = pairs_of(XY, shape=(9, 20), field=0.3, beta=0.8)
-    for update in ("swendsen_wang", "wolff", "metropolis"):
-        check(*(getattr(model, update)().records for model in tied), update)
+    alike(tied, "tied", "swendsen_wang", "wolff", "metropolis")
     states = [
         {"q": 3, "field": 0.1},
         {"q": 70, "lattice": "triangular"},
@@ -658,9 +638,7 @@ def reflect_on_edges(cupy):
     ]
     for arguments in states:
         models = pairs_of(Potts, shape=(9, 70), beta=1.0, **arguments)
-        for update in ("swendsen_wang", "wolff", "metropolis", "heat_bath"):
-            check(*(getattr(model, update)().records for model in models), arguments, update)
-        check(*(model.spins for model in models), arguments)
+        alike(models, arguments, "swendsen_wang", "wolff", "metropolis", "heat_bath", "spins")
 
 
 # Bonds of two random rings, and of a star, to whose middle all unions lead.
@@ -680,15 +658,8 @@ def flip_edges(cupy):
         graph = Graph.from_edges(sources[proper], ends[1][proper], 700)
         for arguments in some(EDGES, 4):
             models = pairs_of(Ising, shape=graph, **arguments, beta=0.4)
-            check(*(model.bonds() for model in models), arguments)
-            alike = arguments["coupling"] > 0 and "field" not in arguments
-            for update, clusters in product(("swendsen_wang", "wolff"), {False, alike}):
-                records = [getattr(model, update)(2, clusters=clusters).records for model in models]
-                check(*records, arguments, update)
-                check(*(model.spins for model in models), arguments, update)
-                check(*(model.energy() for model in models), arguments, update)
-            for rule in ("metropolis", "heat_bath"):
-                check(*(getattr(model, rule)(2).records for model in models), arguments, rule)
+            flip(models, arguments, arguments["coupling"] > 0 and "field" not in arguments)
+            alike(models, arguments, update("metropolis", 2), update("heat_bath", 2))
 
 
 # What updates measure besides, of each kind of spins, and clusters by words, cells and edges.
@@ -709,7 +680,7 @@ def observe(cupy):
     for kind, arguments in OBSERVED:
         models = pairs_of(kind, **arguments, beta=0.5)
         how = {"observe": "structure", "clusters": "field" not in arguments, "wrapping": True}
-        check(*(model.swendsen_wang(2, **how).records for model in models), arguments)
+        alike(models, arguments, update("swendsen_wang", 2, **how))
 
 
 def temper(cupy):
@@ -743,10 +714,8 @@ def percolate(cupy):
 
 def measure_both(models, arguments):
     for _ in range(2):
-        check(*(model.measure().records for model in models), arguments)
-        check(*(model.labels() for model in models), arguments)
-        drawn = [m.bonds() if m.kind == "bond" else m.occupied() for m in models]
-        check(*drawn, arguments)
+        drawn = "bonds" if models[0].kind == "bond" else "occupied"
+        alike(models, arguments, "measure", "labels", drawn)
         for model in models:
             model.step()
 
@@ -777,9 +746,8 @@ def change_glasses(cupy):
             models = pairs_of(SpinGlass, shape=shape, **arguments)
             for model in models:
                 model.step(2, houdayer=True)
-            check(*(model.spins for model in models))
-            check(*(model.energy() for model in models))
-            check(*(model.overlaps().link_overlap for model in models))
+            links = lambda model: model.overlaps().link_overlap  # noqa: E731
+            alike(models, arguments, "spins", "energy", links)
 
 
 def exchange_in_both(arguments):
@@ -787,11 +755,8 @@ def exchange_in_both(arguments):
     for _ in range(2):
         for model in models:
             model.step(3)
-        check(*(model.spins for model in models), arguments)
-        check(*(model.labels() for model in models), arguments)
-        observed = [model.measure().observables() for model in models]
-        for name, values in observed[0].items():
-            check(values, observed[1][name], arguments, name)
+        observables = lambda model: model.measure().observables()  # noqa: E731
+        alike(models, arguments, "spins", "labels", observables)
 
 
 def separate(cupy):
@@ -810,13 +775,13 @@ def separate_both(models, described):
     for _ in range(2):
         for model in models:
             model.step(2)
-        check(*(model.field for model in models), described)
-        for numbering in NUMBERINGS:
-            asked = {"threshold": 0.05, "numbering": numbering}
-            check(*(model.labels(**asked) for model in models), described)
-        observed = [model.measure(threshold=0.05).observables() for model in models]
-        for name, values in observed[0].items():
-            check(values, observed[1][name], described, name)
+        alike(
+            models,
+            described,
+            "field",
+            *(update("labels", threshold=0.05, numbering=each) for each in NUMBERINGS),
+            lambda model: model.measure(threshold=0.05).observables(),
+        )
 
 
 # ----------------------------------------------------------------------------------------- parts
@@ -880,22 +845,35 @@ def on_host(array):
 
 
 def check(found, right, *about):
-    """Raise AssertionError unless an array on the GPU is one in memory."""
-    np.testing.assert_array_equal(on_host(found), on_host(right), err_msg=str(about))
+    """Raise AssertionError unless arrays on the GPU, or what holds some, are those in memory."""
+    for one, other in zip(columns_of(found), columns_of(right), strict=True):
+        np.testing.assert_array_equal(on_host(one), on_host(other), err_msg=str(about))
 
 
-def check_columns(found, right):
-    """Compare arrays, or tuples or dataclasses of them."""
-    for pair in zip(columns_of(found), columns_of(right), strict=True):
-        check(*pair)
+def both(cupy, function, *arrays, there=None, **options):
+    """Check that a function gives of arrays on the GPU what it does of those in memory.
+
+    `there` has options of the call on the GPU alone.
+    """
+    found = function(*map(cupy.asarray, arrays), **options, **(there or {}))
+    check(found, function(*arrays, **options), function, options, there)
+
+
+def alike(models, about, *looks):
+    """Check that models give the same: attributes and methods by name, or functions of a model."""
+    for look in looks:
+        given = [look(model) if callable(look) else getattr(model, look) for model in models]
+        given = [each() if callable(each) else each for each in given]
+        check(*(getattr(each, "records", each) for each in given), about, look)
 
 
 def columns_of(result):
-    if isinstance(result, tuple):
-        return result
+    """Return the arrays of a tuple, a dictionary or a dataclass, or the only one."""
+    if isinstance(result, dict):
+        return result.values()
     if hasattr(result, "__dataclass_fields__"):
         return [getattr(result, field.name) for field in fields(result)]
-    return (result,)
+    return result if isinstance(result, tuple) else (result,)
 
 
 @contextmanager
