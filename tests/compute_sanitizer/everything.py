@@ -293,6 +293,15 @@ def label_by_default(cupy):
     label_items(cupy)
 
 
+def tell_a_number(cupy):
+    """Make launches again, of which the last one tells a number."""
+    gpu = launcher.current_gpu()
+    again, stream = gpu.repeat([], (), cupy.asarray(np.array([2**40]))), gpu.current_stream()
+    for _ in range(3):
+        again.run(stream, ())
+        assert again.answer(stream) == 2**40
+
+
 def label_items(cupy):
     """Label a batch by runs, a block an item."""
     batch = generate.random_array((4, 40, 100), 0.5).astype(np.uint8)
@@ -810,6 +819,7 @@ PARTS = {
     "growing": grow,
     "tables": cluster_tables,
     "arrays": label_by_default,
+    "arrays-told": tell_a_number,
     "arrays-bricks": label_by_bricks,
     **{
         f"arrays-{algorithm}": partial(label_by_paper, algorithm=algorithm)
@@ -887,7 +897,8 @@ def one_multiprocessor(**features):
 def replace(name, substitute):
     """Put a function into the place of one of the launcher, in all modules that have it."""
     original = getattr(launcher, name)
-    for module in [sys.modules[key] for key in sys.modules if key.split(".")[0] == "conncomp"]:
+    rooms = "conncomp", "host_cuda"
+    for module in [sys.modules[key] for key in sys.modules if key.split(".")[0] in rooms]:
         if getattr(module, name, None) is original:
             setattr(module, name, substitute)
 
@@ -922,11 +933,15 @@ def record_launches(file):
     It is written at once, so that the lines are right whatever ends the process.
     """
     named, load, launch = {}, launcher.Gpu.load, launcher.launch
+    known = names_by_file()
 
     def load_named(gpu, kernel_file, names, *options):
         kernels = load(gpu, kernel_file, names, *options)
         for kernel, name in zip(kernels, names, strict=True):
-            named.setdefault(kernel.call, f"{kernel_file} {name}")
+            # What is loaded together is loaded from a file that includes those of all.
+            files = kernel_file, *(file for file in known if name in known[file])
+            own = next((file for file in files if name in known.get(file, ())), kernel_file)
+            named.setdefault(kernel.call, f"{own} {name}")
         return kernels
 
     def launch_recorded(kernel, *arguments, **options):
