@@ -12,7 +12,8 @@ from typing import Any
 from PIL import Image
 
 import reproductions
-from reproductions import PAPERS, Exhibit, Paper, draw, files_of
+from reproductions import PAPERS
+from reproductions.paper import Exhibit, Paper, draw, files_of
 
 DEVICES = {"cuda": "On one GPU", "cpu": "On the CPU"}
 VERDICTS = {True: "holds", False: "does not hold", None: "not judged"}

@@ -2,23 +2,10 @@
 
 from __future__ import annotations
 
-from reproductions.claims import Claim
 from reproductions.ecl_cc_2018 import ECL_CC_2018
 from reproductions.hawick_2010 import HAWICK_2010
 from reproductions.maddix_2014 import MADDIX_2014
-from reproductions.paper import (
-    SIZES,
-    Exhibit,
-    Findings,
-    Paper,
-    RefusalError,
-    draw,
-    files_of,
-    is_done,
-    judge,
-    judge_again,
-    measure,
-)
+from reproductions.paper import Paper
 from reproductions.wang_2013 import WANG_2013
 from reproductions.weigel_2011 import WEIGEL_2011
 
@@ -26,18 +13,4 @@ PAPERS: dict[str, Paper] = {
     paper.name: paper for paper in (ECL_CC_2018, HAWICK_2010, WEIGEL_2011, WANG_2013, MADDIX_2014)
 }
 
-__all__ = [
-    "PAPERS",
-    "SIZES",
-    "Claim",
-    "Exhibit",
-    "Findings",
-    "Paper",
-    "RefusalError",
-    "draw",
-    "files_of",
-    "is_done",
-    "judge",
-    "judge_again",
-    "measure",
-]
+__all__ = ["PAPERS"]

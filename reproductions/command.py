@@ -14,8 +14,8 @@ from conncomp.bench.devices import DEVICES, DeviceName
 from conncomp.cli._errors import OneLineErrors
 from conncomp.cli._options import THREADS, set_threads
 from conncomp.cli._report import Row, show
-from reproductions import (
-    PAPERS,
+from reproductions import PAPERS
+from reproductions.paper import (
     SIZES,
     Exhibit,
     Findings,

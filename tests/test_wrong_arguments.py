@@ -312,12 +312,8 @@ def test_every_public_function_is_here():
 # Functions without arguments, on files (here and in tests/tables), or of other rooms.
 ELSEWHERE = {
     *("read_image", "write_image", "write_view", "label_file", "plan_labels", "open_volume"),
-    *(
-        "label_edge_files",
-        "spanning_forest_of_files",
-        "minimum_spanning_forest_of_files",
-        "cluster_dups",
-    ),
+    *("label_edge_files", "spanning_forest_of_files", "minimum_spanning_forest_of_files"),
+    "cluster_dups",
     *("get_num_threads", "show_config", "kernel_times", "path_lengths"),
     *("reweight", "jackknife", "summarise_overlaps", "Labeller"),
 }
@@ -375,14 +371,8 @@ def test_bools_are_no_numbers(call):
 
 @pytest.mark.parametrize("value", [GRAPH, models.Ising((2, 2)), conncomp.Workspace()])
 def test_functions_of_labels_refuse_what_else_this_package_has(value):
-    for name in (
-        "contacts",
-        "component_sizes",
-        "match_labels",
-        "fill_holes",
-        "iterate_components",
-        "sort_by_size",
-    ):
+    names = "contacts component_sizes match_labels fill_holes iterate_components sort_by_size"
+    for name in names.split():
         arguments = (value, IMAGE) if name == "match_labels" else (value,)
         with pytest.raises(TypeError, match="labels"):
             list(getattr(conncomp, name)(*arguments))

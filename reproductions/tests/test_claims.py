@@ -9,9 +9,9 @@ from string import Formatter
 import pytest
 
 import reproductions
-from reproductions import PAPERS, judge
+from reproductions import PAPERS
 from reproductions.claims import Bounds, Claim, Words, bounds_of, ratio, share
-from reproductions.paper import Exhibit
+from reproductions.paper import Exhibit, judge
 
 FOLDER = Path(reproductions.__file__).parent
 WORDS = {

@@ -17,7 +17,8 @@ import conncomp
 import reproductions
 from conncomp.cli._command import command
 from conncomp.cli.bench import report as bench_paper
-from reproductions import PAPERS, files_of, is_done
+from reproductions import PAPERS
+from reproductions.paper import files_of, is_done
 
 FOLDER = Path(reproductions.__file__).parent
 ROOT = FOLDER.parent

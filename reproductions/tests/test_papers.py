@@ -17,7 +17,8 @@ from conncomp.models.cahn_hilliard import cuda as cahn_hilliard_engine
 from conncomp.models.kawasaki import cuda as kawasaki_engine
 from conncomp.models.potts import cuda as potts_engine
 from host_cuda.host_gpu import AVAILABLE, HostGpu
-from reproductions import PAPERS, Claim, fits
+from reproductions import PAPERS, fits
+from reproductions.claims import Claim
 from reproductions.hawick_2010 import kawasaki, phase_separation
 from reproductions.laboratory import Laboratory as Laboratory2010
 from reproductions.tests.paper_results import files, written

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -72,41 +72,34 @@ def _powers(first: int, last: int) -> tuple[int, ...]:
 
 
 BETAS = (0.6, 0.7, 0.8, 0.9, 0.95, 1.0, 1.05, 1.1, 1.2, 1.3, 1.4)
+PAPER = Scale(
+    lengths=_powers(32, 8192),
+    longest_labelled=8192,
+    longest_serial=8192,
+    longest_of_table=16384,
+    tile_length=4096,
+    betas_length=8192,
+    thermalise=200,
+    samples=3,
+    betas=BETAS,
+    flips=40,
+    chains=256,
+    cluster_lengths=(16, 32, 64, 128),
+    local_lengths=(8, 16, 32, 64),
+    cluster_updates=4000,
+    local_sweeps=200_000,
+)
 SCALES = {
     "small": Scale((16, 32), 32, 32, 32, 32, 32, 4, 1, (0.6, 1.0), 2, 2, (4, 8), (4, 8), 100, 200),
-    "paper": Scale(
-        _powers(32, 8192),
-        8192,
-        8192,
-        16384,
-        4096,
-        8192,
-        200,
-        3,
-        BETAS,
-        40,
-        256,
-        (16, 32, 64, 128),
-        (8, 16, 32, 64),
-        4000,
-        200_000,
-    ),
-    "today": Scale(
-        _powers(32, 32768),
-        16384,
-        8192,
-        16384,
-        4096,
-        16384,
-        200,
-        3,
-        BETAS,
-        40,
-        1024,
-        (16, 32, 64, 128, 256),
-        (8, 16, 32, 64, 128),
-        4000,
-        200_000,
+    "paper": PAPER,
+    "today": replace(
+        PAPER,
+        lengths=_powers(32, 32768),
+        longest_labelled=16384,
+        betas_length=16384,
+        chains=1024,
+        cluster_lengths=_powers(16, 256),
+        local_lengths=_powers(8, 128),
     ),
 }
 

@@ -45,24 +45,20 @@ def test_consecutive_numbers_of_any_integers_and_the_labels_they_had():
     np.testing.assert_array_equal(old.compute(), had)
 
 
-def test_masks():
-    mask = np.random.default_rng(1).random((30, 40)) < 0.4
-    lazy = da.from_array(mask, (7, 40))
-    kept = conncomp.remove_small_components(lazy, 5, connectivity=1)
-    assert kept.dtype == bool
-    np.testing.assert_array_equal(kept, conncomp.remove_small_components(mask, 5, connectivity=1))
-    largest = conncomp.largest_components(lazy, connectivity=1)
-    assert largest.dtype == bool
-    np.testing.assert_array_equal(largest, conncomp.largest_components(mask, connectivity=1))
-
-
-def test_masks_in_batches():
-    mask = np.random.default_rng(3).random((5, 12, 14)) < 0.4
-    lazy = da.from_array(mask, (2, 7, 5))
-    kept = conncomp.remove_small_components(lazy, 4, batch_axes=1)
-    np.testing.assert_array_equal(kept, conncomp.remove_small_components(mask, 4, batch_axes=1))
-    largest = conncomp.largest_components(lazy, 2, batch_axes=1)
-    np.testing.assert_array_equal(largest, conncomp.largest_components(mask, 2, batch_axes=1))
+@pytest.mark.parametrize(
+    ("shape", "chunks", "options"),
+    [((30, 40), (7, 40), {"connectivity": 1}), ((5, 12, 14), (2, 7, 5), {"batch_axes": 1})],
+)
+def test_masks(shape, chunks, options):
+    mask = np.random.default_rng(1).random(shape) < 0.4
+    for function, number in (
+        (conncomp.remove_small_components, 5),
+        (conncomp.largest_components, 1),
+        (conncomp.largest_components, 2),
+    ):
+        kept = function(da.from_array(mask, chunks), number, **options)
+        assert kept.dtype == bool
+        np.testing.assert_array_equal(kept, function(mask, number, **options))
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)

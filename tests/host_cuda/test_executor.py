@@ -31,25 +31,11 @@ TYPES = {
     "double": np.float64,
 }
 ATOMIC_TYPES = ["int", "unsigned", "unsigned long", "unsigned long long"]
-FORBIDDEN = [
-    "divergent_barrier",
-    "two_barriers",
-    "exited_lane",
-    "left_out",
-    "partial_warp",
-    "other_collective",
-    "other_mask",
-]
+FORBIDDEN = ["divergent_barrier", "two_barriers", "exited_lane", "left_out", "partial_warp"]
+FORBIDDEN += ["other_collective", "other_mask"]
 NAMES = [
-    "indices",
-    "votes",
-    "block_votes",
-    "arithmetic",
-    "add_floats",
-    "untouched",
-    "evaluate",
-    "order",
-    "meet",
+    *("indices", "votes", "block_votes", "arithmetic", "add_floats", "untouched", "evaluate"),
+    *("order", "meet"),
     *(f"shuffles<{t}>" for t in TYPES),
     *(f"atomics<{t}>" for t in ATOMIC_TYPES),
     *(f"reverse<{t}, {d}>" for t in ("int8_t", "int64_t") for d in ("true", "false")),

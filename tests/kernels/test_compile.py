@@ -232,22 +232,9 @@ def test_every_kernel_file_has_a_driver():
     parts = ("brick", "brick_tiles", "brick_values", "cells", "halo", "tiling")
     parts += ("run_forest", "sparse_tiles", "word_bytes", "worklist")
     shared |= {f"cuda/grid/{name}.cuh" for name in (*stages, *parts)}
-    parts = (
-        "arc_lists",
-        "cuts",
-        "extremes",
-        "forest_edges",
-        "forest_first",
-        "forest_links",
-        "forest_memory",
-        "forest_outside",
-        "forest_trees",
-        "giant_search",
-        "roots",
-        "signatures",
-        "spans",
-    )
-    parts += ("signatures", "spans", "trimming", "widening")
+    parts = ["arc_lists", "cuts", "extremes", "giant_search", "roots", "signatures", "spans"]
+    forests = ["edges", "first", "links", "memory", "outside", "trees"]
+    parts += ["trimming", "widening", *(f"forest_{name}" for name in forests)]
     shared |= {f"cuda/graph/{name}.cuh" for name in parts}
     shared |= {"cuda/components/rows.cuh", "cuda/models/row_labels.cuh"}
     files = {str(path.relative_to(SOURCES)) for path in SOURCES.rglob("*.cuh")}

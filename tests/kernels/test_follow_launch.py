@@ -36,26 +36,11 @@ def one_of_each_template():
         (SPINS, ("count_states<>",)),
         *bricks.modules_of(bricks.OF_SPINS),
     )
-    of_numbers = (
-        modules_of(module)
-        for module in (
-            launcher,
-            numbering,
-            measures,
-            blocked_afforest,
-            boruvka,
-            ecl,
-            strong_components,
-        )
-    )
+    drivers = launcher, numbering, measures, blocked_afforest, boruvka, ecl, strong_components
+    drivers += tiled_bricks, tiled_elements, tiled_quads, item_runs, run_tiles
     for file, names in (
-        *chain.from_iterable(of_numbers),
+        *chain.from_iterable(modules_of(driver) for driver in drivers),
         *edges.ARCS.modules(),
-        *tiled_bricks.specialisations(),
-        *tiled_elements.specialisations(),
-        *tiled_quads.specialisations(),
-        *item_runs.specialisations(),
-        *run_tiles.specialisations(),
         *(one for one in of_models if one[0] != bricks.WINDINGS_FILE),
     ):
         chosen |= {

@@ -5,7 +5,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from changing_memory import ChangingGpu, SeparateWorkspace, labels, written_by_another_thread
+from changing_memory import (
+    ChangingGpu,
+    SeparateWorkspace,
+    change_between_launches,
+    labels,
+    written_by_another_thread,
+)
 from conncomp import Workspace
 from conncomp.kernels.cuda.core.numbering import count_roots, number_roots, place_roots_within_items
 from host_cuda.host_gpu import AVAILABLE, SANITIZERS, HostGpu, check_sanitized
@@ -116,18 +122,9 @@ SHAPE = (3, 700)
 @pytest.mark.parametrize("work", [number, place])
 def test_changes_between_launches(work, items, dtype):
     """Any labels, but no access out of bounds, which AddressSanitizer looks for."""
-    right = roots_of_items(*SHAPE, 40, np.random.default_rng(5), dtype).reshape(-1)
-    flat, unchanged = right.copy(), ChangingGpu()
-    work(unchanged, flat, items)
-    for at in range(unchanged.launches):
-        for wrong in labels(SHAPE, dtype).values():
-
-            def change(launch, at=at, wrong=wrong):
-                if launch == at:
-                    flat[...] = wrong.reshape(-1)
-
-            flat[...] = right
-            work(ChangingGpu(change), flat, items)
+    flat = roots_of_items(*SHAPE, 40, np.random.default_rng(5), dtype).reshape(-1)
+    wrong = [array.reshape(-1) for array in labels(SHAPE, dtype).values()]
+    change_between_launches(lambda gpu: work(gpu, flat, items), flat, wrong)
 
 
 @host

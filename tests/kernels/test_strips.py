@@ -94,11 +94,9 @@ def driver(library, monkeypatch):
 
 
 @pytest.fixture(params=[1, 2, 5])
-def threads(request):
-    before = conncomp.get_num_threads()
+def threads(request, restore_threads):
     conncomp.set_num_threads(request.param)
-    yield request.param
-    conncomp.set_num_threads(before)
+    return request.param
 
 
 def random_array(count, dtype):

@@ -209,7 +209,7 @@ def test_integers_in_text(tmp_path, name):
     assert clustered([opened], nulls="drop")[0] == [3, 4]
     with pytest.raises(ValueError, match="column 'r' is null at row 0"):
         clustered([opened])
-    for odd in (
+    odd_ones = (
         "007",
         "+7",
         "-0",
@@ -223,10 +223,10 @@ def test_integers_in_text(tmp_path, name):
         '""',
         "x",
         "\u0667",
-    ):
-        with pytest.raises(
-            ValueError, match=f"{name}:4: column 'r': .*without integers=True ids a"
-        ):
+    )
+    message = f"{name}:4: column 'r': .*without integers=True ids a"
+    for odd in odd_ones:
+        with pytest.raises(ValueError, match=message):
             clustered([put(f"l,r\n1,2\n,\n5,{odd}\n")], nulls="drop")
 
 
