@@ -50,12 +50,7 @@ class Simulated(ABC, Generic[Measured]):
     _memory: ClassVar[tuple[str, ...]] = ()
 
     def __init__(
-        self,
-        replicas: int | None,
-        first_replica: int,
-        seed: int,
-        device: str | None,
-        start: Any = None,
+        self, replicas: Any, first_replica: Any, seed: Any, device: Any, start: Any = None
     ) -> None:
         self._single = replicas is None
         self.replicas, self.first_replica, self.seed = check_drawn(replicas, first_replica, seed)
@@ -99,8 +94,7 @@ class Simulated(ABC, Generic[Measured]):
 
     def __getstate__(self) -> tuple[dict[str, Any], ModelState]:
         made = {"_made_engine", "_observables", *self._changing, *self._memory}
-        described = {name: value for name, value in vars(self).items() if name not in made}
-        return described, self.state()
+        return {name: value for name, value in vars(self).items() if name not in made}, self.state()
 
     def __setstate__(self, copied: tuple[dict[str, Any], ModelState]) -> None:
         described, state = copied
@@ -245,8 +239,7 @@ class Simulated(ABC, Generic[Measured]):
         return range(self.updates + 1, self.updates + 1 + checked)
 
     def _zero_records(self, rows: int) -> Any:
-        xp = self._made_engine.xp
-        return xp.zeros((rows, self.replicas, self._record_length), np.int64)
+        return self._made_engine.xp.zeros((rows, self.replicas, self._record_length), np.int64)
 
     def _present(self, *how: Any) -> Integers:
         """Return a record of the present state, of each replica if there are several."""

@@ -60,9 +60,7 @@ class Settings:
         "The lengths of the lattice's axes.", "LxL...", type=LENGTHS, required=True
     )
     replicas: int | None = option(
-        "How many lattices to simulate side by side, at each of several temperatures.",
-        "R",
-        least=1,
+        "How many lattices to simulate side by side, at each of several temperatures.", "R", least=1
     )
     seed: int = option(None, "N", default=0)
     sweeps: int = option(
@@ -269,8 +267,7 @@ def run_model(
         how |= {name: getattr(settings, name) for name in OF_SIMULATE}
         run = simulate_model(model, settings.sweeps, **how)
     except KeyboardInterrupt:
-        kept = _kept(settings.checkpoint, thermalise + settings.sweeps)
-        raise KeyboardInterrupt(kept) from None
+        raise KeyboardInterrupt(_kept(settings.checkpoint, thermalise + settings.sweeps)) from None
     stage.seconds["simulating"] = perf_counter() - begin
     if film is not None and settings.film is not None:
         with stage("film"):
@@ -305,10 +302,7 @@ def facts_of(checkpoint: Path | None) -> dict[str, Any]:
 
 
 def plot_observables(
-    finished: Finished[Any],
-    model: Row,
-    series: Mapping[str, NDArray[Any]],
-    known: Known = NOTHING,
+    finished: Finished[Any], model: Row, series: Mapping[str, NDArray[Any]], known: Known = NOTHING
 ) -> None:
     """Draw series, of shape (rows,) or (rows, replicas), as they went."""
     assert finished.settings.plot is not None

@@ -123,8 +123,7 @@ class Ising(ClusterModel):
         of_cells = plain and isinstance(self._place, OnLattice)
         self._edges = None if of_cells else self._place.bonds(self.coupling, fields)
         # The engine of `Potts` is the fastest there is, and takes these lattices only.
-        of_words = of_cells and self._place.name in HYPERCUBIC
-        self._is_potts = of_words and self._is_ferromagnet()
+        self._is_potts = of_cells and self._place.name in HYPERCUBIC and self._is_ferromagnet()
         bonds = self._cells if self._edges is None else self._edges
         self._words_lattice = bonds.of_sites
         self.lattice = self._words_lattice if self._is_potts else bonds

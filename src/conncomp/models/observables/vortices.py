@@ -102,8 +102,7 @@ def faces_of(cell: UnitCell) -> list[list[Corner]]:
             site, (to, step) = at
             corners.append((site, cells))
             cells = cells[0] + step[0], cells[1] + step[1]
-            back = order[to].index((site, (-step[0], -step[1])))
-            at = to, order[to][back - 1]
+            at = to, order[to][order[to].index((site, (-step[0], -step[1]))) - 1]
         crossing = at != first or cells != (0, 0)
         faces.append(corners)
     if crossing or len(sites) - len(cell.bonds) + len(faces) != 0:

@@ -55,7 +55,7 @@ class Engine:
         (kernel,) = bricks.DRAW.load(self.gpu)
         replicas, of_bonds = self._replicas, np.bool_(self._of_bonds)
         how = np.uint64(probability or 0), np.bool_(probability is None), of_bonds
-        drawn = replicas.struct(step), *how, words, self._records(record)
+        drawn = replicas.struct(step), *how, words, records_of(self.gpu, record)
         launch(kernel, replicas.grid, *drawn)
         return words
 
@@ -65,13 +65,10 @@ class Engine:
         if self._clusters is None:
             measure_by_labels(self.xp, self._lattice, self._geometry, words, record)
             return
-        records = self._records(record)
+        records = records_of(self.gpu, record)
         windings = None if self._windings is None else (self._windings, records)
         self._clusters.find(words, records, windings)
 
     def sweep(self, first: int, numbers: range, series: Any, wraps: Any) -> None:
         """Raise ValueError, as sweeps are of the CPU."""
         raise ValueError("sweeps run on the CPU; make the model with device='cpu'")
-
-    def _records(self, record: Any) -> Any:
-        return records_of(self.gpu, record)

@@ -57,28 +57,16 @@ class Geometry:
 
     def __init__(self, shape: Any, lattice: str | UnitCell, of_bonds: bool) -> None:
         self.name, self.of_bonds = lattice_in_words(lattice), of_bonds
-        if lattice == SQUARE:
+        self.is_hypercubic = self.name == SQUARE  # cells are sites that have bonds along axes alone
+        if self.is_hypercubic:
             self.shape = check_shape(shape)
             self.cell = hypercubic(len(self.shape))
-            return
-        if isinstance(lattice, UnitCell) and not lattice.bonds:
+        elif isinstance(lattice, UnitCell) and not lattice.bonds:
             raise ValueError(f"lattice={shown(self.name)} has no bonds")
-        self.cell, self.shape = cell_and_shape(lattice, shape, _CELLS)
-
-    @property
-    def is_hypercubic(self) -> bool:
-        """Whether cells are sites that have bonds along axes alone."""
-        return self.name == SQUARE
-
-    @property
-    def sites_of_cell(self) -> int:
-        """How many sites a cell has."""
-        return len(self.cell.sites)
-
-    @property
-    def planes(self) -> int:
-        """How many planes of words, a bit for each cell, a configuration has."""
-        return len(self.kinds)
+        else:
+            self.cell, self.shape = cell_and_shape(lattice, shape, _CELLS)
+        self.sites_of_cell = len(self.cell.sites)
+        self.planes = len(self.kinds)  # of words, a bit for each cell, that a configuration has
 
     def cells(self, periodic: tuple[bool, ...]) -> Lattice:
         """Return the lattice of cells."""

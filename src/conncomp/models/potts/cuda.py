@@ -66,10 +66,8 @@ class Engine:
                 "labelling='serial' runs on the CPU; use 'auto', 'tiles' or 'wave-front', or "
                 "device='cpu'"
             )
-        self.gpu = current_gpu()
-        self.xp = self.gpu.xp
-        replicas, first_replica, seed = drawn
-        self.lattice, self.replicas = lattice, replicas
+        self.gpu, (replicas, first_replica, seed) = current_gpu(), drawn
+        self.xp, self.lattice, self.replicas = self.gpu.xp, lattice, replicas
         self.of_replicas = Replicas(self.gpu, lattice, seed, first_replica, replicas)
         self._labelling = labelling
         self._links = joined_by_bonds(tuple((0, 1 << k) for k in range(lattice.ndim)))
@@ -77,8 +75,7 @@ class Engine:
         self._clusters, self._fronts = None, None
         grows = labelling == "wave-front"
         self._algorithm = ALGORITHMS["cuda"]["auto" if grows else labelling]
-        chosen = dict(options)
-        self._activation = None
+        chosen, self._activation = dict(options), None
         if labelling == "tiles":
             activation = chosen.pop("activation", None)
             self._activation = check_option("activation", activation, ACTIVATION)
@@ -118,8 +115,7 @@ class Engine:
     def bonds(self, words: Any, step: int, probabilities: Any) -> Any:
         """Return the bonds that an update draws, as words."""
         lattice = self.lattice
-        shape = self.replicas, lattice.ndim, lattice.rows, lattice.columns
-        drawn = self.xp.empty(shape, BITS)
+        drawn = self.xp.empty((self.replicas, lattice.ndim, lattice.rows, lattice.columns), BITS)
         self._activate(words, step, probabilities, drawn, None, False)
         return drawn
 
@@ -133,20 +129,14 @@ class Engine:
     def update(self, words: Any, new: Any, step: int, probabilities: Any, flips: Flips) -> None:
         """Fill `new` with the spins after an update of clusters; see `conncomp.models.Potts`."""
         chosen, record, clusters, wrapping, _ = flips
-        stream = self.gpu.current_stream()
+        stream, given = self.gpu.current_stream(), (words, new, step, probabilities, flips)
         if not self._repeats or launcher.are_watched() or chosen is not None or wrapping:
-            self._update(words, new, step, probabilities, flips)
+            self._update(*given)
             return
         # Launches depend on nothing but these, and on values that take the first ones' places.
         kind = stream_key(stream), record is None, clusters
         variable = words, new, probabilities, launcher.Field("step", step), record
-        self._recordings.launch(
-            self.gpu,
-            stream,
-            kind,
-            variable,
-            lambda: self._update(words, new, step, probabilities, flips),
-        )
+        self._recordings.launch(self.gpu, stream, kind, variable, lambda: self._update(*given))
 
     def _update(self, words: Any, new: Any, step: int, probabilities: Any, flips: Flips) -> None:
         chosen, record, clusters, wrapping, _ = flips
@@ -236,8 +226,7 @@ class Engine:
         of_site, _ = self._sites_and_labels()
         file, (kernel,) = SITE_BONDS.module(self._activation)
         records = self.records(record)
-        arguments = words, probabilities, of_site, records, np.bool_(active)
-        self._launch(file, kernel, step, *arguments)
+        self._launch(file, kernel, step, words, probabilities, of_site, records, np.bool_(active))
         if record is not None:
             self._launch(SPINS, "count_states<>", 0, words, records)
         return None
@@ -245,8 +234,7 @@ class Engine:
     def _activate(
         self, words: Any, step: int, probabilities: Any, drawn: Any, record: Any, active: bool
     ) -> None:
-        records = self.records(record)
-        arguments = words, probabilities, drawn, records, np.bool_(active)
+        arguments = words, probabilities, drawn, self.records(record), np.bool_(active)
         self._launch(SPINS, "activate_bonds<>", step, *arguments, over="bonds")
 
     @cached_property
@@ -332,23 +320,21 @@ class Engine:
         return records_of(self.gpu, record)
 
     def _image(self, bonds_of_site: Any, periodic: tuple[bool, ...]) -> Image:
-        neighbourhood = Neighbourhood(1, None, periodic)
-        return Image(bonds_of_site, self._links, neighbourhood, batch_axes=1)
+        return Image(bonds_of_site, self._links, Neighbourhood(1, None, periodic), batch_axes=1)
 
     def _check_memory(self) -> None:
         """Raise MemoryError unless the arrays of an update fit."""
         lattice, sites = self.lattice, self.lattice.sites * self.replicas
         words = 8 * self.replicas * lattice.words
-        spins, bonds = 2 * lattice.planes * words, lattice.ndim * words
-        wanted = spins + bonds
+        wanted = 2 * lattice.planes * words
         if self._fronts is not None:  # and a queue of one block
-            wanted = spins + (sites + lattice.sites) * self._index.itemsize
+            wanted += (sites + lattice.sites) * self._index.itemsize
         else:
             of_sites = sites * (1 + self._index.itemsize)
             if self._clusters is not None:
                 of_sites = bricks.memory(lattice, self.replicas, self._index)
             of_tiles = 0 if self._tiles is None else spin_tiles.memory(lattice, self.replicas)
-            wanted += max(of_sites, of_tiles)
+            wanted += lattice.ndim * words + max(of_sites, of_tiles)
         check_room(self.gpu, f"{self.replicas} lattices of shape={lattice.shape}", wanted)
 
 

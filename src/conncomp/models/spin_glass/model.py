@@ -312,10 +312,9 @@ class SpinGlass(Thermal[GlassMeasurements]):
         betas, words = arrays
         if betas.shape != (self.replicas,) or betas.dtype != np.float64:
             raise ValueError(f"the state's betas must be {self.replicas} numbers of float64")
-        if not ((betas >= 0) & np.isfinite(betas)).all():
-            raise ValueError("the state's betas must be finite, and not negative")
+        checked = self._check_betas("the state's beta", betas)
         check_words(self._replicas_of, words)
-        return betas.copy(), placed(self._engine.xp, words.copy())
+        return checked, placed(self._engine.xp, words.copy())
 
     def _advance(self, number: int, houdayer: bool = False) -> None:
         self._new_words[...] = self._words
@@ -356,7 +355,20 @@ class SpinGlass(Thermal[GlassMeasurements]):
         ladders = np.ascontiguousarray(numbers.swapaxes(1, 2)).reshape(-1, numbers.shape[1])
         order = np.argsort(self._betas[ladders], axis=1, kind="stable")
         ordered = np.take_along_axis(ladders, order, axis=1)
-        _check_ladders(self._betas[ordered])
+        first, *_ = betas = self._betas[ordered]
+        for ladder in betas:
+            twice = ladder[1:][ladder[1:] == ladder[:-1]]
+            if twice.size:
+                raise ValueError(
+                    f"model has beta={twice[0]:g} twice among replicas that exchange; each must "
+                    "have another temperature, and copies, where there are some, lie side by side"
+                )
+            if not np.array_equal(ladder, first):
+                raise ValueError(
+                    f"model has samples or copies of beta={shown(first.tolist())} and of "
+                    f"beta={shown(ladder.tolist())}; all must have the same temperatures: make a "
+                    "model of each"
+                )
         return ordered
 
     def _read_in_order(self, records: Integers, ladders: Integers) -> GlassMeasurements:
@@ -427,8 +439,7 @@ def _betas_of(beta: Any, temperature: Any) -> Floats:
 def _spread(betas: Floats, replicas: Any, samples: int, copies: int) -> Floats:
     """Return an inverse temperature for each replica."""
     made = samples * copies * betas.size
-    wanted = made if replicas is None else replicas
-    count = check_range("replicas", wanted, 1, MOST_REPLICAS)
+    count = check_range("replicas", made if replicas is None else replicas, 1, MOST_REPLICAS)
     if count % (samples * copies):
         raise ValueError(
             f"replicas={count} must be a multiple of samples={samples} times copies={copies}"
@@ -441,20 +452,3 @@ def _spread(betas: Floats, replicas: Any, samples: int, copies: int) -> Floats:
             f"replicas={count}, or as many as make them with samples={samples}, copies={copies}"
         )
     return np.tile(np.repeat(betas, copies), samples)
-
-
-def _check_ladders(betas: Floats) -> None:
-    """Check inverse temperatures, a row of each ladder, in ascending order."""
-    for ladder in betas:
-        twice = ladder[1:][ladder[1:] == ladder[:-1]]
-        if twice.size:
-            raise ValueError(
-                f"model has beta={twice[0]:g} twice among replicas that exchange; each must have "
-                "another temperature, and copies, where there are some, lie side by side"
-            )
-        if not np.array_equal(ladder, betas[0]):
-            raise ValueError(
-                f"model has samples or copies of beta={shown(betas[0].tolist())} and of "
-                f"beta={shown(ladder.tolist())}; all must have the same temperatures: make a model "
-                "of each"
-            )

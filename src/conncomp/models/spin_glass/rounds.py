@@ -118,8 +118,7 @@ class GlassSeries(GlassMeasurements):
     def _of_pairs(self, field: int) -> Floats:
         if not len(self.pair_beta):
             raise ValueError("overlaps were not measured; update with overlaps=True")
-        numbers = np.ascontiguousarray(self.records[:, : len(self.pair_beta), field])
-        return numbers.view(np.float64)
+        return np.ascontiguousarray(self.records[:, : len(self.pair_beta), field]).view(np.float64)
 
 
 class GlassRound:
@@ -145,8 +144,7 @@ class GlassRound:
         try:
             model._advance(number, houdayer=self._houdayer)
             if self._tempering:
-                levels = on_host(self._counted())[:, LEVEL]
-                exchange(model, model._ladders(), levels, 1)
+                exchange(model, model._ladders(), on_host(self._counted())[:, LEVEL], 1)
         except BaseException:
             # The sweep is taken back with the exchange, so that both are made again.
             model._words, model._new_words, model._betas, model.updates = before

@@ -196,8 +196,7 @@ class SpinModel(Thermal[Measured]):
         >>> series.wraps.tolist(), series.rank.tolist()
         ([[True, True]], [2])
         """
-        asked = "swendsen-wang", clusters, wrapping, observe
-        return self._repeat("sweeps", sweeps, measure, *asked)
+        return self._repeat("sweeps", sweeps, measure, "swendsen-wang", clusters, wrapping, observe)
 
     def metropolis(
         self, sweeps: int = 1, *, measure: bool = True, observe: str | Sequence[str] = ()
@@ -276,8 +275,7 @@ class SpinModel(Thermal[Measured]):
     @staticmethod
     def summaries(series: Any, parameters: Mapping[str, Any]) -> list[Summary]:
         """Return what `conncomp.models.summarise` does."""
-        every = parameters["measure_every"]
-        return summarise(series, parameters["beta"], measure_every=every)
+        return summarise(series, parameters["beta"], measure_every=parameters["measure_every"])
 
     def _repeat(
         self, name: str, count: Any, measure: Any, *asked: Any, **options: Any
@@ -293,14 +291,9 @@ class SpinModel(Thermal[Measured]):
         return update.read(on_host(records))
 
     def _updater(
-        self,
-        update: str,
-        clusters: Any = False,
-        wrapping: Any = False,
-        observe: Any = (),
-        tile: Any = None,
-        p_flip: Any = None,
+        self, update: str, clusters: Any = False, wrapping: Any = False, observe: Any = (), *of: Any
     ) -> ModelUpdate[Measured]:
+        tile, p_flip = of or (None, None)
         sizes, winds = as_bool("clusters", clusters), as_bool("wrapping", wrapping)
         if sizes or winds or update not in ON_EDGES:
             self._check_measures(update, sizes, winds)
@@ -426,8 +419,7 @@ class SpinModel(Thermal[Measured]):
         """Return the temperatures of replicas in units of the strongest bond."""
         with np.errstate(over="ignore"):
             betas = self._betas * (edges.scale * self._edge_gain / 2)
-        factors = temperature_factors(betas, np.full(len(betas), UNIT_BITS))
-        return self._engine.xp.asarray(factors)
+        return self._engine.xp.asarray(temperature_factors(betas, np.full(len(betas), UNIT_BITS)))
 
     def _planes_of_bonds(self) -> Any:
         """Return which bonds the next update makes active, by planes of words: bool."""
@@ -507,8 +499,7 @@ class ClusterModel(SpinModel[Measurements]):
 
     def _all_bonds(self) -> EdgeBonds:
         lattice = self._words_lattice
-        bonds = self._place.bonds(self.coupling, None, lattice.states)
-        return bonds.in_words_of(lattice)
+        return self._place.bonds(self.coupling, None, lattice.states).in_words_of(lattice)
 
     def _new_strengths(self) -> Any:
         return self._engine.xp.asarray(bond_probabilities(self._betas, self._gain))

@@ -49,6 +49,7 @@ class VectorModel(SpinModel[VectorMeasurements]):
     _updates = OF_VECTORS
     _kind: ClassVar[Kind | None] = None
     _states = 2  # of each spin: see `EdgeBonds`
+    _states_of_vectors = 0  # what `as_vectors` has to know of spins, 0 if nothing
     _most_sites = (1 << 31) - 1
 
     def _join_sites(self, fields: Any) -> None:
@@ -129,11 +130,6 @@ class VectorModel(SpinModel[VectorMeasurements]):
         return self._edge_kind.components
 
     @property
-    def _states_of_vectors(self) -> int:
-        """What `as_vectors` has to know of spins, 0 if nothing."""
-        return 0
-
-    @property
     def _energy_scale(self) -> float:
         """The coupling of all bonds, or what the strongest one has."""
         return float(self.coupling) if self._edges is None else self._edges.scale
@@ -175,8 +171,7 @@ class VectorModel(SpinModel[VectorMeasurements]):
 
     def _held(self, given: Any) -> Any:
         spins, axes = self._no_spins(), len(self._place.shape) + (self._edge_kind.width > 1)
-        batch = given.shape[: given.ndim - axes]
-        spins[...] = given.reshape(*batch, *spins.shape[1:])
+        spins[...] = given.reshape(*given.shape[: given.ndim - axes], *spins.shape[1:])
         return spins
 
     def _given_spins(self, start: ArrayLike) -> Any:
