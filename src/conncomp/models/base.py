@@ -219,7 +219,10 @@ class Simulated(ABC, Generic[Measured]):
 
     @abstractmethod
     def _read(self, records: Integers) -> Measured:
-        """Return what was measured, of records, (..., fields), with or without a replica axis."""
+        """Return what was measured, of records, (..., fields), with or without a replica axis.
+
+        Of a `Thermal`, replicas may be in the order of `ladders`.
+        """
 
     def _step(self, numbers: range) -> None:
         make_updates(self.updater(), numbers)
@@ -324,10 +327,6 @@ class Thermal(Simulated[Measured]):
     def _energy_unit(self) -> Any:
         """Return by what `LEVEL` of a record is multiplied in the energy, of all or of each."""
         raise NotImplementedError
-
-    def _read_in_order(self, records: Integers, ladders: Integers) -> Measured:
-        """Return what was measured, of records of replicas in the order of ladders."""
-        return self._read(records)
 
     def _betas_of(self, temperature: Any, beta: Any) -> Floats:
         """Return an inverse temperature for each replica: one of both is given, or neither."""

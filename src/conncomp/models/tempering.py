@@ -134,8 +134,8 @@ def parallel_tempering(
         tried[pairs] += len(ladders)
         accepted[pairs] += exchanged.sum(axis=0)
     ladders = model._ladders()[:, places]
-    series: Any = model._read_in_order(np.stack(records), ladders)
-    series = getattr(change, "watched", lambda given: given)(series)
+    read: Any = model._read
+    series = getattr(change, "watched", lambda given: given)(read(np.stack(records), ladders))
     columns = np.argsort(places)
     both = np.sort([columns[:-1], columns[1:]], axis=0)
     with np.errstate(invalid="ignore"):

@@ -104,16 +104,15 @@ class Geometry:
 
     def edges(self, periodic: tuple[bool, ...]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         """Return the sites of bonds, (kinds, cells, 2), and which lead over an open end."""
-        cells, count = np.indices(self.shape).reshape(len(self.shape), -1), self.sites_of_cell
-        lengths, is_open = np.array(self.shape)[:, None], ~np.array(periodic)
+        cells, axes = np.indices(self.shape).reshape(len(self.shape), -1), range(len(self.shape))
+        lengths, is_open = np.array(self.shape)[:, None], ~np.array(periodic)[:, None]
+        sites = np.arange(cells.shape[1] * self.sites_of_cell).reshape(*self.shape, -1)
         ends, leaving = [], []
         for start, end, step in self.cell.bonds:
             to = cells + np.array(step)[:, None]
-            leaving.append((is_open[:, None] & ((to < 0) | (to >= lengths))).any(axis=0))
-            here, there = (
-                np.ravel_multi_index(list(at), self.shape) for at in (cells, to % lengths)
-            )
-            ends.append(np.stack([here * count + start, there * count + end], -1))
+            leaving.append((is_open & ((to < 0) | (to >= lengths))).any(axis=0))
+            there = np.roll(sites[..., end], [-n for n in step], axes)
+            ends.append(np.stack([sites[..., start], there], -1).reshape(-1, 2))
         return np.stack(ends), np.stack(leaving)
 
 

@@ -15,7 +15,7 @@ from conncomp.kernels.cuda import launcher
 from conncomp.kernels.cuda.grid import tiled_elements
 from conncomp.kernels.cuda.grid.image import Image
 from conncomp.kernels.cuda.grid.windings import unite_windings
-from conncomp.kernels.cuda.launcher import current_gpu, launch
+from conncomp.kernels.cuda.launcher import current_gpu
 from conncomp.kernels.cuda.models import bricks, spin_batches, spin_sweeps, spin_tiles
 from conncomp.kernels.cuda.models.replicas import (
     CLUSTERS,
@@ -69,33 +69,28 @@ class Engine:
         self.gpu, (replicas, first_replica, seed) = current_gpu(), drawn
         self.xp, self.lattice, self.replicas = self.gpu.xp, lattice, replicas
         self.of_replicas = Replicas(self.gpu, lattice, seed, first_replica, replicas)
-        self._labelling = labelling
+        auto, grows = labelling == "auto", labelling == "wave-front"
+        self._is_auto, sites = auto, lattice.sites * replicas
         self._links = joined_by_bonds(tuple((0, 1 << k) for k in range(lattice.ndim)))
-        self._index = launcher.INDEX_TYPES[lattice.sites * replicas >= 1 << 31]
-        self._clusters, self._fronts = None, None
-        grows = labelling == "wave-front"
+        self._index = launcher.INDEX_TYPES[sites >= 1 << 31]
         self._algorithm = ALGORITHMS["cuda"]["auto" if grows else labelling]
         chosen, self._activation = dict(options), None
         if labelling == "tiles":
             activation = chosen.pop("activation", None)
             self._activation = check_option("activation", activation, ACTIVATION)
         self._options = self._algorithm.check_options(chosen)
-        if grows:
-            self._fronts = WaveFronts(self.gpu, self.of_replicas, self._index)
-        sites = lattice.sites * replicas
-        self._repeats = labelling == "auto" and sites <= MOST_REPEATED_SITES
-        small = sites <= MOST_OF_MULTIPROCESSOR * self.gpu.multiprocessors
-        self._is_small = labelling == "auto" and small
-        if labelling == "auto" and bricks.takes(lattice, replicas):
+        self._fronts = WaveFronts(self.gpu, self.of_replicas, self._index) if grows else None
+        self._repeats = auto and sites <= MOST_REPEATED_SITES
+        self._is_small = auto and sites <= MOST_OF_MULTIPROCESSOR * self.gpu.multiprocessors
+        self._clusters, self._tiles = None, None
+        if auto and bricks.takes(lattice, replicas):
             self._clusters = bricks.BrickClusters(self.of_replicas, self._index)
-        self._tiles = None
-        if labelling == "auto" and not self._is_small and spin_tiles.takes(lattice, replicas):
+        if auto and not self._is_small and spin_tiles.takes(lattice, replicas):
             workspace = Workspace() if self._clusters is None else self._clusters.workspace
             self._tiles = spin_tiles.TileClusters(self.of_replicas, workspace)
         self._bond_workspace, self._label_workspace = Workspace(), Workspace()
         self._algorithm_workspace, self._size_workspace = Workspace(), Workspace()
-        self._choice_workspace = Workspace()
-        self._recordings = Recordings()
+        self._choice_workspace, self._recordings = Workspace(), Recordings()
         self._compiled: set[tuple[bool, ...]] = set()  # kinds of updates
         self._check_memory()
         check = self._algorithm.check
@@ -194,7 +189,7 @@ class Engine:
     @cached_property
     def sweeps(self) -> SpinBatches | SpinSweeps | None:
         """What makes many updates at once, of all clusters, of lattices that are small."""
-        if self._labelling != "auto":
+        if not self._is_auto:
             return None
         given = self.gpu, self.lattice, self.replicas
         if spin_batches.takes(*given):
@@ -254,12 +249,10 @@ class Engine:
 
         tables.record(records, unite)
 
-    def _sites_and_labels(self) -> tuple[Any, Any]:
+    def _sites_and_labels(self) -> Any:
         """Return room for the bonds of each site, and for the sites' labels."""
         sites = self.lattice.sites * self.replicas
-        parts = (sites, np.dtype("u1")), (sites, self._index)
-        of_site, labels = self._label_workspace.take(self.gpu, *parts)
-        return of_site, labels
+        return self._label_workspace.take(self.gpu, (sites, np.dtype("u1")), (sites, self._index))
 
     def _label(self, drawn: Any, periodic: tuple[bool, ...], settled: bool = True) -> Any:
         """Return labels of clusters; where not `settled`, parents, which lead to them."""
@@ -309,8 +302,7 @@ class Engine:
         self, file: str, name: str, step: int, *arguments: Any, over: Over = "words"
     ) -> None:
         (kernel,) = self.gpu.load(file, (name,))
-        replicas = self.of_replicas
-        launch(kernel, replicas.grid_over(over), replicas.struct(step, over), *arguments)
+        self.of_replicas.launch(kernel, step, *arguments, over=over)
 
     def _launch_by_site(self, name: str, step: int, *arguments: Any) -> None:
         self._launch(CLUSTERS, name, step, *arguments, over="sites")

@@ -335,8 +335,12 @@ class SpinGlass(Thermal[GlassMeasurements]):
     def _measure(self, record: Any) -> None:
         self._engine.count(self._words, record)
 
-    def _read(self, records: Integers) -> GlassMeasurements:
-        each = map(self._of_replicas, (self._energy_unit(), self._energy_offset()))
+    def _read(self, records: Integers, ladders: Any = None) -> GlassMeasurements:
+        unit, offset = self._energy_unit(), self._energy_offset()
+        if ladders is not None:
+            order = ladders.reshape(-1)
+            return GlassMeasurements(records, self.lattice, unit[order], offset[order])
+        each = map(self._of_replicas, (unit, offset))
         return GlassMeasurements(records, self.lattice, *each)
 
     def _energy_unit(self) -> Floats:
@@ -370,11 +374,6 @@ class SpinGlass(Thermal[GlassMeasurements]):
                     "model of each"
                 )
         return ordered
-
-    def _read_in_order(self, records: Integers, ladders: Integers) -> GlassMeasurements:
-        order = ladders.reshape(-1)
-        each = self._energy_unit()[order], self._energy_offset()[order]
-        return GlassMeasurements(records, self.lattice, *each)
 
     def _pairs(self, what: str) -> NDArray[np.int32]:
         pairs = pairs_of(self._betas, self._given_betas, self.samples)

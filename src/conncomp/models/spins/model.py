@@ -390,7 +390,7 @@ class SpinModel(Thermal[Measured]):
     def _measure(self, record: Any) -> None:
         self._engine.count(self._spins, record)
 
-    def _read(self, records: Integers) -> Measured:
+    def _read(self, records: Integers, ladders: Any = None) -> Measured:
         return self._series(records, False)
 
     def _edge_engine(self, bonds: EdgeBonds) -> Any:

@@ -116,8 +116,9 @@ class VectorModel(SpinModel[VectorMeasurements]):
     def _energy_unit(self) -> float:
         return -self._energy_scale / (1 << MEASURE_BITS)
 
-    def _read_in_order(self, records: Integers, ladders: Integers) -> VectorMeasurements:
-        return self._of_records(records, self._betas[ladders[0]], False)
+    def _read(self, records: Integers, ladders: Any = None) -> VectorMeasurements:
+        beta = self.beta if ladders is None else self._betas[ladders[0]]
+        return self._of_records(records, beta, False)
 
     def _are_spins(self, spins: NDArray[Any]) -> bool:
         """Return whether numbers are spins: unit vectors, but for rounding."""
