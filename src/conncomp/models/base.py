@@ -48,11 +48,13 @@ class Simulated(ABC, Generic[Measured]):
     _folder: str | None
     _changing: ClassVar[tuple[str, ...]] = ()
     _memory: ClassVar[tuple[str, ...]] = ()
+    _record_length: int  # how many integers a record of a replica has
 
     def __init__(
         self, replicas: Any, first_replica: Any, seed: Any, device: Any, start: Any = None
     ) -> None:
         self._single = replicas is None
+        self._batch_axes = 0 if self._single else 1  # for replicas, in what is returned
         self.replicas, self.first_replica, self.seed = check_drawn(replicas, first_replica, seed)
         self.device: str = choose_device(device, on_gpu(start), "start")
         self.updates = 0
@@ -132,7 +134,8 @@ class Simulated(ABC, Generic[Measured]):
 
     def new_records(self, n: int) -> Any:
         """Return n records of what updates measure: int64, all 0, (n, replicas, fields)."""
-        return self._zero_records(check_range("n", n, 0, MOST_UPDATES))
+        rows = check_range("n", n, 0, MOST_UPDATES)
+        return self._made_engine.xp.zeros((rows, self.replicas, self._record_length), np.int64)
 
     def measure(self) -> Measured:
         """Return what can be measured of the present state without an update.
@@ -208,11 +211,6 @@ class Simulated(ABC, Generic[Measured]):
         """Return copies of a state's arrays where updates change them; ValueError if none fit."""
         return arrays
 
-    @property
-    @abstractmethod
-    def _record_length(self) -> int:
-        """How many integers a record of a replica has."""
-
     @abstractmethod
     def _measure(self, record: Any) -> None:
         """Measure the present state into a record, (replicas, fields), which is 0."""
@@ -241,9 +239,6 @@ class Simulated(ABC, Generic[Measured]):
         checked = check_range(name, count, 0, MOST_UPDATES - self.updates)
         return range(self.updates + 1, self.updates + 1 + checked)
 
-    def _zero_records(self, rows: int) -> Any:
-        return self._made_engine.xp.zeros((rows, self.replicas, self._record_length), np.int64)
-
     def _present(self, *how: Any) -> Integers:
         """Return a record of the present state, of each replica if there are several."""
         record = self.new_records(1)[0]
@@ -254,11 +249,6 @@ class Simulated(ABC, Generic[Measured]):
     def _of_replicas(self, array: Any) -> Any:
         """Return an array without its first axis, that of replicas, if there is a single one."""
         return array[0] if self._single else array
-
-    @property
-    def _batch_axes(self) -> int:
-        """How many axes for replicas there are in what is returned."""
-        return 0 if self._single else 1
 
 
 class Step(Generic[Measured]):
@@ -283,6 +273,7 @@ class Thermal(Simulated[Measured]):
     """A model with `_betas`, one of each replica, which times `_strength` are below `_most`."""
 
     _most: ClassVar[float] = inf
+    _strength = 1.0
 
     _betas: Floats
     _given_betas: Floats  # the first ones: exchanges change the others
@@ -315,10 +306,6 @@ class Thermal(Simulated[Measured]):
 
     def _critical_beta(self) -> float:
         raise NotImplementedError
-
-    @property
-    def _strength(self) -> float:
-        return 1.0
 
     def _ladders(self) -> Integers:
         """Return which replicas exchange temperatures with each other, rows of ascending beta."""

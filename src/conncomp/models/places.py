@@ -92,14 +92,13 @@ class OnLattice:
     def bonds(self, coupling: Any, *others: Any) -> EdgeBonds:
         """Return bonds as kernels on any edges take them: see `weighted_bonds`."""
         signs = self.signs()
-        if not isinstance(coupling, np.ndarray):
-            return weighted_bonds(self, signs, np.array(abs(coupling)), *others)
-        if coupling.shape != signs.shape:
+        couplings = coupling if isinstance(coupling, np.ndarray) else np.array(abs(coupling))
+        if couplings.shape not in ((), signs.shape):
             raise ValueError(
-                f"coupling has shape {coupling.shape}; there must be one number, or one for each "
+                f"coupling has shape {couplings.shape}; there must be one number, or one for each "
                 f"of {len(signs)} bonds, in the order of .edges"
             )
-        return weighted_bonds(self, signs, coupling, *others)
+        return weighted_bonds(self, signs, couplings, *others)
 
     def described(self) -> dict[str, Any]:
         """Return parameters that JSON has."""

@@ -204,16 +204,14 @@ class Finished(Generic[Measured]):
     ) -> None:
         """Print the report: summaries for JSON, a table for people, and further facts."""
         settings, parameters = self.settings, self.run.parameters
+        written = {"series": settings.output, **{name: getattr(settings, name) for name in WRITTEN}}
         report: dict[str, Any] = {
             "model": parameters,
             "device": settings.device,
             "threads": conncomp.get_num_threads(),
             "summaries": summaries,
             "seconds": self.stage.seconds,
-            "written": {
-                "series": settings.output,
-                **{name: getattr(settings, name) for name in WRITTEN},
-            },
+            "written": written,
         }
         updates = parameters["thermalise"] + parameters["sweeps"]
         kind = f" of {parameters['update']}" if "update" in parameters else ""
@@ -224,7 +222,7 @@ class Finished(Generic[Measured]):
             ("seed", str(parameters["seed"])),
             timing_row(self.stage.seconds),
             *facts,
-            *((name, str(path)) for name, path in report["written"].items() if path),
+            *((name, str(path)) for name, path in written.items() if path),
         ]
         show(report, rows, table, as_json=settings.as_json, names=1)
 

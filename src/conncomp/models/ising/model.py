@@ -13,7 +13,7 @@ from conncomp.kernels.lattice import unpack
 from conncomp.models._arguments import check_start
 from conncomp.models.lattices import CRITICAL
 from conncomp.models.places import HYPERCUBIC, OnLattice
-from conncomp.models.potts.measurements import IsingMeasurements
+from conncomp.models.potts.measurements import COUNTS, IsingMeasurements
 from conncomp.models.spins.model import ClusterModel
 from conncomp.models.spins.updates import LOCAL
 
@@ -125,7 +125,7 @@ class Ising(ClusterModel):
         # The engine of `Potts` is the fastest there is, and takes these lattices only.
         self._is_potts = of_cells and self._place.name in HYPERCUBIC and self._is_ferromagnet()
         bonds = self._cells if self._edges is None else self._edges
-        self._words_lattice = bonds.of_sites
+        self._words_lattice, self._record_length = bonds.of_sites, COUNTS + 2
         self.lattice = self._words_lattice if self._is_potts else bonds
 
     @staticmethod

@@ -157,6 +157,8 @@ class SpinGlass(Thermal[GlassMeasurements]):
         spread = _spread(betas, replicas, self.samples, self.copies)
         many = None if replicas is None and all_one else len(spread)
         super().__init__(many, first_replica, seed, device, start)
+        named = self.first_replica, self.replicas, self.seed, self.replicas // self.samples
+        self._replicas_of = GlassReplicas(self.lattice, *named)
         beyond = MOST_REPLICAS - self.samples
         self.first_sample = check_range("first_sample", first_sample, 0, beyond)
         self._betas = self._given_betas = spread
@@ -263,14 +265,14 @@ class SpinGlass(Thermal[GlassMeasurements]):
         >>> model.updates
         10
         """
-        chosen = {"houdayer": houdayer, "overlaps": overlaps, "tempering": tempering}
-        moves, measures, exchanges = (as_bool(name, value) for name, value in chosen.items())
-        for name, wanted in (("houdayer", moves), ("overlaps", measures)):
-            if wanted:
+        given = {"houdayer": houdayer, "overlaps": overlaps, "tempering": tempering}
+        chosen = {name: as_bool(name, value) for name, value in given.items()}
+        for name in ("houdayer", "overlaps"):
+            if chosen[name]:
                 self._pairs(f"{name}=True")
-        if measures or exchanges:
-            return GlassRound(self, moves, measures, exchanges)
-        return Step(self, makes={"houdayer": True} if moves else {})
+        if chosen["overlaps"] or chosen["tempering"]:
+            return GlassRound(self, **chosen)
+        return Step(self, makes={"houdayer": True} if chosen["houdayer"] else {})
 
     @staticmethod
     def summaries(series: GlassMeasurements, parameters: Mapping[str, Any]) -> list[OverlapSummary]:
@@ -287,11 +289,6 @@ class SpinGlass(Thermal[GlassMeasurements]):
     def _labels(self, **how: Any) -> Any:
         how |= {"periodic": self.lattice.periodic, "batch_axes": self._batch_axes}
         return label((self.spins > 0).astype("u1"), connectivity=1, **how)
-
-    @property
-    def _replicas_of(self) -> GlassReplicas:
-        per_sample = self.replicas // self.samples
-        return GlassReplicas(self.lattice, self.first_replica, self.replicas, self.seed, per_sample)
 
     def _described(self) -> dict[str, Any]:
         drawn = zip(("couplings", "positive", "dilution"), self._drawn or (None,) * 3, strict=True)

@@ -124,10 +124,8 @@ class GlassSeries(GlassMeasurements):
 class GlassRound:
     """An update that measures replicas in the order of temperatures, and lets these exchange."""
 
-    def __init__(self, model: Any, houdayer: bool, overlaps: bool, tempering: bool) -> None:
-        self._model, self._houdayer = model, houdayer
-        self._overlaps, self._tempering = overlaps, tempering
-        self.options = {"houdayer": houdayer, "overlaps": overlaps, "tempering": tempering}
+    def __init__(self, model: Any, **options: bool) -> None:
+        self._model, self.options, self._overlaps = model, options, options["overlaps"]
         self._places()
 
     def new_records(self, n: int) -> Integers:
@@ -142,8 +140,8 @@ class GlassRound:
             self._measure(record)
         before = model._words, model._new_words, model._betas, model.updates
         try:
-            model._advance(number, houdayer=self._houdayer)
-            if self._tempering:
+            model._advance(number, houdayer=self.options["houdayer"])
+            if self.options["tempering"]:
                 exchange(model, model._ladders(), on_host(self._counted())[:, LEVEL], 1)
         except BaseException:
             # The sweep is taken back with the exchange, so that both are made again.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 from math import inf, prod
 from typing import Any, ClassVar
 
@@ -31,7 +30,7 @@ from conncomp.models.observables.clusters import label_on_edges
 from conncomp.models.observables.observing import observing
 from conncomp.models.observables.series import check_wrapping
 from conncomp.models.places import InGraph, OnLattice, digest_of
-from conncomp.models.potts.measurements import COUNTS, Measurements
+from conncomp.models.potts.measurements import Measurements
 from conncomp.models.protocol import Integers, Measured, ModelUpdate, make_updates
 from conncomp.models.spins.updates import (
     LOCAL,
@@ -157,9 +156,7 @@ class SpinModel(Thermal[Measured]):
         bonds = self.bonds().reshape(self.replicas, -1)
         labels, counts = label_on_edges(self._engine.xp, self.edges, bonds, self.sites, **how)
         shaped = self._of_replicas(labels.reshape(self.replicas, *self._place.shape))
-        if counts is None:
-            return shaped
-        return shaped, int(counts[0]) if self._single else counts
+        return shaped if counts is None else (shaped, int(counts[0]) if self._single else counts)
 
     def swendsen_wang(
         self,
@@ -286,7 +283,7 @@ class SpinModel(Thermal[Measured]):
         if not measured:
             make_updates(update, numbers)
             return None
-        records = getattr(update, "new_records", self._zero_records)(len(numbers))
+        records = getattr(update, "new_records", self.new_records)(len(numbers))
         make_updates(update, numbers, records)
         return update.read(on_host(records))
 
@@ -469,10 +466,6 @@ class ClusterModel(SpinModel[Measurements]):
             As of `metropolis`.
         """
         return self._repeat("sweeps", sweeps, measure, "heat-bath", observe=observe)
-
-    @cached_property
-    def _record_length(self) -> int:
-        return COUNTS + self._words_lattice.states
 
     def _checked(self, arrays: tuple[NDArray[Any], ...]) -> tuple[Any, ...]:
         betas, words = arrays

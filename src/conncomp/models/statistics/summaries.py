@@ -210,8 +210,7 @@ def _summary(series: Any, records: NDArray[np.int64], beta: float, every: int) -
         susceptibility = variance(beta * sites, magnitude)
     else:
         susceptibility = mean(told.improved, factor=beta * sites / told.components)
-    in_updates = (Estimate(every * time, every * error) for time, error in times)
-    energy_time, magnetisation_time = in_updates
+    energy_time, magnetisation_time = (Estimate(every * t, every * error) for t, error in times)
     return Summary(
         beta=beta,
         measurements=energy.size,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 from math import log, sqrt
 from typing import Any, ClassVar
 
@@ -58,7 +57,11 @@ class VectorModel(SpinModel[VectorMeasurements]):
         of_words = places.in_words(self._place, self.coupling, 2) if plain else None
         self._edges = self._all_bonds(fields) if of_words is None else None
         self.lattice = self._edges if of_words is None else of_words
-        self._words_lattice = self.lattice
+        self._words_lattice, bonds = self.lattice, self._edges
+        self._record_length = FIELDS if bonds is None else COUNTS + self._edge_kind.components
+        # The coupling of all bonds, or what the strongest one has.
+        self._energy_scale = float(self.coupling) if bonds is None else bonds.scale
+        self._strength = abs(self._energy_scale)
 
     @property
     def spins(self) -> Any:
@@ -100,10 +103,6 @@ class VectorModel(SpinModel[VectorMeasurements]):
             raise ValueError("the state has spins that are no unit vectors")
         return self._check_betas("the state's beta", betas), placed(self._engine.xp, held)
 
-    @cached_property
-    def _record_length(self) -> int:
-        return FIELDS if self._edges is None else COUNTS + self._edge_kind.components
-
     def _check_measures(self, update: str, clusters: bool, wrapping: bool) -> None:
         if update != "swendsen-wang":
             name = "clusters" if clusters else "wrapping"
@@ -129,15 +128,6 @@ class VectorModel(SpinModel[VectorMeasurements]):
     def _components(self) -> int:
         """How many numbers a vector has."""
         return self._edge_kind.components
-
-    @property
-    def _energy_scale(self) -> float:
-        """The coupling of all bonds, or what the strongest one has."""
-        return float(self.coupling) if self._edges is None else self._edges.scale
-
-    @property
-    def _strength(self) -> float:
-        return abs(self._energy_scale)
 
     def _held_spins(self) -> tuple[Any, SpinKind, Lattice]:
         return self._spins, self._edge_kind, Lattice((self.sites,), (False,), self._states)
