@@ -56,8 +56,7 @@ def _tabulated(
 
 def _weight(beta: float, coupling: float, bonds: int) -> Decimal:
     """Return exp(-beta J bonds)."""
-    exponent = DECIMAL.multiply(EXACT(-beta), EXACT(coupling))
-    return DECIMAL.exp(DECIMAL.multiply(exponent, bonds))
+    return DECIMAL.exp(DECIMAL.multiply(DECIMAL.multiply(EXACT(-beta), EXACT(coupling)), bonds))
 
 
 def bond_probabilities(betas: Floats, coupling: float) -> NDArray[np.uint64]:

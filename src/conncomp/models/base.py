@@ -48,16 +48,13 @@ class Simulated(ABC, Generic[Measured]):
     _folder: str | None
     _changing: ClassVar[tuple[str, ...]] = ()
     _memory: ClassVar[tuple[str, ...]] = ()
+    _record_length: int  # how many integers a record of a replica has
 
     def __init__(
-        self,
-        replicas: int | None,
-        first_replica: int,
-        seed: int,
-        device: str | None,
-        start: Any = None,
+        self, replicas: Any, first_replica: Any, seed: Any, device: Any, start: Any = None
     ) -> None:
         self._single = replicas is None
+        self._batch_axes = 0 if self._single else 1  # for replicas, in what is returned
         self.replicas, self.first_replica, self.seed = check_drawn(replicas, first_replica, seed)
         self.device: str = choose_device(device, on_gpu(start), "start")
         self.updates = 0
@@ -99,8 +96,7 @@ class Simulated(ABC, Generic[Measured]):
 
     def __getstate__(self) -> tuple[dict[str, Any], ModelState]:
         made = {"_made_engine", "_observables", *self._changing, *self._memory}
-        described = {name: value for name, value in vars(self).items() if name not in made}
-        return described, self.state()
+        return {name: value for name, value in vars(self).items() if name not in made}, self.state()
 
     def __setstate__(self, copied: tuple[dict[str, Any], ModelState]) -> None:
         described, state = copied
@@ -138,7 +134,8 @@ class Simulated(ABC, Generic[Measured]):
 
     def new_records(self, n: int) -> Any:
         """Return n records of what updates measure: int64, all 0, (n, replicas, fields)."""
-        return self._zero_records(check_range("n", n, 0, MOST_UPDATES))
+        rows = check_range("n", n, 0, MOST_UPDATES)
+        return self._made_engine.xp.zeros((rows, self.replicas, self._record_length), np.int64)
 
     def measure(self) -> Measured:
         """Return what can be measured of the present state without an update.
@@ -214,18 +211,16 @@ class Simulated(ABC, Generic[Measured]):
         """Return copies of a state's arrays where updates change them; ValueError if none fit."""
         return arrays
 
-    @property
-    @abstractmethod
-    def _record_length(self) -> int:
-        """How many integers a record of a replica has."""
-
     @abstractmethod
     def _measure(self, record: Any) -> None:
         """Measure the present state into a record, (replicas, fields), which is 0."""
 
     @abstractmethod
     def _read(self, records: Integers) -> Measured:
-        """Return what was measured, of records, (..., fields), with or without a replica axis."""
+        """Return what was measured, of records, (..., fields), with or without a replica axis.
+
+        Of a `Thermal`, replicas may be in the order of `ladders`.
+        """
 
     def _step(self, numbers: range) -> None:
         make_updates(self.updater(), numbers)
@@ -244,10 +239,6 @@ class Simulated(ABC, Generic[Measured]):
         checked = check_range(name, count, 0, MOST_UPDATES - self.updates)
         return range(self.updates + 1, self.updates + 1 + checked)
 
-    def _zero_records(self, rows: int) -> Any:
-        xp = self._made_engine.xp
-        return xp.zeros((rows, self.replicas, self._record_length), np.int64)
-
     def _present(self, *how: Any) -> Integers:
         """Return a record of the present state, of each replica if there are several."""
         record = self.new_records(1)[0]
@@ -258,11 +249,6 @@ class Simulated(ABC, Generic[Measured]):
     def _of_replicas(self, array: Any) -> Any:
         """Return an array without its first axis, that of replicas, if there is a single one."""
         return array[0] if self._single else array
-
-    @property
-    def _batch_axes(self) -> int:
-        """How many axes for replicas there are in what is returned."""
-        return 0 if self._single else 1
 
 
 class Step(Generic[Measured]):
@@ -287,6 +273,7 @@ class Thermal(Simulated[Measured]):
     """A model with `_betas`, one of each replica, which times `_strength` are below `_most`."""
 
     _most: ClassVar[float] = inf
+    _strength = 1.0
 
     _betas: Floats
     _given_betas: Floats  # the first ones: exchanges change the others
@@ -320,10 +307,6 @@ class Thermal(Simulated[Measured]):
     def _critical_beta(self) -> float:
         raise NotImplementedError
 
-    @property
-    def _strength(self) -> float:
-        return 1.0
-
     def _ladders(self) -> Integers:
         """Return which replicas exchange temperatures with each other, rows of ascending beta."""
         return np.argsort(self._betas, kind="stable")[None, :]
@@ -331,10 +314,6 @@ class Thermal(Simulated[Measured]):
     def _energy_unit(self) -> Any:
         """Return by what `LEVEL` of a record is multiplied in the energy, of all or of each."""
         raise NotImplementedError
-
-    def _read_in_order(self, records: Integers, ladders: Integers) -> Measured:
-        """Return what was measured, of records of replicas in the order of ladders."""
-        return self._read(records)
 
     def _betas_of(self, temperature: Any, beta: Any) -> Floats:
         """Return an inverse temperature for each replica: one of both is given, or neither."""

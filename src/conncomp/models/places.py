@@ -18,12 +18,7 @@ from conncomp.graph.inputs.parts import check_one_each
 from conncomp.kernels.cells import CellLattice
 from conncomp.kernels.edges import MOST_VERTICES, WHOLE, EdgeBonds
 from conncomp.kernels.lattice import Lattice
-from conncomp.models._arguments import (
-    check_finite,
-    check_shape,
-    finite_reals,
-    room_on_host,
-)
+from conncomp.models._arguments import check_finite, check_shape, finite_reals, room_on_host
 from conncomp.models.lattices import LATTICES, cell_and_shape, lattice_in_words
 from conncomp.models.protocol import Floats
 
@@ -41,18 +36,9 @@ class OnLattice:
         turns = tuple(border == "antiperiodic" for border in borders)
         closed = tuple(border != "open" for border in borders)
         of_cell = len(self.cell.sites), self.cell.bonds
-        self.cells = CellLattice(lengths, *of_cell, closed, turns, negative)
-
-    @property
-    def sites(self) -> int:
-        """The number of sites."""
-        return self.cells.sites
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """That of an array of sites."""
-        cells = self.cells
-        return cells.shape if cells.cell == 1 else (*cells.shape, cells.cell)
+        cells = self.cells = CellLattice(lengths, *of_cell, closed, turns, negative)
+        self.sites = cells.sites
+        self.shape = lengths if cells.cell == 1 else (*lengths, cells.cell)  # of an array of sites
 
     def ends(self) -> NDArray[Any]:
         """Return the two sites of each bond, shape (2, bonds), int32 of fewer than 2**31 sites."""
@@ -71,8 +57,7 @@ class OnLattice:
     def coordinates(self) -> Floats:
         """Return where the sites lie, a row each."""
         lengths = self.cells.shape
-        cells = np.indices(lengths).reshape(len(lengths), -1).T
-        corners = cells @ np.array(self.cell.vectors)
+        corners = np.indices(lengths).reshape(len(lengths), -1).T @ np.array(self.cell.vectors)
         places: Floats = corners[:, None] + np.array(self.cell.sites)
         return places.reshape(self.sites, -1)
 
@@ -107,14 +92,13 @@ class OnLattice:
     def bonds(self, coupling: Any, *others: Any) -> EdgeBonds:
         """Return bonds as kernels on any edges take them: see `weighted_bonds`."""
         signs = self.signs()
-        if not isinstance(coupling, np.ndarray):
-            return weighted_bonds(self, signs, np.array(abs(coupling)), *others)
-        if coupling.shape != signs.shape:
+        couplings = coupling if isinstance(coupling, np.ndarray) else np.array(abs(coupling))
+        if couplings.shape not in ((), signs.shape):
             raise ValueError(
-                f"coupling has shape {coupling.shape}; there must be one number, or one for each "
+                f"coupling has shape {couplings.shape}; there must be one number, or one for each "
                 f"of {len(signs)} bonds, in the order of .edges"
             )
-        return weighted_bonds(self, signs, coupling, *others)
+        return weighted_bonds(self, signs, couplings, *others)
 
     def described(self) -> dict[str, Any]:
         """Return parameters that JSON has."""
@@ -139,6 +123,7 @@ class InGraph:
         if coupling.ndim:
             check_one_each("coupling", coupling.shape, graph.num_arcs)
         self.sites = vertices
+        self.shape = (vertices,)
         self._merge(graph, np.broadcast_to(coupling, graph.num_arcs))
 
     def _merge(self, graph: Graph, coupling: Floats) -> None:
@@ -185,11 +170,6 @@ class InGraph:
         ends = (key // self.sites).astype(np.int32), (key % self.sites).astype(np.int32)
         self._ends = np.stack(ends)
 
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """That of an array of sites."""
-        return (self.sites,)
-
     def ends(self) -> NDArray[np.int32]:
         """Return the two vertices of each bond, shape (2, bonds)."""
         return self._ends
@@ -231,11 +211,7 @@ def _pairs_of(graph: Graph) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
 
 
 def weighted_bonds(
-    place: OnLattice | InGraph,
-    signs: NDArray[np.int8] | None,
-    couplings: Floats,
-    field: Floats | None,
-    states: int = 2,
+    place: Any, signs: Any, couplings: Floats, field: Floats | None, states: int = 2
 ) -> EdgeBonds:
     """Return bonds, of couplings of shape (bonds,) or () times signs, and fields."""
     if place.sites > MOST_VERTICES:
@@ -273,14 +249,12 @@ def lattice_of(model: Any, what: str) -> OnLattice:
     return model._place
 
 
-def in_words(place: OnLattice | InGraph, coupling: float | Floats, states: int) -> Lattice | None:
+def in_words(place: Any, coupling: float | Floats, states: int) -> Lattice | None:
     """Return the lattice that the engines of words have, if they have a model with these bonds."""
-    if not isinstance(place, OnLattice) or isinstance(coupling, np.ndarray):
+    if isinstance(coupling, np.ndarray) or place.name not in HYPERCUBIC:
         return None
     cells = place.cells
-    if place.name not in HYPERCUBIC or any(cells.antiperiodic):
-        return None
-    return Lattice(cells.shape, cells.periodic, states)
+    return None if any(cells.antiperiodic) else Lattice(cells.shape, cells.periodic, states)
 
 
 class Classes(NamedTuple):

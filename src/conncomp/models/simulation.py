@@ -266,8 +266,7 @@ def simulate(
         run.finish(report)
     updates = run.begin + schedule.thermalise + schedule.every * np.arange(len(run.records))
     parameters["sweeps"] = schedule.sweeps
-    series = update.read(run.records)
-    simulation = Simulation(series, updates, arrays, parameters, type(model))
+    simulation = Simulation(update.read(run.records), updates, arrays, parameters, type(model))
     if output is not None:
         simulation.write(output, force=force)
     return simulation
@@ -297,8 +296,7 @@ class _Run:
         self.begin, self._measured = model.updates, 0
         self._new_records = getattr(update, "new_records", model.new_records)
         kind = self._new_records(0)
-        rows = schedule.rows(schedule.updates)
-        self.records = np.zeros((rows, *kind.shape[1:]), kind.dtype)
+        self.records = np.zeros((schedule.rows(schedule.updates), *kind.shape[1:]), kind.dtype)
 
     @property
     def _done(self) -> int:
@@ -338,8 +336,7 @@ class _Run:
             for begin in range(0, count - before, every):
                 if self._watch is not None:
                     self._watch(self._model)
-                rest = records[begin // schedule.every :]
-                self._repeat(min(every, count - before - begin), rest)
+                self._repeat(min(every, count - before - begin), records[begin // schedule.every :])
         finally:
             # An update that was ended is not done, and its record is dropped.
             rows = schedule.rows(self._done)
@@ -428,15 +425,11 @@ def check_output(path: StrPath, force: bool) -> None:
 
 def _display(name: str, shows: bool) -> AbstractContextManager[Report]:
     if not shows:
-        return nullcontext(_no_report)
+        return nullcontext(lambda done, total: None)
     optional("rich")
     from conncomp._progress import counting
 
     return counting(name)
-
-
-def _no_report(done: int, total: int) -> None:
-    """Tell nobody."""
 
 
 def _place(state: ModelState) -> dict[str, Any]:

@@ -134,8 +134,8 @@ def parallel_tempering(
         tried[pairs] += len(ladders)
         accepted[pairs] += exchanged.sum(axis=0)
     ladders = model._ladders()[:, places]
-    series: Any = model._read_in_order(np.stack(records), ladders)
-    series = getattr(change, "watched", lambda given: given)(series)
+    read: Any = model._read
+    series = getattr(change, "watched", lambda given: given)(read(np.stack(records), ladders))
     columns = np.argsort(places)
     both = np.sort([columns[:-1], columns[1:]], axis=0)
     with np.errstate(invalid="ignore"):
@@ -145,8 +145,7 @@ def parallel_tempering(
 
 def places_as_given(model: Thermal[Any]) -> Integers:
     """Return the place in a ladder of each temperature, in the order that the model was given."""
-    given = model._given_betas[np.sort(model._ladders()[0])]
-    return np.argsort(np.argsort(given, kind="stable"))
+    return np.argsort(np.argsort(model._given_betas[np.sort(model._ladders()[0])], kind="stable"))
 
 
 def _updater(model: Thermal[Any], options: dict[str, Any]) -> Any:
@@ -168,14 +167,12 @@ def exchange(
     `ladders` and `levels` are what the model says in the present state, `between` updates after the
     last exchange. Return the colder neighbours that were tried, and which of each ladder exchanged.
     """
-    first = (model.updates // between + 1) % 2
-    pairs = np.arange(first, ladders.shape[1] - 1, 2)
+    pairs = np.arange((model.updates // between + 1) % 2, ladders.shape[1] - 1, 2)
     warmer, colder, before = ladders[:, pairs], ladders[:, pairs + 1], model._betas
     unit = np.asarray(model._energy_unit())
     if unit.ndim > 0:
         unit = unit[ladders[:, :1]]  # one of a ladder
-    gained = levels[colder] - levels[warmer]
-    lost = (before[colder] - before[warmer]) * gained * -unit
+    lost = (before[colder] - before[warmer]) * (levels[colder] - levels[warmer]) * -unit
     numbers = (model.first_replica + ladders.min(axis=1)).astype(np.uint64)
     index = (pairs + 1).astype(np.uint64) | numbers[:, None] << np.uint64(REPLICA_SHIFT)
     low, high, _, _ = philox(model.seed, (index & MASK, index >> 32, model.updates, EXCHANGE))

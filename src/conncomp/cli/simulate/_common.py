@@ -60,9 +60,7 @@ class Settings:
         "The lengths of the lattice's axes.", "LxL...", type=LENGTHS, required=True
     )
     replicas: int | None = option(
-        "How many lattices to simulate side by side, at each of several temperatures.",
-        "R",
-        least=1,
+        "How many lattices to simulate side by side, at each of several temperatures.", "R", least=1
     )
     seed: int = option(None, "N", default=0)
     sweeps: int = option(
@@ -206,16 +204,14 @@ class Finished(Generic[Measured]):
     ) -> None:
         """Print the report: summaries for JSON, a table for people, and further facts."""
         settings, parameters = self.settings, self.run.parameters
+        written = {"series": settings.output, **{name: getattr(settings, name) for name in WRITTEN}}
         report: dict[str, Any] = {
             "model": parameters,
             "device": settings.device,
             "threads": conncomp.get_num_threads(),
             "summaries": summaries,
             "seconds": self.stage.seconds,
-            "written": {
-                "series": settings.output,
-                **{name: getattr(settings, name) for name in WRITTEN},
-            },
+            "written": written,
         }
         updates = parameters["thermalise"] + parameters["sweeps"]
         kind = f" of {parameters['update']}" if "update" in parameters else ""
@@ -226,7 +222,7 @@ class Finished(Generic[Measured]):
             ("seed", str(parameters["seed"])),
             timing_row(self.stage.seconds),
             *facts,
-            *((name, str(path)) for name, path in report["written"].items() if path),
+            *((name, str(path)) for name, path in written.items() if path),
         ]
         show(report, rows, table, as_json=settings.as_json, names=1)
 
@@ -269,8 +265,7 @@ def run_model(
         how |= {name: getattr(settings, name) for name in OF_SIMULATE}
         run = simulate_model(model, settings.sweeps, **how)
     except KeyboardInterrupt:
-        kept = _kept(settings.checkpoint, thermalise + settings.sweeps)
-        raise KeyboardInterrupt(kept) from None
+        raise KeyboardInterrupt(_kept(settings.checkpoint, thermalise + settings.sweeps)) from None
     stage.seconds["simulating"] = perf_counter() - begin
     if film is not None and settings.film is not None:
         with stage("film"):
@@ -305,10 +300,7 @@ def facts_of(checkpoint: Path | None) -> dict[str, Any]:
 
 
 def plot_observables(
-    finished: Finished[Any],
-    model: Row,
-    series: Mapping[str, NDArray[Any]],
-    known: Known = NOTHING,
+    finished: Finished[Any], model: Row, series: Mapping[str, NDArray[Any]], known: Known = NOTHING
 ) -> None:
     """Draw series, of shape (rows,) or (rows, replicas), as they went."""
     assert finished.settings.plot is not None

@@ -22,8 +22,7 @@ def known_of(parameters: Mapping[str, Any]) -> Known:
         return Known({}, None)
     lattice = parameters.get("lattice") or HYPERCUBIC[len(parameters["shape"]) - 1]
     temperature = _transition(parameters, lattice)
-    is_xy = parameters["model"] == "XY"
-    name = "T_KT" if is_xy and lattice == "square" else "T_c"
+    name = "T_KT" if parameters["model"] == "XY" and lattice == "square" else "T_c"
     transition = None if temperature is None else (name, temperature)
     return Known(_curves(parameters, lattice), transition)
 
@@ -51,8 +50,7 @@ def _transition(parameters: Mapping[str, Any], lattice: str) -> float | None:
             return coupling / Potts.critical_beta(parameters["q"], axes, lattice=named)
         except ValueError:
             return None
-    states = parameters.get("q", parameters.get("n", 0))
-    known = CRITICAL.get((model, states), {}).get(lattice)
+    known = CRITICAL.get((model, parameters.get("q", parameters.get("n", 0))), {}).get(lattice)
     return None if known is None else coupling * known
 
 

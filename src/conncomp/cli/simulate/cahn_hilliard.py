@@ -59,11 +59,9 @@ def cahn_hilliard(settings: Settings) -> None:
     """
     settings.check()
 
-    def build() -> CahnHilliard:
-        return CahnHilliard(settings.shape, **common.arguments_of(CahnHilliard, settings))
-
+    given, level = common.arguments_of(CahnHilliard, settings), {"threshold": settings.threshold}
     try:
-        finished = common.run_model(settings, build, {"threshold": settings.threshold})
+        finished = common.run_model(settings, lambda: CahnHilliard(settings.shape, **given), level)
     except FloatingPointError as error:
         raise click.ClickException(str(error)) from None
     parameters = finished.run.parameters

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from math import sqrt
 from typing import Any, Literal
 
@@ -87,12 +88,8 @@ def glass(settings: Settings) -> None:
     arguments = common.arguments_of(SpinGlass, settings, **given)
 
     def run(own: common.Settings) -> common.Finished[Any]:
-        closed = closed_axes(settings.periodic, len(own.shape), "lattice")
-
-        def build() -> SpinGlass:
-            return SpinGlass(own.shape, periodic=closed, **arguments)
-
-        return common.run_model(own, build, options)
+        given = {"periodic": closed_axes(settings.periodic, len(own.shape), "lattice"), **arguments}
+        return common.run_model(own, lambda: SpinGlass(own.shape, **given), options)
 
     finished = run_sizes(settings, run)
     parameters = finished[-1].run.parameters
@@ -102,9 +99,7 @@ def glass(settings: Settings) -> None:
     def drawn(curves: Curves) -> Curves:
         return {NAMES[name]: curves[NAMES[name]] for name in DRAWN} | _energies(finished)
 
-    def in_words(parameters: dict[str, Any]) -> Row:
-        return _in_words(settings, ", ".join(parameters["shape"]))
-
+    in_words = partial(_in_words, settings)
     show_sizes(finished, settings, in_words, _observables, known, drawn)
 
 
@@ -117,12 +112,12 @@ def _inverses(one: float | None, several: Range | None) -> Any:
     return 1 / temperatures_of(several)
 
 
-def _in_words(settings: Settings, sizes: str) -> Row:
+def _in_words(settings: Settings, parameters: dict[str, Any]) -> Row:
     positive, dilution = settings.positive, settings.dilution
     kind = {"pm": "±J", "gaussian": "Gaussian"}[settings.couplings]
     share = "" if positive is None else f", {positive:g} positive"
     absent = "" if dilution is None else f", {dilution:g} absent"
-    samples = f"{settings.samples:,} samples"
+    sizes, samples = ", ".join(parameters["shape"]), f"{settings.samples:,} samples"
     return "model", f"{kind} spin glass{share}{absent}, {sizes}, {samples}"
 
 

@@ -85,20 +85,17 @@ def kawasaki(settings: Settings) -> None:
             f"--temperatures and --fractions make {count} points; choose {MOST_POINTS} or fewer"
         )
 
-    def build() -> Kawasaki:
-        named: dict[str, Any] = {"temperature": None, "beta": None}
-        named["fraction"] = np.tile(np.repeat(across, each), len(along))
-        one = along[0]
-        if settings.temperatures is not None or settings.fractions is not None:
-            one, named["replicas"] = np.repeat(along, len(across) * each), count * each
-        named["temperature" if beta is None else "beta"] = one
-        return Kawasaki(settings.shape, **common.arguments_of(Kawasaki, settings, **named))
-
-    finished = common.run_model(settings, build, {})
+    named: dict[str, Any] = {"temperature": None, "beta": None}
+    named["fraction"] = np.tile(np.repeat(across, each), len(along))
+    one = along[0]
+    if settings.temperatures is not None or settings.fractions is not None:
+        one, named["replicas"] = np.repeat(along, len(across) * each), count * each
+    named["temperature" if beta is None else "beta"] = one
+    given = common.arguments_of(Kawasaki, settings, **named)
+    finished = common.run_model(settings, lambda: Kawasaki(settings.shape, **given), {})
     with finished.stage("statistics"):
         points = _summarise(finished, count)
-    parameters = finished.run.parameters
-    lengths = " x ".join(map(str, parameters["shape"]))
+    lengths = " x ".join(map(str, finished.run.parameters["shape"]))
     lattice = {"bcc": "body-centred cubic", "sc": "simple cubic"}.get(settings.lattice, "square")
     model = "model", f"Kawasaki dynamics, {lattice}, {lengths} sites, periodic"
     if settings.plot is not None:

@@ -35,9 +35,7 @@ class Settings(common.Settings):
     """What the user chose of percolation."""
 
     kind: str = option(
-        "Whether sites or bonds are occupied at random.",
-        type=click.Choice(KINDS),
-        default=KINDS[0],
+        "Whether sites or bonds are occupied at random.", type=click.Choice(KINDS), default=KINDS[0]
     )
     p: str | float | None = common.number_or_critical_option(
         "The probability that a site or bond is occupied. Default: the threshold.", "P|critical"
@@ -57,13 +55,10 @@ def percolation(settings: Settings) -> None:
     if settings.thermalise is None:
         settings = replace(settings, thermalise=0)
 
-    def build() -> Percolation:
-        closed = closed_axes(settings.periodic, len(settings.shape), "lattice")
-        p = "critical" if settings.p is None else settings.p
-        others = common.arguments_of(Percolation, settings, p=p)
-        return Percolation(settings.shape, periodic=closed, **others)
-
-    finished = common.run_model(settings, build, {})
+    closed = closed_axes(settings.periodic, len(settings.shape), "lattice")
+    p = "critical" if settings.p is None else settings.p
+    given = common.arguments_of(Percolation, settings, p=p, periodic=closed)
+    finished = common.run_model(settings, lambda: Percolation(settings.shape, **given), {})
     series, model = finished.run.series, _model_row(finished.run.parameters)
     with finished.stage("statistics"):
         summary = series.summarise()
@@ -75,8 +70,7 @@ def percolation(settings: Settings) -> None:
     table: list[Row] = [("observable", "value ± error")]
     table += [(name, common.shown(getattr(summary, key))) for key, name in NAMES.items()]
     table += _size_rows(series)
-    facts = [finished.speed_row("sites")]
-    finished.show(model, common.as_plain(summary), table, facts=facts)
+    finished.show(model, common.as_plain(summary), table, facts=[finished.speed_row("sites")])
 
 
 def _size_rows(series: PercolationMeasurements) -> list[Row]:

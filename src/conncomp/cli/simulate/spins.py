@@ -228,8 +228,7 @@ def _of_vectors(model: type[Model[Any]], settings: Any = VectorSettings) -> Comm
     def run(settings: Any) -> None:
         others = {}
         if settings.temperatures is not None:
-            each = temperatures_of(settings.temperatures)
-            others = _side_by_side(settings, "temperature", each)
+            others = _side_by_side(settings, "temperature", temperatures_of(settings.temperatures))
         _run(model, settings, others)
 
     name = model.__name__.lower()
@@ -261,13 +260,9 @@ def _run(model: Any, settings: Settings, others: dict[str, Any], **updates: Any)
 
     def run(own: common.Settings) -> common.Finished[Any]:
         axes = len(own.shape) if lattice is None else len(LATTICES[lattice].vectors)
-
-        def build() -> Model[Any]:
-            borders = borders_of(settings.periodic, antiperiodic, axes)
-            built: Model[Any] = model(own.shape, periodic=borders, **arguments)
-            return built
-
-        return common.run_model(own, build, updates, sites_of_cell(lattice))
+        given = {"periodic": borders_of(settings.periodic, antiperiodic, axes), **arguments}
+        cell = sites_of_cell(lattice)
+        return common.run_model(own, lambda: model(own.shape, **given), updates, cell)
 
     finished = run_sizes(settings, run)
     parameters = finished[0].run.parameters

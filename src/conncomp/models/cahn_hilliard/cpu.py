@@ -64,8 +64,7 @@ def count_domains(xp: Any, lattice: FieldLattice, above: Any, workspace: Any, re
     """Count components of both phases, which one labelling finds; the first one is `above`."""
     how: Any = {"numbering": "roots", "workspace": workspace if on_gpu(above) else None}
     # No byte is -1: all cells are foreground, and connected if they are of one phase.
-    bytes_of = above.view(np.uint8)
-    roots: Any = label(bytes_of, -1, connectivity=1, periodic=True, batch_axes=1, **how)
+    roots: Any = label(above.view(np.uint8), -1, connectivity=1, periodic=True, batch_axes=1, **how)
     sizes: Any
     if len(roots) == 1:  # which need not be numbered apart from others
         sizes = component_sizes(roots[0], background=-1)[None]

@@ -37,10 +37,8 @@ class Engine:
             self._domains = DomainKernels(self.gpu, lattice.shape, replicas)
         described = lattice, dtype, seed, first_replica, replicas, coefficients
         self._kernels = FieldKernels(self.gpu, *described)
-        self.start = self._kernels.start
-        self.advance = self._kernels.advance
-        self.measure = self._kernels.measure
-        self.above = self._kernels.above
+        self.start, self.advance = self._kernels.start, self._kernels.advance
+        self.measure, self.above = self._kernels.measure, self._kernels.above
 
     def count_domains(self, threshold: float, field: Any, records: Any) -> None:
         """Count the domains of both phases into records."""

@@ -179,6 +179,7 @@ class CahnHilliard(Simulated[DomainMeasurements]):
         if self._physics.u == 0 and self._physics.b > 0:
             raise ValueError(f"u=0 with b={shown(b)} > 0 has no lowest energy; choose u > 0")
         self.lattice = FieldLattice(lengths, self._physics.dx)
+        self._record_length = self.lattice.record_length
         self.mean = check_finite("mean", mean)
         self.amplitude = check_not_negative("amplitude", amplitude)
         self.noise = check_not_negative("noise", noise)
@@ -320,10 +321,6 @@ class CahnHilliard(Simulated[DomainMeasurements]):
     def _advance(self, number: int) -> None:
         self._engine.advance(number, self._field, self._after)
         self._field, self._after, self.updates = self._after, self._field, number
-
-    @property
-    def _record_length(self) -> int:
-        return self.lattice.record_length
 
     def _measure(self, record: Any, threshold: float = 0.0) -> None:
         physics, unit = self._physics, 2.0**self.lattice.part_bits

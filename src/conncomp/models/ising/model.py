@@ -13,7 +13,7 @@ from conncomp.kernels.lattice import unpack
 from conncomp.models._arguments import check_start
 from conncomp.models.lattices import CRITICAL
 from conncomp.models.places import HYPERCUBIC, OnLattice
-from conncomp.models.potts.measurements import IsingMeasurements
+from conncomp.models.potts.measurements import COUNTS, IsingMeasurements
 from conncomp.models.spins.model import ClusterModel
 from conncomp.models.spins.updates import LOCAL
 
@@ -123,10 +123,9 @@ class Ising(ClusterModel):
         of_cells = plain and isinstance(self._place, OnLattice)
         self._edges = None if of_cells else self._place.bonds(self.coupling, fields)
         # The engine of `Potts` is the fastest there is, and takes these lattices only.
-        of_words = of_cells and self._place.name in HYPERCUBIC
-        self._is_potts = of_words and self._is_ferromagnet()
+        self._is_potts = of_cells and self._place.name in HYPERCUBIC and self._is_ferromagnet()
         bonds = self._cells if self._edges is None else self._edges
-        self._words_lattice = bonds.of_sites
+        self._words_lattice, self._record_length = bonds.of_sites, COUNTS + 2
         self.lattice = self._words_lattice if self._is_potts else bonds
 
     @staticmethod

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from conncomp._arguments import as_integer, check_choice, shown
 from conncomp._arrays import native_layout, on_host, placed
+from conncomp.components import component_sizes
 from conncomp.grid import label
 from conncomp.kernels.exchange import PERIOD, ExchangeLattice, check_words, pack, unpack
 from conncomp.kernels.lattice import BITS
@@ -246,8 +247,7 @@ class Kawasaki(Simulated[KawasakiMeasurements]):
     def _prepare(self) -> None:
         self._engine = self._new_engine(self.lattice)
         xp, shape = self._engine.xp, (self.replicas, self.lattice.words)
-        coordination = self.lattice.coordination
-        digits = exchange_digits(self._temperatures, self.coupling, coordination)
+        digits = exchange_digits(self._temperatures, self.coupling, self.lattice.coordination)
         self._acceptance = xp.asarray(digits)
         with self._room():
             self._new_words = xp.empty(shape, BITS)
@@ -277,9 +277,8 @@ class Kawasaki(Simulated[KawasakiMeasurements]):
         labelled_together = max(1, LABELLED_SITES // lattice.sites)
         for begin in range(0, self.replicas, labelled_together):
             replicas = slice(begin, begin + labelled_together)
-            spins = unpack(xp, lattice, self._words[replicas])
-            roots = self._label(spins, 1, numbering="roots").reshape(len(spins), -1)
-            sizes = _sizes(xp, roots)
+            roots = self._label(unpack(xp, lattice, self._words[replicas]), 1, numbering="roots")
+            sizes: Any = component_sizes(roots, background=-1, batch_axes=1)
             record[replicas, COMPONENTS] = (sizes > 0).sum(axis=1)
             record[replicas, LARGEST] = sizes.max(axis=1)
 
@@ -308,8 +307,7 @@ class Kawasaki(Simulated[KawasakiMeasurements]):
         given = check_start(start, "biu", "of integers", self.replicas, lattice.shape)
         states = check_states(given, "spins", 2, "0 or 1, for up")
         spins = xp.broadcast_to(xp.asarray(states), (self.replicas, *lattice.shape))
-        up = spins.reshape(self.replicas, -1).sum(axis=1, dtype=np.int64)
-        self._up = on_host(up)
+        self._up = on_host(spins.reshape(self.replicas, -1).sum(axis=1, dtype=np.int64))
         if self._up.min() == 0 or self._up.max() == lattice.sites:
             raise ValueError("start has a lattice without spins of both kinds; none can exchange")
         return pack(xp, lattice, xp.ascontiguousarray(spins))
@@ -345,15 +343,6 @@ class Kawasaki(Simulated[KawasakiMeasurements]):
                     f"from {1 / sites:g} to {1 - 1 / sites:g}"
                 )
         return np.array(up, np.int64)
-
-
-def _sizes(xp: Any, roots: Any) -> Any:
-    """Return how many sites of each item have which root, (items, sites)."""
-    items, sites = roots.shape
-    # Background, -1, is counted in a column of its own.
-    column = roots.astype(np.int64) + (1 + (sites + 1) * xp.arange(items))[:, None]
-    counts = xp.bincount(column.reshape(-1), minlength=items * (sites + 1))
-    return counts.reshape(items, sites + 1)[:, 1:]
 
 
 def _check_shape(shape: int | Sequence[int], kind: str) -> tuple[int, ...]:

@@ -21,8 +21,7 @@ class StructureSums(StructureKernels):
 
     def __init__(self, drawn: Drawn, rows: Lattice, kind: SpinKind, waves: Waves) -> None:
         gpu, (count, first, seed) = current_gpu(), drawn
-        replicas = Replicas(gpu, rows, seed, first, count)
-        super().__init__(gpu, replicas, name_of(kind), waves)
+        super().__init__(gpu, Replicas(gpu, rows, seed, first, count), name_of(kind), waves)
 
 
 class EdgeLabels:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -78,13 +78,8 @@ class Watched:
 
 
 def observing(
-    model: Any,
-    update: ModelUpdate[Any],
-    observe: str | Sequence[str],
-    *,
-    clusters: bool = False,
-    wrapping: bool = False,
-) -> ModelUpdate[Any]:
+    model: Any, update: Any, observe: Any, *, clusters: bool = False, wrapping: bool = False
+) -> Any:
     """Return an update that measures observables, and wrapping where it does not do so itself."""
     given = (observe,) if isinstance(observe, str) else as_sequence("observe", observe)
     names = []

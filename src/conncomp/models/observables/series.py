@@ -87,10 +87,6 @@ class ObservedSeries:
         """
         return self._observed("improved_structure")
 
-    def told(self, records: Integers, beta: float) -> Any:
-        """Return what some records say, those of one inverse temperature, for `summarise`."""
-        raise NotImplementedError
-
     def _of_clusters(self, number: int) -> Integers:
         if not self.clusters_measured:
             raise ValueError("clusters were not measured; update with clusters=True")

@@ -21,13 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._arguments import shown
-from conncomp.kernels.structure import (
-    LIMBS,
-    SQUARE_BITS,
-    SUM_BITS,
-    components_of,
-    waves_of,
-)
+from conncomp.kernels.structure import LIMBS, SQUARE_BITS, SUM_BITS, components_of, waves_of
 from conncomp.models._arguments import Drawn
 from conncomp.models.observables.clusters import Clusters
 from conncomp.models.places import lattice_of

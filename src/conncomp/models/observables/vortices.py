@@ -88,9 +88,10 @@ def faces_of(cell: UnitCell) -> list[list[Corner]]:
         for site, to, cells in ((start, end, step), (end, start, (-step[0], -step[1]))):
             away = sites[to] + np.array(cells) @ vectors - sites[site]
             around[site].append((atan2(away[1], away[0]), (to, (cells[0], cells[1]))))
-    sorted_darts = {site: sorted(darts) for site, darts in around.items()}
-    order = {site: [to for _, to in darts] for site, darts in sorted_darts.items()}
-    angles = [[angle for angle, _ in darts] for darts in sorted_darts.values()]
+    for darts in around.values():
+        darts.sort()
+    order = {site: [to for _, to in darts] for site, darts in around.items()}
+    angles = [[angle for angle, _ in darts] for darts in around.values()]
     crossing = any((np.diff(of_site) < 1e-9 * pi).any() for of_site in angles)
     left = {(site, to) for site, darts in order.items() for to in darts}
     faces = []
@@ -102,8 +103,7 @@ def faces_of(cell: UnitCell) -> list[list[Corner]]:
             site, (to, step) = at
             corners.append((site, cells))
             cells = cells[0] + step[0], cells[1] + step[1]
-            back = order[to].index((site, (-step[0], -step[1])))
-            at = to, order[to][back - 1]
+            at = to, order[to][order[to].index((site, (-step[0], -step[1]))) - 1]
         crossing = at != first or cells != (0, 0)
         faces.append(corners)
     if crossing or len(sites) - len(cell.bonds) + len(faces) != 0:
@@ -116,20 +116,15 @@ def faces_of(cell: UnitCell) -> list[list[Corner]]:
 
 def plaquettes(place: OnLattice) -> list[NDArray[np.int32]]:
     """Return the sites at the corners of plaquettes, (plaquettes, corners) for each of a cell."""
-    cells = place.cells
-    shape, per_cell = cells.shape, cells.cell
-    found = []
+    shape, closed = place.cells.shape, place.cells.periodic
+    sites = np.arange(place.sites, dtype=np.int32).reshape(*shape, -1)
+    steps, found = np.indices(shape, sparse=True), []
     for face in faces_of(place.cell):
-        there = np.ones(shape, bool)
-        corners = []
+        there, corners = np.ones(shape, bool), []
         for site, offset in face:
-            at = []
-            for axis, (length, closed) in enumerate(zip(shape, cells.periodic, strict=True)):
-                places = np.arange(length) + offset[axis]
-                inside = (places >= 0) & (places < length)
-                if not closed:
-                    there &= inside[:, None] if axis == 0 else inside[None, :]
-                at.append(places % length)
-            corners.append((at[0][:, None] * shape[1] + at[1]) * per_cell + site)
-        found.append(np.stack([each[there] for each in corners], axis=1).astype(np.int32))
+            for axis in (0, 1):
+                places = steps[axis] + offset[axis]
+                there &= closed[axis] | ((places >= 0) & (places < shape[axis]))
+            corners.append(np.roll(sites[..., site], (-offset[0], -offset[1]), (0, 1)))
+        found.append(np.stack([each[there] for each in corners], axis=1))
     return found

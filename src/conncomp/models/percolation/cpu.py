@@ -45,8 +45,7 @@ class Engine:
         cells = self._cells
         words = np.empty((self._replicas, self._planes, cells.rows, cells.columns), BITS)
         named = self._seed, self._first_replica, self._replicas
-        chance = probability or 0, probability is None
-        self._native.draw(*named, step, *chance, words.reshape(-1))
+        self._native.draw(*named, step, probability or 0, probability is None, words.reshape(-1))
         return words
 
     def measure(self, step: int, probability: int | None, record: NDArray[np.int64]) -> None:

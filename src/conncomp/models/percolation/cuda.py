@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from conncomp._arguments import shown
-from conncomp.kernels.cuda.launcher import INDEX_TYPES, current_gpu, launch
+from conncomp.kernels.cuda.launcher import INDEX_TYPES, current_gpu
 from conncomp.kernels.cuda.models import bricks
 from conncomp.kernels.cuda.models.replicas import ClusterWindings, Replicas, records_of
 from conncomp.kernels.lattice import BITS, Lattice
@@ -53,10 +53,9 @@ class Engine:
         shape = self._replicas.count, self._planes, lattice.rows, lattice.columns
         words = self.xp.empty(shape, BITS)
         (kernel,) = bricks.DRAW.load(self.gpu)
-        replicas, of_bonds = self._replicas, np.bool_(self._of_bonds)
-        how = np.uint64(probability or 0), np.bool_(probability is None), of_bonds
-        drawn = replicas.struct(step), *how, words, self._records(record)
-        launch(kernel, replicas.grid, *drawn)
+        certain, of_bonds = np.bool_(probability is None), np.bool_(self._of_bonds)
+        how = np.uint64(probability or 0), certain, of_bonds
+        self._replicas.launch(kernel, step, *how, words, records_of(self.gpu, record))
         return words
 
     def measure(self, step: int, probability: int | None, record: Any) -> None:
@@ -65,13 +64,10 @@ class Engine:
         if self._clusters is None:
             measure_by_labels(self.xp, self._lattice, self._geometry, words, record)
             return
-        records = self._records(record)
+        records = records_of(self.gpu, record)
         windings = None if self._windings is None else (self._windings, records)
         self._clusters.find(words, records, windings)
 
     def sweep(self, first: int, numbers: range, series: Any, wraps: Any) -> None:
         """Raise ValueError, as sweeps are of the CPU."""
         raise ValueError("sweeps run on the CPU; make the model with device='cpu'")
-
-    def _records(self, record: Any) -> Any:
-        return records_of(self.gpu, record)

@@ -57,28 +57,16 @@ class Geometry:
 
     def __init__(self, shape: Any, lattice: str | UnitCell, of_bonds: bool) -> None:
         self.name, self.of_bonds = lattice_in_words(lattice), of_bonds
-        if lattice == SQUARE:
+        self.is_hypercubic = self.name == SQUARE  # cells are sites that have bonds along axes alone
+        if self.is_hypercubic:
             self.shape = check_shape(shape)
             self.cell = hypercubic(len(self.shape))
-            return
-        if isinstance(lattice, UnitCell) and not lattice.bonds:
+        elif isinstance(lattice, UnitCell) and not lattice.bonds:
             raise ValueError(f"lattice={shown(self.name)} has no bonds")
-        self.cell, self.shape = cell_and_shape(lattice, shape, _CELLS)
-
-    @property
-    def is_hypercubic(self) -> bool:
-        """Whether cells are sites that have bonds along axes alone."""
-        return self.name == SQUARE
-
-    @property
-    def sites_of_cell(self) -> int:
-        """How many sites a cell has."""
-        return len(self.cell.sites)
-
-    @property
-    def planes(self) -> int:
-        """How many planes of words, a bit for each cell, a configuration has."""
-        return len(self.kinds)
+        else:
+            self.cell, self.shape = cell_and_shape(lattice, shape, _CELLS)
+        self.sites_of_cell = len(self.cell.sites)
+        self.planes = len(self.kinds)  # of words, a bit for each cell, that a configuration has
 
     def cells(self, periodic: tuple[bool, ...]) -> Lattice:
         """Return the lattice of cells."""
@@ -116,16 +104,15 @@ class Geometry:
 
     def edges(self, periodic: tuple[bool, ...]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         """Return the sites of bonds, (kinds, cells, 2), and which lead over an open end."""
-        cells, count = np.indices(self.shape).reshape(len(self.shape), -1), self.sites_of_cell
-        lengths, is_open = np.array(self.shape)[:, None], ~np.array(periodic)
+        cells, axes = np.indices(self.shape).reshape(len(self.shape), -1), range(len(self.shape))
+        lengths, is_open = np.array(self.shape)[:, None], ~np.array(periodic)[:, None]
+        sites = np.arange(cells.shape[1] * self.sites_of_cell).reshape(*self.shape, -1)
         ends, leaving = [], []
         for start, end, step in self.cell.bonds:
             to = cells + np.array(step)[:, None]
-            leaving.append((is_open[:, None] & ((to < 0) | (to >= lengths))).any(axis=0))
-            here, there = (
-                np.ravel_multi_index(list(at), self.shape) for at in (cells, to % lengths)
-            )
-            ends.append(np.stack([here * count + start, there * count + end], -1))
+            leaving.append((is_open & ((to < 0) | (to >= lengths))).any(axis=0))
+            there = np.roll(sites[..., end], [-n for n in step], axes)
+            ends.append(np.stack([sites[..., start], there], -1).reshape(-1, 2))
         return np.stack(ends), np.stack(leaving)
 
 

@@ -176,8 +176,7 @@ class PercolationMeasurements:
     @property
     def cluster_numbers(self) -> Floats:
         """n_s: clusters of s sites, a site of the lattice, as means over the classes of s."""
-        sizes_of_class = np.ldexp(1.0, np.arange(SIZE_CLASSES))
-        return self.size_counts / sizes_of_class / self.lattice.sites
+        return self.size_counts / np.ldexp(1.0, np.arange(SIZE_CLASSES)) / self.lattice.sites
 
     @property
     def wraps(self) -> NDArray[np.bool_]:
@@ -236,8 +235,7 @@ def label_by_search(
     is_root = occupied & (roots == xp.arange(sites))
     labels = xp.where(occupied, roots, -1)
     if numbering == "consecutive":
-        numbers = xp.cumsum(is_root, axis=1)
-        labels = xp.where(occupied, xp.take_along_axis(numbers, roots, 1), 0)
+        labels = xp.where(occupied, xp.take_along_axis(xp.cumsum(is_root, axis=1), roots, 1), 0)
     shape = (*geometry.shape, per_cell) if per_cell > 1 else geometry.shape
     counts: Integers = on_host(is_root.sum(axis=1))
     return labels.reshape(replicas, *shape).astype(roots.dtype), counts

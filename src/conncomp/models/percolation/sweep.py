@@ -161,8 +161,7 @@ class PercolationSweep:
                 )
             first = begin - self.numbers.start
             row[...] = weights @ self.series[:, first : first + len(weights)] / runs
-        sites = self.lattice.sites
-        number, largest, largest_squared, squares = np.moveaxis(rows / sites, -1, 0)
+        number, largest, largest_squared, squares = np.moveaxis(rows / self.lattice.sites, -1, 0)
 
         def estimate(of_batches: Floats) -> Estimate:
             value = np.average(of_batches, axis=1, weights=runs[:, 0])
@@ -248,8 +247,7 @@ class PercolationSweep:
         """Return by how much it rises with p: N P(n of N or more)' is N P(n - 1 of N - 1)."""
         begin, weights = binomial(self.elements - 1, p)
         padded = np.concatenate([[0.0], weights, [0.0]])
-        each = padded[np.clip(first - begin, 0, len(weights) + 1)]
-        return float(each.mean()) * self.elements
+        return float(padded[np.clip(first - begin, 0, len(weights) + 1)].mean()) * self.elements
 
     def _mean(self, field: int) -> Floats:
         return np.asarray(self.series[..., field].sum(axis=0) / self.runs)

@@ -15,7 +15,7 @@ from conncomp.kernels.cuda import launcher
 from conncomp.kernels.cuda.grid import tiled_elements
 from conncomp.kernels.cuda.grid.image import Image
 from conncomp.kernels.cuda.grid.windings import unite_windings
-from conncomp.kernels.cuda.launcher import current_gpu, launch
+from conncomp.kernels.cuda.launcher import current_gpu
 from conncomp.kernels.cuda.models import bricks, spin_batches, spin_sweeps, spin_tiles
 from conncomp.kernels.cuda.models.replicas import (
     CLUSTERS,
@@ -66,39 +66,31 @@ class Engine:
                 "labelling='serial' runs on the CPU; use 'auto', 'tiles' or 'wave-front', or "
                 "device='cpu'"
             )
-        self.gpu = current_gpu()
-        self.xp = self.gpu.xp
-        replicas, first_replica, seed = drawn
-        self.lattice, self.replicas = lattice, replicas
+        self.gpu, (replicas, first_replica, seed) = current_gpu(), drawn
+        self.xp, self.lattice, self.replicas = self.gpu.xp, lattice, replicas
         self.of_replicas = Replicas(self.gpu, lattice, seed, first_replica, replicas)
-        self._labelling = labelling
+        auto, grows = labelling == "auto", labelling == "wave-front"
+        self._is_auto, sites = auto, lattice.sites * replicas
         self._links = joined_by_bonds(tuple((0, 1 << k) for k in range(lattice.ndim)))
-        self._index = launcher.INDEX_TYPES[lattice.sites * replicas >= 1 << 31]
-        self._clusters, self._fronts = None, None
-        grows = labelling == "wave-front"
+        self._index = launcher.INDEX_TYPES[sites >= 1 << 31]
         self._algorithm = ALGORITHMS["cuda"]["auto" if grows else labelling]
-        chosen = dict(options)
-        self._activation = None
+        chosen, self._activation = dict(options), None
         if labelling == "tiles":
             activation = chosen.pop("activation", None)
             self._activation = check_option("activation", activation, ACTIVATION)
         self._options = self._algorithm.check_options(chosen)
-        if grows:
-            self._fronts = WaveFronts(self.gpu, self.of_replicas, self._index)
-        sites = lattice.sites * replicas
-        self._repeats = labelling == "auto" and sites <= MOST_REPEATED_SITES
-        small = sites <= MOST_OF_MULTIPROCESSOR * self.gpu.multiprocessors
-        self._is_small = labelling == "auto" and small
-        if labelling == "auto" and bricks.takes(lattice, replicas):
+        self._fronts = WaveFronts(self.gpu, self.of_replicas, self._index) if grows else None
+        self._repeats = auto and sites <= MOST_REPEATED_SITES
+        self._is_small = auto and sites <= MOST_OF_MULTIPROCESSOR * self.gpu.multiprocessors
+        self._clusters, self._tiles = None, None
+        if auto and bricks.takes(lattice, replicas):
             self._clusters = bricks.BrickClusters(self.of_replicas, self._index)
-        self._tiles = None
-        if labelling == "auto" and not self._is_small and spin_tiles.takes(lattice, replicas):
+        if auto and not self._is_small and spin_tiles.takes(lattice, replicas):
             workspace = Workspace() if self._clusters is None else self._clusters.workspace
             self._tiles = spin_tiles.TileClusters(self.of_replicas, workspace)
         self._bond_workspace, self._label_workspace = Workspace(), Workspace()
         self._algorithm_workspace, self._size_workspace = Workspace(), Workspace()
-        self._choice_workspace = Workspace()
-        self._recordings = Recordings()
+        self._choice_workspace, self._recordings = Workspace(), Recordings()
         self._compiled: set[tuple[bool, ...]] = set()  # kinds of updates
         self._check_memory()
         check = self._algorithm.check
@@ -118,8 +110,7 @@ class Engine:
     def bonds(self, words: Any, step: int, probabilities: Any) -> Any:
         """Return the bonds that an update draws, as words."""
         lattice = self.lattice
-        shape = self.replicas, lattice.ndim, lattice.rows, lattice.columns
-        drawn = self.xp.empty(shape, BITS)
+        drawn = self.xp.empty((self.replicas, lattice.ndim, lattice.rows, lattice.columns), BITS)
         self._activate(words, step, probabilities, drawn, None, False)
         return drawn
 
@@ -133,20 +124,14 @@ class Engine:
     def update(self, words: Any, new: Any, step: int, probabilities: Any, flips: Flips) -> None:
         """Fill `new` with the spins after an update of clusters; see `conncomp.models.Potts`."""
         chosen, record, clusters, wrapping, _ = flips
-        stream = self.gpu.current_stream()
+        stream, given = self.gpu.current_stream(), (words, new, step, probabilities, flips)
         if not self._repeats or launcher.are_watched() or chosen is not None or wrapping:
-            self._update(words, new, step, probabilities, flips)
+            self._update(*given)
             return
         # Launches depend on nothing but these, and on values that take the first ones' places.
         kind = stream_key(stream), record is None, clusters
         variable = words, new, probabilities, launcher.Field("step", step), record
-        self._recordings.launch(
-            self.gpu,
-            stream,
-            kind,
-            variable,
-            lambda: self._update(words, new, step, probabilities, flips),
-        )
+        self._recordings.launch(self.gpu, stream, kind, variable, lambda: self._update(*given))
 
     def _update(self, words: Any, new: Any, step: int, probabilities: Any, flips: Flips) -> None:
         chosen, record, clusters, wrapping, _ = flips
@@ -204,7 +189,7 @@ class Engine:
     @cached_property
     def sweeps(self) -> SpinBatches | SpinSweeps | None:
         """What makes many updates at once, of all clusters, of lattices that are small."""
-        if self._labelling != "auto":
+        if not self._is_auto:
             return None
         given = self.gpu, self.lattice, self.replicas
         if spin_batches.takes(*given):
@@ -236,8 +221,7 @@ class Engine:
         of_site, _ = self._sites_and_labels()
         file, (kernel,) = SITE_BONDS.module(self._activation)
         records = self.records(record)
-        arguments = words, probabilities, of_site, records, np.bool_(active)
-        self._launch(file, kernel, step, *arguments)
+        self._launch(file, kernel, step, words, probabilities, of_site, records, np.bool_(active))
         if record is not None:
             self._launch(SPINS, "count_states<>", 0, words, records)
         return None
@@ -245,8 +229,7 @@ class Engine:
     def _activate(
         self, words: Any, step: int, probabilities: Any, drawn: Any, record: Any, active: bool
     ) -> None:
-        records = self.records(record)
-        arguments = words, probabilities, drawn, records, np.bool_(active)
+        arguments = words, probabilities, drawn, self.records(record), np.bool_(active)
         self._launch(SPINS, "activate_bonds<>", step, *arguments, over="bonds")
 
     @cached_property
@@ -266,12 +249,10 @@ class Engine:
 
         tables.record(records, unite)
 
-    def _sites_and_labels(self) -> tuple[Any, Any]:
+    def _sites_and_labels(self) -> Any:
         """Return room for the bonds of each site, and for the sites' labels."""
         sites = self.lattice.sites * self.replicas
-        parts = (sites, np.dtype("u1")), (sites, self._index)
-        of_site, labels = self._label_workspace.take(self.gpu, *parts)
-        return of_site, labels
+        return self._label_workspace.take(self.gpu, (sites, np.dtype("u1")), (sites, self._index))
 
     def _label(self, drawn: Any, periodic: tuple[bool, ...], settled: bool = True) -> Any:
         """Return labels of clusters; where not `settled`, parents, which lead to them."""
@@ -321,8 +302,7 @@ class Engine:
         self, file: str, name: str, step: int, *arguments: Any, over: Over = "words"
     ) -> None:
         (kernel,) = self.gpu.load(file, (name,))
-        replicas = self.of_replicas
-        launch(kernel, replicas.grid_over(over), replicas.struct(step, over), *arguments)
+        self.of_replicas.launch(kernel, step, *arguments, over=over)
 
     def _launch_by_site(self, name: str, step: int, *arguments: Any) -> None:
         self._launch(CLUSTERS, name, step, *arguments, over="sites")
@@ -332,23 +312,21 @@ class Engine:
         return records_of(self.gpu, record)
 
     def _image(self, bonds_of_site: Any, periodic: tuple[bool, ...]) -> Image:
-        neighbourhood = Neighbourhood(1, None, periodic)
-        return Image(bonds_of_site, self._links, neighbourhood, batch_axes=1)
+        return Image(bonds_of_site, self._links, Neighbourhood(1, None, periodic), batch_axes=1)
 
     def _check_memory(self) -> None:
         """Raise MemoryError unless the arrays of an update fit."""
         lattice, sites = self.lattice, self.lattice.sites * self.replicas
         words = 8 * self.replicas * lattice.words
-        spins, bonds = 2 * lattice.planes * words, lattice.ndim * words
-        wanted = spins + bonds
+        wanted = 2 * lattice.planes * words
         if self._fronts is not None:  # and a queue of one block
-            wanted = spins + (sites + lattice.sites) * self._index.itemsize
+            wanted += (sites + lattice.sites) * self._index.itemsize
         else:
             of_sites = sites * (1 + self._index.itemsize)
             if self._clusters is not None:
                 of_sites = bricks.memory(lattice, self.replicas, self._index)
             of_tiles = 0 if self._tiles is None else spin_tiles.memory(lattice, self.replicas)
-            wanted += max(of_sites, of_tiles)
+            wanted += lattice.ndim * words + max(of_sites, of_tiles)
         check_room(self.gpu, f"{self.replicas} lattices of shape={lattice.shape}", wanted)
 
 

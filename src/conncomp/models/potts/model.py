@@ -19,7 +19,7 @@ from conncomp.models._arguments import check_start, check_states
 from conncomp.models._probabilities import DECIMAL
 from conncomp.models.lattices import UnitCell
 from conncomp.models.places import HYPERCUBIC, OnLattice
-from conncomp.models.potts.measurements import Measurements
+from conncomp.models.potts.measurements import COUNTS, Measurements
 from conncomp.models.protocol import Floats, ModelUpdate
 from conncomp.models.spins.model import ClusterModel
 from conncomp.models.spins.updates import ON_EDGES, UPDATES
@@ -132,6 +132,7 @@ class Potts(ClusterModel):
 
     def _join_sites(self, fields: Any) -> None:
         labelling, states = self.labelling, self._q
+        self._record_length = COUNTS + states
         check_choice("labelling", labelling, ("auto", "serial", "tiles", "wave-front"))
         of_words: Any = places.in_words(self._place, self.coupling, states)
         if of_words is not None and fields is None and float(self.coupling) > 0:

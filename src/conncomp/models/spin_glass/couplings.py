@@ -129,8 +129,7 @@ class Acting(NamedTuple):
         """Return inverse temperatures, one of each replica, as the kernels take them."""
         bonds, replicas = self.bonds, self.replicas
         if bonds.magnitude is None:
-            exponents = np.repeat(bonds.exponents, replicas.per_sample)
-            return temperature_factors(betas, exponents)
+            return temperature_factors(betas, np.repeat(bonds.exponents, replicas.per_sample))
         axes, whole = replicas.lattice.ndim, self.arrays[1] is None
         kinds = axes + 1 if whole else 2 * axes + 1
         chances = level_probabilities(betas, bonds.magnitude, rule, kinds, whole)

@@ -20,8 +20,7 @@ class Engine:
     xp = np
 
     def __init__(self, drawn: Any, replicas: GlassReplicas, rule: str, acting: Acting) -> None:
-        struct = replicas.struct(rule).tobytes()
-        engine = native.SpinGlassEngine(struct, replicas.lattice.ndim)
+        engine = native.SpinGlassEngine(replicas.struct(rule).tobytes(), replicas.lattice.ndim)
         kind = "numbers" if acting.numbers else "bits"
         names = "start", f"sweep_{kind}", f"count_{kind}", "compare_pairs", "flip_pairs"
         # The latter write where pairs differ, and flip the spins of replicas that have a pair.

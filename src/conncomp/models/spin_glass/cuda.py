@@ -22,8 +22,7 @@ class Engine:
         wanted = sum(array.nbytes for array in acting.arrays if array is not None)
         wanted += 2 * replicas.groups * lattice.sites * BITS.itemsize
         check_room(gpu, f"{replicas.replicas} lattices of shape={lattice.shape}", wanted)
-        whole = acting.arrays[1] is None
-        self._kernels = GlassKernels(gpu, replicas, rule, acting.numbers, whole)
+        self._kernels = GlassKernels(gpu, replicas, rule, acting.numbers, acting.arrays[1] is None)
         self._bonds = [None if array is None else gpu.xp.asarray(array) for array in acting.arrays]
         self._logarithm = [gpu.xp.asarray(logarithm_table())] if acting.numbers else []
         self.start = self._kernels.start

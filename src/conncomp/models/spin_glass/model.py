@@ -157,6 +157,8 @@ class SpinGlass(Thermal[GlassMeasurements]):
         spread = _spread(betas, replicas, self.samples, self.copies)
         many = None if replicas is None and all_one else len(spread)
         super().__init__(many, first_replica, seed, device, start)
+        named = self.first_replica, self.replicas, self.seed, self.replicas // self.samples
+        self._replicas_of = GlassReplicas(self.lattice, *named)
         beyond = MOST_REPLICAS - self.samples
         self.first_sample = check_range("first_sample", first_sample, 0, beyond)
         self._betas = self._given_betas = spread
@@ -263,14 +265,14 @@ class SpinGlass(Thermal[GlassMeasurements]):
         >>> model.updates
         10
         """
-        chosen = {"houdayer": houdayer, "overlaps": overlaps, "tempering": tempering}
-        moves, measures, exchanges = (as_bool(name, value) for name, value in chosen.items())
-        for name, wanted in (("houdayer", moves), ("overlaps", measures)):
-            if wanted:
+        given = {"houdayer": houdayer, "overlaps": overlaps, "tempering": tempering}
+        chosen = {name: as_bool(name, value) for name, value in given.items()}
+        for name in ("houdayer", "overlaps"):
+            if chosen[name]:
                 self._pairs(f"{name}=True")
-        if measures or exchanges:
-            return GlassRound(self, moves, measures, exchanges)
-        return Step(self, makes={"houdayer": True} if moves else {})
+        if chosen["overlaps"] or chosen["tempering"]:
+            return GlassRound(self, **chosen)
+        return Step(self, makes={"houdayer": True} if chosen["houdayer"] else {})
 
     @staticmethod
     def summaries(series: GlassMeasurements, parameters: Mapping[str, Any]) -> list[OverlapSummary]:
@@ -287,11 +289,6 @@ class SpinGlass(Thermal[GlassMeasurements]):
     def _labels(self, **how: Any) -> Any:
         how |= {"periodic": self.lattice.periodic, "batch_axes": self._batch_axes}
         return label((self.spins > 0).astype("u1"), connectivity=1, **how)
-
-    @property
-    def _replicas_of(self) -> GlassReplicas:
-        per_sample = self.replicas // self.samples
-        return GlassReplicas(self.lattice, self.first_replica, self.replicas, self.seed, per_sample)
 
     def _described(self) -> dict[str, Any]:
         drawn = zip(("couplings", "positive", "dilution"), self._drawn or (None,) * 3, strict=True)
@@ -312,10 +309,9 @@ class SpinGlass(Thermal[GlassMeasurements]):
         betas, words = arrays
         if betas.shape != (self.replicas,) or betas.dtype != np.float64:
             raise ValueError(f"the state's betas must be {self.replicas} numbers of float64")
-        if not ((betas >= 0) & np.isfinite(betas)).all():
-            raise ValueError("the state's betas must be finite, and not negative")
+        checked = self._check_betas("the state's beta", betas)
         check_words(self._replicas_of, words)
-        return betas.copy(), placed(self._engine.xp, words.copy())
+        return checked, placed(self._engine.xp, words.copy())
 
     def _advance(self, number: int, houdayer: bool = False) -> None:
         self._new_words[...] = self._words
@@ -336,8 +332,12 @@ class SpinGlass(Thermal[GlassMeasurements]):
     def _measure(self, record: Any) -> None:
         self._engine.count(self._words, record)
 
-    def _read(self, records: Integers) -> GlassMeasurements:
-        each = map(self._of_replicas, (self._energy_unit(), self._energy_offset()))
+    def _read(self, records: Integers, ladders: Any = None) -> GlassMeasurements:
+        unit, offset = self._energy_unit(), self._energy_offset()
+        if ladders is not None:
+            order = ladders.reshape(-1)
+            return GlassMeasurements(records, self.lattice, unit[order], offset[order])
+        each = map(self._of_replicas, (unit, offset))
         return GlassMeasurements(records, self.lattice, *each)
 
     def _energy_unit(self) -> Floats:
@@ -356,13 +356,21 @@ class SpinGlass(Thermal[GlassMeasurements]):
         ladders = np.ascontiguousarray(numbers.swapaxes(1, 2)).reshape(-1, numbers.shape[1])
         order = np.argsort(self._betas[ladders], axis=1, kind="stable")
         ordered = np.take_along_axis(ladders, order, axis=1)
-        _check_ladders(self._betas[ordered])
+        first, *_ = betas = self._betas[ordered]
+        for ladder in betas:
+            twice = ladder[1:][ladder[1:] == ladder[:-1]]
+            if twice.size:
+                raise ValueError(
+                    f"model has beta={twice[0]:g} twice among replicas that exchange; each must "
+                    "have another temperature, and copies, where there are some, lie side by side"
+                )
+            if not np.array_equal(ladder, first):
+                raise ValueError(
+                    f"model has samples or copies of beta={shown(first.tolist())} and of "
+                    f"beta={shown(ladder.tolist())}; all must have the same temperatures: make a "
+                    "model of each"
+                )
         return ordered
-
-    def _read_in_order(self, records: Integers, ladders: Integers) -> GlassMeasurements:
-        order = ladders.reshape(-1)
-        each = self._energy_unit()[order], self._energy_offset()[order]
-        return GlassMeasurements(records, self.lattice, *each)
 
     def _pairs(self, what: str) -> NDArray[np.int32]:
         pairs = pairs_of(self._betas, self._given_betas, self.samples)
@@ -427,8 +435,7 @@ def _betas_of(beta: Any, temperature: Any) -> Floats:
 def _spread(betas: Floats, replicas: Any, samples: int, copies: int) -> Floats:
     """Return an inverse temperature for each replica."""
     made = samples * copies * betas.size
-    wanted = made if replicas is None else replicas
-    count = check_range("replicas", wanted, 1, MOST_REPLICAS)
+    count = check_range("replicas", made if replicas is None else replicas, 1, MOST_REPLICAS)
     if count % (samples * copies):
         raise ValueError(
             f"replicas={count} must be a multiple of samples={samples} times copies={copies}"
@@ -441,20 +448,3 @@ def _spread(betas: Floats, replicas: Any, samples: int, copies: int) -> Floats:
             f"replicas={count}, or as many as make them with samples={samples}, copies={copies}"
         )
     return np.tile(np.repeat(betas, copies), samples)
-
-
-def _check_ladders(betas: Floats) -> None:
-    """Check inverse temperatures, a row of each ladder, in ascending order."""
-    for ladder in betas:
-        twice = ladder[1:][ladder[1:] == ladder[:-1]]
-        if twice.size:
-            raise ValueError(
-                f"model has beta={twice[0]:g} twice among replicas that exchange; each must have "
-                "another temperature, and copies, where there are some, lie side by side"
-            )
-        if not np.array_equal(ladder, betas[0]):
-            raise ValueError(
-                f"model has samples or copies of beta={shown(betas[0].tolist())} and of "
-                f"beta={shown(ladder.tolist())}; all must have the same temperatures: make a model "
-                "of each"
-            )

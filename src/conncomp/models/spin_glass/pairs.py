@@ -114,12 +114,7 @@ def as_overlaps(measured: Any) -> Sequence[Overlaps]:
 
 
 def measure_overlaps(
-    engine: Any,
-    lattice: Lattice,
-    words: Any,
-    pairs: NDArray[np.int32],
-    bonds: Bonds,
-    per_sample: int,
+    engine: Any, lattice: Lattice, words: Any, pairs: Any, bonds: Bonds, per_sample: int
 ) -> tuple[Floats, ...]:
     """Return overlap, link overlap and structure factors of pairs."""
     xp, shape, axes = engine.xp, lattice.shape, range(lattice.ndim)

@@ -118,17 +118,14 @@ class GlassSeries(GlassMeasurements):
     def _of_pairs(self, field: int) -> Floats:
         if not len(self.pair_beta):
             raise ValueError("overlaps were not measured; update with overlaps=True")
-        numbers = np.ascontiguousarray(self.records[:, : len(self.pair_beta), field])
-        return numbers.view(np.float64)
+        return np.ascontiguousarray(self.records[:, : len(self.pair_beta), field]).view(np.float64)
 
 
 class GlassRound:
     """An update that measures replicas in the order of temperatures, and lets these exchange."""
 
-    def __init__(self, model: Any, houdayer: bool, overlaps: bool, tempering: bool) -> None:
-        self._model, self._houdayer = model, houdayer
-        self._overlaps, self._tempering = overlaps, tempering
-        self.options = {"houdayer": houdayer, "overlaps": overlaps, "tempering": tempering}
+    def __init__(self, model: Any, **options: bool) -> None:
+        self._model, self.options, self._overlaps = model, options, options["overlaps"]
         self._places()
 
     def new_records(self, n: int) -> Integers:
@@ -143,10 +140,9 @@ class GlassRound:
             self._measure(record)
         before = model._words, model._new_words, model._betas, model.updates
         try:
-            model._advance(number, houdayer=self._houdayer)
-            if self._tempering:
-                levels = on_host(self._counted())[:, LEVEL]
-                exchange(model, model._ladders(), levels, 1)
+            model._advance(number, houdayer=self.options["houdayer"])
+            if self.options["tempering"]:
+                exchange(model, model._ladders(), on_host(self._counted())[:, LEVEL], 1)
         except BaseException:
             # The sweep is taken back with the exchange, so that both are made again.
             model._words, model._new_words, model._betas, model.updates = before

@@ -91,8 +91,7 @@ class CellEngine(NativeSpins):
         shape = drawn.replicas, len(cells.kinds), rows.rows, rows.columns
         # First spins are those of any lattice whose rows are these.
         starting = WordEngine(drawn, rows, "auto", {})
-        engine = native.CellEngine(cells.struct.tobytes(), *named)
-        super().__init__(engine, (shape, BITS), starting)
+        super().__init__(native.CellEngine(cells.struct.tobytes(), *named), (shape, BITS), starting)
 
     def update(self, words: Any, new: Any, step: int, probabilities: Any, flips: Flips) -> None:
         """Fill `new` with the spins after an update of all clusters, or of one."""
@@ -136,8 +135,7 @@ class EdgeEngine(NativeSpins):
     def __init__(self, drawn: Drawn, edges: EdgeBonds, kind: SpinKind) -> None:
         self._edges, self._vectors = edges, kind.components > 0
         named = drawn.seed, drawn.first_replica, drawn.replicas
-        of_sites = kind.name, edges.sites, edges.states
-        engine = native.EdgeEngine(*of_sites, *named, *edges.arrays)
+        engine = native.EdgeEngine(kind.name, edges.sites, edges.states, *named, *edges.arrays)
         # First states are those of any lattice whose rows are these.
         starting = None if self._vectors else WordEngine(drawn, edges.of_sites, "auto", {})
         super().__init__(engine, ((drawn.replicas, edges.bonds), "u1"), starting)

@@ -39,7 +39,7 @@ class CellEngine:
         self._cells, self._count = cells, replicas
         named = seed, first_replica, replicas
         self._kernels = cell_spins.CellKernels(gpu, cells, *named)
-        self._rows = Replicas(gpu, cells.of_sites, *named)
+        self.start = partial(start_spins, gpu, Replicas(gpu, cells.of_sites, *named))
         self._bricks = None
         wanted = self._kernels.memory()
         if cell_spins.takes(cells, replicas):
@@ -48,10 +48,6 @@ class CellEngine:
         wanted += 2 * replicas * cells.words * BITS.itemsize
         check_room(gpu, f"{replicas} lattices of shape={cells.shape}", wanted)
 
-    def start(self, words: Any) -> None:
-        """Fill words, which are 0, with random spins."""
-        start_spins(self.gpu, self._rows, words)
-
     def count(self, words: Any, record: Any) -> None:
         """Count the satisfied bonds and the sites in each state."""
         self._kernels.draw(words, 0, None, None, record)
@@ -59,8 +55,7 @@ class CellEngine:
     def bonds(self, words: Any, step: int, probabilities: Any) -> Any:
         """Return the bonds that an update at this step makes active, of each kind."""
         rows = self._cells.of_sites
-        shape = self._count, len(self._cells.kinds), rows.rows, rows.columns
-        bonds = self.xp.empty(shape, BITS)
+        bonds = self.xp.empty((self._count, len(self._cells.kinds), rows.rows, rows.columns), BITS)
         self._kernels.draw(words, step, probabilities, bonds, None)
         return bonds
 
@@ -68,8 +63,7 @@ class CellEngine:
         """Fill `new` with the spins after an update of all clusters, or of one."""
         chosen, record, clusters, *_ = flips
         # Of three axes runs of words are level without sizes, and of small lattices faster.
-        fast = self._cells.ndim < 3 or clusters
-        if self._bricks is not None and fast and chosen is None:
+        if self._bricks is not None and (self._cells.ndim < 3 or clusters) and chosen is None:
             records = self._kernels.records(record)
             self._bricks.update(words, new, step, probabilities, records, clusters)
             return
@@ -91,13 +85,10 @@ class VectorEngine:
         check_room(self.gpu, f"{drawn.replicas} lattices of shape={lattice.shape}", spins)
         of_spins = self.gpu, self._clusters.of_replicas, kind, negative
         self._kernels = VectorKernels(*of_spins)
+        self.start = self._kernels.start
         small = vector_sweeps.takes(self.gpu, lattice, drawn.replicas)
         self.sweeps = vector_sweeps.VectorSweeps(*of_spins) if small else None
         self._workspace, self._sum_workspace = Workspace(), Workspace()
-
-    def start(self, spins: Any) -> None:
-        """Draw the first spins."""
-        self._kernels.start(spins)
 
     def count(self, spins: Any, record: Any) -> None:
         """Add what the spins tell to each replica's record."""
@@ -106,8 +97,7 @@ class VectorEngine:
     def bonds(self, spins: Any, step: int, strengths: Any) -> Any:
         """Return the bonds that an update at this step makes active, along each axis, as words."""
         lattice = self._lattice
-        shape = self._replicas, lattice.ndim, lattice.rows, lattice.columns
-        bonds = self.xp.empty(shape, BITS)
+        bonds = self.xp.empty((self._replicas, lattice.ndim, lattice.rows, lattice.columns), BITS)
         self._kernels.draw(spins, step, strengths, bonds, self._clusters.records(None))
         return bonds
 
@@ -152,19 +142,11 @@ class EdgeEngine:
         check_room(gpu, f"{replicas} graphs of {edges.sites} sites and {edges.bonds} bonds", wanted)
         named = seed, first_replica, replicas
         self._kernels = EdgeKernels(gpu, edges, kind, logarithm_table(), *named)
-        self._rows = None if kind.components else Replicas(gpu, edges.of_sites, *named)
+        self.start, self.count = self._kernels.start, self._kernels.count
+        self._vectors = kind.components > 0
+        if not self._vectors:
+            self.start = partial(start_spins, gpu, Replicas(gpu, edges.of_sites, *named))
         self._classes: Classes | None = None
-
-    def start(self, spins: Any) -> None:
-        """Draw the first spins."""
-        if self._rows is None:
-            self._kernels.start(spins)
-        else:
-            start_spins(self.gpu, self._rows, spins)
-
-    def count(self, words: Any, record: Any) -> None:
-        """Add what the spins tell to each replica's record."""
-        self._kernels.count(words, record)
 
     def bonds(self, words: Any, step: int, temperatures: Any) -> Any:
         """Return which bonds an update at this step makes active."""
@@ -175,8 +157,8 @@ class EdgeEngine:
     def update(self, spins: Any, new: Any, step: int, temperatures: Any, flips: Flips) -> None:
         """Fill `new` with the spins after an update of all clusters, or of one."""
         record, clusters = flips.record, flips.clusters
-        if self._rows is None and record is not None:
-            self._kernels.count(spins, record)
+        if self._vectors and record is not None:
+            self.count(spins, record)
             record = record if clusters else None
         asked = flips.chosen is not None, record, clusters
         self._kernels.update(spins, new, step, temperatures, *asked)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 from math import inf, prod
 from typing import Any, ClassVar
 
@@ -31,7 +30,7 @@ from conncomp.models.observables.clusters import label_on_edges
 from conncomp.models.observables.observing import observing
 from conncomp.models.observables.series import check_wrapping
 from conncomp.models.places import InGraph, OnLattice, digest_of
-from conncomp.models.potts.measurements import COUNTS, Measurements
+from conncomp.models.potts.measurements import Measurements
 from conncomp.models.protocol import Integers, Measured, ModelUpdate, make_updates
 from conncomp.models.spins.updates import (
     LOCAL,
@@ -157,9 +156,7 @@ class SpinModel(Thermal[Measured]):
         bonds = self.bonds().reshape(self.replicas, -1)
         labels, counts = label_on_edges(self._engine.xp, self.edges, bonds, self.sites, **how)
         shaped = self._of_replicas(labels.reshape(self.replicas, *self._place.shape))
-        if counts is None:
-            return shaped
-        return shaped, int(counts[0]) if self._single else counts
+        return shaped if counts is None else (shaped, int(counts[0]) if self._single else counts)
 
     def swendsen_wang(
         self,
@@ -196,8 +193,7 @@ class SpinModel(Thermal[Measured]):
         >>> series.wraps.tolist(), series.rank.tolist()
         ([[True, True]], [2])
         """
-        asked = "swendsen-wang", clusters, wrapping, observe
-        return self._repeat("sweeps", sweeps, measure, *asked)
+        return self._repeat("sweeps", sweeps, measure, "swendsen-wang", clusters, wrapping, observe)
 
     def metropolis(
         self, sweeps: int = 1, *, measure: bool = True, observe: str | Sequence[str] = ()
@@ -276,8 +272,7 @@ class SpinModel(Thermal[Measured]):
     @staticmethod
     def summaries(series: Any, parameters: Mapping[str, Any]) -> list[Summary]:
         """Return what `conncomp.models.summarise` does."""
-        every = parameters["measure_every"]
-        return summarise(series, parameters["beta"], measure_every=every)
+        return summarise(series, parameters["beta"], measure_every=parameters["measure_every"])
 
     def _repeat(
         self, name: str, count: Any, measure: Any, *asked: Any, **options: Any
@@ -288,19 +283,14 @@ class SpinModel(Thermal[Measured]):
         if not measured:
             make_updates(update, numbers)
             return None
-        records = getattr(update, "new_records", self._zero_records)(len(numbers))
+        records = getattr(update, "new_records", self.new_records)(len(numbers))
         make_updates(update, numbers, records)
         return update.read(on_host(records))
 
     def _updater(
-        self,
-        update: str,
-        clusters: Any = False,
-        wrapping: Any = False,
-        observe: Any = (),
-        tile: Any = None,
-        p_flip: Any = None,
+        self, update: str, clusters: Any = False, wrapping: Any = False, observe: Any = (), *of: Any
     ) -> ModelUpdate[Measured]:
+        tile, p_flip = of or (None, None)
         sizes, winds = as_bool("clusters", clusters), as_bool("wrapping", wrapping)
         if sizes or winds or update not in ON_EDGES:
             self._check_measures(update, sizes, winds)
@@ -397,7 +387,7 @@ class SpinModel(Thermal[Measured]):
     def _measure(self, record: Any) -> None:
         self._engine.count(self._spins, record)
 
-    def _read(self, records: Integers) -> Measured:
+    def _read(self, records: Integers, ladders: Any = None) -> Measured:
         return self._series(records, False)
 
     def _edge_engine(self, bonds: EdgeBonds) -> Any:
@@ -426,8 +416,7 @@ class SpinModel(Thermal[Measured]):
         """Return the temperatures of replicas in units of the strongest bond."""
         with np.errstate(over="ignore"):
             betas = self._betas * (edges.scale * self._edge_gain / 2)
-        factors = temperature_factors(betas, np.full(len(betas), UNIT_BITS))
-        return self._engine.xp.asarray(factors)
+        return self._engine.xp.asarray(temperature_factors(betas, np.full(len(betas), UNIT_BITS)))
 
     def _planes_of_bonds(self) -> Any:
         """Return which bonds the next update makes active, by planes of words: bool."""
@@ -478,10 +467,6 @@ class ClusterModel(SpinModel[Measurements]):
         """
         return self._repeat("sweeps", sweeps, measure, "heat-bath", observe=observe)
 
-    @cached_property
-    def _record_length(self) -> int:
-        return COUNTS + self._words_lattice.states
-
     def _checked(self, arrays: tuple[NDArray[Any], ...]) -> tuple[Any, ...]:
         betas, words = arrays
         checked = self._check_betas("the state's beta", betas)
@@ -507,8 +492,7 @@ class ClusterModel(SpinModel[Measurements]):
 
     def _all_bonds(self) -> EdgeBonds:
         lattice = self._words_lattice
-        bonds = self._place.bonds(self.coupling, None, lattice.states)
-        return bonds.in_words_of(lattice)
+        return self._place.bonds(self.coupling, None, lattice.states).in_words_of(lattice)
 
     def _new_strengths(self) -> Any:
         return self._engine.xp.asarray(bond_probabilities(self._betas, self._gain))

@@ -13,7 +13,6 @@ to be of a run below a gap between betas, the sum of p (1 - p) says how many are
 from __future__ import annotations
 
 import logging
-import sys
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -135,8 +134,7 @@ def reweight(
         of_bin = _free_energies(energies[others], betas, free) if several else free
         part = values[:, others], energies[others]
         left_out[k], _ = _means(function, *part, betas, of_bin, wanted)
-    error = np.sqrt((count - 1) * left_out.var(axis=0))
-    return Reweighted(wanted, value, error, effective)
+    return Reweighted(wanted, value, np.sqrt((count - 1) * left_out.var(axis=0)), effective)
 
 
 def _free_energies(energies: Floats, betas: Floats, near: Floats) -> Floats:
@@ -154,8 +152,6 @@ def _free_energies(energies: Floats, betas: Floats, near: Floats) -> Floats:
 
 def _pymbar() -> Any:
     """Return the module, without its recommendation of another library when it is imported."""
-    if "pymbar" in sys.modules:
-        return optional("pymbar")
     logger = logging.getLogger("pymbar")
     level = logger.level
     logger.setLevel(logging.ERROR)
@@ -215,17 +211,11 @@ def _check_exponents(name: str, betas: Floats, given: ArrayLike, energies: Float
 
 
 def _means(
-    function: Callable[..., Any],
-    values: Floats,
-    energies: Floats,
-    betas: Floats,
-    free: Floats,
-    wanted: Floats,
+    function: Any, values: Floats, energies: Floats, betas: Floats, free: Floats, wanted: Floats
 ) -> tuple[Floats, Floats]:
     """Return the function of means at each wanted beta, and how many measurements count there."""
     flat = energies.reshape(-1)
-    of_runs = free[:, None] - betas[:, None] * flat
-    drawn = np.logaddexp.reduce(of_runs, axis=0)
+    drawn = np.logaddexp.reduce(free[:, None] - betas[:, None] * flat, axis=0)
     logarithms = -wanted[:, None] * flat - drawn
     weights = np.exp(logarithms - logarithms.max(axis=1, keepdims=True))
     total = weights.sum(axis=1)

@@ -199,8 +199,7 @@ def collapse(
         )
     fit = least_squares(residuals, np.array(first) / units, method="trf", x_scale="jac")
     values = fit.x * units
-    signal = np.linalg.norm(points[:, 1] / points[:, 2])
-    errors = _errors(fit.jac, float(signal)) * units
+    errors = _errors(fit.jac, float(np.linalg.norm(points[:, 1] / points[:, 2]))) * units
     inverse = values[1]  # which may come near 0 if it is not determined
     estimates = [Estimate(float(v), float(e)) for v, e in zip(values, errors, strict=True)]
     with np.errstate(over="ignore", divide="ignore"):
@@ -237,8 +236,7 @@ def _errors(derivatives: Floats, signal: float) -> Floats:
     """Return errors of parameters; infinite of those that can vary while residuals stay."""
     _, singular, directions = np.linalg.svd(derivatives, full_matrices=False)
     vain = singular <= NEGLIGIBLE * max(float(singular[0]), signal)
-    known = directions[~vain] / singular[~vain, None]
-    errors = np.sqrt((known**2).sum(axis=0))
+    errors = np.sqrt(((directions[~vain] / singular[~vain, None]) ** 2).sum(axis=0))
     errors[(abs(directions[vain]) > NEGLIGIBLE_PART).any(axis=0)] = np.inf
     return np.asarray(errors)
 

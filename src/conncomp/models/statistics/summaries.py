@@ -173,10 +173,9 @@ def summarise(
     return [_summary(series, records[:, betas == each], each, every) for each in values]
 
 
-def _summary(
-    series: ObservedSeries, records: NDArray[np.int64], beta: float, every: int
-) -> Summary:
-    told, sites = series.told(records, beta), series.lattice.sites
+def _summary(series: Any, records: NDArray[np.int64], beta: float, every: int) -> Summary:
+    told: Told = series.told(records, beta)
+    sites = series.lattice.sites
     energy, magnitude = told.energy, told.magnitude
     watched = {"energy": energy, "squared magnetisation": told.squares}
     by_name = {name: autocorrelation_time(values) for name, values in watched.items()}
@@ -211,8 +210,7 @@ def _summary(
         susceptibility = variance(beta * sites, magnitude)
     else:
         susceptibility = mean(told.improved, factor=beta * sites / told.components)
-    in_updates = (Estimate(every * time, every * error) for time, error in times)
-    energy_time, magnetisation_time = in_updates
+    energy_time, magnetisation_time = (Estimate(every * t, every * error) for t, error in times)
     return Summary(
         beta=beta,
         measurements=energy.size,

@@ -73,8 +73,7 @@ class XY(VectorModel):
     @property
     def angles(self) -> Any:
         """The angles of the spins, from 0 to 2 pi: a copy, float64, ``(*replicas, *shape)``."""
-        angles = as_angles(self._spins)
-        return self._of_replicas(angles.reshape(self.replicas, *self._place.shape))
+        return self._of_replicas(as_angles(self._spins).reshape(self.replicas, *self._place.shape))
 
     def _are_spins(self, spins: NDArray[Any]) -> bool:
         return True
@@ -163,16 +162,9 @@ class Clock(VectorModel):
 
     _name, _edge_kind = "Clock", HOURS
 
-    def __init__(
-        self,
-        shape: int | Sequence[int] | Graph,
-        q: int,
-        *,
-        start: str | ArrayLike = "hot",
-        **options: Any,
-    ) -> None:
-        self.q = self._states = check_range("q", q, 2, MOST_HOURS)
-        super().__init__(shape, start=start, **options)
+    def __init__(self, shape: int | Sequence[int] | Graph, q: int, **options: Any) -> None:
+        self.q = self._states = self._states_of_vectors = check_range("q", q, 2, MOST_HOURS)
+        super().__init__(shape, **options)
 
     @property
     def states(self) -> Any:
@@ -183,10 +175,6 @@ class Clock(VectorModel):
     def angles(self) -> Any:
         """The angles of the spins, from 0 to 2 pi: a copy, float64, as `states`."""
         return as_angles(self.states, self.q)
-
-    @property
-    def _states_of_vectors(self) -> int:
-        return self.q
 
     def _described(self) -> dict[str, Any]:
         return {**super()._described(), "q": self.q}
@@ -246,16 +234,12 @@ class ON(VectorModel):
         if as_integer("n", n) in (1, 2, 3):
             instead = ("Ising", "XY", "Heisenberg")[n - 1]
             raise ValueError(f"n={n} must be 4 to {MOST_COMPONENTS}; O({n}) is {instead}")
-        self.n = self._states = check_range("n", n, 4, MOST_COMPONENTS)
+        self.n = self._states = self._states_of_vectors = check_range("n", n, 4, MOST_COMPONENTS)
         self._edge_kind = FOUR if n == 4 else EIGHT
         super().__init__(shape, **options)
 
     @property
     def _components(self) -> int:
-        return self.n
-
-    @property
-    def _states_of_vectors(self) -> int:
         return self.n
 
     def _described(self) -> dict[str, Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 from math import log, sqrt
 from typing import Any, ClassVar
 
@@ -49,6 +48,7 @@ class VectorModel(SpinModel[VectorMeasurements]):
     _updates = OF_VECTORS
     _kind: ClassVar[Kind | None] = None
     _states = 2  # of each spin: see `EdgeBonds`
+    _states_of_vectors = 0  # what `as_vectors` has to know of spins, 0 if nothing
     _most_sites = (1 << 31) - 1
 
     def _join_sites(self, fields: Any) -> None:
@@ -57,7 +57,11 @@ class VectorModel(SpinModel[VectorMeasurements]):
         of_words = places.in_words(self._place, self.coupling, 2) if plain else None
         self._edges = self._all_bonds(fields) if of_words is None else None
         self.lattice = self._edges if of_words is None else of_words
-        self._words_lattice = self.lattice
+        self._words_lattice, bonds = self.lattice, self._edges
+        self._record_length = FIELDS if bonds is None else COUNTS + self._edge_kind.components
+        # The coupling of all bonds, or what the strongest one has.
+        self._energy_scale = float(self.coupling) if bonds is None else bonds.scale
+        self._strength = abs(self._energy_scale)
 
     @property
     def spins(self) -> Any:
@@ -99,10 +103,6 @@ class VectorModel(SpinModel[VectorMeasurements]):
             raise ValueError("the state has spins that are no unit vectors")
         return self._check_betas("the state's beta", betas), placed(self._engine.xp, held)
 
-    @cached_property
-    def _record_length(self) -> int:
-        return FIELDS if self._edges is None else COUNTS + self._edge_kind.components
-
     def _check_measures(self, update: str, clusters: bool, wrapping: bool) -> None:
         if update != "swendsen-wang":
             name = "clusters" if clusters else "wrapping"
@@ -115,8 +115,9 @@ class VectorModel(SpinModel[VectorMeasurements]):
     def _energy_unit(self) -> float:
         return -self._energy_scale / (1 << MEASURE_BITS)
 
-    def _read_in_order(self, records: Integers, ladders: Integers) -> VectorMeasurements:
-        return self._of_records(records, self._betas[ladders[0]], False)
+    def _read(self, records: Integers, ladders: Any = None) -> VectorMeasurements:
+        beta = self.beta if ladders is None else self._betas[ladders[0]]
+        return self._of_records(records, beta, False)
 
     def _are_spins(self, spins: NDArray[Any]) -> bool:
         """Return whether numbers are spins: unit vectors, but for rounding."""
@@ -127,20 +128,6 @@ class VectorModel(SpinModel[VectorMeasurements]):
     def _components(self) -> int:
         """How many numbers a vector has."""
         return self._edge_kind.components
-
-    @property
-    def _states_of_vectors(self) -> int:
-        """What `as_vectors` has to know of spins, 0 if nothing."""
-        return 0
-
-    @property
-    def _energy_scale(self) -> float:
-        """The coupling of all bonds, or what the strongest one has."""
-        return float(self.coupling) if self._edges is None else self._edges.scale
-
-    @property
-    def _strength(self) -> float:
-        return abs(self._energy_scale)
 
     def _held_spins(self) -> tuple[Any, SpinKind, Lattice]:
         return self._spins, self._edge_kind, Lattice((self.sites,), (False,), self._states)
@@ -175,8 +162,7 @@ class VectorModel(SpinModel[VectorMeasurements]):
 
     def _held(self, given: Any) -> Any:
         spins, axes = self._no_spins(), len(self._place.shape) + (self._edge_kind.width > 1)
-        batch = given.shape[: given.ndim - axes]
-        spins[...] = given.reshape(*batch, *spins.shape[1:])
+        spins[...] = given.reshape(*given.shape[: given.ndim - axes], *spins.shape[1:])
         return spins
 
     def _given_spins(self, start: ArrayLike) -> Any:
