@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from conncomp._arguments import INT32_MAX
+from conncomp.kernels import layout
 from conncomp.kernels.cuda.grid import windings
 from conncomp.kernels.cuda.launcher import WARP, DType, Gpu, Kernel, Templates, every, launch
 from conncomp.kernels.cuda.structs import Struct
@@ -39,12 +40,8 @@ THREADS = 128
 BLOCKS_OF_MULTIPROCESSOR = 64
 
 # ``Replicas`` and ``Records`` of ``spins.cuh``.
-_STRUCT = np.dtype(
-    [
-        *(("lattice", LATTICE), ("axes", "i4"), ("parts", "i4")),
-        *(("first", "i8"), ("seed", "u8"), ("step", "u4")),
-    ],
-    align=True,
+_STRUCT = layout(
+    ("lattice", LATTICE), ("axes parts", "i4"), ("first", "i8"), ("seed", "u8"), ("step", "u4")
 )
 _RECORDS = np.dtype([("record", "u8"), ("length", "i8")])
 
