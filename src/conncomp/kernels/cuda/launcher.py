@@ -237,6 +237,11 @@ class Templates:
         """Return the kernels of a module."""
         return gpu.load(*self.module(*chosen))
 
+    def one(self, gpu: Gpu, *chosen: Any) -> Kernel:
+        """Return the kernel of a module that has one."""
+        (kernel,) = self.load(gpu, *chosen)
+        return kernel
+
     def modules(self) -> Iterator[Module]:
         """Yield the module of each combination of choices."""
         return starmap(self.module, product(*self._choices.values()))

@@ -105,8 +105,7 @@ def _begin(gpu: Gpu, graph: Any, memory: PlacedStruct, grid: tuple[int, int]) ->
         (contract,) = CHAINS.load(gpu, pointer, vertex)
         launch(gpu.together(contract), grid, vertices, listed, indptr, memory.struct)
     if steps & CUT_ARCS:
-        (cut,) = CUTS.load(gpu, vertex)
-        launch(gpu.together(cut), grid, vertices, listed, memory.struct)
+        launch(gpu.together(CUTS.one(gpu, vertex)), grid, vertices, listed, memory.struct)
     return listed
 
 

@@ -97,8 +97,7 @@ def place_windings(gpu: Gpu, windings: Windings) -> tuple[Any, Any, Any, Any]:
     placed = gpu.xp.asarray(np.concatenate([rows, bases.reshape(-1), counts]))
     of_rows, of_bases = placed[:count], placed[count : count + bases.size]
     if count:
-        (mark,) = _MARK.load(gpu)
-        launch(mark, gpu.grid(count * ndim), of_rows, count, of_bases, ndim, axes)
+        launch(_MARK.one(gpu), gpu.grid(count * ndim), of_rows, count, of_bases, ndim, axes)
     return axes, of_rows, of_bases.reshape(bases.shape), placed[count + bases.size :]
 
 
@@ -116,18 +115,16 @@ def unite_windings(
     Labels from 1 on need not be consecutive; `boxes` are those of `seams`, where `values` are.
     """
     rule = rule_of(links)
-    (unite,) = _UNITE.load(gpu, rule.name, labels.dtype)
     array = np.array(
         (seams.struct, gpu.address(boxes), rule.struct, gpu.address(values), gpu.address(labels)),
         _array_of(rule.struct.dtype),
     )[()]
-    launch(unite, gpu.grid(seams.links), array, windings)
+    launch(_UNITE.one(gpu, rule.name, labels.dtype), gpu.grid(seams.links), array, windings)
 
 
 def close_windings(gpu: Gpu, seams: Seams, windings: Any) -> None:
     """Add the closed paths of the links to tables, once all are united."""
-    (close,) = _CLOSE.load(gpu)
-    launch(close, gpu.grid(seams.links), windings, seams.links)
+    launch(_CLOSE.one(gpu), gpu.grid(seams.links), windings, seams.links)
 
 
 def cleared_windings(gpu: Gpu, seams: Seams, workspace: Workspace, asks: bool = False) -> Any:
@@ -147,8 +144,7 @@ def cleared_windings(gpu: Gpu, seams: Seams, workspace: Workspace, asks: bool = 
         "kept": (seams.links * SEAM_LINK, _NUMBER),
     }
     windings = workspace.take_struct(gpu, _WINDINGS, tables).struct
-    (clear,) = _CLEAR.load(gpu)
-    launch(clear, gpu.grid(seams.slots), windings)
+    launch(_CLEAR.one(gpu), gpu.grid(seams.slots), windings)
     return windings
 
 

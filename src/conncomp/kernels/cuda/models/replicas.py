@@ -180,8 +180,7 @@ def offering_kernel(lattice: Lattice) -> tuple[str, Over]:
 
 def start_spins(gpu: Gpu, rows: Replicas, words: Any) -> None:
     """Fill words of replicas, which are 0, with random spins."""
-    (kernel,) = _START.load(gpu)
-    rows.launch(kernel, 0, words)
+    rows.launch(_START.one(gpu), 0, words)
 
 
 class ClusterWindings:
@@ -209,6 +208,5 @@ class ClusterWindings:
         tables = windings.cleared_windings(self._gpu, self.seams, self._workspace)
         unite(tables)
         windings.close_windings(self._gpu, self.seams, tables)
-        (kernel,) = _RECORD.load(self._gpu)
         by_slot = self._gpu.grid(self.seams.slots)
-        launch(kernel, by_slot, tables, self._closed, records, self._field)
+        launch(_RECORD.one(self._gpu), by_slot, tables, self._closed, records, self._field)
