@@ -58,12 +58,8 @@ _calls = count(1)  # of all kinds, as there is one place for answers
 TABLE = Struct(
     "SumTable",
     "rows_met is_wrong words answer",
-    capacity=COUNT,
-    row_words=COUNT,
-    exponent=COUNT,
-    made_for=COUNT,
-    call=COUNT,
-    scale=np.dtype(np.float64),
+    ("capacity row_words exponent made_for call", COUNT),
+    ("scale", "f8"),
 )
 
 

@@ -23,7 +23,7 @@ from conncomp.kernels.cuda.launcher import (
     first_entry,
     launch,
 )
-from conncomp.kernels.cuda.structs import POINTER, Struct
+from conncomp.kernels.cuda.structs import Struct
 from conncomp.kernels.cuda.workspace import Workspace
 
 FILE = "cuda/graph/boruvka.cuh"
@@ -49,15 +49,15 @@ MEMORY = Struct(
     "first_parent tree parent chosen least other_least list other_list counters trees limit "
     "imbalance disorder giant first links",
 )
-ROWS = Struct("ForestRows<int32_t, int32_t>", "indptr indices", vertices=COUNT)
-LIST = Struct("ForestList<int32_t>", "src dst", vertices=COUNT)
+ROWS = Struct("ForestRows<int32_t, int32_t>", "indptr indices", ("vertices", COUNT))
+LIST = Struct("ForestList<int32_t>", "src dst", ("vertices", COUNT))
 ORDERS = {
-    kind: Struct(f"WeightOrder<{ctype(kind)}>", minus_zero=kind, negative=kind, sign=kind)
+    kind: Struct(f"WeightOrder<{ctype(kind)}>", ("minus_zero negative sign", kind))
     for kind in KEY_TYPES
 }
 ARC_NUMBERS = Struct("ArcNumbers<uint32_t>")
 RANKED_ARCS = Struct("RankedArcs<uint32_t>", "rank order")
-PACKED_WEIGHTS = Struct("PackedWeights", weights=POINTER, order=ORDERS[BITS].dtype)
+PACKED_WEIGHTS = Struct("PackedWeights", "weights", ("order", ORDERS[BITS].dtype))
 
 
 class WeightBits(NamedTuple):

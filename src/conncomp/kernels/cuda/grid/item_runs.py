@@ -12,7 +12,7 @@ from conncomp.kernels.cuda.core.numbering import WORD
 from conncomp.kernels.cuda.grid.image import Geometry, Image
 from conncomp.kernels.cuda.grid.tiled_quads import OF_ITEM, described, inverse_of
 from conncomp.kernels.cuda.launcher import COUNT, Gpu, Templates, launch
-from conncomp.kernels.cuda.structs import POINTER, Struct
+from conncomp.kernels.cuda.structs import Struct
 from conncomp.kernels.cuda.workspace import Workspace
 from conncomp.kernels.links import Links
 
@@ -29,13 +29,7 @@ LEAST_ITEMS = 1.75
 NODE = np.dtype(np.int32)
 
 TABLE = Struct(
-    "ItemTable",
-    components=POINTER,
-    **OF_ITEM,
-    inverse_of_row=np.dtype(np.uint32),
-    corners=NODE,
-    parts=NODE,
-    most_runs=NODE,
+    "ItemTable", "components", *OF_ITEM, ("inverse_of_row", "u4"), ("corners parts most_runs", NODE)
 )
 
 

@@ -64,17 +64,13 @@ FEW_TILES = 8
 QUAD, NODE = np.dtype(np.uint16), np.dtype(np.int32)
 
 # The fields that `described` has.
-OF_ITEM: dict[str, DType] = {
-    "item_stride": COUNT,
-    **dict.fromkeys(("row_stride", "stride", "height", "width", "columns"), NODE),
-}
+OF_ITEM = ("item_stride", COUNT), ("row_stride stride height width columns", NODE)
 TABLE = Struct(
     "QuadTable",
     "quad parent roots_of_word number_of_word roots_of_tile components",
-    **OF_ITEM,
-    tiles_of_row=NODE,
-    tiles_of_item=NODE,
-    inverse_of_row=WORDS,
+    *OF_ITEM,
+    ("tiles_of_row tiles_of_item", NODE),
+    ("inverse_of_row", WORDS),
 )
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from conncomp.kernels.cuda.grid.image import RULE_NAMES, rule_of
 from conncomp.kernels.cuda.launcher import COUNT, DType, Gpu, Templates, launch
-from conncomp.kernels.cuda.structs import POINTER, Struct
+from conncomp.kernels.cuda.structs import Struct
 from conncomp.kernels.cuda.workspace import Part, Workspace
 from conncomp.kernels.links import Links
 from conncomp.kernels.seams import (
@@ -37,17 +37,9 @@ SEAM_LINK = 3  # the integers of a ``SeamLink``, of 32 bits
 _NUMBER = np.dtype(np.int32)
 _WINDINGS = Struct(
     "SeamWindings",
-    **{
-        "table.key": POINTER,
-        "table.slots": COUNT,
-        "forest.link": POINTER,
-        "forest.hook": POINTER,
-        "lattices.number_at_root": POINTER,
-        "lattices.lattice": POINTER,
-        "lattices.count": POINTER,
-        "smallest": POINTER,
-        "kept": POINTER,
-    },
+    "table.key",
+    ("table.slots", COUNT),
+    "forest.link forest.hook lattices.number_at_root lattices.lattice lattices.count smallest kept",
 )
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from conncomp._arguments import INT32_MAX
 from conncomp.kernels import layout
 from conncomp.kernels.cuda.grid import windings
-from conncomp.kernels.cuda.launcher import WARP, DType, Gpu, Kernel, Templates, every, launch
+from conncomp.kernels.cuda.launcher import WARP, Gpu, Kernel, Templates, every, launch
 from conncomp.kernels.cuda.structs import Struct
 from conncomp.kernels.cuda.workspace import Workspace
 from conncomp.kernels.lattice import LATTICE, MOST_AXES, Lattice
@@ -49,11 +49,8 @@ _RECORDS = np.dtype([("record", "u8"), ("length", "i8")])
 _CLOSED_AXES = np.dtype([("axis", "i4", MOST_CLOSED)])
 
 # Fields of ``Updates`` of ``spins.cuh``, and its counters of blocks that wait for each other.
-OF_UPDATES: dict[str, DType] = {
-    **dict.fromkeys(("count", "every", "before"), np.dtype("i4")),
-    "record_stride": np.dtype("i8"),
-}
-UPDATES = Struct("Updates", **OF_UPDATES)
+OF_UPDATES = ("count every before", "i4"), ("record_stride", "i8")
+UPDATES = Struct("Updates", *OF_UPDATES)
 _COUNTER, _COUNTER_STRIDE = np.dtype("u4"), 32
 
 
