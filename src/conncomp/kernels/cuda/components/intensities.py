@@ -114,8 +114,7 @@ def _measure_small(
 def columns_at(gpu: Gpu, columns: Sequence[Any]) -> np.void:
     """Return ``IntensityColumns`` of arrays in its order, or of none."""
     names = COLUMNS.dtype.names or ()
-    places = map(gpu.address, columns) if columns else (0 for _ in names)
-    return COLUMNS.pack(dict(zip(names, places, strict=True)))
+    return COLUMNS.of(gpu, **dict(zip(names, columns or [None] * len(names), strict=True)))
 
 
 class SortedValues:
