@@ -79,13 +79,13 @@ class TestLayout:
         ],
     )
     def test_another_order_type_or_name_is_seen(self, fields):
-        struct = Struct("ArcList<const int32_t>", **fields)
+        struct = Struct("ArcList<const int32_t>", *fields.items())
         assert "error" in declared_otherwise(["cuda/graph/arc_lists.cuh"], struct)
 
 
 def test_fields_are_packed_by_name_with_gaps_and_structs_within():
-    inner = Struct("Inner", a=INT32, b=INT32, c=INT32)
-    outer = Struct("Outer", first=INT32, inner=inner.dtype, pointer=POINTER, last=INT32)
+    inner = Struct("Inner", ("a b c", INT32))
+    outer = Struct("Outer", ("first", INT32), ("inner", inner.dtype), "pointer", ("last", INT32))
     within = inner.pack({"c": 3, "b": 2, "a": 1})
     packed = outer.pack({"last": -5, "pointer": 4, "first": 7, "inner": within})
     read = np.frombuffer(packed.tobytes(), outer.dtype)[0]
@@ -98,7 +98,7 @@ def test_fields_are_packed_by_name_with_gaps_and_structs_within():
     "values", [{"a": 1}, {"a": 1, "b": 2, "c": 3}, {"a": 1, "c": 2}, {"a": 1, "B": 2}]
 )
 def test_each_field_has_to_be_named_once(values):
-    struct = Struct("Two", a=POINTER, b=INT32)
+    struct = Struct("Two", "a", ("b", INT32))
     with pytest.raises(TypeError, match="Two has the fields"):
         struct.pack(values)
     gpu = HostGpu()
@@ -106,7 +106,7 @@ def test_each_field_has_to_be_named_once(values):
         struct.of(gpu, **{name: None if name == "a" else value for name, value in values.items()})
 
 
-PAIR = Struct("Pair", first=POINTER, second=POINTER, count=COUNT)
+PAIR = Struct("Pair", "first second", ("count", COUNT))
 
 
 def addresses(placed):
@@ -146,7 +146,7 @@ class GpuWithStreams(HostGpu):
 
 def test_a_struct_is_kept_for_its_stream_kind_names_types_and_constants():
     gpu, workspace = GpuWithStreams(), Workspace()
-    swapped = Struct("Swapped", second=POINTER, first=POINTER, count=COUNT)
+    swapped = Struct("Swapped", "second first", ("count", COUNT))
     fields = {"first": (4, COUNT), "second": (4, COUNT), "count": 1}
 
     def take(kind=PAIR, beside=(), **others):

@@ -10,22 +10,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from conncomp.kernels import layout
 from conncomp.kernels.lattice import LATTICE, MOST_AXES, WORD, Lattice
 
 MOST_KINDS, MOST_CELL_SITES = 16, 8
 
 _KIND = np.dtype([("step", "i4", MOST_AXES - 1), ("shift", "i4"), ("sites", "u8", MOST_CELL_SITES)])
 # ``CellLattice`` of ``core/cell_lattice.h``.
-CELL_LATTICE = np.dtype(
-    [
-        ("lattice", LATTICE),
-        ("antiperiodic", "i4"),
-        ("cell", "i4"),
-        ("kinds", "i4"),
-        ("negative", "i4"),
-        ("kind", _KIND, MOST_KINDS),
-    ],
-    align=True,
+CELL_LATTICE = layout(
+    ("lattice", LATTICE), ("antiperiodic cell kinds negative", "i4"), ("kind", (_KIND, MOST_KINDS))
 )
 
 Bond = tuple[int, int, tuple[int, ...]]

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from conncomp.kernels import layout
 from conncomp.kernels.lattice import BITS, WORD, check_shape
 
 AXES = 3
@@ -20,17 +21,8 @@ KINDS = ("square", "sc", "bcc")
 DIRECTIONS = {"square": 2, "sc": 3, "bcc": 4}
 
 # ``ExchangeLattice`` of ``core/kawasaki.h``.
-EXCHANGE_LATTICE = np.dtype(
-    [
-        ("length", "i4", AXES),
-        ("parts", "i4", AXES),
-        ("stride", "i4", AXES),
-        ("kind", "i4"),
-        ("first", "u8", AXES),
-        ("later", "u8", AXES),
-        ("last", "u8", AXES),
-    ],
-    align=True,
+EXCHANGE_LATTICE = layout(
+    ("length parts stride", ("i4", AXES)), ("kind", "i4"), ("first later last", ("u8", AXES))
 )
 
 

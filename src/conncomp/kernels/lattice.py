@@ -9,15 +9,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from conncomp.kernels import layout
+
 WORD = 64
 MOST_AXES = 4
 BITS = np.dtype("u8")
 
 # ``Lattice`` of ``core/spins.h``.
-LATTICE = np.dtype(
-    [("length", "i8", MOST_AXES), ("periodic", "i4"), ("states", "i4"), ("planes", "i4")],
-    align=True,
-)
+LATTICE = layout(("length", ("i8", MOST_AXES)), ("periodic states planes", "i4"))
 
 
 class _Geometry(NamedTuple):

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from conncomp.kernels import layout
 from conncomp.kernels.neighbourhood import Neighbourhood, Shape, Step, steps_along
 
 MOST_AXES, MOST_CLOSED = 10, 4
@@ -19,17 +20,12 @@ ITEM_SHIFT = 40  # in keys, which are not negative
 MOST_ITEMS = 1 << (63 - ITEM_SHIFT)
 LABEL_BITS = (1 << ITEM_SHIFT) - 1
 
-SEAMS = np.dtype(
-    [(name, "i8") for name in ("rank", "boxes", "links", "items", "item_size", "item_stride")]
-)
-BOX = np.dtype(
-    [
-        *((name, "i8") for name in ("first", "from", "from_value", "distance", "value_distance")),
-        ("periods", "i8", MOST_CLOSED),
-        ("axis", "i8"),
-        ("forward", "i8"),
-        *((name, "i8", MOST_AXES) for name in ("extent", "stride", "value_stride")),
-    ]
+SEAMS = layout(("rank boxes links items item_size item_stride", "i8"))
+BOX = layout(
+    ("first from from_value distance value_distance", "i8"),
+    ("periods", ("i8", MOST_CLOSED)),
+    ("axis forward", "i8"),
+    ("extent stride value_stride", ("i8", MOST_AXES)),
 )
 # The integers of a ``Hook``, of 32 bits, and of a ``WindingLattice``, of 64.
 HOOK, LATTICE = 1 + MOST_CLOSED, 1 + MOST_CLOSED**2

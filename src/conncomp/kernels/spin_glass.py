@@ -8,22 +8,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from conncomp.kernels import layout
 from conncomp.kernels.lattice import BITS, LATTICE, Lattice
 
 GROUP, DIGITS = 64, 64
 RULES = ("metropolis", "heat-bath")
 
 # ``GlassReplicas`` of ``core/spin_glass.h``.
-GLASS_REPLICAS = np.dtype(
-    [
-        ("lattice", LATTICE),
-        ("first", "i8"),
-        ("count", "i8"),
-        ("seed", "u8"),
-        ("rule", "i4"),
-        ("per_sample", "i4"),
-    ],
-    align=True,
+GLASS_REPLICAS = layout(
+    ("lattice", LATTICE), ("first count", "i8"), ("seed", "u8"), ("rule per_sample", "i4")
 )
 
 

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from conncomp.kernels import layout
 from conncomp.kernels.edges import KINDS, SpinKind
 from conncomp.kernels.lattice import MOST_AXES
 
@@ -17,9 +18,7 @@ PHASE_BITS, SUM_BITS, SQUARE_BITS, LIMBS = 30, 28, 32, 3
 
 # ``Waves`` of ``core/structure.h``.
 _WAVE = np.dtype([("stride", "i8"), ("length", "i8"), ("phases", "u8")])
-WAVES = np.dtype(
-    [("row", "i8"), ("cell", "i4"), ("count", "i4"), ("wave", _WAVE, MOST_AXES + 1)], align=True
-)
+WAVES = layout(("row", "i8"), ("cell count", "i4"), ("wave", (_WAVE, MOST_AXES + 1)))
 STATES = "States"
 
 

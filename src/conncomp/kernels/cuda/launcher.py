@@ -99,13 +99,14 @@ class Again(NamedTuple):
     memory: tuple[Any, ...]
 
 
-class _Kept(local):
-    """The launches of a thread; None where they are not kept."""
+class _Thread(local):
+    """The launches that a thread keeps, None where it keeps none, and whether it is `telling`."""
 
     launches: list[Launch] | None = None
+    tells = False
 
 
-_kept = _Kept()
+_thread = _Thread()
 
 # Whose turn it is to ask for pinned memory; a signal's handler may amid its thread's.
 _pinning = RLock()
@@ -128,10 +129,10 @@ def launch(kernel: Kernel, grid: tuple[int, int], *arguments: Any, shared: int =
     # A kernel is granted what is left of 48 KiB beside shared memory of its own.
     if shared and kernel.function.max_dynamic_shared_size_bytes < shared:
         kernel.function.max_dynamic_shared_size_bytes = shared
-    if _kept.launches is not None:
+    if _thread.launches is not None:
         # Records may be views, whose fields others change for the next launch.
         as_launched = tuple(x.copy() if isinstance(x, np.void) else x for x in arguments)
-        _kept.launches.append(Launch(kernel, grid, as_launched, shared))
+        _thread.launches.append(Launch(kernel, grid, as_launched, shared))
     if _recorded is None:
         kernel.call(grid[:1], grid[1:], arguments, shared_mem=shared)
         return
@@ -146,16 +147,16 @@ def launch(kernel: Kernel, grid: tuple[int, int], *arguments: Any, shared: int =
 @contextmanager
 def kept_launches() -> Iterator[list[Launch]]:
     """Keep the launches that this thread makes in a context, so that they can be made again."""
-    outer, _kept.launches = _kept.launches, []
+    outer, _thread.launches = _thread.launches, []
     try:
-        yield _kept.launches
+        yield _thread.launches
     finally:
-        _kept.launches = outer
+        _thread.launches = outer
 
 
 def are_kept() -> bool:
     """Whether launches of this thread are kept."""
-    return _kept.launches is not None
+    return _thread.launches is not None
 
 
 def are_watched() -> bool:
@@ -237,6 +238,11 @@ class Templates:
         """Return the kernels of a module."""
         return gpu.load(*self.module(*chosen))
 
+    def one(self, gpu: Gpu, *chosen: Any) -> Kernel:
+        """Return the kernel of a module that has one."""
+        (kernel,) = self.load(gpu, *chosen)
+        return kernel
+
     def modules(self) -> Iterator[Module]:
         """Yield the module of each combination of choices."""
         return starmap(self.module, product(*self._choices.values()))
@@ -292,15 +298,6 @@ def compile_options(file: str) -> tuple[str, ...]:
     )
 
 
-class _Telling(local):
-    """Whether a thread is in such a context already."""
-
-    already = False
-
-
-_telling = _Telling()
-
-
 @contextmanager
 def telling(file: str) -> Iterator[None]:
     """Write a line on standard error if the context takes long, and erase it at the end.
@@ -308,7 +305,7 @@ def telling(file: str) -> Iterator[None]:
     Nothing is written if that is no terminal, or within another such context.
     """
     terminal = sys.stderr
-    if terminal is None or not terminal.isatty() or _telling.already:
+    if terminal is None or not terminal.isatty() or _thread.tells:
         yield
         return
     told = []
@@ -321,11 +318,11 @@ def telling(file: str) -> Iterator[None]:
     timer = Timer(PATIENCE, tell)
     timer.daemon = True
     timer.start()
-    _telling.already = True
+    _thread.tells = True
     try:
         yield
     finally:
-        _telling.already = False
+        _thread.tells = False
         timer.cancel()
         timer.join()  # it may be telling just now
         if told:

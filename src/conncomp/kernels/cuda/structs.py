@@ -25,14 +25,14 @@ POINTER = np.dtype(np.uintp, metadata={"is": "a pointer"})
 class Struct:
     """A struct as C++ declares it, which ``tests/kernels/test_structs.py`` compares.
 
-    It has a `name` in namespace conncomp and, in the declared order, `pointers`, names between
-    spaces, and `fields`, each with `POINTER` or the dtype of a number or inner struct; `dtype` is
-    its layout.
+    It has a `name` in namespace conncomp and fields, in the declared order: names between spaces,
+    of pointers, or with the dtype of a number or inner struct. `dtype` is its layout.
     """
 
-    def __init__(self, name: str, pointers: str = "", /, **fields: np.dtype[Any]) -> None:
+    def __init__(self, name: str, *given: str | tuple[str, Any]) -> None:
         self.name = name
-        fields = {**dict.fromkeys(pointers.split(), POINTER), **fields}
+        typed = ((names, POINTER) if isinstance(names, str) else names for names in given)
+        fields = {field: np.dtype(kind) for names, kind in typed for field in names.split()}
         self.dtype = np.dtype(list(fields.items()), align=True)
         self._fields = tuple(fields)
         # Of a dict, in order: a third of the time that a loop takes, but one or none is no tuple.

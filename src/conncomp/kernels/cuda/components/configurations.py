@@ -59,8 +59,7 @@ def count_faces(
     Others are as for `count_labels`. `components` are the labels that occur, int64, ascending, at
     least one; `faces`, int64 of shape (len(components), len(shape)), are 0.
     """
-    (count,) = FACES.load(gpu, labels.dtype)
     lengths = lengths_on(gpu, *shape)
     empty, places = labels.dtype.type(background), places_of(gpu, components, rows)
     described = labels, empty, len(shape), lengths, rows, places, faces
-    launch(count, gpu.grid(labels.size), labels.size, *described)
+    launch(FACES.one(gpu, labels.dtype), gpu.grid(labels.size), labels.size, *described)

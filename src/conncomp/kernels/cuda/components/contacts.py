@@ -22,15 +22,15 @@ from conncomp.kernels.cuda.launcher import (
     first_entry,
     launch,
 )
-from conncomp.kernels.cuda.structs import POINTER, Struct
+from conncomp.kernels.cuda.structs import Struct
 
 KERNELS = Templates("cuda/components/contacts.cuh", "count_contacts", indices="label place")
 SPAN = 2048  # elements of a block
 # The first table has a slot for so many elements; each one after it is so much larger.
 ELEMENTS_PER_SLOT, GROWTH_BITS, FEWEST_BITS = 4, 2, 12
 
-STEPS = Struct("ContactSteps", steps=POINTER, count=COUNT, kinds=COUNT, periodic=COUNT)
-COUNTS = Struct("KeyCounts", table=TABLE.dtype, counts=POINTER, full=POINTER)
+STEPS = Struct("ContactSteps", "steps", ("count kinds periodic", COUNT))
+COUNTS = Struct("KeyCounts", ("table", TABLE.dtype), "counts full")
 
 
 def find_contacts(

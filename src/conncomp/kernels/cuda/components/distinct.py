@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from conncomp.kernels.cuda.components.rows import FACTOR, HASH
 from conncomp.kernels.cuda.launcher import COUNT, Gpu, Templates, first_entry, launch
-from conncomp.kernels.cuda.structs import POINTER, Struct
+from conncomp.kernels.cuda.structs import Struct
 
 FILE = "cuda/components/distinct.cuh"
 COLLECT = Templates(FILE, "collect_labels", indices="label")
@@ -18,12 +16,9 @@ ELEMENTS_PER_LABEL, FEWEST_BITS = 8, 12
 
 NUMBERS = Struct(
     "NumberTable<int32_t, int32_t>",
-    hash=HASH.dtype,
-    bits=np.dtype(np.int32),
-    labels=POINTER,
-    numbers=POINTER,
-    first_label=POINTER,
-    first_number=POINTER,
+    ("hash", HASH.dtype),
+    ("bits", "i4"),
+    "labels numbers first_label first_number",
 )
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from conncomp.kernels.cuda.components.rows import extent_of, lengths_on
 from conncomp.kernels.cuda.components.runs import FEW_AXES, ComponentRuns
 from conncomp.kernels.cuda.launcher import COUNT, DType, Gpu, Templates, launch
-from conncomp.kernels.cuda.structs import POINTER, Struct
+from conncomp.kernels.cuda.structs import Struct
 from conncomp.kernels.neighbourhood import Shape
 
 FILE = "cuda/components/intensities.cuh"
@@ -27,7 +27,7 @@ WITH_SHAPES = Templates(FILE, "measure_runs_and_values", value=SMALL_TYPES, axes
 QUANTILES = Templates(FILE, "list_keys", "write_quantiles", value=VALUE_TYPES)
 KEY = np.dtype(np.uint64)
 
-RANGES = Struct("ValueRanges<float>", extremes=POINTER, bits=COUNT)
+RANGES = Struct("ValueRanges<float>", "extremes", ("bits", COUNT))
 COLUMNS = Struct("IntensityColumns<float>", "sums means minima maxima centroids")
 
 
@@ -114,8 +114,7 @@ def _measure_small(
 def columns_at(gpu: Gpu, columns: Sequence[Any]) -> np.void:
     """Return ``IntensityColumns`` of arrays in its order, or of none."""
     names = COLUMNS.dtype.names or ()
-    places = map(gpu.address, columns) if columns else (0 for _ in names)
-    return COLUMNS.pack(dict(zip(names, places, strict=True)))
+    return COLUMNS.of(gpu, **dict(zip(names, columns or [None] * len(names), strict=True)))
 
 
 class SortedValues:

@@ -57,7 +57,7 @@ MOST_UNFIT = 2
 
 COUNTING = "count"  # what the launches that count runs are for
 
-MEMORY = Struct("MeasureMemory", "bounds copy", capacity=COUNT, blocks=COUNT)
+MEMORY = Struct("MeasureMemory", "bounds copy", ("capacity blocks", COUNT))
 
 Allowed = Callable[[tuple[int, ...], tuple[int, ...]], tuple[int, int]]
 _kept: dict[Hashable, RepeatedRuns] = {}

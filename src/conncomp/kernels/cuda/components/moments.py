@@ -9,7 +9,7 @@ from conncomp.kernels.cuda.components.rows import extent_of, label_rows, lengths
 from conncomp.kernels.cuda.components.runs import FEW_AXES, ComponentRuns
 from conncomp.kernels.cuda.components.tables import places_of
 from conncomp.kernels.cuda.launcher import COUNT, Gpu, Templates, launch
-from conncomp.kernels.cuda.structs import POINTER, Struct
+from conncomp.kernels.cuda.structs import Struct
 
 FILE = "cuda/components/moments.cuh"
 POWERS, MOST_AXES = 4, 4
@@ -21,7 +21,7 @@ OF_AXES = Templates(
     FILE, "centre_moments_of_rows", "normalize_moments", axes=range(1, MOST_AXES + 1)
 )
 VARIANCES = Templates(FILE, "write_variances", axes=FEW_AXES)
-BOXES = Struct("Boxes", entries=POINTER, ndim=COUNT)
+BOXES = Struct("Boxes", "entries", ("ndim", COUNT))
 
 
 class LabelledComponents(NamedTuple):

@@ -9,22 +9,20 @@ from typing import Any
 import numpy as np
 
 from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, ctype, first_entry
-from conncomp.kernels.cuda.structs import POINTER, Struct
+from conncomp.kernels.cuda.structs import Struct
 
 FILE, FILE_OF_TABLES = "cuda/components/rows.cuh", "cuda/core/key_table.cuh"
 # By which slots are found: odd, and drawn for each process. A signed integer, as kernels take it.
 FACTOR = secrets.randbits(64) - (1 << 63) | 1
-HASH = Struct("KeyHash", factor=COUNT)
-TABLE = Struct(
-    "KeyTable<int64_t>", hash=HASH.dtype, bits=np.dtype(np.int32), empty=COUNT, slots=POINTER
-)
+HASH = Struct("KeyHash", ("factor", COUNT))
+TABLE = Struct("KeyTable<int64_t>", ("hash", HASH.dtype), ("bits", "i4"), ("empty", COUNT), "slots")
 LABELS = {
     kind: Struct(
-        f"LabelRows<{ctype(kind)}>", entries=POINTER, count=COUNT, rows=COUNT, background=kind
+        f"LabelRows<{ctype(kind)}>", "entries", ("count rows", COUNT), ("background", kind)
     )
     for kind in INDEX_TYPES
 }
-EXTENT = Struct("Extent", lengths=POINTER, ndim=COUNT)
+EXTENT = Struct("Extent", "lengths", ("ndim", COUNT))
 
 
 def label_rows(gpu: Gpu, labels: Any, background: int, rows: int) -> np.void:

@@ -23,8 +23,8 @@ STATE_WORDS = 3  # of RunState
 LISTING = "runs"  # what the launch that lists them is for
 FEW_AXES = (2, 3)  # of items of which a kernel measures all axes at once
 
-TABLE = Struct("RunTable", "counts present ends in_block state entries", items=COUNT)
-RUNS = Struct("Runs", "entries ends state", elements=COUNT)
+TABLE = Struct("RunTable", "counts present ends in_block state entries", ("items", COUNT))
+RUNS = Struct("Runs", "entries ends state", ("elements", COUNT))
 
 
 class KeptCalls:

@@ -55,9 +55,10 @@ class Shapes(NamedTuple):
             new((rows if moments else 0, ndim, ndim), REAL),
         )
 
-    def places(self, gpu: Gpu) -> tuple[int, ...]:
-        """Return the address of each column, 0 of one without entries."""
-        return tuple(gpu.address(column) if column.size else 0 for column in self)
+    def struct(self, gpu: Gpu) -> np.void:
+        """Return ``ShapeColumns``, null for columns without entries."""
+        columns = self._asdict().items()
+        return COLUMNS.of(gpu, **{name: each if each.size else None for name, each in columns})
 
 
 def words_of(ndim: int) -> int:
@@ -91,8 +92,7 @@ def measure_shapes(
         given, described = arrays[: len(columns)], (runs.record, extent_of(gpu, lengths))
         launch(begin, runs.by_row, ndim, further, runs.state, table)
         launch(measure, runs.in_turns(turns), *described, *arrays[len(columns) :], table)
-        places = Shapes(*given).places(gpu)
-        record = COLUMNS.pack(dict(zip(Shapes._fields, places, strict=True)))
+        record = Shapes(*given).struct(gpu)
         launch(write, runs.by_row, ndim, extent_of(gpu, items), runs.table, table, record)
 
     table, kept = runs.new(rows * (words_of(ndim) + further), COUNT), (lengths, items)

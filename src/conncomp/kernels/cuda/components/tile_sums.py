@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from conncomp.kernels.cuda.components import intensities, shapes
+from conncomp.kernels.cuda.components import intensities
 from conncomp.kernels.cuda.components.intensities import SMALL_TYPES, are_small
 from conncomp.kernels.cuda.components.rows import extent_of, label_rows, lengths_on
 from conncomp.kernels.cuda.components.runs import FEW_AXES, STATE_WORDS, KeptCalls, grid_of_rows
@@ -58,12 +58,8 @@ _calls = count(1)  # of all kinds, as there is one place for answers
 TABLE = Struct(
     "SumTable",
     "rows_met is_wrong words answer",
-    capacity=COUNT,
-    row_words=COUNT,
-    exponent=COUNT,
-    made_for=COUNT,
-    call=COUNT,
-    scale=np.dtype(np.float64),
+    ("capacity row_words exponent made_for call", COUNT),
+    ("scale", "f8"),
 )
 
 
@@ -198,8 +194,7 @@ class TileSums:
         gpu, places = self._gpu, len(Shapes._fields)
         *_, write = KERNELS.load(gpu, label, value, len(self._shape))
         table = TABLE.of(gpu, **self._fields, made_for=runs.count, call=0)
-        given = Shapes(*columns[:places]).places(gpu)
-        record = shapes.COLUMNS.pack(dict(zip(Shapes._fields, given, strict=True)))
+        record = Shapes(*columns[:places]).struct(gpu)
         values = intensities.columns_at(gpu, columns[places:-1])
         reals = columns[-1] if columns[places:] else None
         by_row = gpu.grid(self.rows, COLUMN_THREADS)

@@ -97,9 +97,8 @@ def count_roots(gpu: Gpu, labels: Any, workspace: Workspace, items: int = 1) -> 
 def place_roots_within_items(gpu: Gpu, labels: Any, items: int) -> None:
     """Replace the roots in `labels`, indices in all items, by indices within their item."""
     if items > 1 and len(labels):
-        (within,) = _WITHIN.load(gpu, labels.dtype)
         grid = gpu.grid(len(labels))
-        launch(within, grid, len(labels), items, labels)
+        launch(_WITHIN.one(gpu, labels.dtype), grid, len(labels), items, labels)
 
 
 def _find_root_bits(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator, MutableMapping
+from collections.abc import Iterator
 from functools import cache
 from itertools import product
 from typing import Any, NamedTuple
@@ -23,7 +23,7 @@ from conncomp.kernels.cuda.launcher import (
     first_entry,
     launch,
 )
-from conncomp.kernels.cuda.structs import POINTER, Struct
+from conncomp.kernels.cuda.structs import Struct
 from conncomp.kernels.cuda.workspace import Workspace
 
 FILE = "cuda/graph/boruvka.cuh"
@@ -49,15 +49,15 @@ MEMORY = Struct(
     "first_parent tree parent chosen least other_least list other_list counters trees limit "
     "imbalance disorder giant first links",
 )
-ROWS = Struct("ForestRows<int32_t, int32_t>", "indptr indices", vertices=COUNT)
-LIST = Struct("ForestList<int32_t>", "src dst", vertices=COUNT)
+ROWS = Struct("ForestRows<int32_t, int32_t>", "indptr indices", ("vertices", COUNT))
+LIST = Struct("ForestList<int32_t>", "src dst", ("vertices", COUNT))
 ORDERS = {
-    kind: Struct(f"WeightOrder<{ctype(kind)}>", minus_zero=kind, negative=kind, sign=kind)
+    kind: Struct(f"WeightOrder<{ctype(kind)}>", ("minus_zero negative sign", kind))
     for kind in KEY_TYPES
 }
 ARC_NUMBERS = Struct("ArcNumbers<uint32_t>")
 RANKED_ARCS = Struct("RankedArcs<uint32_t>", "rank order")
-PACKED_WEIGHTS = Struct("PackedWeights", weights=POINTER, order=ORDERS[BITS].dtype)
+PACKED_WEIGHTS = Struct("PackedWeights", "weights", ("order", ORDERS[BITS].dtype))
 
 
 class WeightBits(NamedTuple):
@@ -87,26 +87,14 @@ NUMBERS, RANKS = (
 PACKED = _Kind("conncomp::PackedWeights", KEY_TYPES[1])
 
 
-class _Keys(NamedTuple):
-    """What makes the keys of arcs, and the arrays that it reads."""
-
-    kind: _Kind
-    struct: np.void
-    arrays: tuple[Any, ...]
-
-
 def forest_arcs(
-    gpu: Gpu,
-    graph: Any,
-    weights: WeightBits | None,
-    workspace: Workspace,
-    are_sorted: MutableMapping[Any, bool] | None = None,
+    gpu: Gpu, graph: Any, weights: WeightBits | None, workspace: Workspace, known: Any = None
 ) -> Any:
     """Return the arcs of the spanning forest of least weight, and of least numbers, ascending.
 
-    It waits for the GPU. `are_sorted` says by graph whether its rows are sorted, once looked up.
+    It waits for the GPU. `known` says by graph whether its rows are sorted, once looked up.
     """
-    known = {} if are_sorted is None else are_sorted
+    known = {} if known is None else known
     task = ForestTask(gpu, graph, weights, workspace, known.get(graph, False))
     arcs = room_for_forest(gpu, graph)
     task.find(arcs)
@@ -145,15 +133,15 @@ class ForestTask:
             else ROWS.of(gpu, indptr=first, indices=second, vertices=self.count)
         )
         self.weights = weights
-        self.keys: Any = _keys_of(gpu, weights, arcs)
+        self.key_kind, self.keys, self.held = _keys_of(gpu, weights, arcs)
         self.index, self.number = (INDEX_TYPES[n > INT32_MAX] for n in (self.count, arcs))
         self.words = -(-arcs // ARCS_OF_WORD)
-        self.is_linked = _are_linked(self.keys.kind, self.index) and not self._are_many()
+        self.is_linked = _are_linked(self.key_kind, self.index) and not self._are_many()
         self.far = FAR if self.is_linked else NOWHERE
         self.memory = workspace.take_struct(gpu, MEMORY, *self._parts())
         self.by_vertex = gpu.grid(max(self.count, self.words))
         self.by_span = gpu.grid(arcs, each=SPAN // THREADS)
-        kind = self.keys.kind
+        kind = self.key_kind
         modules = [_module(is_list, first.dtype, second.dtype, self.index, kind, self.number)]
         if self.is_symmetric:
             modules.append(_module_of_rows(first.dtype, second.dtype, self.index, kind))
@@ -170,7 +158,7 @@ class ForestTask:
 
     def _parts(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return what the memory points to, and what is beside it."""
-        dtype = self.keys.kind.dtype
+        dtype = self.key_kind.dtype
         edge_bytes = dtype.itemsize + 2 * self.index.itemsize
         edge_bytes += -edge_bytes % max(dtype.itemsize, self.index.itemsize)
         edges = self.arcs * edge_bytes, BYTE
@@ -220,7 +208,7 @@ class ForestTask:
             self._settle(ALL_KEYS)
             return
         numbers, limit = (self.count, self.arcs, self._edges()), self.memory["limit"]
-        of_trees = self.memory["trees"], self.keys.struct
+        of_trees = self.memory["trees"], self.keys
         self._launch("guess_limit", (1, SAMPLES), *numbers, *of_trees, limit)
         self._settle(KEYS_TO_LIMIT)
         self._settle(KEYS_ABOVE_LIMIT)
@@ -232,7 +220,7 @@ class ForestTask:
         """Unite vertices with the ends of their least edges, if rows are known to show these."""
         memory, ends = self.memory, self.memory["parent"]
         known = memory["imbalance"], memory["disorder"]
-        rows = self.count, *self.ends, self.keys.struct
+        rows = self.count, *self.ends, self.keys
         if self.weights is None:
             if not self.is_sorted:
                 checked = self.count, self.arcs, *self.ends, known[1]
@@ -250,7 +238,7 @@ class ForestTask:
 
     def _settle(self, key_range: int) -> None:
         """Go round by round through the edges of these keys."""
-        graph, memory = (self.graph, self.arcs, self.keys.struct), self.memory.struct
+        graph, memory = (self.graph, self.arcs, self.keys), self.memory.struct
         if key_range == KEYS_ABOVE_LIMIT:
             self._launch("find_roots", self.by_vertex, memory)
             self._launch("find_trees_again", self.by_vertex, self.count, memory)
@@ -267,11 +255,11 @@ class ForestTask:
         most = self.gpu.blocks_together(SETTLING_THREADS, 1)
         grid = max(1, min(-(-self.arcs // SETTLING_THREADS), most)), SETTLING_THREADS
         settle = self.gpu.together(self.kernels["settle_edges"])
-        launch(settle, grid, self.arcs, self.keys.struct, memory)
+        launch(settle, grid, self.arcs, self.keys, memory)
 
     def _link_trees(self) -> None:
         """Link trees by all edges; those that take long are listed."""
-        keys, ways = self.keys.struct, (self.far, MOST_STEPS, self.memory.struct)
+        keys, ways = self.keys, (self.far, MOST_STEPS, self.memory.struct)
         if self.is_symmetric:
             grid = max(1, -(-self.count // (ROWS_OF_THREAD * THREADS))), THREADS
             self._launch("link_short_rows", grid, self.graph, keys, *ways)
@@ -279,20 +267,19 @@ class ForestTask:
         self._launch("link_edges", self.by_span, *arcs, *ways)
 
 
-def _keys_of(gpu: Gpu, weights: WeightBits | None, arcs: int) -> _Keys:
-    """Return the keys of the arcs; to rank them takes memory and a sort."""
+def _keys_of(gpu: Gpu, weights: WeightBits | None, arcs: int) -> tuple[_Kind, Any, Any]:
+    """Return what makes keys of arcs, and the arrays that it reads; to rank takes a sort."""
     xp, number = gpu.xp, KEY_TYPES[arcs > INT32_MAX]
     if weights is None:
-        return _Keys(NUMBERS[number], ARC_NUMBERS.pack({}), ())
+        return NUMBERS[number], ARC_NUMBERS.pack({}), ()
     if weights.bits.dtype == KEY_TYPES[0] and arcs <= INT32_MAX:
         packed = PACKED_WEIGHTS.of(gpu, weights=weights.bits, order=weights.struct())
-        return _Keys(PACKED, packed, (weights.bits,))
+        return PACKED, packed, (weights.bits,)
     order = _order_of(xp, weights)
     rank = xp.empty(arcs, number)
     rank[order] = xp.arange(arcs, dtype=number)
     order = order.astype(number)
-    ranked = RANKED_ARCS.of(gpu, rank=rank, order=order)
-    return _Keys(RANKS[number], ranked, (rank, order))
+    return RANKS[number], RANKED_ARCS.of(gpu, rank=rank, order=order), (rank, order)
 
 
 def _order_of(xp: Any, weights: WeightBits) -> Any:

@@ -25,9 +25,9 @@ VERTICES_OF_WORD = 16
 STATE_BYTES, BYTE = 128, np.dtype(np.uint8)
 BITS = np.dtype(np.uint32)
 
-ARCS = Struct("ArcList<const int32_t>", "sources targets", count=COUNT)
-_LIMITS = "least_hub", "long_arc", "least_chained", "most_of_chains", "most_ends"
-LIMITS = Struct("SampleLimits", **dict.fromkeys(_LIMITS, COUNT))
+ARCS = Struct("ArcList<const int32_t>", "sources targets", ("count", COUNT))
+_LIMITS = "least_hub long_arc least_chained most_of_chains most_ends"
+LIMITS = Struct("SampleLimits", (_LIMITS, COUNT))
 _LISTS = "spare_sources", "spare_targets", "next_sources", "next_targets"
 MEMORY = Struct(
     "StrongMemory<int32_t>",
@@ -97,7 +97,7 @@ def _begin(gpu: Gpu, graph: Any, memory: PlacedStruct, grid: tuple[int, int]) ->
     listed = ARCS.of(gpu, sources=sources, targets=targets, count=arcs)
     longest = _least_hub(vertices, arcs), _long_arc(vertices)
     values = *longest, LEAST_CHAINED, int(CHAIN_DEGREE * vertices), MOST_ENDS
-    limits = LIMITS.pack(dict(zip(_LIMITS, values, strict=True)))
+    limits = LIMITS.pack(dict(zip(_LIMITS.split(), values, strict=True)))
     state, components = memory["state"], memory["components"]
     launch(choose, (1, THREADS), vertices, listed, indptr, limits, state, components)
     steps = _first_steps(gpu, graph, state)
@@ -105,8 +105,7 @@ def _begin(gpu: Gpu, graph: Any, memory: PlacedStruct, grid: tuple[int, int]) ->
         (contract,) = CHAINS.load(gpu, pointer, vertex)
         launch(gpu.together(contract), grid, vertices, listed, indptr, memory.struct)
     if steps & CUT_ARCS:
-        (cut,) = CUTS.load(gpu, vertex)
-        launch(gpu.together(cut), grid, vertices, listed, memory.struct)
+        launch(gpu.together(CUTS.one(gpu, vertex)), grid, vertices, listed, memory.struct)
     return listed
 
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from conncomp.kernels import layout
 from conncomp.kernels.cuda.launcher import INDEX_TYPES, DType, Gpu
 from conncomp.kernels.links import Links
 from conncomp.kernels.neighbourhood import Neighbourhood, Shape, Steps, steps_along
@@ -28,23 +29,17 @@ VALUE_CTYPES = {
     "f8": "double",
 }
 
-_AXIS = np.dtype([(name, "i8") for name in ("length", "index_stride", "value_stride", "periodic")])
+_AXIS = layout(("length index_stride value_stride periodic", "i8"))
 GRIDS = {
-    rank: np.dtype(
-        [
-            ("axes", _AXIS, (rank,)),
-            ("items", "i8"),
-            ("item_stride", "i8"),
-            ("most_moves", "i8"),
-            ("connectivity", "i8"),
-            ("neighbours", "u4", ((3**rank + 31) // 32,)),
-        ],
-        align=True,
+    rank: layout(
+        ("axes", (_AXIS, (rank,))),
+        ("items item_stride most_moves connectivity", "i8"),
+        ("neighbours", ("u4", ((3**rank + 31) // 32,))),
     )
     for rank in (1, *RANKS)
 }
 MOST_AXES = RANKS[-1]
-_BONDS = np.dtype([("plane", "i8", (MOST_AXES,)), ("mask", "u1", (MOST_AXES,))], align=True)
+_BONDS = layout(("plane", ("i8", MOST_AXES)), ("mask", ("u1", MOST_AXES)))
 
 
 class Geometry(NamedTuple):
@@ -138,7 +133,7 @@ def _background(links: Links) -> tuple[Any, Any]:
     """Return the dtype and the value of ``Background``."""
     # Half-precision numbers are given as their bits.
     bits = np.dtype({"f2": "u2"}.get(links.value_type, links.value_type))
-    kind = np.dtype([("value", bits), ("present", "?")], align=True)
+    kind = layout(("value", bits), ("present", "?"))
     given = links.background or bytes(bits.itemsize)
     return kind, (np.frombuffer(given, bits)[0], links.background is not None)
 
@@ -161,12 +156,12 @@ def _within(links: Links) -> _Rule:
     distance: DType
     limits: tuple[float, ...]
     if links.value_type.startswith("f"):
-        distance, limits = np.dtype([("limit", "f8")], align=True), (links.limit,)
+        distance, limits = layout(("limit", "f8")), (links.limit,)
     else:
         bits = np.dtype(links.value_type)
-        distance = np.dtype([("limit", bits), ("turn", bits)], align=True)
+        distance = layout(("limit turn", bits))
         limits = links.limit, links.signed << (8 * bits.itemsize - 1)
-    struct = np.dtype([("background", kind), ("distance", distance)], align=True)
+    struct = layout(("background", kind), ("distance", distance))
     return _Rule(f"conncomp::Within<{value}>", np.array((background, limits), struct)[()])
 
 

@@ -12,7 +12,7 @@ from conncomp.kernels.cuda.core.numbering import WORD
 from conncomp.kernels.cuda.grid.image import Geometry, Image
 from conncomp.kernels.cuda.grid.tiled_quads import OF_ITEM, described, inverse_of
 from conncomp.kernels.cuda.launcher import COUNT, Gpu, Templates, launch
-from conncomp.kernels.cuda.structs import POINTER, Struct
+from conncomp.kernels.cuda.structs import Struct
 from conncomp.kernels.cuda.workspace import Workspace
 from conncomp.kernels.links import Links
 
@@ -29,13 +29,7 @@ LEAST_ITEMS = 1.75
 NODE = np.dtype(np.int32)
 
 TABLE = Struct(
-    "ItemTable",
-    components=POINTER,
-    **OF_ITEM,
-    inverse_of_row=np.dtype(np.uint32),
-    corners=NODE,
-    parts=NODE,
-    most_runs=NODE,
+    "ItemTable", "components", *OF_ITEM, ("inverse_of_row", "u4"), ("corners parts most_runs", NODE)
 )
 
 
@@ -43,15 +37,14 @@ TABLE = Struct(
 def takes(geometry: Geometry, links: Links, shared_memory: int) -> bool:
     """Whether `fill_labels` can label an array, and its items are small and not too small."""
     shape = geometry.shape
-    if (links.rule, links.value_type) != ("equal", "u1") or len(shape) != 2:
-        return False
-    if geometry.connectivity not in (1, 2) or any(geometry.steps.periodic):
-        return False
-    if max(map(abs, geometry.value_strides)) > INT32_MAX:
-        return False
-    if not LEAST_WORDS <= _words(shape) <= MOST_WORDS:
-        return False
-    return _shared_bytes(shape) + RESERVED <= shared_memory
+    return (
+        (links.rule, links.value_type) == ("equal", "u1")
+        and len(shape) == 2
+        and (geometry.connectivity in (1, 2) and not any(geometry.steps.periodic))
+        and max(map(abs, geometry.value_strides)) <= INT32_MAX
+        and LEAST_WORDS <= _words(shape) <= MOST_WORDS
+        and _shared_bytes(shape) + RESERVED <= shared_memory
+    )
 
 
 def fill_labels(gpu: Gpu, image: Image, labels: Any, memory: Workspace, consecutive: bool) -> Any:

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from conncomp.kernels import layout
 from conncomp.kernels.cuda.core.numbering import WORD, WORDS
 from conncomp.kernels.cuda.grid.image import VALUE_CTYPES, Geometry, Image, rule_of
 from conncomp.kernels.cuda.launcher import Gpu, Module, Templates, launch
@@ -19,10 +20,8 @@ WIDTH, HEIGHT = 128, 64
 # for a multiprocessor, as many as run at once.
 SAMPLING, LABELLING, JOINING, FOLLOWING, BLOCKS = 1024, WIDTH, WIDTH + HEIGHT, 256, 14
 
-SHAPE = np.dtype(
-    [("value_stride", "i8", 2), ("length", "i4", 2)]
-    + [(name, "i4") for name in ("tiles_of_row", "words_of_row")],
-    align=True,
+SHAPE = layout(
+    ("value_stride", ("i8", 2)), ("length", ("i4", 2)), ("tiles_of_row words_of_row", "i4")
 )
 COUNTS = np.dtype(np.int32)
 WORDS_OF_CHOICE = 3  # whether an image is labelled by rows, and which tile is next

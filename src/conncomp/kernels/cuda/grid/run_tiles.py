@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from conncomp.kernels import layout
 from conncomp.kernels.cuda.core.numbering import WORD, WORDS, chunks_of
 from conncomp.kernels.cuda.grid.image import Geometry, Image
 from conncomp.kernels.cuda.launcher import COUNT, THREADS, Gpu, Module, ctype, launch
@@ -34,15 +35,7 @@ TABLE = Struct(
     "foreground starts before node runs value settled roots_of_word entries_of_word "
     "number_of_word components",
 )
-SHAPE = np.dtype(
-    [
-        ("value_stride", "i8", AXES),
-        ("length", "i4", AXES),
-        ("tiles", "i4", AXES),
-        ("columns", "i4"),
-    ],
-    align=True,
-)
+SHAPE = layout(("value_stride", ("i8", AXES)), ("length tiles", ("i4", AXES)), ("columns", "i4"))
 
 
 @lru_cache(maxsize=1024)

@@ -43,7 +43,7 @@ TABLE = Struct(
     "BrickTable",
     "foreground links settled roots planes comparison frame first_digit sparse elsewhere "
     "components",
-    bricks=COUNT,
+    ("bricks", COUNT),
 )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -64,17 +65,13 @@ FEW_TILES = 8
 QUAD, NODE = np.dtype(np.uint16), np.dtype(np.int32)
 
 # The fields that `described` has.
-OF_ITEM: dict[str, DType] = {
-    "item_stride": COUNT,
-    **dict.fromkeys(("row_stride", "stride", "height", "width", "columns"), NODE),
-}
+OF_ITEM = ("item_stride", COUNT), ("row_stride stride height width columns", NODE)
 TABLE = Struct(
     "QuadTable",
     "quad parent roots_of_word number_of_word roots_of_tile components",
-    **OF_ITEM,
-    tiles_of_row=NODE,
-    tiles_of_item=NODE,
-    inverse_of_row=WORDS,
+    *OF_ITEM,
+    ("tiles_of_row tiles_of_item", NODE),
+    ("inverse_of_row", WORDS),
 )
 
 
@@ -82,18 +79,14 @@ TABLE = Struct(
 def takes(geometry: Geometry, links: Links) -> bool:
     """Whether `fill_labels` can label an array, and its items fill their tiles well enough."""
     shape = geometry.shape
-    if (
-        (links.rule, links.value_type) != ("equal", "u1")
-        or (len(shape) != 2 or shape[0] == 1)
-        or (geometry.connectivity != 2 or any(geometry.steps.periodic))
-    ):
-        return False
-    if -(-shape[1] // WORD) * WORD > MOST_PARENTS * shape[1]:
-        return False
-    if max(map(abs, geometry.value_strides)) > INT32_MAX:
-        return False
-    of_row, of_column = _tiles(shape)
-    return geometry.item_size >= LEAST_FILLED * of_row * of_column * HEIGHT * WIDTH
+    return (
+        (links.rule, links.value_type) == ("equal", "u1")
+        and (len(shape) == 2 and shape[0] > 1)
+        and (geometry.connectivity == 2 and not any(geometry.steps.periodic))
+        and -(-shape[1] // WORD) * WORD <= MOST_PARENTS * shape[1]
+        and max(map(abs, geometry.value_strides)) <= INT32_MAX
+        and geometry.item_size >= LEAST_FILLED * prod(_tiles(shape)) * HEIGHT * WIDTH
+    )
 
 
 def fill_labels(gpu: Gpu, image: Image, labels: Any, memory: Workspace, consecutive: bool) -> Any:

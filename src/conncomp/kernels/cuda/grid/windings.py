@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from conncomp.kernels.cuda.grid.image import RULE_NAMES, rule_of
 from conncomp.kernels.cuda.launcher import COUNT, DType, Gpu, Templates, launch
-from conncomp.kernels.cuda.structs import POINTER, Struct
+from conncomp.kernels.cuda.structs import Struct
 from conncomp.kernels.cuda.workspace import Part, Workspace
 from conncomp.kernels.links import Links
 from conncomp.kernels.seams import (
@@ -37,17 +37,9 @@ SEAM_LINK = 3  # the integers of a ``SeamLink``, of 32 bits
 _NUMBER = np.dtype(np.int32)
 _WINDINGS = Struct(
     "SeamWindings",
-    **{
-        "table.key": POINTER,
-        "table.slots": COUNT,
-        "forest.link": POINTER,
-        "forest.hook": POINTER,
-        "lattices.number_at_root": POINTER,
-        "lattices.lattice": POINTER,
-        "lattices.count": POINTER,
-        "smallest": POINTER,
-        "kept": POINTER,
-    },
+    "table.key",
+    ("table.slots", COUNT),
+    "forest.link forest.hook lattices.number_at_root lattices.lattice lattices.count smallest kept",
 )
 
 
@@ -97,8 +89,7 @@ def place_windings(gpu: Gpu, windings: Windings) -> tuple[Any, Any, Any, Any]:
     placed = gpu.xp.asarray(np.concatenate([rows, bases.reshape(-1), counts]))
     of_rows, of_bases = placed[:count], placed[count : count + bases.size]
     if count:
-        (mark,) = _MARK.load(gpu)
-        launch(mark, gpu.grid(count * ndim), of_rows, count, of_bases, ndim, axes)
+        launch(_MARK.one(gpu), gpu.grid(count * ndim), of_rows, count, of_bases, ndim, axes)
     return axes, of_rows, of_bases.reshape(bases.shape), placed[count + bases.size :]
 
 
@@ -116,18 +107,16 @@ def unite_windings(
     Labels from 1 on need not be consecutive; `boxes` are those of `seams`, where `values` are.
     """
     rule = rule_of(links)
-    (unite,) = _UNITE.load(gpu, rule.name, labels.dtype)
     array = np.array(
         (seams.struct, gpu.address(boxes), rule.struct, gpu.address(values), gpu.address(labels)),
         _array_of(rule.struct.dtype),
     )[()]
-    launch(unite, gpu.grid(seams.links), array, windings)
+    launch(_UNITE.one(gpu, rule.name, labels.dtype), gpu.grid(seams.links), array, windings)
 
 
 def close_windings(gpu: Gpu, seams: Seams, windings: Any) -> None:
     """Add the closed paths of the links to tables, once all are united."""
-    (close,) = _CLOSE.load(gpu)
-    launch(close, gpu.grid(seams.links), windings, seams.links)
+    launch(_CLOSE.one(gpu), gpu.grid(seams.links), windings, seams.links)
 
 
 def cleared_windings(gpu: Gpu, seams: Seams, workspace: Workspace, asks: bool = False) -> Any:
@@ -147,8 +136,7 @@ def cleared_windings(gpu: Gpu, seams: Seams, workspace: Workspace, asks: bool = 
         "kept": (seams.links * SEAM_LINK, _NUMBER),
     }
     windings = workspace.take_struct(gpu, _WINDINGS, tables).struct
-    (clear,) = _CLEAR.load(gpu)
-    launch(clear, gpu.grid(seams.slots), windings)
+    launch(_CLEAR.one(gpu), gpu.grid(seams.slots), windings)
     return windings
 
 

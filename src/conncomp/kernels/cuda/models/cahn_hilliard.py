@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from conncomp.kernels import layout
 from conncomp.kernels.cuda.launcher import INDEX_TYPES, Gpu, Module, Templates, ctype, every, launch
 from conncomp.kernels.cuda.models import bricks
 from conncomp.kernels.cuda.models.replicas import Replicas, records_of
@@ -45,22 +46,14 @@ _modules = every(KERNELS, _MARK)
 OF_PHASES = bricks.Kernels(FILE_OF_DOMAINS, "kPhases", "DomainSums")
 
 # ``Fields`` and ``FieldGauge``.
-_FIELDS = np.dtype(
-    [
-        ("shape", FIELD_SHAPE),
-        *((name, "i8") for name in ("replicas", "groups", "run", "runs", "lanes", "row_tiles")),
-        *((name, "u8") for name in ("seed", "first")),
-        *((name, "f8") for name in ("cubic", "linear", "gradient", "flux")),
-        ("step", "u4"),
-    ],
-    align=True,
+_FIELDS = layout(
+    ("shape", FIELD_SHAPE),
+    ("replicas groups run runs lanes row_tiles", "i8"),
+    ("seed first", "u8"),
+    ("cubic linear gradient flux", "f8"),
+    ("step", "u4"),
 )
-_GAUGE = np.dtype(
-    [
-        (name, "f8")
-        for name in ("half_linear", "quarter_cubic", "half_gradient", "threshold", "parts", "most")
-    ]
-)
+_GAUGE = layout(("half_linear quarter_cubic half_gradient threshold parts most", "f8"))
 
 
 class FieldKernels:

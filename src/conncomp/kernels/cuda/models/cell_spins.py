@@ -60,9 +60,8 @@ class CellKernels:
 
     def draw(self, words: Any, step: int, probabilities: Any, bonds: Any, record: Any) -> None:
         """Draw the bonds of an update, or None of them, and count what the spins tell."""
-        (draw,) = _DRAW.load(self._gpu)
         arguments = self._cells.struct, words, probabilities, bonds, self.records(record)
-        self._replicas.launch(draw, step, *arguments, over="bonds")
+        self._replicas.launch(_DRAW.one(self._gpu), step, *arguments, over="bonds")
 
     def update(
         self,
@@ -94,8 +93,7 @@ class CellKernels:
             add, total = _SIZES.load(gpu, index)
             launch(add, by_warp, struct, runs, parent, size)
             launch(total, by_warp, struct, runs, parent, size, records)
-        (flip,) = _FLIP.load(gpu, one, index)
-        launch(flip, by_warp, struct, words, runs, parent, new)
+        launch(_FLIP.one(gpu, one, index), by_warp, struct, words, runs, parent, new)
 
     def records(self, record: Any) -> Any:
         """Return ``Records`` of a record, or of None."""
@@ -147,9 +145,8 @@ class CellBricks:
         """Flip clusters, and measure those before into ``Records``."""
         wanted = self._count * len(self._cells.kinds) * self._cells.words
         (drawn,) = self._workspace.take(self._gpu, (wanted, BITS))
-        (draw,) = _DRAW.load(self._gpu)
         replicas, arguments = self._replicas, (words, probabilities, drawn, records)
-        replicas.launch(draw, step, self._cells.struct, *arguments, over="bonds")
+        replicas.launch(_DRAW.one(self._gpu), step, self._cells.struct, *arguments, over="bonds")
         components = self._clusters.find(drawn, records if sizes else None)
         self._clusters.flip(components, step, new)
         new ^= words  # which had the coins of clusters

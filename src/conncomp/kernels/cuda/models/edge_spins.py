@@ -9,7 +9,7 @@ import numpy as np
 
 from conncomp.kernels.cuda.launcher import COUNT, Gpu, Templates
 from conncomp.kernels.cuda.models.replicas import CLUSTERS, Over, Replicas, records_of
-from conncomp.kernels.cuda.structs import POINTER, Struct
+from conncomp.kernels.cuda.structs import Struct
 from conncomp.kernels.cuda.workspace import Workspace
 from conncomp.kernels.edges import KINDS, EdgeBonds, SpinKind
 from conncomp.kernels.lattice import BITS
@@ -31,10 +31,10 @@ INDEX = np.dtype(np.int32)
 LABELS = Templates(FILE, "join_active_bonds", "settle_labels")
 _OF_SIZES = Templates(CLUSTERS, "measure_clusters<int32_t>", "sum_clusters<int32_t>")
 
-BONDS = Struct("EdgeBonds", count=COUNT, **dict.fromkeys(("u", "v", "coupling", "field"), POINTER))
-DRAWN = Struct("DrawnEdges", bonds=BONDS.dtype, temperatures=POINTER, logarithm=np.dtype(np.uintp))
+BONDS = Struct("EdgeBonds", ("count", COUNT), "u v coupling field")
+DRAWN = Struct("DrawnEdges", ("bonds", BONDS.dtype), "temperatures", ("logarithm", np.uintp))
 ARCS = Struct("EdgeArcs", "begin to coupling")
-CLASS = Struct("EdgeClass", "vertices", count=COUNT)
+CLASS = Struct("EdgeClass", "vertices", ("count", COUNT))
 
 
 class EdgeKernels:

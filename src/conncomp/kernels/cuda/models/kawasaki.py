@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from conncomp.kernels import layout
 from conncomp.kernels.cuda.launcher import WARP, Gpu, Templates, launch
 from conncomp.kernels.exchange import DIRECTIONS, EXCHANGE_LATTICE, KINDS, ExchangeLattice
 from conncomp.kernels.lattice import BITS
@@ -26,9 +27,7 @@ FEWEST_THREADS, MOST_THREADS = 128, 512
 MOST_WORDS, MOST_SWEEPS = 1 << 29, 1 << 12
 
 # ``ExchangeReplicas`` of ``kawasaki.cuh``.
-_STRUCT = np.dtype(
-    [("lattice", EXCHANGE_LATTICE), ("parts", "i4"), ("first", "i8"), ("seed", "u8")], align=True
-)
+_STRUCT = layout(("lattice", EXCHANGE_LATTICE), ("parts", "i4"), ("first", "i8"), ("seed", "u8"))
 
 
 class ExchangeKernels:

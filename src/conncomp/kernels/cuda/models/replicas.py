@@ -9,8 +9,9 @@ from typing import Any, Literal
 import numpy as np
 
 from conncomp._arguments import INT32_MAX
+from conncomp.kernels import layout
 from conncomp.kernels.cuda.grid import windings
-from conncomp.kernels.cuda.launcher import WARP, DType, Gpu, Kernel, Templates, every, launch
+from conncomp.kernels.cuda.launcher import WARP, Gpu, Kernel, Templates, every, launch
 from conncomp.kernels.cuda.structs import Struct
 from conncomp.kernels.cuda.workspace import Workspace
 from conncomp.kernels.lattice import LATTICE, MOST_AXES, Lattice
@@ -39,12 +40,8 @@ THREADS = 128
 BLOCKS_OF_MULTIPROCESSOR = 64
 
 # ``Replicas`` and ``Records`` of ``spins.cuh``.
-_STRUCT = np.dtype(
-    [
-        *(("lattice", LATTICE), ("axes", "i4"), ("parts", "i4")),
-        *(("first", "i8"), ("seed", "u8"), ("step", "u4")),
-    ],
-    align=True,
+_STRUCT = layout(
+    ("lattice", LATTICE), ("axes parts", "i4"), ("first", "i8"), ("seed", "u8"), ("step", "u4")
 )
 _RECORDS = np.dtype([("record", "u8"), ("length", "i8")])
 
@@ -52,11 +49,8 @@ _RECORDS = np.dtype([("record", "u8"), ("length", "i8")])
 _CLOSED_AXES = np.dtype([("axis", "i4", MOST_CLOSED)])
 
 # Fields of ``Updates`` of ``spins.cuh``, and its counters of blocks that wait for each other.
-OF_UPDATES: dict[str, DType] = {
-    **dict.fromkeys(("count", "every", "before"), np.dtype("i4")),
-    "record_stride": np.dtype("i8"),
-}
-UPDATES = Struct("Updates", **OF_UPDATES)
+OF_UPDATES = ("count every before", "i4"), ("record_stride", "i8")
+UPDATES = Struct("Updates", *OF_UPDATES)
 _COUNTER, _COUNTER_STRIDE = np.dtype("u4"), 32
 
 
@@ -183,8 +177,7 @@ def offering_kernel(lattice: Lattice) -> tuple[str, Over]:
 
 def start_spins(gpu: Gpu, rows: Replicas, words: Any) -> None:
     """Fill words of replicas, which are 0, with random spins."""
-    (kernel,) = _START.load(gpu)
-    rows.launch(kernel, 0, words)
+    rows.launch(_START.one(gpu), 0, words)
 
 
 class ClusterWindings:
@@ -212,6 +205,5 @@ class ClusterWindings:
         tables = windings.cleared_windings(self._gpu, self.seams, self._workspace)
         unite(tables)
         windings.close_windings(self._gpu, self.seams, tables)
-        (kernel,) = _RECORD.load(self._gpu)
         by_slot = self._gpu.grid(self.seams.slots)
-        launch(kernel, by_slot, tables, self._closed, records, self._field)
+        launch(_RECORD.one(self._gpu), by_slot, tables, self._closed, records, self._field)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from conncomp.kernels import layout
 from conncomp.kernels.cuda.launcher import WARP, Gpu, Templates, launch
 from conncomp.kernels.lattice import MOST_AXES
 from conncomp.kernels.spin_glass import GLASS_REPLICAS, RULES, GlassReplicas
@@ -29,15 +30,8 @@ THREADS = 128
 BLOCKS_OF_MULTIPROCESSOR = 64
 
 # ``GlassLaunch`` of ``spin_glass.cuh``.
-_LAUNCH = np.dtype(
-    [
-        ("replicas", GLASS_REPLICAS),
-        ("axes", "i4"),
-        ("parts", "i4"),
-        ("step", "u4"),
-        ("colour", "i4"),
-    ],
-    align=True,
+_LAUNCH = layout(
+    ("replicas", GLASS_REPLICAS), ("axes parts", "i4"), ("step", "u4"), ("colour", "i4")
 )
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from conncomp.kernels import layout
 from conncomp.kernels.cuda.launcher import WARP, Module, Templates, launch
 from conncomp.kernels.cuda.models.replicas import Replicas
 from conncomp.kernels.cuda.workspace import Workspace
@@ -28,10 +29,7 @@ LEAST_FILLED = 0.75
 PLACE, MARKS, INDEX = np.dtype("u2"), np.dtype("u4"), np.dtype("i4")
 
 # ``BoxRows`` of ``row_labels.cuh``.
-BOX_ROWS = np.dtype(
-    [("extent", "i4", MOST_AXES - 1)]
-    + [(name, "i4") for name in ("rows", "width", "columns", "halves")]
-)
+BOX_ROWS = layout(("extent", ("i4", MOST_AXES - 1)), ("rows width columns halves", "i4"))
 # Bytes of a place; how many there may be.
 PLACE_BYTES, MOST_PLACES = 2, 1 << 15
 

@@ -33,14 +33,7 @@ _BYTES, _BYTES_OF_AXIS, _BYTES_OF_CLUSTERS, _BYTES_BESIDE = 10, 4, 12, 12 << 10
 _LEAST_SHARED = 16 << 10  # bytes of dynamic shared memory, which any GPU has
 _INDEX, _SUM = np.dtype("i4"), np.dtype("i8")
 
-UPDATES = Struct(
-    "VectorUpdates",
-    **OF_UPDATES,
-    chunk=np.dtype("i4"),
-    negative=np.dtype("i4"),
-    one=np.dtype("?"),
-    clusters=np.dtype("?"),
-)
+UPDATES = Struct("VectorUpdates", *OF_UPDATES, ("chunk negative", "i4"), ("one clusters", "?"))
 MEMORY = Struct("SweepMemory", "parent size sum")
 
 

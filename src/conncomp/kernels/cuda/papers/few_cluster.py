@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from conncomp.kernels import layout
 from conncomp.kernels.cuda.launcher import WARP, DType, Gpu, Templates, launch
 from conncomp.kernels.cuda.models.replicas import Replicas
 from conncomp.kernels.cuda.workspace import Workspace
@@ -35,10 +36,7 @@ MOST_THREADS, MOST_BLOCKS = 1024, 8
 # The share of free memory that queues may take.
 SHARE = 4
 
-_GROWTHS = np.dtype(
-    [(name, "u8") for name in ("owner", "above", "lowest", "queue")]
-    + [(name, "i8") for name in ("seeds", "owners")]
-)
+_GROWTHS = layout(("owner above lowest queue", "u8"), ("seeds owners", "i8"))
 
 
 def threads_of_block(gpu: Gpu, seeds: int) -> int:

@@ -50,9 +50,8 @@ EQUIVALENCE_OPTIONS = {
     "first": ("scan", "blocks"),
     "lower": ("minimum", "store"),
 }
-_LENGTH = np.dtype(np.int32)
 BLOCKS = {
-    rank: Struct(f"CellBlocks<{rank}>", grid=grid, width=_LENGTH, height=_LENGTH)
+    rank: Struct(f"CellBlocks<{rank}>", ("grid", grid), ("width height", "i4"))
     for rank, grid in GRIDS.items()
 }
 

@@ -11,7 +11,7 @@ import numpy as np
 from conncomp.kernels.cuda.core.sweeps import LAST_CHANGE, SMALL_BATCH, sweep_until_settled
 from conncomp.kernels.cuda.graph.edges import list_arcs, memory_for_sources, vertex_dtype
 from conncomp.kernels.cuda.launcher import COUNT, Gpu, Templates, first_entry, launch
-from conncomp.kernels.cuda.structs import POINTER, Struct
+from conncomp.kernels.cuda.structs import Struct
 from conncomp.kernels.cuda.workspace import Workspace
 
 ECL_SCC = Templates(
@@ -34,7 +34,7 @@ DIVISION = Templates(
     indices="vertex index",
 )
 THREADS = 512
-EXTREMES = Struct("Extremes<int32_t>", entries=POINTER)
+EXTREMES = Struct("Extremes<int32_t>", "entries")
 KINDS = 4
 BITS = np.dtype(np.uint32)
 

@@ -148,16 +148,7 @@ def waits(options: Mapping[str, Any]) -> bool:
     return bool(options["merge"] == "relaxation")
 
 
-def check(
-    image: Image,
-    *,
-    local: str,
-    merge: str,
-    tile: int | None,
-    sites: int | str | None,
-    trees: str | None,
-    paths: str | None,
-) -> None:
+def check(image: Image, *, local: str, merge: str, tile: Any, sites: Any, **of_trees: Any) -> None:
     """Raise ValueError unless an array and its tiles fit."""
     if image.rank not in RANKS:
         raise ValueError(
@@ -175,7 +166,7 @@ def check(
         raise ValueError(
             f"sites={sites!r} is for local='self-labelling', not {local!r}; leave it out"
         )
-    for name, given in (("trees", trees), ("paths", paths)):
+    for name, given in of_trees.items():
         if given is not None and local != "union-find" and merge != "sewing":
             raise ValueError(
                 f"{name}={given!r} is for local='union-find' or merge='sewing', not {local!r} and "

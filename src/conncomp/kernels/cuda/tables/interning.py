@@ -10,7 +10,7 @@ import numpy as np
 from conncomp.kernels.cuda.components.rows import FACTOR
 from conncomp.kernels.cuda.core.numbering import number_roots
 from conncomp.kernels.cuda.launcher import COUNT, Gpu, Templates, first_entry, launch
-from conncomp.kernels.cuda.structs import POINTER, Struct
+from conncomp.kernels.cuda.structs import Struct
 from conncomp.kernels.cuda.workspace import Workspace
 
 KERNELS = Templates(
@@ -27,7 +27,7 @@ FIRST_ROWS, MOST_ROWS, MARGIN = 1 << 20, 1 << 24, 1.25
 
 SLOTS = np.dtype([("key", np.uint64), ("word", np.uint32), ("unused", np.uint32)])
 ROWS = Struct("IdRows", "left right")
-TABLE = Struct("IdTable", drawn=KEYS, factor=KEYS, bits=COUNT, slots=POINTER)
+TABLE = Struct("IdTable", ("drawn factor", KEYS), ("bits", COUNT), "slots")
 
 
 class IdNumbers:
