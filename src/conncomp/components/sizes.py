@@ -141,7 +141,6 @@ def _histogram(by_row: Any) -> Any:
 
 
 def _places(ascending: Any, sizes: Any) -> Any:
-    """Return where among ascending sizes each of `sizes` is."""
     if not isinstance(sizes, np.ndarray):
         return current_gpu().xp.searchsorted(ascending, sizes)
     if not len(sizes) or ascending[-1] >= SMALL:

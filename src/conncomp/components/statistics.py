@@ -440,7 +440,6 @@ class _Wanted(NamedTuple):
 
 
 def _columns(items: Items, runs: ComponentRuns | None, wanted: _Wanted) -> ComponentStatistics:
-    """Return what `_measure` does."""
     named, images = wanted.named, wanted.images
     first: Image | None = images[0] if images else None
     with_covariances = wanted.moments or (

@@ -99,7 +99,6 @@ def _on_gpu(
 def _of_paper(
     name: str, fill_roots: Callable[..., Any], kernels: Templates, source: str, **traits: Any
 ) -> Algorithm:
-    """Return a paper's algorithm that goes on until nothing changes."""
     own, shared = kernels.modules, edges.specialisations
     return _on_gpu(name, fill_roots, source, own, shared, waits=always_waits, **traits)
 

@@ -119,7 +119,6 @@ def _numbering(fill_roots: Callable[..., object]) -> Callable[..., Any]:
 
 
 def _on_cpu(name: str, fill: Callable[..., Any], source: str, **traits: Any) -> Algorithm:
-    """Return a paper's algorithm on the CPU."""
     return Algorithm(name, "cpu", fill, source, waits=always_waits, **traits)
 
 

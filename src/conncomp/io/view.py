@@ -158,7 +158,6 @@ def write_view(
 
 
 def _check_part(part: Any, shape: tuple[int, ...]) -> tuple[slice, ...]:
-    """Return a slice for each axis, with beginning and step as integers."""
     if part is None:
         part = (slice(None),) * len(shape)
     wanted = f"a slice for each axis of labels, of shape {shape}, as numpy.s_[:, ::2]"

@@ -161,7 +161,6 @@ def filter_by_column(
 
 
 def _property_of(column: str) -> str:
-    """Return the property that a column is of; its indices follow hyphens."""
     if column.startswith("intensity_quantile-"):
         return column
     return column.partition("-")[0]
