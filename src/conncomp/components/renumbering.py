@@ -41,11 +41,7 @@ def relabel_consecutive(
 
 @overload
 def relabel_consecutive(
-    labels: ArrayLike,
-    *,
-    return_labels: bool,
-    background: Background = "auto",
-    batch_axes: int = 0,
+    labels: ArrayLike, *, return_labels: bool, background: Background = "auto", batch_axes: int = 0
 ) -> Labels | tuple[Labels, Labels]: ...
 
 

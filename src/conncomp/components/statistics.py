@@ -16,12 +16,7 @@ from conncomp._arrays import apply_in_library, on_gpu
 from conncomp._containers import spacing_of
 from conncomp._lazy import function_for, laid_beside
 from conncomp.components._columns import Columns
-from conncomp.components._labels import (
-    Background,
-    Items,
-    check_spacing,
-    where_labels_lie,
-)
+from conncomp.components._labels import Background, Items, check_spacing, where_labels_lie
 from conncomp.components.columns import measuring
 from conncomp.components.columns.accumulators import Accumulators, Channel
 from conncomp.components.columns.crops import LazyColumn

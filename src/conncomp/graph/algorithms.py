@@ -126,11 +126,7 @@ ALGORITHMS = table_of(
         options=soman.OPTIONS,
     ),
     _of_paper(
-        "edge-propagation",
-        hawick.fill_by_edges,
-        hawick.BY_EDGES,
-        HAWICK,
-        options=hawick.OPTIONS,
+        "edge-propagation", hawick.fill_by_edges, hawick.BY_EDGES, HAWICK, options=hawick.OPTIONS
     ),
     _of_paper(
         "vertex-propagation",

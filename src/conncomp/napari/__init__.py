@@ -109,11 +109,7 @@ def contacts_table(labels: Any, *, device: str = "cpu") -> dict[str, NDArray[Any
 
 
 def measure(
-    labels: Any,
-    image: Any = None,
-    *,
-    properties: Sequence[str] = (),
-    device: str = "cpu",
+    labels: Any, image: Any = None, *, properties: Sequence[str] = (), device: str = "cpu"
 ) -> dict[str, NDArray[Any]]:
     """Measure the components of a layer of labels, in the units of its scale: a row for each.
 

@@ -276,14 +276,10 @@ class ClusterPairs:
         from conncomp.files.access import atomic_path
 
         with self._lock:
-            facts: dict[str, Any] = {
-                "format": FORMAT,
-                "nulls": self._nulls,
-                "thresholds": self._given_thresholds,
-                "weights": None if self._weight_type is None else self._weight_type.name,
-                "library": self._library,
-                "on_gpu": self._stays_on_gpu,
-            }
+            facts: dict[str, Any] = {"format": FORMAT, "nulls": self._nulls}
+            facts |= {"thresholds": self._given_thresholds, "library": self._library}
+            weights = None if self._weight_type is None else self._weight_type.name
+            facts |= {"weights": weights, "on_gpu": self._stays_on_gpu}
             arrays: dict[str, Any] = {}
             if self._space.ids:
                 with self._stream():
