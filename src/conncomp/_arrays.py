@@ -14,14 +14,7 @@ from typing import Any, Literal, cast
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from conncomp._arguments import (
-    INT32_MAX,
-    NUMBERS,
-    as_sequence,
-    check_choice,
-    check_holds,
-    shown,
-)
+from conncomp._arguments import INT32_MAX, NUMBERS, as_sequence, check_choice, check_holds, shown
 from conncomp._containers import TABLES, held_by_names, is_of, values_and_nulls
 from conncomp._core import native
 from conncomp._memory import check_memory
@@ -161,8 +154,6 @@ def apply_in_library(function: Callable[..., Any], *arrays: Any) -> Any:
 
 
 class _ForeignStream:
-    """A stream of another library, as CuPy takes it."""
-
     def __init__(self, pointer: int) -> None:
         self._pointer = pointer
 
@@ -462,8 +453,13 @@ class Output:
         self.labels: Any = self._copy if in_place else new_array(xp, shape, filled)
 
     def finish(self) -> Any:
-        """Return the labels as the user wants them, once `labels` is filled."""
-        dtype = self._dtype if self._dtype in INDEX_TYPES else self._type_that_fits()
+        """Return the filled `labels` as the user wants them; raise if they do not fit a type."""
+        dtype = self._dtype
+        if dtype not in INDEX_TYPES:
+            largest = max(extremes(self.labels)[1], 0) if self.labels.size else 0
+            smallest = np.min_scalar_type(largest if self._lowest == 0 else -largest - 1)
+            dtype = smallest if dtype is None else dtype
+            check_holds(dtype, largest, self._lowest, "dtype" if self._out is None else "out")
         target = self._copy
         if target is None and self.labels.dtype == dtype:
             return self.labels
@@ -474,14 +470,6 @@ class Output:
         elif target is not self.labels:
             target[...] = self.labels
         return target if self._out is None else self._out
-
-    def _type_that_fits(self) -> np.dtype[Any]:
-        """Return the type that is wanted, or the smallest; raise if the labels do not fit."""
-        largest = max(extremes(self.labels)[1], 0) if self.labels.size else 0
-        smallest = np.min_scalar_type(largest if self._lowest == 0 else -largest - 1)
-        wanted = smallest if self._dtype is None else self._dtype
-        check_holds(wanted, largest, self._lowest, "dtype" if self._out is None else "out")
-        return wanted
 
 
 def as_label_type(dtype: DTypeLike | None, largest: int, lowest: int) -> np.dtype[Any]:

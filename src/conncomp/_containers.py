@@ -51,7 +51,6 @@ def values_and_nulls(given: Any) -> Values | None:
 
 
 def _of_columns(columns: Any) -> Values:
-    """Return those of a table."""
     read = [values_and_nulls(column) or (np.asarray(column), False) for column in columns]
     hidden = [np.broadcast_to(nulls, values.shape) for values, nulls in read]
     return np.stack([values for values, _ in read], axis=1), np.stack(hidden, axis=1)

@@ -81,7 +81,7 @@ def fill_holes(
         raise ValueError(f"max_size={largest} elements; use 0 or more")
     mask = as_mask(labels)
     if mask is None:
-        return _fill_labels(labels, connectivity, largest, background, batch_axes)
+        return _fill_labels(labels, largest, connectivity, False, background, batch_axes)
     check_mask(mask, background)
     shape = mask.shape[as_batch_axes(batch_axes, mask.ndim, "labels") :]
     item = "an item of labels" if len(shape) < mask.ndim else "labels"
@@ -95,18 +95,12 @@ def fill_holes(
     return result
 
 
-def _fill_labels(
-    labels: Any,
-    connectivity: float | None,
-    largest: int | None,
-    background: Background,
-    batch_axes: int,
-) -> Labels:
+def _fill_labels(labels: Any, largest: int | None, *asked: Any) -> Labels:
     """Let each hole that one label surrounds have that label."""
-    items, objects = check_touching(labels, connectivity, False, background, batch_axes)
+    items, objects = check_touching(labels, *asked)
     xp, empty, num_labels = items.xp, items.background, items.all_rows
     inside = items.labels != empty
-    holes = _background_components(inside, _complement(objects), batch_axes)
+    holes = _background_components(inside, _complement(objects), len(items.batch))
     rows = num_labels + holes.all_rows
     dtype = INDEX_TYPES[max(rows, items.labels.size) > INT32_MAX]
     closed = _closed_rows(holes, largest)

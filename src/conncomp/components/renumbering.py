@@ -41,11 +41,7 @@ def relabel_consecutive(
 
 @overload
 def relabel_consecutive(
-    labels: ArrayLike,
-    *,
-    return_labels: bool,
-    background: Background = "auto",
-    batch_axes: int = 0,
+    labels: ArrayLike, *, return_labels: bool, background: Background = "auto", batch_axes: int = 0
 ) -> Labels | tuple[Labels, Labels]: ...
 
 
@@ -228,7 +224,6 @@ def _translate_by_table(flat: Any, distinct: Any, numbers: Any) -> Any:
 
 
 def _replaced(flat: Any, table: Any) -> Any:
-    """Return the entry of a table for each label."""
     replaced = new_array(np, flat.shape, table.dtype)
     native.replace_labels(as_signed(flat), 0, table, replaced)
     return replaced

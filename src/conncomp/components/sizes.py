@@ -9,13 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from conncomp._arguments import INT32_MAX, check_dimensions
 from conncomp._core import native
-from conncomp.components._labels import (
-    Background,
-    Items,
-    Labels,
-    check_items,
-    where_labels_lie,
-)
+from conncomp.components._labels import Background, Items, Labels, check_items, where_labels_lie
 from conncomp.grid.answers import at_both_faces
 from conncomp.kernels.cuda.components.tables import count_labels, list_members
 from conncomp.kernels.cuda.launcher import INDEX_TYPES, current_gpu
@@ -141,7 +135,6 @@ def _histogram(by_row: Any) -> Any:
 
 
 def _places(ascending: Any, sizes: Any) -> Any:
-    """Return where among ascending sizes each of `sizes` is."""
     if not isinstance(sizes, np.ndarray):
         return current_gpu().xp.searchsorted(ascending, sizes)
     if not len(sizes) or ascending[-1] >= SMALL:

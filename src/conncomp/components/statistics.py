@@ -16,12 +16,7 @@ from conncomp._arrays import apply_in_library, on_gpu
 from conncomp._containers import spacing_of
 from conncomp._lazy import function_for, laid_beside
 from conncomp.components._columns import Columns
-from conncomp.components._labels import (
-    Background,
-    Items,
-    check_spacing,
-    where_labels_lie,
-)
+from conncomp.components._labels import Background, Items, check_spacing, where_labels_lie
 from conncomp.components.columns import measuring
 from conncomp.components.columns.accumulators import Accumulators, Channel
 from conncomp.components.columns.crops import LazyColumn
@@ -440,7 +435,6 @@ class _Wanted(NamedTuple):
 
 
 def _columns(items: Items, runs: ComponentRuns | None, wanted: _Wanted) -> ComponentStatistics:
-    """Return what `_measure` does."""
     named, images = wanted.named, wanted.images
     first: Image | None = images[0] if images else None
     with_covariances = wanted.moments or (

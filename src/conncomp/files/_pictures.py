@@ -104,7 +104,6 @@ def _values_of(picture: Any) -> NDArray[Any]:
 
 
 def _as_colour(plane: NDArray[Any]) -> NDArray[Any]:
-    """Return a grey, coloured or partly transparent frame as red, green, blue and opacity."""
     if plane.ndim == 2:
         plane = np.repeat(plane[..., None], 3, axis=2)
     if plane.shape[2] == 3:

@@ -160,7 +160,6 @@ def blaming(path: StrPath) -> Iterator[None]:
 
 
 def _temporary_affixes(target: Path) -> tuple[str, str]:
-    """Return how the names of temporary files for `target` begin and end."""
     return f".{target.stem[:32]}.{TEMPORARY}-", target.suffix
 
 
@@ -228,7 +227,6 @@ def _remove_orphans(target: Path) -> None:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Let the names in a folder reach the disk, where the system can do that."""
     with suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
         try:

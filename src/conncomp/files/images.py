@@ -323,7 +323,6 @@ def _read_gzip(file: IO[bytes]) -> Content:
 
 
 def _read_stream(member: Any, size: int) -> Image:
-    """Read a .npy file of up to `size` bytes from what unpacks it, to its end."""
     shape, fortran_order, dtype, begin = read_header(member, size)
     array = np.empty(math.prod(shape), dtype)
     member.seek(begin)

@@ -164,13 +164,8 @@ def scale_in_one_unit(lengths: Sequence[float], units: Mapping[int, str]) -> Sca
     for k, name in units.items():
         if name != unit and not {name, unit} <= METRES.keys():
             return None
-        spacing[k] = lengths[k] * (1.0 if name == unit else _units_in(unit, name))
+        spacing[k] = lengths[k] * (1.0 if name == unit else float(METRES[name] / METRES[unit]))
     return scale_of(spacing, unit)
-
-
-def _units_in(unit: str, other: str) -> float:
-    """Return how many of a unit make another one; both are of `METRES`."""
-    return float(METRES[other] / METRES[unit])
 
 
 def in_unit(scale: Scale, unit: str) -> Scale:
@@ -181,5 +176,5 @@ def in_unit(scale: Scale, unit: str) -> Scale:
     """
     if scale.unit not in METRES or unit not in METRES:
         raise ValueError(f"says that its unit is {scale.unit or 'none'}, which is not {unit}")
-    ratio = _units_in(unit, scale.unit)
+    ratio = float(METRES[scale.unit] / METRES[unit])
     return Scale(tuple(length * ratio for length in scale.spacing), unit)

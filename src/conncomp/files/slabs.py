@@ -108,7 +108,6 @@ def _open(file: IO[bytes], raw: Raw | None) -> SlabFile:
 
 
 def _flat(file: IO[bytes], offset: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -> SlabFile:
-    """Return values that follow each other in a file."""
     plane = math.prod(shape[1:])
     memory = np.empty(0, dtype)
 

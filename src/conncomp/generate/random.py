@@ -273,7 +273,6 @@ def _array_bits(
 
 
 def _multiply_high(x: NDArray[Any], y: NDArray[Any]) -> NDArray[Any]:
-    """Return the upper halves of 128-bit products of arrays of uint64."""
     x_low, x_high, y_low, y_high = x & MASK, x >> 32, y & MASK, y >> 32
     middle = x_high * y_low + (x_low * y_low >> 32)
     high: NDArray[Any] = x_high * y_high + (middle >> 32)

@@ -99,7 +99,6 @@ def _on_gpu(
 def _of_paper(
     name: str, fill_roots: Callable[..., Any], kernels: Templates, source: str, **traits: Any
 ) -> Algorithm:
-    """Return a paper's algorithm that goes on until nothing changes."""
     own, shared = kernels.modules, edges.specialisations
     return _on_gpu(name, fill_roots, source, own, shared, waits=always_waits, **traits)
 
@@ -127,11 +126,7 @@ ALGORITHMS = table_of(
         options=soman.OPTIONS,
     ),
     _of_paper(
-        "edge-propagation",
-        hawick.fill_by_edges,
-        hawick.BY_EDGES,
-        HAWICK,
-        options=hawick.OPTIONS,
+        "edge-propagation", hawick.fill_by_edges, hawick.BY_EDGES, HAWICK, options=hawick.OPTIONS
     ),
     _of_paper(
         "vertex-propagation",

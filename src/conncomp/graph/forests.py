@@ -133,12 +133,8 @@ def minimum_spanning_forest(
 
 
 def _graph_and_entries(graph: Any) -> tuple[Graph, Any]:
-    if (
-        isinstance(graph, Graph)
-        or conversions.is_networkx(graph)
-        or conversions.is_igraph(graph)
-        or conversions.is_rustworkx(graph)
-    ):
+    kinds = conversions.is_networkx, conversions.is_igraph, conversions.is_rustworkx
+    if isinstance(graph, Graph) or any(is_one(graph) for is_one in kinds):
         kind = type(graph).__name__
         by_name = '; networkx.minimum_spanning_tree(graph, backend="conncomp") takes those of edges'
         raise TypeError(
@@ -202,7 +198,6 @@ def _refuse_nan(weights: Any) -> None:
 def _find(
     graph: Graph, weights: WeightBits | None, where: str, workspace: Workspace | None
 ) -> Arcs:
-    """Return the arcs of the forest, on the device and of the library that the graph is of."""
     if where == "cpu":
         return cast(Arcs, _arrays.in_library(_find_on_cpu(graph, weights), graph._library))
     if graph.device == "cuda":
@@ -229,5 +224,4 @@ def _find_on_cpu(graph: Graph, weights: WeightBits | None) -> Arcs:
 def _find_on_gpu(graph: Graph, weights: WeightBits | None, workspace: Workspace | None) -> Arcs:
     with graph._stream():
         arcs = recorded_forest(current_gpu(), graph, weights, workspace)
-        placed: Arcs = _arrays.in_library(arcs, graph._library)
-    return placed
+        return cast(Arcs, _arrays.in_library(arcs, graph._library))

@@ -128,12 +128,8 @@ class Graph:
         CuPy's.
         """
         graph = cls.__new__(cls)
-        graph._num_vertices = num_vertices
-        graph._arcs = arcs
-        graph._csr = csr
-        graph._symmetric = symmetric
-        graph._library = library
-        graph._times_labelled = 0
+        graph._num_vertices, graph._library, graph._times_labelled = num_vertices, library, 0
+        graph._arcs, graph._csr, graph._symmetric = arcs, csr, symmetric
         return graph
 
     @classmethod

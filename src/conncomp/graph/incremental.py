@@ -378,7 +378,6 @@ class _OnGpu:
             yield current_gpu()
 
     def _next_call(self, name: str) -> tuple[int, int]:
-        """Return the number of a call, and that of its first argument."""
         return next(self._calls), ARGUMENTS.index(name)
 
     def _as_kernels_take(self, arrays: Named) -> list[Any]:

@@ -58,7 +58,18 @@ def check_neighbourhood(
             f"connectivity={shown(connectivity)} and structure exclude each other; leave one out"
         )
     if 3 ** len(shape) > MOST_NEIGHBOURS:
-        _check_number_of_neighbours(neighbourhood, shape, item)
+        longer = tuple(k for k, length in enumerate(shape) if length > 1)
+        count = neighbourhood.count(longer)
+        if count > MOST_NEIGHBOURS:
+            known = neighbourhood.connectivity
+            what, remedy = f"connectivity={known}", "lower connectivity"
+            if known is None:
+                what, remedy = "structure", "structure of fewer steps"
+            raise ValueError(
+                f"{what} gives an element {count} neighbours along the {len(longer)} axes of "
+                f"{item} that are longer than 1, and more than {MOST_NEIGHBOURS} take too long; "
+                f"use a {remedy}"
+            )
     return neighbourhood
 
 
@@ -103,21 +114,3 @@ def _check_structure(structure: ArrayLike, ndim: int, item: str) -> bytes:
         )
     present[(1,) * ndim] = False
     return present.tobytes()
-
-
-def _check_number_of_neighbours(
-    neighbourhood: Neighbourhood, shape: tuple[int, ...], item: str
-) -> None:
-    longer = tuple(k for k, length in enumerate(shape) if length > 1)
-    count = neighbourhood.count(longer)
-    if count > MOST_NEIGHBOURS:
-        reach = neighbourhood.connectivity
-        what, remedy = (
-            ("structure", "structure of fewer steps")
-            if reach is None
-            else (f"connectivity={reach}", "lower connectivity")
-        )
-        raise ValueError(
-            f"{what} gives an element {count} neighbours along the {len(longer)} axes of {item} "
-            f"that are longer than 1, and more than {MOST_NEIGHBOURS} take too long; use a {remedy}"
-        )

@@ -119,7 +119,6 @@ def _numbering(fill_roots: Callable[..., object]) -> Callable[..., Any]:
 
 
 def _on_cpu(name: str, fill: Callable[..., Any], source: str, **traits: Any) -> Algorithm:
-    """Return a paper's algorithm on the CPU."""
     return Algorithm(name, "cpu", fill, source, waits=always_waits, **traits)
 
 
@@ -147,13 +146,7 @@ ALGORITHMS = table_of(
     Algorithm("runs", "cpu", runs.fill_by_runs),
     _on_cpu("raster-scan", runs.fill_by_raster_scans, HAWICK),
     _on_cpu("label-equivalence", runs.fill_by_equivalence, f"{HAWICK}; {MADDIX}"),
-    _on_cpu(
-        "tiles",
-        runs.fill_by_tiles,
-        WEIGEL,
-        options=runs.TILE_OPTIONS,
-        check=runs.check_tiles,
-    ),
+    _on_cpu("tiles", runs.fill_by_tiles, WEIGEL, options=runs.TILE_OPTIONS, check=runs.check_tiles),
     Algorithm(
         "auto",
         "cuda",

@@ -18,12 +18,7 @@ from conncomp.grid import known, repeated
 from conncomp.grid.algorithms import ALGORITHMS
 from conncomp.grid.answers import Labels, array_of, label_array, read
 from conncomp.grid.array import read_array
-from conncomp.grid.question import (
-    Numbering,
-    Question,
-    question_of_bonds,
-    question_of_image,
-)
+from conncomp.grid.question import Numbering, Question, question_of_bonds, question_of_image
 
 # Arguments of other libraries' functions of this name, and what takes their place here.
 ELSEWHERE = {
@@ -234,18 +229,10 @@ def label(
         kind, again = road.call_again(label_image, workspace, options_of_kind, out)
         if again is not None:
             return again
-    arguments: dict[str, Any] = {
-        "background": background,
-        "connectivity": connectivity,
-        "structure": structure,
-        "tolerance": tolerance,
-        "periodic": periodic,
-        "batch_axes": batch_axes,
-        "return_num": return_num,
-        "numbering": numbering,
-        "algorithm": algorithm,
-        "dtype": dtype,
-    }
+    arguments: dict[str, Any] = {"background": background, "connectivity": connectivity}
+    arguments |= {"structure": structure, "tolerance": tolerance, "periodic": periodic}
+    arguments |= {"batch_axes": batch_axes, "return_num": return_num, "numbering": numbering}
+    arguments |= {"algorithm": algorithm, "dtype": dtype}
     other = None if type(label_image) is np.ndarray else function_for(label_image, "label")
     if other is not None:
         places = {"out": out, "device": device, "workspace": workspace}
@@ -281,11 +268,7 @@ def label_bonds(  # type: ignore[overload-overlap]  # 0 is an int, too
 
 @overload
 def label_bonds(
-    bonds: ArrayLike,
-    *,
-    return_num: Literal[True],
-    batch_axes: int,
-    **choices: Unpack[LabelChoices],
+    bonds: ArrayLike, *, return_num: Literal[True], batch_axes: int, **choices: Unpack[LabelChoices]
 ) -> tuple[Labels, Labels]: ...
 
 
@@ -350,14 +333,8 @@ def label_bonds(
            [5, 6, 7, 8]], dtype=int32)
     >>> packed = bonds[0] | bonds[1].astype(np.uint8) << 1  # the same
     """
-    arguments: dict[str, Any] = {
-        "return_num": return_num,
-        "periodic": periodic,
-        "batch_axes": batch_axes,
-        "numbering": numbering,
-        "algorithm": algorithm,
-        "dtype": dtype,
-    }
+    arguments: dict[str, Any] = {"return_num": return_num, "periodic": periodic, "dtype": dtype}
+    arguments |= {"batch_axes": batch_axes, "numbering": numbering, "algorithm": algorithm}
     if (other := function_for(bonds, "label_bonds")) is not None:
         places = {"out": out, "device": device, "workspace": workspace}
         return cast(Labels, other(bonds, **arguments, **places, **options))

@@ -114,11 +114,5 @@ def _checked(
     choices = chosen.check_options(options) if options else chosen.defaults
     if dtype is not None and not (isinstance(dtype, str) and dtype == "smallest"):
         dtype = as_dtype(dtype)
-    return {
-        "consecutive": numbering == "consecutive",
-        "counted": counted,
-        "dtype": dtype,
-        "device": device,
-        "algorithm": algorithm,
-        "options": tuple(choices.items()),
-    }
+    made = {"consecutive": numbering == "consecutive", "counted": counted, "dtype": dtype}
+    return made | {"device": device, "algorithm": algorithm, "options": tuple(choices.items())}

@@ -119,12 +119,7 @@ def _filling_with(
     """Return a `fill` as of an `Algorithm`, which a `time_limit` may end."""
 
     def fill(
-        gpu: None,
-        array: Array,
-        labels: NDArray[Any],
-        workspace: None,
-        consecutive: bool,
-        counted: bool,
+        gpu: None, array: Array, labels: Any, workspace: None, consecutive: bool, counted: bool
     ) -> NDArray[np.int64]:
         return fill_with(kernel, array, labels, consecutive, seconds_left() if limited else inf)
 
@@ -165,7 +160,6 @@ def check_tiles(array: Array, **options: Any) -> None:
 
 
 def _longer_axes(array: Array) -> int:
-    """Return how many axes of an item are longer than 1."""
     return sum(length > 1 for length in array.shape[array.batch_axes :])
 
 

@@ -26,11 +26,7 @@ from conncomp._containers import spacing_of
 from conncomp._lazy import laid_beside
 from conncomp._text import printable
 from conncomp.components import colour_components
-from conncomp.components._labels import (
-    Background,
-    check_items,
-    check_spacing,
-)
+from conncomp.components._labels import Background, check_items, check_spacing
 from conncomp.components.pictures.shades import as_shades, check_image, check_value_range
 from conncomp.components.statistics import ComponentStatistics, component_statistics
 from conncomp.files.access import StrPath, as_path, atomic_path
@@ -140,12 +136,8 @@ def write_view(
         data["image"] = _packed_rows(shades)
     about = {
         "title": printable(PurePath(path).stem if title is None else title),
-        "axes": axes,
-        "shape": shape,
-        "spacing": _proportions(axes, lengths),
-        "channels": channels,
-        "components": len(visible),
-        "bytes": rows.itemsize,
+        **{"axes": axes, "shape": shape, "spacing": _proportions(axes, lengths)},
+        **{"channels": channels, "components": len(visible), "bytes": rows.itemsize},
     }
     page = _page(about, data)
     if len(page) > MOST_BYTES:
@@ -158,7 +150,6 @@ def write_view(
 
 
 def _check_part(part: Any, shape: tuple[int, ...]) -> tuple[slice, ...]:
-    """Return a slice for each axis, with beginning and step as integers."""
     if part is None:
         part = (slice(None),) * len(shape)
     wanted = f"a slice for each axis of labels, of shape {shape}, as numpy.s_[:, ::2]"

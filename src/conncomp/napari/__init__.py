@@ -109,11 +109,7 @@ def contacts_table(labels: Any, *, device: str = "cpu") -> dict[str, NDArray[Any
 
 
 def measure(
-    labels: Any,
-    image: Any = None,
-    *,
-    properties: Sequence[str] = (),
-    device: str = "cpu",
+    labels: Any, image: Any = None, *, properties: Sequence[str] = (), device: str = "cpu"
 ) -> dict[str, NDArray[Any]]:
     """Measure the components of a layer of labels, in the units of its scale: a row for each.
 
@@ -161,7 +157,6 @@ def filter_by_column(
 
 
 def _property_of(column: str) -> str:
-    """Return the property that a column is of; its indices follow hyphens."""
     if column.startswith("intensity_quantile-"):
         return column
     return column.partition("-")[0]

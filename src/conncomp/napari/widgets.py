@@ -57,19 +57,14 @@ def label_widget(
     count={"min": 1, "max": 2**31 - 1}, device={"choices": DEVICES}, call_button="keep the largest"
 )
 def largest_widget(
-    layer: napari.layers.Labels,
-    count: int = 1,
-    device: str = "cpu",
+    layer: napari.layers.Labels, count: int = 1, device: str = "cpu"
 ) -> napari.types.LayerDataTuple:
     """Keep the largest components."""
     return functions.keep_largest(layer, count, device=device)
 
 
 @_form(device={"choices": DEVICES}, call_button="fill holes")
-def holes_widget(
-    layer: napari.layers.Labels,
-    device: str = "cpu",
-) -> napari.types.LayerDataTuple:
+def holes_widget(layer: napari.layers.Labels, device: str = "cpu") -> napari.types.LayerDataTuple:
     """Fill the holes of components."""
     return functions.fill_holes(layer, device=device)
 

@@ -68,14 +68,9 @@ def weights_of(edges: Edges, weight: Any) -> NDArray[Any]:
 
 
 def _generate(
-    graph: ConvertedGraph,
-    edges: Edges,
-    weights: NDArray[Any],
-    minimum: bool,
-    keys: bool,
-    data: bool,
-    ignore_nan: bool,
+    graph: ConvertedGraph, edges: Edges, weights: Any, minimum: bool, ignore_nan: bool, *told: bool
 ) -> Iterator[tuple[Any, ...]]:
+    """Generate the edges of a forest; `told` is whether with keys, and with data."""
     is_nan = np.isnan(weights)
     if is_nan.any() and not ignore_nan:
         (edge,) = _tuples(graph, edges, np.flatnonzero(is_nan)[:1], True, True)
@@ -89,7 +84,7 @@ def _generate(
         weights = ~weights  # which reverses the order, and never overflows
     arcs = minimum_spanning_forest(Graph.from_edges(src, dst, len(graph)), weights)
     by_weight = arcs[np.argsort(weights[arcs], kind="stable")]
-    yield from in_blocks(_tuples(graph, edges, numbers[by_weight], keys, data))
+    yield from in_blocks(_tuples(graph, edges, numbers[by_weight], *told))
 
 
 def _tuples(
@@ -121,7 +116,7 @@ def _spanning_functions(minimum: bool) -> tuple[Callable[..., Any], Callable[...
             raise nx.NetworkXNotImplemented("not implemented for directed type")
         edges = list_edges(G)
         weights = weights_of(edges, weight)  # refused before anything is generated
-        return _generate(G, edges, weights, minimum, keys, data, ignore_nan)
+        return _generate(G, edges, weights, minimum, ignore_nan, keys, data)
 
     def spanning_tree(
         G: ConvertedGraph,

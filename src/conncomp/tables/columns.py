@@ -175,7 +175,6 @@ def _column_on_gpu(given: Any, name: str, mask: Any = None) -> Column:
 
 
 def _column_of_cudf(given: Any, name: str) -> Column:
-    """Return a series of cuDF, whose nulls are a mask of their own."""
     if getattr(given.dtype, "kind", "O") not in "iubf":
         raise TypeError(
             f"{name}, a column of cuDF, is of type {given.dtype}; ids on a GPU must be integers, "
@@ -225,7 +224,6 @@ def as_columns(given: Any, name: str) -> list[Column]:
 
 
 def _fields_of(rows: list[Any], name: str) -> list[Column]:
-    """Return the columns of rows that are dicts, or null."""
     present = [row for row in rows if row is not None]
     if not all(isinstance(row, Mapping) for row in present):
         raise TypeError(f"{name} is no column of values of one type: it mixes dicts with others")
@@ -387,13 +385,8 @@ def _arrow_table(given: Any, name: str) -> Any:
     )
 
 
-# Libraries of arrays, of which tables are dicts.
+# Libraries of arrays, of which tables are dicts; those of others are made of columns of Arrow.
 ARRAY_LIBRARIES = ("numpy", "builtins", "collections", "cupy", "jax", "numba", "torch")
-
-
-def has_arrow_columns(library: str) -> bool:
-    """Whether tables of a library, in main memory, are made of columns of Arrow."""
-    return library not in ARRAY_LIBRARIES
 
 
 def as_table(columns: dict[str, Any], library: str) -> Any:

@@ -198,13 +198,11 @@ def _unite(places: list[tuple[Indices, Indices]], roots: list[list[Indices]]) ->
 
 
 def _first_ids(part: Part, clusters: Clusters) -> list[Any]:
-    """Return for each threshold the ids of a partition that are the first of their clusters."""
     new = part.ids.iloc[clusters.new]
     return [new[is_first] for is_first in clusters.is_first]
 
 
 def _names_of_clusters(of_parts: list[list[Any]]) -> list[Any]:
-    """Return for each threshold the ids that are the first of clusters, by their numbers."""
     concat = optional("pandas").concat
     return [concat(of_level, ignore_index=True) for of_level in zip(*of_parts, strict=True)]
 
@@ -266,7 +264,6 @@ def _forest(edges: Any, names: list[str], num_vertices: int | None) -> Any:
 
 
 def _check_columns(edges: Any, names: list[str]) -> None:
-    """Raise unless a DataFrame has some columns, of integers and the third of real numbers."""
     for argument, name in zip(("src", "dst", "weights"), names, strict=False):
         if not isinstance(name, str):
             raise TypeError(f"{argument}={shown(name)} must be the name of a column")

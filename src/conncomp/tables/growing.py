@@ -155,7 +155,6 @@ class ClusterPairs:
                         links.add(u, v, weight, self._space.size)
 
     def _row_ranges(self, columns: list[Column]) -> Iterator[tuple[int, int]]:
-        """Yield rows that are made keys of at once, as the first one and how many."""
         rows = GPU_PIECE_ROWS if self._space.clusters.on_gpu else PIECE_ROWS
         return ((begin, rows) for begin in range(0, len(columns[0]), rows))
 
@@ -217,7 +216,6 @@ class ClusterPairs:
         return caller_stream(self._library, self._gpu_number)
 
     def _native_thresholds(self) -> list[float]:
-        """Return thresholds as weights of their type are compared with them, ascending."""
         if not self._given_thresholds:
             return [-math.inf]
         kind = self._weight_type or np.dtype(np.float64)
@@ -232,7 +230,6 @@ class ClusterPairs:
     def _table(
         self, cluster_ids: str, roots: list[Any], divided: NDArray[Any] | None = None
     ) -> Any:
-        """Return the table of results, for the roots at each threshold."""
         thresholds = self._given_thresholds or []
         suffixes = [f"_{value:g}" for value in thresholds] if len(roots) > 1 else [""]
         if len(set(suffixes)) < len(suffixes):
@@ -279,14 +276,10 @@ class ClusterPairs:
         from conncomp.files.access import atomic_path
 
         with self._lock:
-            facts: dict[str, Any] = {
-                "format": FORMAT,
-                "nulls": self._nulls,
-                "thresholds": self._given_thresholds,
-                "weights": None if self._weight_type is None else self._weight_type.name,
-                "library": self._library,
-                "on_gpu": self._stays_on_gpu,
-            }
+            facts: dict[str, Any] = {"format": FORMAT, "nulls": self._nulls}
+            facts |= {"thresholds": self._given_thresholds, "library": self._library}
+            weights = None if self._weight_type is None else self._weight_type.name
+            facts |= {"weights": weights, "on_gpu": self._stays_on_gpu}
             arrays: dict[str, Any] = {}
             if self._space.ids:
                 with self._stream():

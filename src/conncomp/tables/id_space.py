@@ -12,7 +12,7 @@ from conncomp._arrays import move_to_gpu, new_array, on_host
 from conncomp._core import native
 from conncomp.kernels.cuda.launcher import current_gpu
 from conncomp.kernels.cuda.tables.pair_clusters import GpuClusters
-from conncomp.tables.columns import Column, arrow, has_arrow_columns, is_array, without_views
+from conncomp.tables.columns import ARRAY_LIBRARIES, Column, arrow, is_array, without_views
 from conncomp.tables.ids import Family, Ids, family_of
 from conncomp.tables.values import Keys
 
@@ -154,7 +154,7 @@ class IdSpace:
 
     def values(self, library: str, stays_on_gpu: bool = False) -> list[Any]:
         """Return the columns of the ids, of Arrow, NumPy or, if they stay on the GPU, CuPy."""
-        as_arrow = not stays_on_gpu and has_arrow_columns(library)
+        as_arrow = not stays_on_gpu and library not in ARRAY_LIBRARIES
 
         def keys_of(clusters: Clusters) -> Keys:
             return tuple(part if stays_on_gpu else on_host(part) for part in clusters.all_keys())
@@ -226,15 +226,13 @@ class IdSpace:
 
 
 def _joined(first: Numbers, last: Numbers) -> Any:
-    """Return pairs of numbers as keys of one word."""
     return (first.astype(np.uint64) << np.uint64(32) | last.astype(np.uint64)).reshape(-1, 1)
 
 
-def _split(joined: Any) -> tuple[Any, Any]:
+def _split(joined: Any) -> Any:
     words = joined.reshape(-1)
-    return (words >> np.uint64(32)).astype(np.int64), (words & np.uint64(2**32 - 1)).astype(
-        np.int64
-    )
+    halves = words >> np.uint64(32), words & np.uint64(2**32 - 1)
+    return tuple(half.astype(np.int64) for half in halves)
 
 
 def taken(values: Any, places: Any) -> Any:

@@ -27,7 +27,7 @@ from conncomp.tables.values import (
 
 Words = NDArray[np.uint64]
 
-UNITS = ("s", "ms", "us", "ns")  # each finer than the one before
+UNITS = {"s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}  # nanoseconds of each
 
 
 class Family(NamedTuple):
@@ -178,19 +178,17 @@ class Ids:
         if _is_apart(kind):
             return plain.astype(f"{kind.kind}8[{unit}]" if unit != "generic" else kind).view("i8")
         unit = unit if unit in UNITS else "s"
-        factor = 1000 ** (len(UNITS) - 1 - UNITS.index(unit))
         whole = plain.astype(f"{kind.kind}8[{unit}]")
         if (whole.astype(plain.dtype) != plain).any():  # as NumPy wraps around
             raise ValueError(TOO_LONG.format(kind))
-        return scaled(whole.view(np.int64), factor, kind)
+        return scaled(whole.view(np.int64), UNITS[unit], kind)
 
     def _keys_of_arrow(self, piece: Any, kind: Any) -> Keys:
         pa = arrow()
         name = self.family.name
         if isinstance(piece, pa.ExtensionArray):
-            return Ids(_family_of_arrow(kind.storage_type) or self.family).keys(
-                piece.storage, kind.storage_type
-            )
+            plain_type = kind.storage_type
+            return Ids(_family_of_arrow(plain_type) or self.family).keys(piece.storage, plain_type)
         if self.family.words == 0:
             wide = pa.large_string() if name == "string" else pa.large_binary()
             return buffers_of(piece if piece.type == wide else piece.cast(wide))
@@ -207,8 +205,7 @@ class Ids:
             plain = piece.view(whole).to_numpy().astype(np.int64)
         else:
             plain = piece.view(pa.int64()).to_numpy()
-        factor = 1000 ** (len(UNITS) - 1 - UNITS.index(kind.unit))
-        return (one_word(scaled(plain, factor, kind)),)
+        return (one_word(scaled(plain, UNITS[kind.unit], kind)),)
 
     def _rescaled(self, piece: Any, kind: Any) -> Any:
         pa = arrow()
@@ -295,8 +292,8 @@ class Ids:
             return pa.array(words.astype(np.bool_))
         if name == "date":
             return pa.array(words).cast(pa.int32()).cast(pa.date32()).cast(same or pa.date32())
-        wanted = same or max(kinds, key=lambda kind: UNITS.index(kind.unit))
-        fits = words // 1000 ** (len(UNITS) - 1 - UNITS.index(wanted.unit))
+        wanted = same or min(kinds, key=lambda kind: UNITS[kind.unit])
+        fits = words // UNITS[wanted.unit]
         if name == "time" and wanted.bit_width == 32:
             fits = fits.astype(np.int32)
         return pa.array(fits).view(wanted)

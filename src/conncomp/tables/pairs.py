@@ -190,15 +190,9 @@ class Clustering:
     """Clusters of pairs that come in batches; `table` makes results, and `roots` by threshold."""
 
     def __init__(
-        self,
-        *,
-        threshold: Any,
-        max_size: int | None,
-        nulls: str,
-        weighed: bool,
-        device: str | None = None,
+        self, *, threshold: Any, max_size: int | None, weighed: bool, **options: Any
     ) -> None:
-        self.clusters = ClusterPairs(threshold=threshold, nulls=nulls, device=device)
+        self.clusters = ClusterPairs(threshold=threshold, **options)
         self.roots: list[Any] = []
         self._most = None if max_size is None else as_integer("max_size", max_size)
         self._links: StrongestLinks | None = None  # of clusters that are to be divided

@@ -154,7 +154,6 @@ def cluster_quality(
 
 
 def _space_of(*sides: list[Column]) -> IdSpace:
-    """Return a space for the ids of columns, none of which are in it yet."""
     if len({len(side) for side in sides}) > 1:
         raise ValueError("nodes, and ids on the left and on the right, must be of as many columns")
     parts = list(zip(*sides, strict=True))
@@ -183,7 +182,6 @@ def _numbers_of_rows(
 def _numbered_pairs(
     space: IdSpace, sides: tuple[list[Column], list[Column]], weighed: list[Column], nulls: str
 ) -> Iterator[tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float64] | None]]:
-    """Yield the numbers of both ends of pairs, and their weights, piece by piece."""
     columns, parts = [*sides[0], *sides[1], *weighed], len(sides[0])
     for begin in range(0, len(columns[0]), PIECE_ROWS):
         pieces = rows_without_nulls(columns, begin, PIECE_ROWS, nulls)

@@ -174,7 +174,6 @@ def _scalar(value: Any, name: str) -> Any:
 
 
 def _zoned(pa: Any, values: list[Any]) -> Any:
-    """Return datetimes with time zones: as instants, in the zone of the first."""
     unit = "ns" if any(getattr(value, "nanosecond", 0) for value in values) else "us"
     return pa.array(values, pa.timestamp(unit, pa.array(values[:1]).type.tz))
 

@@ -281,7 +281,6 @@ def _rows_of(labels: torch.Tensor, connectivity: int) -> int:
 
 
 def _looked_up(table: torch.Tensor, index: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
-    """Return the row of each element's label."""
     return table.flatten().index_select(0, index).reshape(labels.shape)
 
 

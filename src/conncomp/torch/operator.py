@@ -25,7 +25,6 @@ BATCH_AXES = 2
 
 
 def _label(masks: torch.Tensor, connectivity: int) -> torch.Tensor:
-    """Label what is not 0 in each item."""
     elements = prod(masks.shape[BATCH_AXES:])
     if elements > INT32_MAX:
         raise ValueError(

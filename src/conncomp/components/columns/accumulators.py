@@ -305,7 +305,6 @@ class Accumulators:
         return items.labels.reshape(-1), items.shape, items.background, self.rows
 
     def _in_units(self, moments: Any) -> Any:
-        """Return moments of elements in units of the spacing."""
         if set(self.spacing) == {1}:
             return moments
         powers = product(*([length**p for p in range(POWERS)] for length in self.spacing))
@@ -313,7 +312,6 @@ class Accumulators:
         return moments * scale.reshape((POWERS,) * self.ndim)
 
     def _normalized(self, central: Any) -> Any:
-        """Return central moments over powers of the size."""
         if self._placed is not None and min(self.spacing) == 1:
             return moments.normalized_moments(current_gpu(), self._placed, central)
         return normalized(central, self.spacing)
@@ -334,7 +332,6 @@ class Accumulators:
         return sums
 
     def _new(self, shape: tuple[int, ...], dtype: Any = np.float64) -> Any:
-        """Return an array with so many entries a row."""
         return new_array(self.xp, (len(self.rows), *shape), dtype)
 
 
@@ -352,7 +349,6 @@ def centroids_of(moments: Any) -> Any:
 
 
 def _sizes_of(moments: Any) -> Any:
-    """Return the moments of order 0."""
     return moments[(slice(None), *(0,) * (moments.ndim - 1))]
 
 

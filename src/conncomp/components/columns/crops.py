@@ -163,7 +163,6 @@ def lines_of_hull(ends: Corners) -> tuple[Corners, Corners]:
 
 
 def _hull(elements: Corners) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return corners and planes of the hull of the midpoints of elements' faces."""
     from scipy.spatial import ConvexHull
 
     points = np.unique((_outermost(elements)[:, None] + MIDPOINTS).reshape(-1, 3), axis=0)

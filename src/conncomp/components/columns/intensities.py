@@ -62,7 +62,6 @@ def check_image(image: Any, items: Items, name: str = "image") -> Image:
 
 
 def _image_of(given: Any, image: Any, items: Items, name: str) -> Image:
-    """Check an array that was made of the argument of that name."""
     kinds, numbers = KINDS[name]
     check_kind(given, kinds, image, name, numbers)
     if given.dtype.itemsize > 8:
@@ -84,7 +83,6 @@ def _image_of(given: Any, image: Any, items: Items, name: str) -> Image:
 
 
 def _as_array(image: Any, items: Items, name: str) -> Any:
-    """Return an array of the library of the labels."""
     placed = items.xp is not np
     check_place(image, placed, name)
     if placed:

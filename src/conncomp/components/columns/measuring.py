@@ -50,10 +50,7 @@ class Places(NamedTuple):
 
 
 def measure_components(
-    items: Items,
-    moments: bool,
-    runs: ComponentRuns | None = None,
-    image: Image | None = None,
+    items: Items, moments: bool, runs: ComponentRuns | None = None, image: Image | None = None
 ) -> tuple[Known, Places]:
     """Return which components there are, and where they lie, with moments, if wanted.
 

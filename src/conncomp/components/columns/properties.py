@@ -171,7 +171,6 @@ def _weighted(
     axes: tuple[int, ...] = MOMENTS,
     no_spacing: bool = False,
 ) -> Property:
-    """Return the property of what is known of each channel, such as moments."""
 
     def stacked(measured: Accumulators) -> Any:
         channels = values(measured)
@@ -190,7 +189,6 @@ def _lazy(make: Callable[[Contents, int], Any], image: bool = False, **options: 
 
 
 def _ellipse(values: Callable[[Accumulators], Any], axes: tuple[int, ...] = ()) -> Property:
-    """Return the property of the ellipsoid that has a component's covariances."""
     return Property(values, axes, of_covariances=True)
 
 

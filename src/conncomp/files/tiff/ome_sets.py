@@ -237,7 +237,6 @@ def is_companion(path: StrPath) -> bool:
 
 
 def _images_beside(path: StrPath) -> tuple[OmeSet, str | None]:
-    """Return the images that a file tells of, and the name of one that tells of those in it."""
     folder, own = os.path.split(path)
     with open(path, "rb") as file:
         if is_companion(path):

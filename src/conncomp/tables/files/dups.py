@@ -190,8 +190,6 @@ def _write(
 
 
 class _Folder:
-    """A folder of this machine."""
-
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self._path = Path(path)
 

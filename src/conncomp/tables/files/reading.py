@@ -280,7 +280,6 @@ def _parts_of(group_rows: list[int]) -> list[tuple[range, int]]:
 
 
 def _rows_of_a_batch(size: int, rows: int) -> int:
-    """Return how many rows to read at once, of so many bytes in all."""
     return int(np.clip(BYTES * max(rows, 1) // max(size, 1), FEWEST_ROWS, ROWS))
 
 
@@ -610,7 +609,6 @@ def check_types(files: Iterable[PairFile]) -> None:
 
 
 def _side(given: Iterable[tuple[str, Any]]) -> list[Column]:
-    """Return the columns of ids, by what errors call them."""
     return [column for name, values in given for column in as_columns(values, name)]
 
 
@@ -622,7 +620,6 @@ def empty_column(kind: Any) -> Any:
 
 
 def _weight_type(file: PairFile) -> str:
-    """Return the type in which weights of a file are compared with thresholds."""
     assert file.wanted.weights is not None
     try:
         kind = as_weights(empty_column(file.types[file.wanted.weights])).type
