@@ -46,7 +46,7 @@ class Job:
     _given_up: Event = field(default_factory=Event)
 
     def _run(self, steps: int, begin: Callable[[], Any]) -> Any:
-        """Call what begins tasks, so many of each block, and see them through; return its result."""
+        """Call what begins tasks, so many of each block, see them through; return its result."""
         coarser = list(self._files.target.levels())
         self._steps = steps * self._layout.chunks + len(coarser)
         with self._executor as self._pool:
