@@ -42,9 +42,8 @@ class FirstRow(NamedTuple):
             else ("data, like the rows below it", "header=True", "the names of columns")
         )
         first = ", ".join(shown(field) for field in row[:4])
-        return (
-            f"{path}: the first row, {first}, is taken as {taken}; {other} takes it as {otherwise}"
-        )
+        note = f"the first row, {first}, is taken as {taken}; {other} takes it as {otherwise}"
+        return f"{path}: {note}"
 
 
 def rows_of(sample: bytes, separator: str) -> tuple[list[list[str]], int]:

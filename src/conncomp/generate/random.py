@@ -250,12 +250,8 @@ def rounds_of_philox(seed: int, counter: tuple[Any, ...]) -> tuple[Any, Any, Any
     low, high = seed & MASK, seed >> 32
     for _ in range(10):
         first, second = a * 0xD2511F53, c * 0xCD9E8D57
-        a, b, c, d = (
-            (second >> 32) ^ b ^ low,
-            second & MASK,
-            (first >> 32) ^ d ^ high,
-            first & MASK,
-        )
+        a, b = (second >> 32) ^ b ^ low, second & MASK
+        c, d = (first >> 32) ^ d ^ high, first & MASK
         low, high = (low + 0x9E3779B9) & MASK, (high + 0xBB67AE85) & MASK
     return a, b, c, d
 

@@ -200,7 +200,6 @@ def describe_bonds(bonds: Any, batch_axes: int) -> tuple[Any, Links]:
     """Return the bytes of the sites, of the first plane if there are planes, and the link rule."""
     if bonds.dtype == bool:
         planes = bonds.view("u1")
-        return planes[0], joined_by_bonds(
-            tuple((k * bonds.strides[0], 255) for k in range(len(bonds)))
-        )
+        steps = (k * bonds.strides[0] for k in range(len(bonds)))
+        return planes[0], joined_by_bonds(tuple((step, 255) for step in steps))
     return bonds, joined_by_bonds(tuple((0, 1 << k) for k in range(bonds.ndim - batch_axes)))

@@ -338,10 +338,8 @@ def as_thresholds(given: Any) -> list[float] | None:
     if given is None:
         return None
     several = hasattr(given, "__len__") or hasattr(given, "__iter__")
-    values = [
-        as_number("threshold", value)
-        for value in (as_sequence("threshold", given) if several else [given])
-    ]
+    listed = as_sequence("threshold", given) if several else [given]
+    values = [as_number("threshold", value) for value in listed]
     if not values:
         raise ValueError("threshold=[] must have a threshold")
     if any(math.isnan(value) for value in values) or len(set(values)) < len(values):

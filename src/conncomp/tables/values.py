@@ -186,14 +186,12 @@ def objects(values: list[Any]) -> NDArray[Any]:
 
 
 NUMPY: dict[str, Any] = {
-    "datetime": _times,
-    "duration": _times,
+    **dict.fromkeys(("datetime", "duration"), _times),
     "date": lambda values, rows, name: np.array(values, "M8[D]"),
     "boolean": lambda values, rows, name: np.array(values, bool),
     "integer": _integers,
     "float": _floats,
-    "text": lambda values, rows, name: objects(values),
-    "bytes": lambda values, rows, name: objects(values),
+    **dict.fromkeys(("text", "bytes"), lambda values, rows, name: objects(values)),
     "UUID": lambda values, rows, name: np.frombuffer(b"".join(v.bytes for v in values), UUID_TYPE),
 }
 ARROW: dict[str, Any] = {

@@ -116,10 +116,8 @@ def _pairs_of(file: BinaryIO, name: str) -> Iterator[tuple[NDArray[np.uint64], .
         if len(data) % PAIR.itemsize:
             raise ValueError(f"{name} is cut off: a pair has {PAIR.itemsize} bytes")
         pairs = np.frombuffer(data, PAIR)
-        yield tuple(
-            pairs[side][:, 0].astype(np.uint64) << np.uint64(32) | pairs[side][:, 1]
-            for side in ("left", "right")
-        )
+        sides = pairs["left"].astype(np.uint64), pairs["right"].astype(np.uint64)
+        yield tuple(side[:, 0] << np.uint64(32) | side[:, 1] for side in sides)
 
 
 class _Forest:
