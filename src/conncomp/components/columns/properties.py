@@ -392,7 +392,7 @@ PROPERTIES: dict[str, Property] = {
     "moments_weighted_normalized": _weighted(lambda measured: measured.weighted_normalized_moments),
     "slice": _lazy(crops.slices),
     "coords": _lazy(Contents.coordinates),
-    "coords_scaled": _lazy(lambda made, row: made.coordinates(row) * np.array(made.spacing)),
+    "coords_scaled": _lazy(Contents.scaled_coordinates),
     "image": _lazy(crops.image),
     "image_convex": _lazy(crops.hull_image, axes=SHAPE),
     "image_filled": _lazy(crops.filled_image, axes=FILLED),

@@ -121,7 +121,7 @@ class OmeSet:
                 bits, most = bits_of(_page(tiff, held[0][1]), size)
                 if sum(told for *_, told in held) * math.prod(head.shape) * bits > most:
                     raise ValueError(f"has planes that do not fit into its {size} bytes")
-                places = [(first + k, at + k) for first, at, told in held for k in range(told)]
+                places = ((first + k, at + k) for first, at, told in held for k in range(told))
                 for plane, page in places:
                     other = _page(tiff, page)
                     if alike(other) != alike(head):
