@@ -394,5 +394,4 @@ def condensation(
     else:
         with arcs._stream():
             rows = condense(current_gpu().xp, arcs, _arrays.as_cupy(labels), count)
-    made = Graph._of_checked(count, csr=rows, library=arcs._library)
-    return Condensation(made, labels, count)
+    return Condensation(Graph._of_checked(count, csr=rows, library=arcs._library), labels, count)

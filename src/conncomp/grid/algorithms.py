@@ -131,9 +131,8 @@ def _on_gpu(
 ) -> Algorithm:
     """Return a paper's algorithm on a GPU; it waits unless told else."""
     traits = {"waits": always_waits, **traits}
-    loaded = specialisations, numbering.specialisations
-    fill = _numbering(fill_roots)
-    return Algorithm(name, "cuda", fill, source, specialisations=loaded, **traits)
+    traits["specialisations"] = specialisations, numbering.specialisations
+    return Algorithm(name, "cuda", _numbering(fill_roots), source, **traits)
 
 
 # A problem is an `Array` on the CPU, and an `Image` on a GPU.

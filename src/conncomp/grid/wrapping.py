@@ -210,8 +210,7 @@ def cluster_wrapping(
     """
     given = read_array(bonds, "bonds", device, workspace)
     question = question_of_bonds(given.array, bonds, periodic, batch_axes, device=given.place)
-    array = array_of(question, given, even_items=True)
-    return wrapping_of(question, array, workspace, "bonds")
+    return wrapping_of(question, array_of(question, given, even_items=True), workspace, "bonds")
 
 
 def percolates(

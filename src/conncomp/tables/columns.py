@@ -230,10 +230,8 @@ def _fields_of(rows: list[Any], name: str) -> list[Column]:
     fields = dict.fromkeys(field for row in present for field in row)
     if not fields:
         raise TypeError(f"{name} is a struct without fields, which have no values to compare")
-    return [
-        as_column([None if row is None else row.get(field) for row in rows], f"{name}[{field!r}]")
-        for field in fields
-    ]
+    known = [{} if row is None else row for row in rows]
+    return [as_column([row.get(k) for row in known], f"{name}[{k!r}]") for k in fields]
 
 
 def library_of_side(given: Any) -> str:

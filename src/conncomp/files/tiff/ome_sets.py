@@ -52,10 +52,9 @@ class OmeSet:
 
     def holders(self, number: int) -> list[str]:
         """Return the name of the file that holds each stretch of planes of an image."""
-        names = [
-            self._own if holder is None or holder.number in self._numbers else holder.name
-            for holder in self.images[number].holders
-        ]
+        own, known = self._own, self._numbers
+        held = self.images[number].holders
+        names = [own if one is None or one.number in known else one.name for one in held]
         if not (self._own or (names and "" not in names)):
             raise ValueError("describes planes, and does not say which file holds them")
         for name in dict.fromkeys(names):

@@ -180,11 +180,8 @@ def _write(
             if wanted[ending]:
                 rows = np.stack([names[part], column[part].astype("<u4")], axis=1)
                 folder.write(f"{file}{ending}", rows.tobytes())
-    return {
-        "duplicates": len(documents),
-        "to_remove": int(removed.sum()),
-        "clusters": len(documents) - int(removed.sum()),
-    }
+    total, gone = len(documents), int(removed.sum())
+    return {"duplicates": total, "to_remove": gone, "clusters": total - gone}
 
 
 class _Folder:

@@ -334,8 +334,7 @@ class _Growing:
         apart = np.flatnonzero(roots[0] != roots[1])
         names, ends = np.unique(roots[:, apart], return_inverse=True)
         sources, targets = ends.reshape(2, -1)
-        graph = Graph.from_edges(sources, targets, num_vertices=len(names))
-        return apart[spanning_forest(graph)]
+        return apart[spanning_forest(Graph.from_edges(sources, targets, num_vertices=len(names)))]
 
     def result(self) -> tuple[int, NDArray[Any]]:
         unused = self._components.num_vertices - self._used

@@ -572,10 +572,8 @@ def notes_of(files: Iterable[PairFile]) -> list[str]:
     for file in files:
         if file.note is not None:
             found.setdefault(file.note.partition("is taken as")[2], []).append(file.note)
-    return [
-        first + (f"; so it is in {len(others):,} files more" if others else "")
-        for first, *others in found.values()
-    ]
+    more = "; so it is in {:,} files more"
+    return [first + more.format(len(others)) * bool(others) for first, *others in found.values()]
 
 
 def check_types(files: Iterable[PairFile]) -> None:
