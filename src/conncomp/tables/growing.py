@@ -170,7 +170,8 @@ class ClusterPairs:
                 raise TypeError(f"weights are {kind}, and were {self._weight_type}; cast them")
             self._weight_type = kind
         parts = list(zip(*sides, strict=True))
-        self._check_places([*chain.from_iterable(sides), *weights])
+        # Weights of no rows may lie anywhere.
+        self._check_places([*chain.from_iterable(sides), *filter(None, weights)])
         if self._space.size == 0:  # there is no type to keep to yet
             first = sides[0][0]
             self._library = library_of_side(given)
