@@ -214,11 +214,8 @@ def _check_dtype(dtype: DTypeLike, *choices: type[np.generic]) -> np.dtype[Any]:
 
 def _check_draw(count: int, seed: int, purpose: int, start: int) -> tuple[int, int, int]:
     check_int("count", count, 0)
-    return (
-        check_seed(seed),
-        check_int("purpose", purpose, 0, 2**32 - 1),
-        check_int("start", start, 0, 2**62),
-    )
+    key = check_seed(seed)
+    return key, check_int("purpose", purpose, 0, 2**32 - 1), check_int("start", start, 0, 2**62)
 
 
 def philox(seed: int, counter: tuple[Any, Any, Any, Any]) -> tuple[Any, Any, Any, Any]:

@@ -60,7 +60,7 @@ def rule_of(
     dtype: np.dtype[Any], background: float | None, tolerance: float
 ) -> tuple[NDArray[Any] | None, float, Links]:
     """Return the background and the tolerance as values of a dtype have them, and the link rule."""
-    if background is not None and not isinstance(background, (*_REAL, bool, np.bool_)):
+    if background is not None and not isinstance(background, (*_REAL, np.bool_)):
         raise TypeError(f"background={shown(background)} must be a real number")
     value, limit = _as_value(background or 0, dtype), _check_tolerance(tolerance, dtype)
     return value, limit, _links(dtype, value, limit)

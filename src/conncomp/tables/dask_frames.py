@@ -223,10 +223,8 @@ def label_edge_files(edges: Any, names: list[str], num_vertices: int | None) -> 
     labelled = dask.delayed(_label, nout=2)(_forest(edges, names, count), count)
     length = math.nan if count is None else count
     dtype = np.int32 if count is None or count <= 1 << 31 else np.int64
-    return (
-        dask.array.from_delayed(labelled[0], (), meta=np.zeros((), np.int64)),
-        dask.array.from_delayed(labelled[1], (length,), meta=np.zeros(0, dtype)),
-    )
+    total = dask.array.from_delayed(labelled[0], (), meta=np.zeros((), np.int64))
+    return total, dask.array.from_delayed(labelled[1], (length,), meta=np.zeros(0, dtype))
 
 
 def spanning_forest_of_files(

@@ -169,11 +169,8 @@ class IdSpace:
             numbers.append(last)
             joined = keys_of(fold)[0][first]
         numbers += [*reversed(_split(joined))]
-        found = []
-        for ids, encoder, places in zip(self.ids, self._encoders, reversed(numbers), strict=True):
-            values = ids.values(keys_of(encoder), as_arrow)
-            found.append(taken(values, places))
-        return found
+        parts = zip(self.ids, self._encoders, reversed(numbers), strict=True)
+        return [taken(ids.values(keys_of(known), as_arrow), places) for ids, known, places in parts]
 
     def state(self) -> tuple[list[Any], dict[str, Any]]:
         """Return what is saved of the ids: their types, and arrays."""

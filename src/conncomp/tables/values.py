@@ -37,11 +37,7 @@ NULLS = ("NoneType", "NAType", "NaTType")  # None, and those of pandas
 MAY_BE_NAN = (float, np.floating, Decimal, np.datetime64, np.timedelta64)
 UUID_NAME = "extension<arrow.uuid>"  # as Arrow calls the type
 UUID_TYPE = np.dtype("V16")  # of a column of UUIDs; no column of a user is of it
-DTYPES: dict[str, np.dtype[Any]] = {
-    "text": np.dtype("U"),
-    "bytes": np.dtype("S"),
-    "UUID": UUID_TYPE,
-}
+DTYPES: dict[str, Any] = {"text": np.dtype("U"), "bytes": np.dtype("S"), "UUID": UUID_TYPE}
 
 
 # An array of NumPy, where text and bytes are Python objects, or of Arrow; where its entries are

@@ -54,12 +54,8 @@ UTF_16 = re.compile(
 # What names may take as an array, for each of their characters and beyond what any machine has.
 BYTES_PER_CHARACTER, FREE_NAMES = 64, 1 << 26
 # What XML in UTF-16 begins with.
-UTF_16_HEADS = {
-    b"\xff\xfe": "utf-16",
-    b"\xfe\xff": "utf-16",
-    b"<\0": "utf-16-le",
-    b"\0<": "utf-16-be",
-}
+UTF_16_HEADS = dict.fromkeys((b"\xff\xfe", b"\xfe\xff"), "utf-16")
+UTF_16_HEADS |= {b"<\0": "utf-16-le", b"\0<": "utf-16-be"}
 
 # A parser of XML keeps a comment, or another piece that has begun, and reads it from its beginning
 # with each block: of longer ones time would grow with the square of their length.
