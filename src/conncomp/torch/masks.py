@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from math import prod
-from typing import cast
 
 import torch
 
@@ -59,7 +58,8 @@ def label(masks: torch.Tensor, connectivity: int | None = None) -> torch.Tensor:
     tensor([[1, 0, 0],
             [0, 2, 0]], dtype=torch.int32)
     """
-    return cast(torch.Tensor, label_items(as_masks(masks), reach_of(masks, connectivity)))
+    labels: torch.Tensor = label_items(as_masks(masks), reach_of(masks, connectivity))
+    return labels
 
 
 def label_and_count(
