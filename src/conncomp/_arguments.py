@@ -68,6 +68,14 @@ def check_range(name: str, value: Any, low: int, high: int) -> int:
     return number
 
 
+def as_count(name: str, value: Any, things: str) -> int:
+    """Return an integer of 0 or more; a TypeError or ValueError names the argument."""
+    number = as_integer(name, value)
+    if number < 0:
+        raise ValueError(f"{name}={number} {things}; use 0 or more")
+    return number
+
+
 def as_batch_axes(value: Any, ndim: int, name: str, *, scalars: bool = True) -> int:
     """Return how many axes of the argument called `name`, which has `ndim`, are batch axes."""
     if ndim == 0 and not scalars:

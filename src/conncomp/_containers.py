@@ -28,11 +28,8 @@ def is_of(value: object, *libraries: str) -> bool:
 # Small graphs are asked for six libraries in each call.
 @lru_cache(maxsize=256)
 def _inherits_from(kind: Any, libraries: tuple[str, ...]) -> bool:
-    return any(
-        f"{base.__module__}.".startswith(f"{library}.")
-        for base in kind.__mro__
-        for library in libraries
-    )
+    heads = tuple(f"{library}." for library in libraries)
+    return any(f"{base.__module__}.".startswith(heads) for base in kind.__mro__)
 
 
 def held_by_names(array: Any) -> Any:

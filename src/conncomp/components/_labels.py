@@ -252,9 +252,8 @@ def _number_apart(items: Items, given: Labels) -> Items:
     private = labels.dtype == dtype and not items.xp.may_share_memory(labels, given)
     combined = labels if private else items.xp.empty(labels.shape, dtype)
     if isinstance(labels, np.ndarray):
-        native.combine_labels(
-            labels.reshape(-1), items.length, background, rows, combined.reshape(-1)
-        )
+        flat = labels.reshape(-1), combined.reshape(-1)
+        native.combine_labels(flat[0], items.length, background, rows, flat[1])
     else:
         combine_labels(current_gpu(), labels, items.length, background, rows, combined)
     return replace(items, labels=combined)

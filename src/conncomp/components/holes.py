@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conncomp._arguments import INT32_MAX, as_batch_axes, as_integer
+from conncomp._arguments import INT32_MAX, as_batch_axes, as_count
 from conncomp.components._labels import (
     Background,
     Items,
@@ -76,9 +76,7 @@ def fill_holes(
            [1, 1, 1, 2, 0, 0],
            [1, 1, 1, 2, 2, 2]])
     """
-    largest = None if max_size is None else as_integer("max_size", max_size)
-    if largest is not None and largest < 0:
-        raise ValueError(f"max_size={largest} elements; use 0 or more")
+    largest = None if max_size is None else as_count("max_size", max_size, "elements")
     mask = as_mask(labels)
     if mask is None:
         return _fill_labels(labels, largest, connectivity, False, background, batch_axes)
@@ -91,8 +89,7 @@ def fill_holes(
     filled[:1] = True  # what is no background
     # Without a background every element is looked up.
     table = filled.astype(holes.labels.dtype)
-    result: Labels = replace_rows(replace(holes, background=-1), table) != 0
-    return result
+    return cast(Labels, replace_rows(replace(holes, background=-1), table) != 0)
 
 
 def _fill_labels(labels: Any, largest: int | None, *asked: Any) -> Labels:
@@ -107,9 +104,8 @@ def _fill_labels(labels: Any, largest: int | None, *asked: Any) -> Labels:
     # Labels and holes as components of one array, whose numbers are those of rows of one table.
     numbers = xp.where(closed, num_labels + xp.arange(len(closed)), empty).astype(dtype)
     placed = replace(holes, labels=holes.labels.astype(dtype, copy=False), dtype=dtype)
-    labels_and_holes = xp.where(inside, items.labels, replace_rows(placed, numbers)).astype(
-        dtype, copy=False
-    )
+    labels_and_holes = xp.where(inside, items.labels, replace_rows(placed, numbers))
+    labels_and_holes = labels_and_holes.astype(dtype, copy=False)
     steps = contact_steps(_complement(objects), items.shape, one_kind=True)
     pairs, _ = count_contacts(labels_and_holes, empty, rows, items.count, steps)
     pairs = xp.asarray(pairs)
@@ -131,9 +127,8 @@ def _complement(objects: Neighbourhood) -> Neighbourhood:
 
 def _background_components(inside: Any, neighbourhood: Neighbourhood, batch_axes: int) -> Items:
     """Label what is not inside; what is has the label 0."""
-    components = label(
-        inside, background=1, connectivity=neighbourhood.connectivity, batch_axes=batch_axes
-    )
+    reach = neighbourhood.connectivity
+    components = label(inside, background=1, connectivity=reach, batch_axes=batch_axes)
     return check_items(components, 0, batch_axes)
 
 

@@ -127,15 +127,10 @@ class Matches(Columns):
             raise ValueError(f"threshold={threshold} must be from 0 to 1")
         matched = self._most_pairs(least)
         true, predicted = map(int, self.components)
-        return MatchScores(
-            matched,
-            predicted - matched,
-            true - matched,
-            matched / max(predicted, 1),
-            matched / max(true, 1),
-            2 * matched / max(true + predicted, 1),
-            matched / max(true + predicted - matched, 1),
-        )
+        counts, total = (matched, predicted - matched, true - matched), true + predicted
+        shares = matched / max(predicted, 1), matched / max(true, 1)
+        f1, accuracy = 2 * matched / max(total, 1), matched / max(total - matched, 1)
+        return MatchScores(*counts, *shares, f1, accuracy)
 
     def _most_pairs(self, least: float) -> int:
         """Return how many pairs can be matched, of those whose ratio is large enough."""

@@ -7,7 +7,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conncomp._arguments import as_bool, as_integer, named_elsewhere, shown
+from conncomp._arguments import as_bool, as_count, as_integer, named_elsewhere, shown
 from conncomp._arrays import contiguous, new_array
 from conncomp._core import native
 from conncomp.components._labels import (
@@ -77,15 +77,14 @@ def largest_components(
     >>> conncomp.largest_components([[1, 1, 0, 2, 0, 3, 3]], 1, by=organs)
     array([[1, 1, 0, 0, 0, 3, 3]])
     """
-    most = check_number_kept(k)
+    most = as_count("k", k, "components")
     items, of_mask = _items_of_labels_or_mask(labels, connectivity, background, batch_axes)
     kept = items.xp.zeros(items.all_rows, bool)
     ranked, rank = _rank_by_size(items)
     if by is not None:
         ranked, rank = _rank_in_classes(items, ranked, by)
     assign_rows(kept, ranked[rank < min(most, items.rows)], True)
-    largest: Labels = _keep(items, kept)
-    return largest != 0 if of_mask else largest
+    return _keep(items, kept, of_mask)
 
 
 @named_elsewhere(threshold="min_size= is the smallest that is kept")
@@ -138,8 +137,7 @@ def remove_small_components(
     kept = sizes >= max(0, min(least, highest))
     if most is not None:
         kept &= sizes <= max(-1, min(most, highest))
-    pruned: Labels = _keep(items, ~kept if inverted else kept)
-    return pruned != 0 if of_mask else pruned
+    return _keep(items, ~kept if inverted else kept, of_mask)
 
 
 def _items_of_labels_or_mask(
@@ -174,14 +172,6 @@ def check_connectivity_is_for_masks(connectivity: float | None) -> None:
             f"connectivity={shown(connectivity)} is for masks, but labels is of integers, "
             "which are components already; leave it out"
         )
-
-
-def check_number_kept(k: int) -> int:
-    """Return how many components to keep."""
-    most = as_integer("k", k)
-    if most < 0:
-        raise ValueError(f"k={most} components; use 0 or more")
-    return most
 
 
 @where_labels_lie
@@ -268,13 +258,14 @@ def _largest_first(sizes: NDArray[np.int64], items: int) -> NDArray[np.int64]:
     return order[: np.count_nonzero(sizes)] if items == 1 else order[sizes[order] > 0]
 
 
-def _keep(items: Items, kept: NDArray[np.bool_]) -> Labels:
-    """Return the labels of which the rows are kept, and background elsewhere."""
+def _keep(items: Items, kept: NDArray[np.bool_], of_mask: bool) -> Labels:
+    """Return the labels of which the rows are kept, and background elsewhere; or a mask of them."""
     xp, dtype = items.xp, items.labels.dtype
     numbers = xp.arange(items.rows, dtype=dtype)
     if items.batch:
         numbers = xp.tile(numbers, items.count)
-    return replace_rows(items, xp.where(kept, numbers, dtype.type(items.background)))
+    labels = replace_rows(items, xp.where(kept, numbers, dtype.type(items.background)))
+    return labels != 0 if of_mask else labels
 
 
 def replace_rows(items: Items, table: Labels) -> Labels:

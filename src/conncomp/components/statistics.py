@@ -355,8 +355,7 @@ def component_statistics(
         again = measuring.measure_batch_again(labels, background, batch_axes, wanted[0])
         if again is not None:
             return ComponentStatistics(*(*again, (1.0,) * again[3].shape[1]))
-    numbers = Numbers(background, batch_axes)
-    return _measure(labels, (image, classes), *wanted, spacing, numbers)
+    return _measure(labels, (image, classes), *wanted, spacing, Numbers(background, batch_axes))
 
 
 class Numbers(NamedTuple):

@@ -255,15 +255,8 @@ def contact_steps(
     kind = np.array([0, 0, *aslant])[num_moves]
     kind[num_moves == 1] = np.nonzero(moves[num_moves == 1])[1]
     times = (*times_of_moves[1:2] * len(axes), *times_aslant)
-    packed = np.stack(
-        [
-            moves @ strides,
-            (moves < 0) @ bits,
-            (moves > 0) @ bits,
-            np.zeros_like(kind) if one_kind else kind,
-        ],
-        axis=1,
-    )
+    columns = moves @ strides, (moves < 0) @ bits, (moves > 0) @ bits, kind * (not one_kind)
+    packed = np.stack(columns, axis=1)
     closed = sum(2 << k for k, is_closed in enumerate(steps.periodic) if is_closed)
     return ContactSteps(axes, lengths, packed, closed, (1,) if one_kind else times)
 
@@ -272,10 +265,8 @@ def _repetitions(neighbourhood: Neighbourhood, shape: tuple[int, ...], moves: in
     """Return how many steps do what one along `moves` axes does, by periodic axes of length 1."""
     reach = neighbourhood.connectivity
     assert reach is not None
-    around = sum(
-        length == 1 and is_closed
-        for length, is_closed in zip(shape, neighbourhood.periodic, strict=True)
-    )
+    axes = zip(shape, neighbourhood.periodic, strict=True)
+    around = sum(length == 1 and is_closed for length, is_closed in axes)
     return sum(comb(around, more) << more for more in range(min(reach - moves, around) + 1))
 
 

@@ -22,9 +22,8 @@ class _Walk:
     """Labels, and what was measured of their components, with a row for each."""
 
     def __init__(self, labels: Any, background: Background, batch_axes: int) -> None:
-        measured = component_statistics(
-            labels, moments=False, background=background, batch_axes=batch_axes
-        )
+        options: Any = {"background": background, "batch_axes": batch_axes}
+        measured = component_statistics(labels, moments=False, **options)
         self.given, self.library = labels, _arrays.library_of(labels)
         self.hidden: Any = None
         if _arrays.on_gpu(labels):

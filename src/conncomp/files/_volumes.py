@@ -118,11 +118,8 @@ def _of_nifti(header: Any, values: NDArray[Any]) -> Content:
     if changes and math.isfinite(slope) and math.isfinite(offset):
         values = values * slope + offset
     ndim = int(header["dim"][0])
-    axes = "".join(
-        AXES[k] if k < len(AXES) else "Q"
-        for k in reversed(range(ndim))
-        if header["dim"][k + 1] != 1 or k < 2
-    )
+    kept = [k for k in reversed(range(ndim)) if header["dim"][k + 1] != 1 or k < 2]
+    axes = "".join(AXES[k] if k < len(AXES) else "Q" for k in kept)
     lengths = dict(zip(AXES, map(float, header["pixdim"][1:]), strict=False))
     spacing = [abs(lengths[axis]) if axis in "XYZ" else 1.0 for axis in axes]
     # Without a unit they are millimetres, as programs that read NIfTI take them; ones are none.

@@ -365,9 +365,8 @@ class Source:
 
     def error(self, reason: str, line: int | None = None) -> ValueError:
         """Return an error that names the file and, if given, the line."""
-        return ValueError(
-            f"{self.path}: {reason}" if line is None else f"{self.path}:{line}: {reason}"
-        )
+        place = self.path if line is None else f"{self.path}:{line}"
+        return ValueError(f"{place}: {reason}")
 
     @property
     def length(self) -> int | None:

@@ -36,15 +36,12 @@ class FirstRow(NamedTuple):
 
     def note(self, path: str, row: Sequence[str]) -> str:
         """Say what the first row of a file is taken for."""
-        taken, other, otherwise = (
-            ("the names of columns", "header=False", "data")
-            if self.is_header
-            else ("data, like the rows below it", "header=True", "the names of columns")
-        )
+        taken, other, otherwise = "the names of columns", "header=False", "data"
+        if not self.is_header:
+            taken, other, otherwise = "data, like the rows below it", "header=True", taken
         first = ", ".join(shown(field) for field in row[:4])
-        return (
-            f"{path}: the first row, {first}, is taken as {taken}; {other} takes it as {otherwise}"
-        )
+        note = f"the first row, {first}, is taken as {taken}; {other} takes it as {otherwise}"
+        return f"{path}: {note}"
 
 
 def rows_of(sample: bytes, separator: str) -> tuple[list[list[str]], int]:

@@ -120,9 +120,7 @@ def read_content(
         if mmap and kind.name != ".npy":
             raise ValueError("mmap=True maps a .npy file, which this is not")
         suffix = PurePath(path).suffix.lower()
-        named = next(
-            (candidate.name for candidate in KINDS if suffix in candidate.suffixes), kind.name
-        )
+        named = next((each.name for each in KINDS if suffix in each.suffixes), kind.name)
         if named != kind.name:
             raise ValueError(f"is named as {named}, but its content is {kind.name}; rename it")
         if series and kind.name not in OF_SERIES:
@@ -401,14 +399,9 @@ def _as_png(image: Image, path: StrPath) -> Image:
 
 def _write_tiff(file: IO[bytes], image: Image, axes: str) -> None:
     colours = image.ndim == 3 and image.dtype == np.uint8 and image.shape[2] in (3, 4)
-    optional("tifffile").imwrite(
-        file,
-        image,
-        bigtiff=image.nbytes > CLASSIC_TIFF,
-        photometric="rgb" if colours else "minisblack",
-        compression="zlib",
-        metadata={"axes": axes} if axes else {},
-    )
+    options: dict[str, Any] = {"photometric": "rgb" if colours else "minisblack"}
+    options |= {"compression": "zlib", "metadata": {"axes": axes} if axes else {}}
+    optional("tifffile").imwrite(file, image, bigtiff=image.nbytes > CLASSIC_TIFF, **options)
 
 
 HDF5 = b"\x89HDF\r\n\x1a\n"

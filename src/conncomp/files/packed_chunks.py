@@ -104,9 +104,8 @@ def check_chunks(array: Any, folder: str, place: tuple[slice, ...]) -> None:
     packing = outer[-1].name if outer else ""
     most = WIDENED * math.prod(array.chunks) * np.dtype(array.dtype).itemsize + ADDED
     stored = array.shards or array.chunks
-    indices = (
-        range(part.start // n, -(-part.stop // n)) for part, n in zip(place, stored, strict=True)
-    )
+    pairs = zip(place, stored, strict=True)
+    indices = (range(part.start // n, -(-part.stop // n)) for part, n in pairs)
     for index in product(*indices):
         key = metadata.encode_chunk_key(index)
         path = os.path.join(folder, *key.split("/"))

@@ -63,9 +63,7 @@ def check_shape(
     if not lengths or (ndim is not None and len(lengths) != ndim):
         wanted = "at least one length" if ndim is None else f"{ndim} lengths"
         raise ValueError(f"shape={shown(shape)} must have {wanted}")
-    checked = tuple(
-        check_int(f"shape[{axis}]", length, shortest) for axis, length in enumerate(lengths)
-    )
+    checked = tuple(check_int(f"shape[{k}]", n, shortest) for k, n in enumerate(lengths))
     if math.prod(checked) > MOST:
         raise ValueError(f"shape={shown(shape)} must have at most {MOST} elements")
     return checked

@@ -133,10 +133,9 @@ def disjoint(
     tree = _trees(begin, size, seed, device) if connected else (xp.empty(0, dtype),) * 2
     extra = m - len(tree[0])
     chosen = integers(extra, max(k, 1), purpose=Purpose.OTHER, **draw)
-    ends = [
-        begin[chosen] + integers(extra, size[chosen], purpose=purpose, **draw)
-        for purpose in (Purpose.SOURCE, Purpose.TARGET)
-    ]
+    purposes = Purpose.SOURCE, Purpose.TARGET
+    places = (integers(extra, size[chosen], purpose=purpose, **draw) for purpose in purposes)
+    ends = [begin[chosen] + place for place in places]
     u, v = (xp.concatenate(pair) for pair in zip(tree, ends, strict=True))
     return graph_of_edges(n, u, v, shuffle=True, seed=seed, device=device)
 

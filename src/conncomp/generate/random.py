@@ -214,11 +214,8 @@ def _check_dtype(dtype: DTypeLike, *choices: type[np.generic]) -> np.dtype[Any]:
 
 def _check_draw(count: int, seed: int, purpose: int, start: int) -> tuple[int, int, int]:
     check_int("count", count, 0)
-    return (
-        check_seed(seed),
-        check_int("purpose", purpose, 0, 2**32 - 1),
-        check_int("start", start, 0, 2**62),
-    )
+    key = check_seed(seed)
+    return key, check_int("purpose", purpose, 0, 2**32 - 1), check_int("start", start, 0, 2**62)
 
 
 def philox(seed: int, counter: tuple[Any, Any, Any, Any]) -> tuple[Any, Any, Any, Any]:
@@ -250,12 +247,8 @@ def rounds_of_philox(seed: int, counter: tuple[Any, ...]) -> tuple[Any, Any, Any
     low, high = seed & MASK, seed >> 32
     for _ in range(10):
         first, second = a * 0xD2511F53, c * 0xCD9E8D57
-        a, b, c, d = (
-            (second >> 32) ^ b ^ low,
-            second & MASK,
-            (first >> 32) ^ d ^ high,
-            first & MASK,
-        )
+        a, b = (second >> 32) ^ b ^ low, second & MASK
+        c, d = (first >> 32) ^ d ^ high, first & MASK
         low, high = (low + 0x9E3779B9) & MASK, (high + 0xBB67AE85) & MASK
     return a, b, c, d
 

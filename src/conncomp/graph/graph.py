@@ -197,9 +197,8 @@ class Graph:
         >>> Graph.from_edges([0, 1], [1, 0], num_vertices=4)
         Graph(num_vertices=4, num_arcs=2)
         """
-        return cls._of_arcs(
-            src, dst, None if num_vertices is None else parts.check_num_vertices(num_vertices)
-        )
+        count = None if num_vertices is None else parts.check_num_vertices(num_vertices)
+        return cls._of_arcs(src, dst, count)
 
     @classmethod
     def from_csr(cls, indptr: ArrayLike, indices: ArrayLike) -> Graph:
@@ -389,12 +388,8 @@ class Graph:
         """
         from conncomp.graph.inputs.reading import Asked
 
-        asked = Asked(
-            as_bool("compact_ids", compact_ids),
-            as_bool("integers", integers),
-            None if header is None else as_bool("header", header),
-            [],
-        )
+        told = as_bool("compact_ids", compact_ids), as_bool("integers", integers)
+        asked = Asked(*told, None if header is None else as_bool("header", header), [])
         check_progress(progress)
         graph, names = read_graph(path, asked, format, progress, remedy="compact_ids=True")
         for note in asked.notes:
@@ -622,9 +617,8 @@ class Graph:
             self._rows()
             self._is_mirrored()
         if self._csr is not None:
-            return int(
-                native.components_of_csr(*self._csr, self._symmetric or False, consecutive, labels)
-            )
+            rows = *self._csr, self._symmetric or False
+            return int(native.components_of_csr(*rows, consecutive, labels))
         assert self._arcs is not None
         return int(native.components_of_arcs(*self._arcs, consecutive, labels))
 

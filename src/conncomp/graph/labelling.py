@@ -238,10 +238,8 @@ def _label_on_gpu(
         # What goes on until nothing changes would go on for ever while the caller changes `out`;
         # other algorithms check what they read back of it.
         private = algorithm.waits(options) or numbering == "topological"
-        parts = graph._kept()
-        output = _arrays.Output(
-            (graph.num_vertices,), largest, dtype, out, parts, private=private, xp=gpu.xp
-        )
+        given = (graph.num_vertices,), largest, dtype, out, graph._kept()
+        output = _arrays.Output(*given, private=private, xp=gpu.xp)
         if algorithm.check is not None:
             algorithm.check(graph, **options)
         with Workspace() if workspace is None else workspace as memory:
@@ -389,13 +387,11 @@ def condensation(
     """
     check_choice("numbering", numbering, ("consecutive", "topological"))
     arcs = as_graph(csgraph)
-    count, labels = connected_components(
-        arcs, connection="strong", numbering=numbering, algorithm=algorithm
-    )
+    options: Any = {"numbering": numbering, "algorithm": algorithm}
+    count, labels = connected_components(arcs, connection="strong", **options)
     if arcs.device == "cpu":
         rows = condense(np, arcs, _arrays.as_numpy(labels, "labels"), count)
     else:
         with arcs._stream():
             rows = condense(current_gpu().xp, arcs, _arrays.as_cupy(labels), count)
-    made = Graph._of_checked(count, csr=rows, library=arcs._library)
-    return Condensation(made, labels, count)
+    return Condensation(Graph._of_checked(count, csr=rows, library=arcs._library), labels, count)

@@ -60,7 +60,7 @@ def rule_of(
     dtype: np.dtype[Any], background: float | None, tolerance: float
 ) -> tuple[NDArray[Any] | None, float, Links]:
     """Return the background and the tolerance as values of a dtype have them, and the link rule."""
-    if background is not None and not isinstance(background, (*_REAL, bool, np.bool_)):
+    if background is not None and not isinstance(background, (*_REAL, np.bool_)):
         raise TypeError(f"background={shown(background)} must be a real number")
     value, limit = _as_value(background or 0, dtype), _check_tolerance(tolerance, dtype)
     return value, limit, _links(dtype, value, limit)
@@ -200,7 +200,6 @@ def describe_bonds(bonds: Any, batch_axes: int) -> tuple[Any, Links]:
     """Return the bytes of the sites, of the first plane if there are planes, and the link rule."""
     if bonds.dtype == bool:
         planes = bonds.view("u1")
-        return planes[0], joined_by_bonds(
-            tuple((k * bonds.strides[0], 255) for k in range(len(bonds)))
-        )
+        steps = (k * bonds.strides[0] for k in range(len(bonds)))
+        return planes[0], joined_by_bonds(tuple((step, 255) for step in steps))
     return bonds, joined_by_bonds(tuple((0, 1 << k) for k in range(bonds.ndim - batch_axes)))

@@ -130,14 +130,9 @@ def _on_gpu(
     **traits: Any,
 ) -> Algorithm:
     """Return a paper's algorithm on a GPU; it waits unless told else."""
-    return Algorithm(
-        name,
-        "cuda",
-        _numbering(fill_roots),
-        source,
-        specialisations=(specialisations, numbering.specialisations),
-        **{"waits": always_waits, **traits},
-    )
+    traits = {"waits": always_waits, **traits}
+    traits["specialisations"] = specialisations, numbering.specialisations
+    return Algorithm(name, "cuda", _numbering(fill_roots), source, **traits)
 
 
 # A problem is an `Array` on the CPU, and an `Image` on a GPU.

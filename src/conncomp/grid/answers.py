@@ -141,5 +141,5 @@ def at_both_faces(xp: Any, labels: Any, axis: int, rows: int, background: int) -
     occurs = xp.zeros((2, rows), bool)
     for side in (0, -1):
         face = labels.take(side, axis)
-        occurs[side, face[face != background]] = True
+        occurs[side][face[face != background]] = True
     return occurs.all(axis=0)

@@ -73,8 +73,7 @@ def first_call(
         shape, strides, itemsize = image.shape, image.strides, image.itemsize
         batch_axes = array.batch_axes
         grid, _ = describe_axes(shape, strides, itemsize, array.neighbourhood, batch_axes)
-        known = native.ImageKind(
-            link_rule(array.links), grid, question.consecutive, shape, strides, batch_axes
-        )
+        rule, layout = link_rule(array.links), (shape, strides, batch_axes)
+        known = native.ImageKind(rule, grid, question.consecutive, *layout)
         _kinds[kind] = known, question.counted, array.batch_shape
     return result

@@ -77,9 +77,8 @@ def question_of_image(
     check_kind(image, "biuf", given, "label_image", OF_VALUES)
     batch = as_batch_axes(batch_axes, len(image.shape), "label_image", scalars=False)
     item = "an item of label_image" if batch else "label_image"
-    neighbourhood = check_neighbourhood(
-        connectivity, structure, periodic, image.shape[batch:], item
-    )
+    shape = image.shape[batch:]
+    neighbourhood = check_neighbourhood(connectivity, structure, periodic, shape, item)
     check_rule(image.dtype, background, tolerance)
     return Question(neighbourhood, batch, background, tolerance, **answer)
 

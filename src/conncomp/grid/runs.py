@@ -97,10 +97,8 @@ def describe_axes(
     steps = steps_along(neighbourhood, order)
     periodic = [False] * len(batch) + list(steps.periodic)
     kept = batch + [batch_axes + k for k in order]
-    table = [
-        (shape[k], closed, prod(shape[k + 1 :]), strides[k])
-        for k, closed in zip(kept, periodic, strict=True)
-    ]
+    pairs = zip(kept, periodic, strict=True)
+    table = [(shape[k], closed, prod(shape[k + 1 :]), strides[k]) for k, closed in pairs]
     return native.Grid(np.array(table, np.int64), steps.packed, len(batch)), order
 
 
@@ -219,6 +217,5 @@ class Placed(NamedTuple):
 
 def write_together(parts: Sequence[Placed]) -> None:
     """Write labels of several parts of an array as they lie in memory, in half of the time."""
-    native.write_runs_together(
-        [(part.runs._runs, *part.runs._placed(part.table, part.out)) for part in parts]
-    )
+    placed = [(runs._runs, *runs._placed(table, out)) for runs, table, out in parts]
+    native.write_runs_together(placed)

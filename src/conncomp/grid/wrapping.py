@@ -210,8 +210,7 @@ def cluster_wrapping(
     """
     given = read_array(bonds, "bonds", device, workspace)
     question = question_of_bonds(given.array, bonds, periodic, batch_axes, device=given.place)
-    array = array_of(question, given, even_items=True)
-    return wrapping_of(question, array, workspace, "bonds")
+    return wrapping_of(question, array_of(question, given, even_items=True), workspace, "bonds")
 
 
 def percolates(
@@ -316,15 +315,10 @@ def _parts(windings: Windings) -> tuple[Any, Any, Any, Any]:
 
 def _find_on_cpu(opened: Array, seams: Seams, labels: Any, counts: Any) -> Windings:
     """Return what `find_windings` does."""
-    smallest, bases, left_out = native.find_windings(
-        opened.values.__array_interface__["data"][0],
-        link_rule(opened.links),
-        np.frombuffer(seams.struct.tobytes(), np.int64),
-        seams.boxes.view(np.int64),
-        seams.slots,
-        seams.lattices,
-        labels.reshape(-1),
-    )
+    data, rule = opened.values.__array_interface__["data"][0], link_rule(opened.links)
+    described = np.frombuffer(seams.struct.tobytes(), np.int64), seams.boxes.view(np.int64)
+    given = *described, seams.slots, seams.lattices, labels.reshape(-1)
+    smallest, bases, left_out = native.find_windings(data, rule, *given)
     left_out.sort()
     return number_windings(smallest, bases, counts, left_out.searchsorted)
 

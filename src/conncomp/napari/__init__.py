@@ -98,12 +98,9 @@ def contacts_table(labels: Any, *, device: str = "cpu") -> dict[str, NDArray[Any
     These are ``label`` and ``other``, how many ``faces`` they share, and the ``area`` of these in
     the units of the layer's scale. The device is "cpu" or "cuda".
     """
-    touching = components.contacts(
-        on_device(grey_values(labels), device),
-        connectivity=1,
-        background=0,
-        spacing=spacing_of(labels),
-    )
+    placed: Any = on_device(grey_values(labels), device)
+    options: Any = {"background": 0, "spacing": spacing_of(labels)}
+    touching = components.contacts(placed, connectivity=1, **options)
     pairs, counts, areas = map(on_host, (touching.pairs, touching.counts, touching.areas))
     return {"label": pairs[:, 0], "other": pairs[:, 1], "faces": counts, "area": areas}
 
@@ -118,13 +115,9 @@ def measure(
     """
     values = None if image is None else on_device(grey_values(image), device)
     names = tuple(properties) or USUAL + (() if image is None else USUAL_OF_IMAGE)
-    statistics = components.component_statistics(
-        on_device(grey_values(labels), device),
-        values,
-        properties=names,
-        background=0,
-        spacing=spacing_of(labels),
-    )
+    placed: Any = on_device(grey_values(labels), device)
+    options: Any = {"background": 0, "spacing": spacing_of(labels)}
+    statistics = components.component_statistics(placed, values, properties=names, **options)
     return {name: on_host(column) for name, column in statistics.columns().items()}
 
 

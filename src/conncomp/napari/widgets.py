@@ -43,14 +43,9 @@ def label_widget(
     device: str = "cpu",
 ) -> napari.types.LayerDataTuple:
     """Label the components above a threshold."""
-    return functions.label(
-        image,
-        value if threshold == "value" else threshold,
-        dark=dark,
-        connectivity=1 if faces_only else None,
-        min_size=min_size,
-        device=device,
-    )
+    above = value if threshold == "value" else threshold
+    options: dict[str, Any] = {"dark": dark, "min_size": min_size, "device": device}
+    return functions.label(image, above, connectivity=1 if faces_only else None, **options)
 
 
 @_form(
@@ -98,9 +93,8 @@ class _TableOfLabels(Container):  # type: ignore[misc]
         self.table.min_height = TABLE_HEIGHT
         self.button.changed.connect(self.run)
         self.table.native.itemSelectionChanged.connect(self._choose_current)
-        super().__init__(
-            widgets=[self.layer, *form, self.device, self.button, self.table], labels=True
-        )
+        shown = [self.layer, *form, self.device, self.button, self.table]
+        super().__init__(widgets=shown, labels=True)
 
     def run(self) -> None:
         """Fill the table; a table of more rows than anybody reads is cut."""
@@ -143,9 +137,8 @@ class MeasureWidget(_TableOfLabels):
     def columns(self, layer: Any) -> Mapping[str, NDArray[Any]]:
         """Return the columns, and give them to the layer."""
         names = [word for word in self.properties.value.replace(" ", "").split(",") if word]
-        table = functions.measure(
-            layer, self.image.value, properties=names, device=self.device.value
-        )
+        image, device = self.image.value, self.device.value
+        table = functions.measure(layer, image, properties=names, device=device)
         layer.features = functions.features_of(table)
         return table
 

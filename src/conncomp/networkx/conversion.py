@@ -127,9 +127,8 @@ class ConvertedGraph:
     def strong(self) -> Components:
         """Strong components, in an order in which no arc leads to a later one."""
         graph = Graph._of_checked(len(self), csr=self.csr)
-        return Components(
-            *connected_components(graph, connection="strong", numbering="topological")
-        )
+        options: Any = {"connection": "strong", "numbering": "topological"}
+        return Components(*connected_components(graph, **options))
 
     @cached_property
     def weak_members(self) -> Members:

@@ -230,10 +230,8 @@ def _fields_of(rows: list[Any], name: str) -> list[Column]:
     fields = dict.fromkeys(field for row in present for field in row)
     if not fields:
         raise TypeError(f"{name} is a struct without fields, which have no values to compare")
-    return [
-        as_column([None if row is None else row.get(field) for row in rows], f"{name}[{field!r}]")
-        for field in fields
-    ]
+    known = [{} if row is None else row for row in rows]
+    return [as_column([row.get(k) for row in known], f"{name}[{k!r}]") for k in fields]
 
 
 def library_of_side(given: Any) -> str:
@@ -313,9 +311,7 @@ def rows_without_nulls(
     if missing is None:
         return pieces
     kept = ~missing
-    return [
-        piece[kept] if is_array(piece) else piece.filter(arrow().array(kept)) for piece in pieces
-    ]
+    return [one[kept] if is_array(one) else one.filter(arrow().array(kept)) for one in pieces]
 
 
 def check_lengths(columns: list[Column]) -> None:
@@ -396,9 +392,8 @@ def as_table(columns: dict[str, Any], library: str) -> Any:
     if library in ARRAY_LIBRARIES or all(map(on_gpu, columns.values())):
         return {name: in_library(_as_array(values), library) for name, values in columns.items()}
     if library == "pandas":
-        return optional("pandas").DataFrame(
-            {name: _as_pandas(values) for name, values in columns.items()}
-        )
+        columns = {name: _as_pandas(values) for name, values in columns.items()}
+        return optional("pandas").DataFrame(columns)
     table = optional("pyarrow").table(columns)
     return sys.modules["polars"].from_arrow(table) if library == "polars" else table
 

@@ -69,19 +69,17 @@ def cluster_pairs(
             "clusters that are too large by a call with their pairs alone"
         )
     arguments = options | {"weights": weights}
-    like = cluster_in_memory(
-        pairs._meta, left, right, nodes=nodes, cluster_ids=cluster_ids, **arguments
-    ).iloc[:0]
+    named = arguments | {"nodes": nodes, "cluster_ids": cluster_ids}
+    like = cluster_in_memory(pairs._meta, left, right, **named).iloc[:0]
     of_objects = any(pairs._meta[name].dtype == object for name in _names(left) + _names(right))
     if of_objects:  # which are of whatever type, as they are when they are computed
         names = ("node", "cluster") if cluster_ids == "first" else "node"
         of_ids = [name for name in like if name.startswith(names)]
         like = like.astype(dict.fromkeys(of_ids, object))
-    parts = [
-        dask.delayed(_cluster_part)(part, left, right, arguments) for part in pairs.to_delayed()
-    ]
+    cluster = dask.delayed(_cluster_part)
+    parts = [cluster(part, left, right, arguments) for part in pairs.to_delayed()]
     if nodes is not None:
-        parts.insert(0, dask.delayed(_cluster_part)(pairs._meta, left, right, arguments, nodes))
+        parts.insert(0, cluster(pairs._meta, left, right, arguments, nodes))
     return _united(parts, like, cluster_ids)
 
 
@@ -95,22 +93,16 @@ def _united(parts: list[Any], like: Any, cluster_ids: str) -> Any:
     hashed = [dask.delayed(_hashed, nout=buckets)(part, buckets) for part in parts]
     first = dask.delayed(_first_places, nout=len(parts))
     told = [first(*(of_part[bucket] for of_part in hashed)) for bucket in range(buckets)]
-    places = [
-        dask.delayed(_places_of_part)(*(bucket[k] for bucket in told)) for k in range(len(parts))
-    ]
+    of_part = dask.delayed(_places_of_part)
+    places = [of_part(*(bucket[k] for bucket in told)) for k in range(len(parts))]
     roots = [dask.delayed(getattr)(part, "roots") for part in parts]
     united = dask.delayed(_unite, nout=len(parts))(places, roots)
     names = None
     if cluster_ids == "first":
-        firsts = [
-            dask.delayed(_first_ids)(part, clusters)
-            for part, clusters in zip(parts, united, strict=True)
-        ]
+        firsts = [*map(dask.delayed(_first_ids), parts, united)]
         names = dask.delayed(_names_of_clusters)(firsts)
-    tables = [
-        dask.delayed(_as_table)(part, clusters, names, like)
-        for part, clusters in zip(parts, united, strict=True)
-    ]
+    pairs = zip(parts, united, strict=True)
+    tables = [dask.delayed(_as_table)(part, clusters, names, like) for part, clusters in pairs]
     return dataframe.from_delayed(tables, meta=like, verify_meta=False)
 
 
@@ -231,10 +223,8 @@ def label_edge_files(edges: Any, names: list[str], num_vertices: int | None) -> 
     labelled = dask.delayed(_label, nout=2)(_forest(edges, names, count), count)
     length = math.nan if count is None else count
     dtype = np.int32 if count is None or count <= 1 << 31 else np.int64
-    return (
-        dask.array.from_delayed(labelled[0], (), meta=np.zeros((), np.int64)),
-        dask.array.from_delayed(labelled[1], (length,), meta=np.zeros(0, dtype)),
-    )
+    total = dask.array.from_delayed(labelled[0], (), meta=np.zeros((), np.int64))
+    return total, dask.array.from_delayed(labelled[1], (length,), meta=np.zeros(0, dtype))
 
 
 def spanning_forest_of_files(

@@ -34,9 +34,8 @@ class Edges(NamedTuple):
         """Return some of the edges."""
         weights = None if self.weights is None else self.weights[chosen]
         src, dst = self.ends
-        return self._replace(
-            numbers=self.numbers[chosen], ends=(src[chosen], dst[chosen]), weights=weights
-        )
+        ends = src[chosen], dst[chosen]
+        return self._replace(numbers=self.numbers[chosen], ends=ends, weights=weights)
 
 
 def all_of(src: NDArray[Any], dst: NDArray[Any], weights: Any, largest: int) -> Edges:
@@ -49,13 +48,10 @@ def joined(*parts: Edges) -> Edges:
     first = np.cumsum([0, *(part.rows for part in parts)])
     weights = [part.weights for part in parts if part.weights is not None]
     src, dst = (np.concatenate([part.ends[side] for part in parts]) for side in (0, 1))
-    return Edges(
-        np.concatenate([part.numbers + begin for part, begin in zip(parts, first, strict=False)]),
-        (src, dst),
-        np.concatenate(weights) if weights else None,
-        int(first[-1]),
-        max(part.largest for part in parts),
-    )
+    numbers = [part.numbers + begin for part, begin in zip(parts, first, strict=False)]
+    rows, largest = int(first[-1]), max(part.largest for part in parts)
+    weighed = np.concatenate(weights) if weights else None
+    return Edges(np.concatenate(numbers), (src, dst), weighed, rows, largest)
 
 
 def forest_of(edges: Edges) -> Edges:

@@ -170,7 +170,8 @@ class ClusterPairs:
                 raise TypeError(f"weights are {kind}, and were {self._weight_type}; cast them")
             self._weight_type = kind
         parts = list(zip(*sides, strict=True))
-        self._check_places([*chain.from_iterable(sides), *weights])
+        # Weights of no rows may lie anywhere.
+        self._check_places([*chain.from_iterable(sides), *filter(None, weights)])
         if self._space.size == 0:  # there is no type to keep to yet
             first = sides[0][0]
             self._library = library_of_side(given)
@@ -338,10 +339,8 @@ def as_thresholds(given: Any) -> list[float] | None:
     if given is None:
         return None
     several = hasattr(given, "__len__") or hasattr(given, "__iter__")
-    values = [
-        as_number("threshold", value)
-        for value in (as_sequence("threshold", given) if several else [given])
-    ]
+    listed = as_sequence("threshold", given) if several else [given]
+    values = [as_number("threshold", value) for value in listed]
     if not values:
         raise ValueError("threshold=[] must have a threshold")
     if any(math.isnan(value) for value in values) or len(set(values)) < len(values):

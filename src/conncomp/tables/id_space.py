@@ -169,11 +169,8 @@ class IdSpace:
             numbers.append(last)
             joined = keys_of(fold)[0][first]
         numbers += [*reversed(_split(joined))]
-        found = []
-        for ids, encoder, places in zip(self.ids, self._encoders, reversed(numbers), strict=True):
-            values = ids.values(keys_of(encoder), as_arrow)
-            found.append(taken(values, places))
-        return found
+        parts = zip(self.ids, self._encoders, reversed(numbers), strict=True)
+        return [taken(ids.values(keys_of(known), as_arrow), places) for ids, known, places in parts]
 
     def state(self) -> tuple[list[Any], dict[str, Any]]:
         """Return what is saved of the ids: their types, and arrays."""
@@ -212,10 +209,9 @@ class IdSpace:
         words = [ids.family.words for ids in space.ids] if space._encoders else []
         stores = [*zip(space._encoders, words, strict=True), *((f, 1) for f in space._folds)]
         for k, (store, width) in enumerate([(space.clusters, space._words), *stores]):
-            keys = tuple(
-                np.ascontiguousarray(arrays[f"keys{k}_{j}"], dtype)
-                for j, dtype in enumerate([np.uint64] if width else [np.int64, np.uint8])
-            )
+            dtypes: list[Any] = [np.uint64] if width else [np.int64, np.uint8]
+            given = [arrays[f"keys{k}_{j}"] for j in range(len(dtypes))]
+            keys = map(np.ascontiguousarray, given, dtypes)
             store.add_ids(tuple(map(space._placed, keys)))
         for level in range(len(thresholds)):
             roots = np.ascontiguousarray(arrays[f"roots{level}"], np.int32)

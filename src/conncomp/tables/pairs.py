@@ -127,9 +127,8 @@ def cluster_pairs(
         options |= {"max_size": max_size, "cluster_ids": cluster_ids}
         return other(pairs, left, right, nulls=nulls, device=device, **options)
     check_choice("cluster_ids", cluster_ids, ("number", "first"))
-    clustering = Clustering(
-        threshold=threshold, max_size=max_size, nulls=nulls, weighed=weighed, device=device
-    )
+    asked: dict[str, Any] = {"threshold": threshold, "max_size": max_size, "nulls": nulls}
+    clustering = Clustering(**asked, weighed=weighed, device=device)
     tables: Iterable[Any] = [pairs]
     if isinstance(pairs, Iterator) and right is not None:
         if weighed and not isinstance(weights, str):

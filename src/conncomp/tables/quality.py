@@ -116,10 +116,8 @@ def cluster_quality(
     check_choice("nulls", nulls, ("raise", "drop"))
     table = Table(clusters, "clusters")
     named = table.columns(node, "node"), table.columns(cluster, "cluster")
-    nodes, labels = (
-        as_columns(given, f"clusters, column {name!r}")
-        for given, name in zip(named, (node, cluster), strict=True)
-    )
+    names = (f"clusters, column {name!r}" for name in (node, cluster))
+    nodes, labels = map(as_columns, named, names)
     left, right, weights, _ = columns_of(pairs, left, right, weights)
     sides = as_columns(left, "left"), as_columns(right, "right")
     weighed = [] if weights is None else [as_weights(weights)]
@@ -138,9 +136,8 @@ def cluster_quality(
     links = _Links(node_clusters, lowest, bool(weighed))
     for u, v, weight in _numbered_pairs(spaces[0], sides, weighed, nulls):
         if spaces[0].size > len(node_clusters):
-            extra = ", ".join(
-                f"{values[len(node_clusters)]}" for values in spaces[0].values("numpy")
-            )
+            first = len(node_clusters)
+            extra = ", ".join(f"{values[first]}" for values in spaces[0].values("numpy"))
             raise ValueError(f"pairs have the id {extra}, which is not among the nodes of clusters")
         links.add(u, v, weight)
 

@@ -37,11 +37,7 @@ NULLS = ("NoneType", "NAType", "NaTType")  # None, and those of pandas
 MAY_BE_NAN = (float, np.floating, Decimal, np.datetime64, np.timedelta64)
 UUID_NAME = "extension<arrow.uuid>"  # as Arrow calls the type
 UUID_TYPE = np.dtype("V16")  # of a column of UUIDs; no column of a user is of it
-DTYPES: dict[str, np.dtype[Any]] = {
-    "text": np.dtype("U"),
-    "bytes": np.dtype("S"),
-    "UUID": UUID_TYPE,
-}
+DTYPES: dict[str, Any] = {"text": np.dtype("U"), "bytes": np.dtype("S"), "UUID": UUID_TYPE}
 
 
 # An array of NumPy, where text and bytes are Python objects, or of Arrow; where its entries are
@@ -186,14 +182,12 @@ def objects(values: list[Any]) -> NDArray[Any]:
 
 
 NUMPY: dict[str, Any] = {
-    "datetime": _times,
-    "duration": _times,
+    **dict.fromkeys(("datetime", "duration"), _times),
     "date": lambda values, rows, name: np.array(values, "M8[D]"),
     "boolean": lambda values, rows, name: np.array(values, bool),
     "integer": _integers,
     "float": _floats,
-    "text": lambda values, rows, name: objects(values),
-    "bytes": lambda values, rows, name: objects(values),
+    **dict.fromkeys(("text", "bytes"), lambda values, rows, name: objects(values)),
     "UUID": lambda values, rows, name: np.frombuffer(b"".join(v.bytes for v in values), UUID_TYPE),
 }
 ARROW: dict[str, Any] = {

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from math import prod
-from typing import cast
 
 import torch
 
-from conncomp._arguments import INT32_MAX, as_integer, check_range, shown
+from conncomp._arguments import INT32_MAX, as_count, as_integer, check_range, shown
 from conncomp.torch.operator import BATCH_AXES, label_items, tell_logits
 
 
@@ -59,7 +58,8 @@ def label(masks: torch.Tensor, connectivity: int | None = None) -> torch.Tensor:
     tensor([[1, 0, 0],
             [0, 2, 0]], dtype=torch.int32)
     """
-    return cast(torch.Tensor, label_items(as_masks(masks), reach_of(masks, connectivity)))
+    labels: torch.Tensor = label_items(as_masks(masks), reach_of(masks, connectivity))
+    return labels
 
 
 def label_and_count(
@@ -122,9 +122,7 @@ def largest_components(
     >>> conncomp.torch.largest_components(masks).int()
     tensor([[[[0, 0, 0, 0, 0, 1, 1, 1]]]], dtype=torch.int32)
     """
-    most = as_integer("k", k)
-    if most < 0:
-        raise ValueError(f"k={most} components; use 0 or more")
+    most = as_count("k", k, "components")
     labels = label(masks, connectivity)
     if most == 0:
         return torch.zeros_like(labels, dtype=torch.bool)
@@ -200,9 +198,7 @@ def fill_holes(
             [1, 1, 1, 0],
             [1, 1, 1, 0]], dtype=torch.int32)
     """
-    largest = None if max_size is None else as_integer("max_size", max_size)
-    if largest is not None and largest < 0:
-        raise ValueError(f"max_size={largest} elements; use 0 or more")
+    largest = None if max_size is None else as_count("max_size", max_size, "elements")
     checked = as_masks(masks)
     if not torch.compiler.is_compiling():  # values are not known meanwhile
         tell_logits(checked)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from conncomp._arguments import INT32_MAX, as_batch_axes, as_bool, check_dimensions, shown
+from conncomp._arguments import INT32_MAX, as_batch_axes, as_bool, as_count, check_dimensions, shown
 from conncomp.chunked.layout import Index, Layout
 from conncomp.chunked.measures import item_sizes, measuring
 from conncomp.chunked.measures.label_chunks import check_image, check_second, kind_of_chunks
@@ -125,7 +125,7 @@ relabel_consecutive = _unless_empty(renumbering.relabel_consecutive, _relabel_co
 def largest_components(labels: Any, k: int, *, by: Any, **options: Any) -> Any:
     """Do what `conncomp.largest_components` does, but for `by`."""
     _refuse(by=by)
-    choose = partial(item_sizes.largest, selection.check_number_kept(k))
+    choose = partial(item_sizes.largest, as_count("k", k, "components"))
     return _choose_of(labels, choose, partial(selection.largest_components, k=k), **options)
 
 

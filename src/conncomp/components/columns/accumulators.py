@@ -228,14 +228,9 @@ class Accumulators:
     def contents(self, values: bool = False) -> Contents:
         """Return what entries of lazy columns are made of, with copies of values if wanted."""
         channels = [channel.image for channel in self.channels] if values else []
-        return Contents(
-            self.runs,
-            on_host(self.boxes),
-            self.items.shape,
-            self.spacing,
-            tuple((host_copy(image.values).reshape(-1), image.dtype) for image in channels),
-            self.has_channels,
-        )
+        copies = tuple((host_copy(image.values).reshape(-1), image.dtype) for image in channels)
+        lengths = self.items.shape, self.spacing
+        return Contents(self.runs, on_host(self.boxes), *lengths, copies, self.has_channels)
 
     @cached_property
     def enclosed(self) -> Any:
@@ -377,13 +372,6 @@ def hu(moments: Any) -> Any:
     both, total = moments[:, 1, 1], moments[:, 2, 0] + moments[:, 0, 2]
     difference = moments[:, 2, 0] - moments[:, 0, 2]
     e, f = a * (a**2 - 3 * b**2), b * (3 * a**2 - b**2)
-    invariants = [
-        total,
-        difference**2 + 4 * both**2,
-        c**2 + d**2,
-        a**2 + b**2,
-        c * e + d * f,
-        difference * (a**2 - b**2) + 4 * both * a * b,
-        d * e - c * f,
-    ]
-    return library_at(moments).stack(invariants, axis=1)
+    squares = total, difference**2 + 4 * both**2, c**2 + d**2, a**2 + b**2
+    sixth = difference * (a**2 - b**2) + 4 * both * a * b
+    return library_at(moments).stack([*squares, c * e + d * f, sixth, d * e - c * f], axis=1)

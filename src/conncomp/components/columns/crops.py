@@ -43,6 +43,10 @@ class Contents:
         """Return those of the elements of a component within its item, in order."""
         return self.places_of(self.runs.indices(row))
 
+    def scaled_coordinates(self, row: int) -> Any:
+        """Return the same in units of the spacing."""
+        return self.coordinates(row) * np.array(self.spacing)
+
     def line_ends(self, row: int) -> NDArray[np.int64]:
         """Return the coordinates of the first and the last element of each line of a component."""
         return self.places_of(self.runs.line_ends(row))

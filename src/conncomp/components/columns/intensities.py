@@ -15,10 +15,8 @@ from conncomp.components._labels import Items, check_place
 NUMBERS = "of bool, integers or floating-point numbers of 64 bits or fewer"
 REMEDIES = {"biuf": "float", "biu": "'int32'"}  # of sums that need too many bits
 # By the argument, of what kinds values are.
-KINDS = {
-    "image": ("biuf", NUMBERS),
-    **dict.fromkeys(("classes", "by"), ("biu", "of bool or integers")),
-}
+KINDS = {"image": ("biuf", NUMBERS)}
+KINDS |= dict.fromkeys(("classes", "by"), ("biu", "of bool or integers"))
 
 # Of types that have no kernel, one that has and that holds all their values.
 WIDER = {"i1": "i2", "u4": "i8", "f2": "f4"}

@@ -155,13 +155,9 @@ def measure_image(items: Items, known: Known, image: Image | None) -> tuple[list
             f"{image.sums}; pass image.astype(float)"
         )
     sums, means, minima, maxima, centroids = columns
-    return [
-        sums.astype(image.given_sums, copy=False),
-        means,
-        minima.astype(image.dtype, copy=False),
-        maxima.astype(image.dtype, copy=False),
-        centroids,
-    ], reals
+    sums = sums.astype(image.given_sums, copy=False)
+    extremes = (column.astype(image.dtype, copy=False) for column in (minima, maxima))
+    return [sums, means, *extremes, centroids], reals
 
 
 def _sums_of_image(items: Items, known: Known, image: Image) -> tuple[list[Any], bool, Any]:
@@ -237,9 +233,8 @@ def faces_of(items: Items, rows: Any) -> Any:
     if not len(rows):
         return faces
     if items.xp is np:
-        native.count_faces(
-            items.labels.reshape(-1), items.shape, items.background, rows, faces.reshape(-1)
-        )
+        described = items.labels.reshape(-1), items.shape, items.background, rows
+        native.count_faces(*described, faces.reshape(-1))
     else:
         count_faces(current_gpu(), *items.described, rows, faces)
     return faces

@@ -98,9 +98,7 @@ def check_properties(properties: Iterable[str] | str, known: Conditions) -> dict
     """Return the properties that are asked for, by name, in order; "all" are those of numbers."""
     if isinstance(properties, str) and properties == "all":
         entries = PROPERTIES.items()
-        properties = [
-            name for name, each in entries if not each.is_lazy and not each.obstacle(known)
-        ]
+        properties = [k for k, each in entries if not each.is_lazy and not each.obstacle(known)]
     try:
         wanted = None if isinstance(properties, (str, bytes)) else tuple(properties)
     except Exception:  # of many types
@@ -155,9 +153,7 @@ def _quantile(name: str) -> Property:
 
 def _of_channels(values: Callable[[Accumulators, Channel], Any]) -> Property:
     """Return the property of the values of the channel, or of all with one more axis."""
-    return _weighted(
-        lambda measured: [values(measured, channel) for channel in measured.channels], axes=()
-    )
+    return _weighted(lambda measured: [values(measured, one) for one in measured.channels], axes=())
 
 
 def _extremes(channel: Channel, largest: bool) -> Any:
@@ -180,12 +176,10 @@ def _weighted(
 
 
 def _lazy(make: Callable[[Contents, int], Any], image: bool = False, **options: Any) -> Property:
-    return Property(
-        lambda measured: LazyColumn(measured.contents(values=image), make),
-        image=image,
-        is_lazy=True,
-        **options,
-    )
+    def column(measured: Accumulators) -> LazyColumn:
+        return LazyColumn(measured.contents(values=image), make)
+
+    return Property(column, image=image, is_lazy=True, **options)
 
 
 def _ellipse(values: Callable[[Accumulators], Any], axes: tuple[int, ...] = ()) -> Property:
@@ -398,7 +392,7 @@ PROPERTIES: dict[str, Property] = {
     "moments_weighted_normalized": _weighted(lambda measured: measured.weighted_normalized_moments),
     "slice": _lazy(crops.slices),
     "coords": _lazy(Contents.coordinates),
-    "coords_scaled": _lazy(lambda made, row: made.coordinates(row) * np.array(made.spacing)),
+    "coords_scaled": _lazy(Contents.scaled_coordinates),
     "image": _lazy(crops.image),
     "image_convex": _lazy(crops.hull_image, axes=SHAPE),
     "image_filled": _lazy(crops.filled_image, axes=FILLED),

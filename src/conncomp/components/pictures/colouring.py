@@ -147,9 +147,8 @@ def _boundaries(components: Labels) -> NDArray[np.bool_]:
     """Return which elements have a neighbour of another component in their item, along an axis."""
     differ = np.zeros(components.shape, bool)
     for axis in range(1, components.ndim):
-        here, there = (
-            (slice(None),) * axis + (part,) for part in (slice(None, -1), slice(1, None))
-        )
+        ahead = (slice(None),) * axis
+        here, there = (*ahead, slice(None, -1)), (*ahead, slice(1, None))
         step = components[here] != components[there]
         differ[here] |= step
         differ[there] |= step
@@ -195,29 +194,26 @@ def _choose(components: Labels, drawn: NDArray[np.int64]) -> NDArray[np.int64]:
     The background is the component of the last row of `drawn`, and has no neighbours.
     """
     rows = len(drawn) - 1
-    margin = np.pad(
-        components, [(0, 0), *[(REACH, REACH)] * (components.ndim - 1)], constant_values=rows
-    )
+    widths = [(0, 0), *[(REACH, REACH)] * (components.ndim - 1)]
+    margin = np.pad(components, widths, constant_values=rows)
     flat = margin.reshape(-1)
     strides = [stride // margin.itemsize for stride in margin.strides[1:]]
     close = _is_close(flat, strides, rows)
     # Where the elements of each component are, one after another, and where they begin.
-    begins, places = native.members(
-        np.where(close, flat, flat.dtype.type(rows)), len(flat), rows, rows, True
-    )
+    shown = np.where(close, flat, flat.dtype.type(rows))
+    begins, places = native.members(shown, len(flat), rows, rows, True)
     steps, leading = _steps(strides)
     sizes = np.diff(begins)
     order = np.empty(rows, np.int64)
     native.sort_by_size(sizes, 1, order)
     order = order[: np.count_nonzero(sizes)]
     numbers, first = drawn % COMMON, 0
+    described = flat, steps, leading, begins, places, drawn
     while len(order):
         if first >= MOST:
             raise ValueError(f"more than {MOST} colours that differ are needed")
         common = COMMON if first == 0 else WORD
-        waiting = native.choose_colours(
-            flat, steps, leading, begins, places, drawn, first, common, order, numbers
-        )
+        waiting = native.choose_colours(*described, first, common, order, numbers)
         order, first = order[:waiting], first + WORD
     return numbers
 

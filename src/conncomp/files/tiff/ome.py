@@ -70,10 +70,8 @@ def numbers_of_file(description: str, images: Sequence[OmeImage]) -> set[str]:
 def other_holders(description: str, images: Sequence[OmeImage]) -> list[str | None]:
     """Return, of each image, the name of another file that holds planes of it, if there is one."""
     here = numbers_of_file(description, images)
-    return [
-        next((one.name for one in image.holders if one and one.number not in here), None)
-        for image in images
-    ]
+    held = (filter(None, image.holders) for image in images)
+    return [next((one.name for one in each if one.number not in here), None) for each in held]
 
 
 def companion_of(description: str) -> str | None:

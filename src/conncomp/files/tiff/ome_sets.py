@@ -52,10 +52,9 @@ class OmeSet:
 
     def holders(self, number: int) -> list[str]:
         """Return the name of the file that holds each stretch of planes of an image."""
-        names = [
-            self._own if holder is None or holder.number in self._numbers else holder.name
-            for holder in self.images[number].holders
-        ]
+        own, known = self._own, self._numbers
+        held = self.images[number].holders
+        names = [own if one is None or one.number in known else one.name for one in held]
         if not (self._own or (names and "" not in names)):
             raise ValueError("describes planes, and does not say which file holds them")
         for name in dict.fromkeys(names):
@@ -85,11 +84,8 @@ class OmeSet:
                 f"says that it has {described} planes, of which one has shape {head.shape} and "
                 f"dtype {head.dtype}, but all its files are of {size} bytes"
             )
-        stretches = [
-            (names[block], page, told)
-            for block, page, told in ome.stretches_of_ome(image, lengths)
-            if told > 0
-        ]
+        told_of = ome.stretches_of_ome(image, lengths)
+        stretches = [(names[block], page, told) for block, page, told in told_of if told > 0]
         overlap = any(
             name == other and page + told > following
             for (name, page, told), (other, following, _) in pairwise(sorted(stretches))
@@ -103,9 +99,8 @@ class OmeSet:
         array = self._filled(head, count, stretches).reshape(*kept.values(), *head.shape)
         axes = "".join(kept) + head.axes
         channels = max(axes.find("S"), axes.find("C"))
-        return Content(
-            array, None if channels < 0 else channels, axes, ome.scale_of_ome(image, axes)
-        )
+        scale = ome.scale_of_ome(image, axes)
+        return Content(array, None if channels < 0 else channels, axes, scale)
 
     def _filled(
         self, head: Any, count: int, stretches: Sequence[tuple[str, int, int]]
@@ -125,9 +120,8 @@ class OmeSet:
                 bits, most = bits_of(_page(tiff, held[0][1]), size)
                 if sum(told for *_, told in held) * math.prod(head.shape) * bits > most:
                     raise ValueError(f"has planes that do not fit into its {size} bytes")
-                for plane, page in (
-                    (first + k, page + k) for first, page, told in held for k in range(told)
-                ):
+                places = ((first + k, at + k) for first, at, told in held for k in range(told))
+                for plane, page in places:
                     other = _page(tiff, page)
                     if alike(other) != alike(head):
                         raise ValueError(

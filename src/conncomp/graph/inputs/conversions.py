@@ -95,11 +95,8 @@ def csr_of_networkx(
 def parts_of_networkx(graph: Any) -> Parts:
     """Return what a graph of NetworkX is made of, its nodes numbered in their order."""
     nodes, rows = dictionaries_of_networkx(graph)
-    return Parts(
-        len(nodes),
-        csr=csr_of_networkx(nodes, rows, multiple=graph.is_multigraph()),
-        symmetric=None if graph.is_directed() else True,
-    )
+    csr = csr_of_networkx(nodes, rows, multiple=graph.is_multigraph())
+    return Parts(len(nodes), csr=csr, symmetric=None if graph.is_directed() else True)
 
 
 def as_arcs_or_rows(matrix: Any) -> Any:

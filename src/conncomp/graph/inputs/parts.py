@@ -45,11 +45,10 @@ class Parts(NamedTuple):
 
 def undirected(num_vertices: int, src: Indices, dst: Indices) -> Parts:
     """Return the parts of a graph of edges that are listed once; loops stay one arc each."""
-    back = src != dst
+    back: Any = src != dst
     if back.all():
-        arcs = np.concatenate((src, dst)), np.concatenate((dst, src))
-    else:
-        arcs = np.concatenate((src, dst[back])), np.concatenate((dst, src[back]))
+        back = slice(None)  # which copies nothing
+    arcs = np.concatenate((src, dst[back])), np.concatenate((dst, src[back]))
     return Parts(num_vertices, arcs=arcs, symmetric=True)
 
 

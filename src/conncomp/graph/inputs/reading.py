@@ -54,12 +54,8 @@ UTF_16 = re.compile(
 # What names may take as an array, for each of their characters and beyond what any machine has.
 BYTES_PER_CHARACTER, FREE_NAMES = 64, 1 << 26
 # What XML in UTF-16 begins with.
-UTF_16_HEADS = {
-    b"\xff\xfe": "utf-16",
-    b"\xfe\xff": "utf-16",
-    b"<\0": "utf-16-le",
-    b"\0<": "utf-16-be",
-}
+UTF_16_HEADS = dict.fromkeys((b"\xff\xfe", b"\xfe\xff"), "utf-16")
+UTF_16_HEADS |= {b"<\0": "utf-16-le", b"\0<": "utf-16-be"}
 
 # A parser of XML keeps a comment, or another piece that has begun, and reads it from its beginning
 # with each block: of longer ones time would grow with the square of their length.
@@ -241,9 +237,8 @@ def _read_metis(source: Source) -> Parts:
             source.line,
         )
     sizes, weights, edge_weights = (digit == ord("1") for digit in code.zfill(3))
-    vertices, edges, *number = _read_counts(
-        source, header[:2] + header[3:], len(header[:2] + header[3:])
-    )
+    words = header[:2] + header[3:]
+    vertices, edges, *number = _read_counts(source, words, len(words))
     skipped = sizes + (weights and (number or [1])[0])
     reader = native.NeighbourReader(vertices, skipped, edge_weights, source.line)
     degrees, indices = _read_text(source, reader)
@@ -458,9 +453,8 @@ def _read_graphml(source: Source) -> tuple[Parts, Names]:
 
 def _read_csv(source: Source, asked: Asked) -> tuple[Parts, Ids | None]:
     separator, columns, first, second = _read_first_row(source, asked)
-    reader = native.NamedArcReader(
-        separator, columns, first, second, source.line, not asked.as_text
-    )
+    columns_of_ends = separator, columns, first, second
+    reader = native.NamedArcReader(*columns_of_ends, source.line, not asked.as_text)
     src, dst = _read_text(source, reader, LONGEST_ROW)
     if reader.as_numbers:
         return Parts(reader.largest + 1, arcs=(src, dst)), None

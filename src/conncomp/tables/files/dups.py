@@ -116,10 +116,8 @@ def _pairs_of(file: BinaryIO, name: str) -> Iterator[tuple[NDArray[np.uint64], .
         if len(data) % PAIR.itemsize:
             raise ValueError(f"{name} is cut off: a pair has {PAIR.itemsize} bytes")
         pairs = np.frombuffer(data, PAIR)
-        yield tuple(
-            pairs[side][:, 0].astype(np.uint64) << np.uint64(32) | pairs[side][:, 1]
-            for side in ("left", "right")
-        )
+        sides = pairs["left"].astype(np.uint64), pairs["right"].astype(np.uint64)
+        yield tuple(side[:, 0] << np.uint64(32) | side[:, 1] for side in sides)
 
 
 class _Forest:
@@ -182,11 +180,8 @@ def _write(
             if wanted[ending]:
                 rows = np.stack([names[part], column[part].astype("<u4")], axis=1)
                 folder.write(f"{file}{ending}", rows.tobytes())
-    return {
-        "duplicates": len(documents),
-        "to_remove": int(removed.sum()),
-        "clusters": len(documents) - int(removed.sum()),
-    }
+    total, gone = len(documents), int(removed.sum())
+    return {"duplicates": total, "to_remove": gone, "clusters": total - gone}
 
 
 class _Folder:

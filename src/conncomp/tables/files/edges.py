@@ -257,10 +257,8 @@ class EdgeFiles:
         are_text = {(format or reading.format_of(name)) in ("csv", "tsv") for name in names}
         if header is not None and True not in are_text:
             raise ValueError(f"header={shown(header)} is for files of CSV and TSV; leave it out")
-        src, dst, *others = (
-            _name(*pair, False not in are_text)
-            for pair in zip(("src", "dst", "weights"), columns, strict=False)
-        )
+        pairs = zip(("src", "dst", "weights"), columns, strict=False)
+        src, dst, *others = (_name(*pair, False not in are_text) for pair in pairs)
         wanted = reading.Wanted((src,), (dst,), others[0] if others else None, argument="src")
         first_row = None if header is None else as_bool("header", header)
         self._files = [reading.open_file(name, wanted, format, True, first_row) for name in names]
@@ -336,8 +334,7 @@ class _Growing:
         apart = np.flatnonzero(roots[0] != roots[1])
         names, ends = np.unique(roots[:, apart], return_inverse=True)
         sources, targets = ends.reshape(2, -1)
-        graph = Graph.from_edges(sources, targets, num_vertices=len(names))
-        return apart[spanning_forest(graph)]
+        return apart[spanning_forest(Graph.from_edges(sources, targets, num_vertices=len(names)))]
 
     def result(self) -> tuple[int, NDArray[Any]]:
         unused = self._components.num_vertices - self._used

@@ -49,11 +49,8 @@ class Budget:
         widths: set[int | None] = set()
         for file in files:
             kinds = [file.types[name] for name in (*file.wanted.left, *file.wanted.right)]
-            self._parts = self._parts or [
-                column
-                for name in file.wanted.left
-                for column in as_columns(empty_column(file.types[name]), "")
-            ]
+            empty = [empty_column(file.types[name]) for name in file.wanted.left]
+            self._parts = self._parts or [part for one in empty for part in as_columns(one, "")]
             if file.rows is None:
                 return None
             most += file.rows * (2 if file.wanted.right else 1)

@@ -408,13 +408,12 @@ class CsvFile(PairFile):
 
     def _first_row(self, source: Source) -> list[str]:
         try:
-            return next(csv.reader(_lines(source), delimiter=self._delimiter, strict=True))
-        except StopIteration:
-            raise ValueError(
-                "it is empty; its first line must have the names of the columns"
-            ) from None
+            row = next(csv.reader(_lines(source), delimiter=self._delimiter, strict=True), None)
         except csv.Error as error:
             raise ValueError(f"its first line has no names of columns: {error}") from error
+        if row is None:
+            raise ValueError("it is empty; its first line must have the names of the columns")
+        return row
 
     def _pieces(self) -> Iterator[tuple[int, Callable[[], Tables]]]:
         yield 0, self._read
@@ -562,12 +561,9 @@ def open_file(
         return CsvFile(path, wanted, "," if chosen == "csv" else "\t", integers, header)
     if chosen == "dups" and not wanted.left:
         wanted = Wanted(DUPS_COLUMNS[:2], DUPS_COLUMNS[2:], wanted.weights)
-    kinds: dict[str, type[PairFile]] = {
-        "parquet": ParquetFile,
-        "arrow": ArrowFile,
-        "dups": DupsFile,
-    }
-    return kinds[chosen](path, wanted)
+    if chosen == "dups":
+        return DupsFile(path, wanted)
+    return ParquetFile(path, wanted) if chosen == "parquet" else ArrowFile(path, wanted)
 
 
 def notes_of(files: Iterable[PairFile]) -> list[str]:
@@ -576,10 +572,8 @@ def notes_of(files: Iterable[PairFile]) -> list[str]:
     for file in files:
         if file.note is not None:
             found.setdefault(file.note.partition("is taken as")[2], []).append(file.note)
-    return [
-        first + (f"; so it is in {len(others):,} files more" if others else "")
-        for first, *others in found.values()
-    ]
+    more = "; so it is in {:,} files more"
+    return [first + more.format(len(others)) * bool(others) for first, *others in found.values()]
 
 
 def check_types(files: Iterable[PairFile]) -> None:
@@ -588,10 +582,8 @@ def check_types(files: Iterable[PairFile]) -> None:
     weighed: dict[str, str] = {}
     for file in files:
         for names in filter(None, (file.wanted.left, file.wanted.right)):
-            side = _side(
-                (f"column {name!r} of {file.path}", empty_column(file.types[name]))
-                for name in names
-            )
+            told = [f"column {name!r} of {file.path}" for name in names]
+            side = _side(zip(told, (empty_column(file.types[name]) for name in names), strict=True))
             first = first or side
             if len(side) != len(first):
                 raise ValueError(
