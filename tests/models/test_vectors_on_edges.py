@@ -20,6 +20,7 @@ from conncomp.models import (
     Potts,
     simulate,
 )
+from conncomp.models._probabilities import logarithm_table
 from models import alarms
 from models.devices import DEVICES, on_host
 from models.edge_vectors_reference import KINDS, Draws, Hours, Numbers, ReferenceEdgeVectors
@@ -309,10 +310,10 @@ def _offer_first_class(model):
     """Offer the vertices of the first class alone."""
     engine, temperatures = model._local_engine("metropolis")
     engine.offer(model._spins, model._new_spins, 10**6, temperatures, "metropolis")
-    arcs, order, bounds = engine._classes
+    arcs, order, bounds = engine._classes()
     model._new_spins[...] = model._spins
-    drawn = *engine._drawn(10**6, temperatures), RULES.index("metropolis")
-    engine._engine.offer(model._new_spins.reshape(-1), *drawn, *arcs, order, bounds[:2])
+    drawn = 10**6, temperatures, logarithm_table(), RULES.index("metropolis")
+    engine._offer(model._new_spins, *drawn, *arcs, order, bounds[:2])
     model._spins, model._new_spins = model._new_spins, model._spins
 
 

@@ -23,9 +23,15 @@ MOST_SEED = (1 << 64) - 1
 
 def flat(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return a function of the core that takes arrays of any shape, which it gets flat."""
-    return lambda *given: function(
-        *(each.reshape(-1) if isinstance(each, np.ndarray) else each for each in given)
-    )
+
+    def call(*given: Any) -> Any:
+        arrays = list(given)
+        for k, each in enumerate(given):
+            if isinstance(each, np.ndarray):
+                arrays[k] = each.reshape(-1)
+        return function(*arrays)
+
+    return call
 
 
 class Drawn(NamedTuple):

@@ -134,8 +134,7 @@ class Simulated(ABC, Generic[Measured]):
 
     def new_records(self, n: int) -> Any:
         """Return n records of what updates measure: int64, all 0, (n, replicas, fields)."""
-        rows = check_range("n", n, 0, MOST_UPDATES)
-        return self._made_engine.xp.zeros((rows, self.replicas, self._record_length), np.int64)
+        return self._zero_records(check_range("n", n, 0, MOST_UPDATES))
 
     def measure(self) -> Measured:
         """Return what can be measured of the present state without an update.
@@ -238,6 +237,9 @@ class Simulated(ABC, Generic[Measured]):
         """Return the numbers of so many updates, which an argument of this name asks for."""
         checked = check_range(name, count, 0, MOST_UPDATES - self.updates)
         return range(self.updates + 1, self.updates + 1 + checked)
+
+    def _zero_records(self, rows: int) -> Any:
+        return self._made_engine.xp.zeros((rows, self.replicas, self._record_length), np.int64)
 
     def _present(self, *how: Any) -> Integers:
         """Return a record of the present state, of each replica if there are several."""

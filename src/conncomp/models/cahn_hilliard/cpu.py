@@ -65,13 +65,10 @@ def count_domains(xp: Any, lattice: FieldLattice, above: Any, workspace: Any, re
     how: Any = {"numbering": "roots", "workspace": workspace if on_gpu(above) else None}
     # No byte is -1: all cells are foreground, and connected if they are of one phase.
     roots: Any = label(above.view(np.uint8), -1, connectivity=1, periodic=True, batch_axes=1, **how)
-    sizes: Any
-    if len(roots) == 1:  # which need not be numbered apart from others
-        sizes = component_sizes(roots[0], background=-1)[None]
-    else:
-        sizes = component_sizes(roots, background=-1, batch_axes=1)
-    replicas, rows = sizes.shape
-    flat = sizes.reshape(-1)
+    axes = int(len(roots) > 1)  # a single one need not be numbered apart from others
+    sizes: Any = component_sizes(roots if axes else roots[0], background=-1, batch_axes=axes)
+    flat, replicas = sizes.reshape(-1), len(roots)
+    rows = len(flat) // replicas
     places = xp.flatnonzero(flat)
     replica, root = places // rows, places % rows
     group = of.PHASES * replica + xp.where(above.reshape(replicas, -1)[replica, root], 0, 1)

@@ -119,6 +119,7 @@ class Ising(ClusterModel):
     def _join_sites(self, fields: Any) -> None:
         if isinstance(self._place, OnLattice):
             self.cell, self._cells = self._place.cell, self._place.cells
+        self._described_spins = f"the spins of {self.sites} sites"
         plain = fields is None and not isinstance(self.coupling, np.ndarray)
         of_cells = plain and isinstance(self._place, OnLattice)
         self._edges = None if of_cells else self._place.bonds(self.coupling, fields)
@@ -194,9 +195,6 @@ class Ising(ClusterModel):
         if self._edges is None:
             return {**self._place.described(), "coupling": self.coupling}
         return super()._described()
-
-    def _described_spins(self) -> str:
-        return f"the spins of {self.sites} sites"
 
     def _critical_beta(self) -> float:
         if isinstance(self.coupling, np.ndarray) or self._place.name == "graph":

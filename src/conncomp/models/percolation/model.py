@@ -183,10 +183,8 @@ class Percolation(Simulated[PercolationMeasurements]):
         """
         if self.kind != "site":
             raise ValueError("occupied() is of kind='site'; bonds() has which bonds are there")
-        there = self._there(p)
-        if self._of_cells.sites_of_cell == 1:
-            return self._of_replicas(there[0])
-        return self._of_replicas(self._engine.xp.moveaxis(there, 0, -1))
+        xp, there = self._engine.xp, self._there(p)
+        return self._of_replicas(there[0] if len(there) == 1 else xp.moveaxis(there, 0, -1))
 
     def bonds(self, p: float | None = None) -> Any:
         """Return which bonds are there in the present configuration, of a model of bonds.
@@ -232,10 +230,8 @@ class Percolation(Simulated[PercolationMeasurements]):
         check_choice("numbering", numbering, ("consecutive", "roots"))
         of_what = self._engine.xp, self._cells, self._of_cells, self._there(p)
         labels, counts = label_by_search(*of_what, numbering=numbering)
-        shaped = self._of_replicas(labels)
-        if not as_bool("return_num", return_num):
-            return shaped
-        return shaped, int(counts[0]) if self._single else counts
+        shaped, num = self._of_replicas(labels), int(counts[0]) if self._single else counts
+        return (shaped, num) if as_bool("return_num", return_num) else shaped
 
     def measure(self, p: float | None = None) -> PercolationMeasurements:
         """Measure the present configuration; a `p` takes the place of the model's own.

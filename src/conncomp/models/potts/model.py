@@ -133,6 +133,7 @@ class Potts(ClusterModel):
     def _join_sites(self, fields: Any) -> None:
         labelling, states = self.labelling, self._q
         self._record_length = COUNTS + states
+        self._described_spins = f"the spins of shape={self._place.shape} with q={states}"
         check_choice("labelling", labelling, ("auto", "serial", "tiles", "wave-front"))
         of_words: Any = places.in_words(self._place, self.coupling, states)
         if of_words is not None and fields is None and float(self.coupling) > 0:
@@ -277,22 +278,19 @@ class Potts(ClusterModel):
     def _described(self) -> dict[str, Any]:
         return {**super()._described(), "q": self.lattice.states}
 
-    def _described_spins(self) -> str:
-        return f"the spins of shape={self._place.shape} with q={self.lattice.states}"
-
     def _critical_beta(self) -> float:
         place, states = self._place, self.lattice.states
         if isinstance(self.coupling, np.ndarray) or not isinstance(place, OnLattice):
-            unknown = "a graph, or of couplings of their own,"
+            what = "a graph, or of couplings of their own,"
         elif self.coupling < 0:
-            unknown = f"coupling={self.coupling:g} below 0"
+            what = f"coupling={self.coupling:g} below 0"
         elif place.name in HYPERCUBIC:
             return self.critical_beta(states, len(place.cells.shape)) / self.coupling
         elif place.name in CRITICAL:
             return self.critical_beta(states, lattice=place.name) / self.coupling
         else:
-            unknown = f"the lattice {place.name}"
-        raise ValueError(f"no critical temperature of {unknown} is known; give beta as a number")
+            what = f"the lattice {place.name}"
+        raise ValueError(f"no critical temperature of {what} is known here; give beta as a number")
 
     def _check_measures(self, update: str, clusters: bool, wrapping: bool) -> None:
         if self._edges is not None and update not in ON_EDGES:

@@ -278,12 +278,9 @@ def overlap_distribution(
     moments = as_overlaps(measured)
     count = check_range("bins", bins, 1, 1 << 20)
     value = check_not_negative("beta", beta)
-    samples, overlaps = [], []
-    for each in moments:
-        chosen = np.isclose(each.beta, value, rtol=1e-9, atol=0)
-        samples.append(each.sample[chosen])
-        overlaps.append(each.overlap[chosen])
-    of_all, q = np.concatenate(samples), np.concatenate(overlaps)
+    near = [(each, np.isclose(each.beta, value, rtol=1e-9, atol=0)) for each in moments]
+    of_all = np.concatenate([each.sample[chosen] for each, chosen in near])
+    q = np.concatenate([each.overlap[chosen] for each, chosen in near])
     if len(q) == 0:
         known = ", ".join(f"{b:g}" for b in np.unique(moments[0].beta))
         raise ValueError(f"beta={shown(beta)} is none of those that were measured: {known}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from conncomp.kernels.vector_spins import FIELDS, PROJECTED, Kind
 from conncomp.models._arguments import Drawn, flat
 from conncomp.models._probabilities import CERTAIN, logarithm_table
 from conncomp.models.observables.series import ACTIVE
-from conncomp.models.places import Classes, classes_of
+from conncomp.models.places import classes_of
 from conncomp.models.potts.measurements import COUNTS
 from conncomp.models.spins.updates import Flips
 
@@ -34,8 +35,8 @@ class NativeSpins:
     def __init__(self, engine: Any, bonds: tuple[Any, Any], starting: Any = None) -> None:
         self._bonds = bonds
         self.start = flat((starting or engine).start)
-        self.count, self._update = flat(engine.count), flat(engine.update)
-        self._draw = flat(engine.bonds)
+        self._update = engine.update  # which small lattices call often: it gets flat arrays
+        self.count, self._draw = flat(engine.count), flat(engine.bonds)
 
     def bonds(self, spins: NDArray[Any], step: int, *strengths: Any) -> NDArray[Any]:
         """Return the bonds that an update at this step makes active."""
@@ -76,7 +77,8 @@ class WordEngine(NativeSpins):
         if chosen is not None:
             tile = (*(1,) * (MOST_AXES - self._ndim), *chosen.tile)
             flip = None if chosen.p_flip == CERTAIN else chosen.p_flip
-        self._update(words, new, step, probabilities, tile, flip, record, clusters, wrapping)
+        asked = tile, flip, None if record is None else record.reshape(-1), clusters, wrapping
+        self._update(words.reshape(-1), new.reshape(-1), step, probabilities, *asked)
 
     def offer(self, words: Any, new: Any, step: int, acceptance: Any, rule: str) -> None:
         """Fill `new` with the spins after a sweep of Metropolis updates."""
@@ -95,8 +97,9 @@ class CellEngine(NativeSpins):
 
     def update(self, words: Any, new: Any, step: int, probabilities: Any, flips: Flips) -> None:
         """Fill `new` with the spins after an update of all clusters, or of one."""
-        asked = flips.chosen is not None, flips.record, flips.clusters
-        self._update(words, new, step, probabilities, *asked)
+        record = None if flips.record is None else flips.record.reshape(-1)
+        asked = probabilities, flips.chosen is not None, record, flips.clusters
+        self._update(words.reshape(-1), new.reshape(-1), step, *asked)
 
 
 class VectorEngine(NativeSpins):
@@ -116,13 +119,13 @@ class VectorEngine(NativeSpins):
         if record is not None:
             assert record.shape[-1] == FIELDS
             self.count(spins, record)
-        spun = spins, new, step, strengths, flips.chosen is not None
+        spun = spins.reshape(-1), new.reshape(-1), step, strengths, flips.chosen is not None
         if not flips.clusters:
             self._update(*spun, None, None)
             return
         sizes = np.zeros((replicas, COUNTS + 2), np.int64)
         projected = np.zeros((replicas, FIELDS - PROJECTED), np.int64)
-        self._update(*spun, sizes, projected)
+        self._update(*spun, sizes.reshape(-1), projected.reshape(-1))
         record[:, ACTIVE:COUNTS] += sizes[:, ACTIVE:COUNTS]
         record[:, PROJECTED:] += projected
 
@@ -133,14 +136,13 @@ class EdgeEngine(NativeSpins):
     rules = RULES
 
     def __init__(self, drawn: Drawn, edges: EdgeBonds, kind: SpinKind) -> None:
-        self._edges, self._vectors = edges, kind.components > 0
+        self._vectors = kind.components > 0
         named = drawn.seed, drawn.first_replica, drawn.replicas
         engine = native.EdgeEngine(kind.name, edges.sites, edges.states, *named, *edges.arrays)
         # First states are those of any lattice whose rows are these.
         starting = None if self._vectors else WordEngine(drawn, edges.of_sites, "auto", {})
         super().__init__(engine, ((drawn.replicas, edges.bonds), "u1"), starting)
-        self._offer = flat(engine.offer)
-        self._classes: Classes | None = None
+        self._offer, self._classes = flat(engine.offer), cache(partial(classes_of, edges))
 
     def update(self, spins: Any, new: Any, step: int, temperatures: Any, flips: Flips) -> None:
         """Fill `new` with the spins after an update of all clusters, or of one."""
@@ -148,15 +150,14 @@ class EdgeEngine(NativeSpins):
         if self._vectors and record is not None:
             self.count(spins, record)
             record = record if clusters else None
-        asked = logarithm_table(), flips.chosen is not None, record, clusters
-        self._update(spins, new, step, temperatures, *asked)
+        record = None if record is None else record.reshape(-1)
+        asked = logarithm_table().reshape(-1), flips.chosen is not None, record, clusters
+        self._update(spins.reshape(-1), new.reshape(-1), step, temperatures.reshape(-1), *asked)
 
     def offer(self, spins: Any, new: Any, step: int, temperatures: Any, rule: str) -> None:
         """Offer each site another spin by a rule of `RULES`."""
-        if self._classes is None:
-            self._classes = classes_of(self._edges)
         new[...] = spins
-        arcs, order, bounds = self._classes
+        arcs, order, bounds = self._classes()
         drawn = step, temperatures, logarithm_table(), RULES.index(rule)
         self._offer(new, *drawn, *arcs, order, bounds)
 

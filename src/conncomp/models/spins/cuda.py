@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ from conncomp.kernels.spin_glass import RULES
 from conncomp.kernels.vector_spins import Kind
 from conncomp.models._arguments import Drawn, check_room
 from conncomp.models._probabilities import logarithm_table
-from conncomp.models.places import Classes, classes_of
+from conncomp.models.places import classes_of
 from conncomp.models.potts.cuda import Engine as WordEngine
 from conncomp.models.spins.updates import Flips
 
@@ -146,7 +146,7 @@ class EdgeEngine:
         self._vectors = kind.components > 0
         if not self._vectors:
             self.start = partial(start_spins, gpu, Replicas(gpu, edges.of_sites, *named))
-        self._classes: Classes | None = None
+        self._classes = cache(partial(classes_of, edges))
 
     def bonds(self, words: Any, step: int, temperatures: Any) -> Any:
         """Return which bonds an update at this step makes active."""
@@ -165,7 +165,5 @@ class EdgeEngine:
 
     def offer(self, spins: Any, new: Any, step: int, temperatures: Any, rule: str) -> None:
         """Offer each site another spin by a rule of `RULES`."""
-        if self._classes is None:
-            self._classes = classes_of(self._edges)
         new[...] = spins
-        self._kernels.offer(new, step, temperatures, rule, self._classes)
+        self._kernels.offer(new, step, temperatures, rule, self._classes())

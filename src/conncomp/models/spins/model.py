@@ -283,7 +283,7 @@ class SpinModel(Thermal[Measured]):
         if not measured:
             make_updates(update, numbers)
             return None
-        records = getattr(update, "new_records", self.new_records)(len(numbers))
+        records = getattr(update, "new_records", self._zero_records)(len(numbers))
         make_updates(update, numbers, records)
         return update.read(on_host(records))
 
@@ -428,6 +428,7 @@ class ClusterModel(SpinModel[Measurements]):
     """A model whose spins are words of states."""
 
     _series_class: ClassVar[type[Measurements]]
+    _described_spins: str  # as errors call the spins of a replica
 
     def wolff(
         self,
@@ -506,7 +507,7 @@ class ClusterModel(SpinModel[Measurements]):
     def _no_spins(self) -> Any:
         lattice = self._words_lattice
         shape = self.replicas, lattice.planes, lattice.rows, lattice.columns
-        what = f"{self._described_spins()} and {self.replicas} replicas, before and after an update"
+        what = f"{self._described_spins} and {self.replicas} replicas, before and after an update"
         with room_for(what, 2 * BITS.itemsize * prod(shape)):
             return self._engine.xp.zeros(shape, BITS)
 
@@ -516,7 +517,3 @@ class ClusterModel(SpinModel[Measurements]):
         spins = xp.asarray(given).reshape(*batch, *lattice.shape)
         spins = xp.broadcast_to(spins, (self.replicas, *lattice.shape))
         return pack(xp, lattice, xp.ascontiguousarray(spins))
-
-    @abstractmethod
-    def _described_spins(self) -> str:
-        """Return what errors call the spins of a replica."""

@@ -171,8 +171,7 @@ def _autocorrelations(chains: list[Floats], lags: int) -> Floats:
             first, both = (np.fft.rfft(part, length) for part in (centred[:piece], centred))
             sums += np.fft.irfft(first.conj() * both, length)[:lags]
         total += sums / sums[0]
-    total /= len(chains)
-    return total
+    return total / len(chains)
 
 
 def jackknife_by_bins(

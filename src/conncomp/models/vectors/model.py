@@ -147,11 +147,8 @@ class VectorModel(SpinModel[VectorMeasurements]):
 
     def _no_spins(self) -> Any:
         dtype, width = self._edge_kind.dtype, self._edge_kind.width
-        shape: tuple[int, ...] = self.replicas, self.sites
-        if width > 1:
-            shape = *shape, width
-        if self._edges is None:
-            shape = self.replicas, *self.lattice.shape
+        sites = (self.sites,) if width == 1 else (self.sites, width)
+        shape = self.replicas, *(self.lattice.shape if self._edges is None else sites)
         what = f"the spins of {self._place.shape} and {self.replicas} replicas, twice"
         with room_for(what, 2 * dtype.itemsize * width * self.replicas * self.sites):
             return self._engine.xp.zeros(shape, dtype)
