@@ -97,14 +97,9 @@ class VectorSweeps:
         if clusters:
             size[...] = 0
             total[...] = 0
-        updates = UPDATES.of(
-            gpu,
-            **of_updates(numbers, records, every, before),
-            chunk=self._chunk,
-            negative=self._negative,
-            one=one,
-            clusters=clusters,
-        )
+        counted = of_updates(numbers, records, every, before)
+        same = {"chunk": self._chunk, "negative": self._negative}
+        updates = UPDATES.of(gpu, **counted, **same, one=one, clusters=clusters)
         memory = MEMORY.of(gpu, parent=parent, size=size, sum=total)
         of_records = records_of(gpu, records)
         struct = replicas.struct_in_parts(numbers.start, self._parts)
