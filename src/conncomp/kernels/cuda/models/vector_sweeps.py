@@ -14,16 +14,13 @@ from conncomp.kernels.cuda.models.replicas import (
     of_updates,
     records_of,
 )
+from conncomp.kernels.cuda.models.vector_spins import KINDS
 from conncomp.kernels.cuda.structs import Struct
 from conncomp.kernels.cuda.workspace import Workspace
 from conncomp.kernels.lattice import Lattice
-from conncomp.kernels.vector_spins import ANGLE, DIRECTION, Kind
+from conncomp.kernels.vector_spins import Kind
 
-KERNELS = Templates(
-    "cuda/models/vector_sweeps.cuh",
-    "sweep_vectors<conncomp::{kind}>",
-    kind={kind: kind.name for kind in (ANGLE, DIRECTION)},
-)
+KERNELS = Templates("cuda/models/vector_sweeps.cuh", "sweep_vectors", kind=KINDS)
 THREADS, BLOCKS_OF_MULTIPROCESSOR = 512, 1  # ``kSweepThreads``
 # Sites of a block: no more than its shared memory has room for.
 LEAST_CHUNK, MOST_CHUNK = 512, 4096
