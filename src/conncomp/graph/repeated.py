@@ -57,7 +57,6 @@ _places: WeakKeyDictionary[Graph, _Place] = WeakKeyDictionary()
 
 
 def _place_of(graph: Graph) -> _Place:
-    """Return where a graph lies."""
     place = _places.get(graph)
     if place is None:
         arrays: Any = graph._kept()

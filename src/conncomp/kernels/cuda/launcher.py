@@ -521,7 +521,6 @@ class Gpu:
                 yield 0, np.dtype(np.uintp).itemsize, number
 
     def _packed(self, argument: Any) -> bytes:
-        """Return the bytes of an argument of `launch`."""
         if isinstance(argument, np.generic):
             return argument.tobytes()
         if argument is None or isinstance(argument, int):

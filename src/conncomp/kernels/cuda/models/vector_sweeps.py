@@ -35,7 +35,6 @@ MEMORY = Struct("SweepMemory", "parent size sum")
 
 
 def _blocks_of_replica(gpu: Gpu, replicas: int) -> int:
-    """Return how many blocks of each replica run at the same time."""
     return gpu.blocks_together(THREADS, BLOCKS_OF_MULTIPROCESSOR) // replicas
 
 
