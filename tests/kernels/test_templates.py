@@ -29,7 +29,7 @@ def test_names_follow_from_choices_in_order():
 def test_a_name_alone_takes_all_choices():
     kernels = Templates("file.cuh", "f", "g<{index}>", flag=(False, True), indices="index")
     assert kernels.module(True, INT64) == ("file.cuh", ("f<true, int64_t>", "g<int64_t>"))
-    assert Templates("file.cuh", "f").module() == ("file.cuh", ("f<>",))
+    assert Templates("file.cuh", "f g").module() == ("file.cuh", ("f<>", "g<>"))
 
 
 def test_a_module_that_is_asked_for_again_is_the_same_object():

@@ -57,7 +57,6 @@ _places: WeakKeyDictionary[Graph, _Place] = WeakKeyDictionary()
 
 
 def _place_of(graph: Graph) -> _Place:
-    """Return where a graph lies."""
     place = _places.get(graph)
     if place is None:
         arrays: Any = graph._kept()
@@ -85,16 +84,11 @@ def kind_of_call(
     if library is None or are_watched():
         return None
     # What is equal to one of these and of another type may be refused.
-    plain = (
-        type(directed) is bool
-        and type(connection) is str
-        and type(numbering) is str
-        and type(algorithm) is str
-        and algorithm == "auto"
-        and type(workspace) in (type(None), Workspace)
-        and (device is None or (type(device) is str and device == "cuda"))
-    )
-    if not plain or numbering not in ("consecutive", "roots"):
+    types = type(directed), type(connection), type(numbering), type(algorithm)
+    on_gpu = device is None or (type(device) is str and device == "cuda")
+    if types != (bool, str, str, str) or type(workspace) not in (type(None), Workspace):
+        return None
+    if algorithm != "auto" or not on_gpu or numbering not in ("consecutive", "roots"):
         return None
     gpu = current_gpu()
     fits = graph._num_vertices > 0 and (entries <= MOST_ENTRIES or workspace is not None)

@@ -92,11 +92,8 @@ def call_again(
 
 def may_be_recorded(array: Array) -> bool:
     """Whether launches read an array, and not a copy of it."""
-    return (
-        array.values.size > 0
-        and array.values is array.given
-        and image_of(array).values is array.values
-    )
+    values = array.values
+    return values.size > 0 and values is array.given and image_of(array).values is values
 
 
 def may_be_kept(array: Array, workspace: Workspace | None) -> bool:

@@ -212,14 +212,17 @@ class Templates:
     ``Templates("cuda/graph/edges.cuh", "check_pointers<{pointer}>", indices="pointer")`` has a
     module for each dtype of `INDEX_TYPES`. Choices are dtypes, bools, numbers or text, or keys of a
     dict of what is filled in; `indices`, names between spaces, come last and are of `INDEX_TYPES`.
-    A name alone, as "check_pointers", takes all choices, in order.
+    A name alone, or one of several between spaces, takes all choices, in order.
     """
 
     def __init__(self, file: str, *names: str, indices: str = "", **choices: Iterable[Any]) -> None:
         self.file = file
         self._choices = {**choices, **dict.fromkeys(indices.split(), INDEX_TYPES)}
         all_choices = ", ".join(f"{{{choice}}}" for choice in self._choices)
-        self._names = [f"{name}<{all_choices}>" if name.isidentifier() else name for name in names]
+        self._names: list[str] = []
+        for name in names:
+            alone = [] if "<" in name or "{" in name else name.split()
+            self._names += [f"{each}<{all_choices}>" for each in alone] or [name]
         self._modules: dict[tuple[Any, ...], Module] = {}
 
     def module(self, *chosen: Any) -> Module:
@@ -518,7 +521,6 @@ class Gpu:
                 yield 0, np.dtype(np.uintp).itemsize, number
 
     def _packed(self, argument: Any) -> bytes:
-        """Return the bytes of an argument of `launch`."""
         if isinstance(argument, np.generic):
             return argument.tobytes()
         if argument is None or isinstance(argument, int):

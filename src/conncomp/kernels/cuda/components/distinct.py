@@ -56,15 +56,9 @@ def translate_labels(
     list_numbers, translate = TRANSLATE.load(gpu, signed.dtype, numbers.dtype)
     keys, full = _table(xp, known, bits), xp.zeros(1, COUNT)
     values = xp.empty(len(keys), numbers.dtype)
-    table = NUMBERS.of(
-        gpu,
-        hash=HASH.pack({"factor": FACTOR}),
-        bits=bits,
-        labels=keys,
-        numbers=values,
-        first_label=known,
-        first_number=numbers,
-    )
+    slots = {"bits": bits, "labels": keys, "numbers": values}
+    first = {"first_label": known, "first_number": numbers}
+    table = NUMBERS.of(gpu, hash=HASH.pack({"factor": FACTOR}), **slots, **first)
     out = xp.empty(labels.shape, numbers.dtype)
     launch(list_numbers, gpu.grid(len(known)), len(known), known, numbers, table, full)
     launch(translate, gpu.grid(labels.size), labels.size, signed, table, out)

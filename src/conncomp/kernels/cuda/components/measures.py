@@ -144,9 +144,7 @@ class RepeatedRuns:
         self._batch_axes = batch_axes
         self._capacity = capacity = max(LEAST_ROWS, labels.size // LABELS_OF_ROW)
         places = {
-            "counts": (capacity, COUNT),
-            "present": (capacity, COUNT),
-            "ends": (capacity, COUNT),
+            **dict.fromkeys(("counts", "present", "ends"), (capacity, COUNT)),
             "in_block": (2 * MOST_BLOCKS, COUNT),
             "state": (runs.STATE_WORDS, COUNT),
         }

@@ -84,9 +84,8 @@ class ComponentRuns:
         self.sums = sums
         self._gpu, self._fields, self._kept, self._elements = gpu, fields, kept, labels.size
         self._stream = gpu.current_stream()
-        self.new: Callable[[Any, Any], Any] = gpu.xp.ndarray
-        if kept is not None and sums is None:
-            self.new = kept.new
+        self.state = fields["state"]  # ``RunState``, as an array of int64
+        self.new: Any = gpu.xp.ndarray if kept is None or sums is not None else kept.new
         self._entries = self.new(total, ENTRY)
         if total:
             self.launch(LISTING, partial(self._list, described), labels)
@@ -109,13 +108,8 @@ class ComponentRuns:
     @property
     def record(self) -> np.void:
         """``Runs``."""
-        fields = {name: self._fields[name] for name in ("ends", "state")}
-        return RUNS.of(self._gpu, entries=self._entries, elements=self._elements, **fields)
-
-    @property
-    def state(self) -> Any:
-        """``RunState``, as an array of int64."""
-        return self._fields["state"]
+        lists = {"ends": self._fields["ends"], "entries": self._entries, "state": self.state}
+        return RUNS.of(self._gpu, **lists, elements=self._elements)
 
     @property
     def by_row(self) -> tuple[int, int]:

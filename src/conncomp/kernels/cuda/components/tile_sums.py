@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import count
 from math import frexp, isfinite, prod
 from typing import TYPE_CHECKING, Any
@@ -177,13 +178,9 @@ class TileSums:
         """
         value = self._value
         columns = self._new_columns(runs.count, moments, value)
-        self.kept.recordings.launch(
-            self._gpu,
-            self._stream,
-            ("write", moments, value),
-            (Field("made_for", runs.count), *columns),
-            lambda: self._launch_columns(runs, label, value, columns),
-        )
+        purpose, variable = ("write", moments, value), (Field("made_for", runs.count), *columns)
+        launches = partial(self._launch_columns, runs, label, value, columns)
+        self.kept.recordings.launch(self._gpu, self._stream, purpose, variable, launches)
         places = len(Shapes._fields)
         reals = columns.pop() if value is not None else None
         return Shapes(*columns[:places]), columns[places:], reals

@@ -20,11 +20,7 @@ MOST_WORDS_IN_BLOCK = 2048
 # What comes last is numbers of one item, of several, or their counts alone.
 _ONE, _SEVERAL, _COUNTS = (
     Templates(FILE, "mark_roots", "number_words", last, indices="index")
-    for last in (
-        "number_labels<{index}, false>",
-        "number_labels<{index}, true>",
-        "count_roots<{index}>",
-    )
+    for last in ("number_labels<{index}, false>", "number_labels<{index}, true>", "count_roots")
 )
 _FEW = Templates(FILE, "mark_roots", "number_few_labels", indices="index")
 _WITHIN = Templates(FILE, "roots_within_items", indices="index")

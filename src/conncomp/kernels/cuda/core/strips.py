@@ -71,16 +71,9 @@ def _copy_staged(xp: Any, host: NDArray[Any], device: Any, kind: int) -> None:
     stream = xp.cuda.get_current_stream()
     if stream.ptr == PER_THREAD:
         stream.synchronize()
-    _transfers(xp.cuda.runtime.getDevice()).run(
-        stream.ptr,
-        kind == TO_GPU,
-        host.ctypes.data,
-        int(device.data.ptr),
-        host.nbytes,
-        buffers.ptr,
-        STRIP,
-        threads,
-    )
+    run, staged = _transfers(xp.cuda.runtime.getDevice()).run, (buffers.ptr, STRIP, threads)
+    moved = host.ctypes.data, int(device.data.ptr), host.nbytes
+    run(stream.ptr, kind == TO_GPU, *moved, *staged)
 
 
 @cache

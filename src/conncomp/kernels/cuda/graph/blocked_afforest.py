@@ -62,13 +62,9 @@ def fill_roots(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
     )
     words = -(-count // WARP)
     # Of rows of d > HUB arcs there are ceil(d / HUB) parts, each two numbers.
+    of_rows = (min(count, arcs // MID_ROW), roots.dtype), (4 * (arcs // HUB), roots.dtype)
     open_, long_rows, parts, remainder, components = workspace.take(
-        gpu,
-        (words, BITS),
-        (min(count, arcs // MID_ROW), roots.dtype),
-        (4 * (arcs // HUB), roots.dtype),
-        (REMAINDER_BYTES, BYTE),
-        (1, COUNT),
+        gpu, (words, BITS), *of_rows, (REMAINDER_BYTES, BYTE), (1, COUNT)
     )
     span = _span(gpu, count, arcs)
     shared = int(span * VERTEX_BYTES)

@@ -48,11 +48,10 @@ def list_edges(gpu: Gpu, graph: Any, src: Any, dst: Any, edges: Any) -> tuple[An
         edges.fill(len(graph._arcs[0]))
         return graph._arcs  # type: ignore[no-any-return]
     indptr, indices = graph._csr
-    (kernel,) = FROM_ROWS.load(gpu, bool(graph._symmetric), indptr.dtype, indices.dtype)
+    kernel = FROM_ROWS.one(gpu, bool(graph._symmetric), indptr.dtype, indices.dtype)
     edges.fill(0)
     grid = gpu.grid(len(indices), each=SPAN // THREADS)
-    arguments = graph.num_vertices, len(indices), indptr, indices, src, dst, edges
-    launch(kernel, grid, *arguments)
+    launch(kernel, grid, graph.num_vertices, len(indices), indptr, indices, src, dst, edges)
     return src, dst
 
 
@@ -107,8 +106,7 @@ def modules_of_lists(graph: Any) -> list[Module]:
     """Return the modules that `list_arcs` loads for a graph."""
     if graph._csr is None:
         return []
-    indptr, targets = graph._csr
-    return [ARCS.module(indptr.dtype, targets.dtype)]
+    return [ARCS.module(*(array.dtype for array in graph._csr))]
 
 
 class GraphCheck(NamedTuple):

@@ -23,8 +23,7 @@ KERNELS = Templates(
     "check_vertices<{vertex}>",
     "unite_batch",
     *(f"shorten_united<{probes}, {{vertex}}, {{index}}>" for probes in ("true", "false")),
-    "compare_roots",
-    "list_roots",
+    "compare_roots list_roots",
     *(f"copy_roots<{{index}}, {ctype(label)}>" for label in INDEX_TYPES),
     indices="vertex index",
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import lru_cache
 from itertools import pairwise
 from math import prod
@@ -19,15 +18,8 @@ from conncomp.kernels.neighbourhood import Neighbourhood, Shape, Steps, steps_al
 RANKS = (2, 3, 6)
 
 # How values are compared, by the names of `conncomp.kernels.links`: integers as unsigned ones.
-VALUE_CTYPES = {
-    "u1": "uint8_t",
-    "u2": "uint16_t",
-    "u4": "uint32_t",
-    "u8": "uint64_t",
-    "f2": "conncomp::Half",
-    "f4": "float",
-    "f8": "double",
-}
+VALUE_CTYPES = {f"u{size}": f"uint{8 * size}_t" for size in (1, 2, 4, 8)}
+VALUE_CTYPES |= {"f2": "conncomp::Half", "f4": "float", "f8": "double"}
 
 _AXIS = layout(("length index_stride value_stride periodic", "i8"))
 GRIDS = {
@@ -172,12 +164,7 @@ def _bonds(links: Links) -> _Rule:
     return _Rule("conncomp::Bonds", struct[()])
 
 
-RULES: dict[str, Callable[[Links], _Rule]] = {
-    "equal": _equal,
-    "above": _above,
-    "within": _within,
-    "bonds": _bonds,
-}
+RULES = {"equal": _equal, "above": _above, "within": _within, "bonds": _bonds}
 
 
 @lru_cache(maxsize=1024)

@@ -32,9 +32,7 @@ LEAST = 1 << 27
 LEFT_OUT = "u1", "f2"
 KERNELS = Templates(
     FILE,
-    "sample_rows",
-    "label_row_tiles",
-    "join_row_tiles",
+    "sample_rows label_row_tiles join_row_tiles",
     "follow_row_roots<>",
     rule=[rule_of(Links("equal", value)).name for value in VALUE_CTYPES if value not in LEFT_OUT],
     corners=(False, True),

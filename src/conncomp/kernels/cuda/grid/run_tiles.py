@@ -109,7 +109,6 @@ class _Plan(NamedTuple):
 
 @lru_cache(maxsize=1024)
 def _plan_of(geometry: Geometry, consecutive: bool) -> _Plan:
-    """Return how `fill_labels` labels arrays of a kind."""
     tiles = prod(tiles_along(geometry.shape))
     words = words_of(geometry.shape)
     chunk, chunks = chunks_of(words)

@@ -10,7 +10,6 @@ from conncomp.kernels.cuda.grid.image import RANKS, RULE_NAMES, Geometry, Image
 from conncomp.kernels.cuda.grid.tiling import as_rows, choose_tile, count_tiles, tiling
 from conncomp.kernels.cuda.launcher import (
     COUNT,
-    INDEX_TYPES,
     THREADS,
     DType,
     Gpu,
@@ -27,12 +26,7 @@ _OF_ALL = (
     "join_elements<{rule}, conncomp::ElementTiles<{rank}, {items}>, {index}>",
     "settle_elements<{index}, {items}>",
 )
-_KINDS: dict[str, Any] = {
-    "rule": RULE_NAMES,
-    "rank": (1, *RANKS),
-    "items": (False, True),
-    "index": INDEX_TYPES,
-}
+_KINDS: Any = {"rule": RULE_NAMES, "rank": (1, *RANKS), "items": (False, True), "indices": "index"}
 _ROOTS = Templates(FILE, *_OF_ALL, **_KINDS)
 _NUMBERS = Templates(FILE, *_OF_ALL, "number_elements<{index}, {items}>", **_KINDS)
 specialisations = _NUMBERS.modules

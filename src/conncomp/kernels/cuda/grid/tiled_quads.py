@@ -46,18 +46,12 @@ PARTS = {
     "kNumbers": ("roots_of_word", "number_of_word", "roots_of_tile"),
 }
 # ``LabelKind`` of ``root_bits.cuh`` says what labels are, and whether blocks or a launch number.
-_KERNELS, _KERNELS_OF_ROWS = (
-    Templates(
-        "cuda/grid/tiled_quads.cuh",
-        "label_quads<>",
-        "join_quads<>",
-        "write_quads<conncomp::LabelKind::{kind}, {index}>",
-        *more,
-        kind=kinds,
-        indices="index",
-    )
-    for kinds, more in ((("kRoots", "kNumbersOfBlock"), ()), (("kNumbers",), ("number_rows<>",)))
+_OF_ALL = (
+    "cuda/grid/tiled_quads.cuh",
+    *("label_quads<>", "join_quads<>", "write_quads<conncomp::LabelKind::{kind}, {index}>"),
 )
+_KERNELS = Templates(*_OF_ALL, kind=("kRoots", "kNumbersOfBlock"), indices="index")
+_KERNELS_OF_ROWS = Templates(*_OF_ALL, "number_rows<>", kind=("kNumbers",), indices="index")
 specialisations = every(_KERNELS, _KERNELS_OF_ROWS)
 SHARED_PERCENT = 50  # of a multiprocessor's memory, for all kernels
 # Where there are more tiles than this for each multiprocessor, a thread writes two quads.

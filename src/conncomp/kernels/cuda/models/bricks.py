@@ -122,7 +122,7 @@ class BrickClusters:
         return [(self._file, self._names[task]) for task in tasks]
 
     def _load(self, task: str) -> tuple[Kernel, ...]:
-        """Return the kernels of a task, which are compiled together when its turn comes."""
+        # They are compiled together when the task's turn comes.
         return self._replicas.gpu.load(self._file, self._names[task])
 
     def _join_winding(

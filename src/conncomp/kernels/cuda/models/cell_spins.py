@@ -23,14 +23,10 @@ TILE_ROWS = 64
 _DRAW = Templates(FILE, "draw_cell_words")
 _FLAGS = (False, True)
 _LABEL = Templates(
-    FILE,
-    "label_cell_tiles<{index}, {sizes}>",
-    "sew_cell_tiles<{index}>",
-    sizes=_FLAGS,
-    indices="index",
+    FILE, "label_cell_tiles", "sew_cell_tiles<{index}>", index=INDEX_TYPES, sizes=_FLAGS
 )
 _SIZES = Templates(FILE, "add_cell_sizes", "sum_cell_sizes", indices="index")
-_FLIP = Templates(FILE, "flip_cells<{index}, {one}>", one=_FLAGS, indices="index")
+_FLIP = Templates(FILE, "flip_cells", index=INDEX_TYPES, one=_FLAGS)
 _modules = every(_DRAW, _LABEL, _SIZES, _FLIP)
 
 OF_CELLS = bricks.Kernels("cuda/models/cell_bricks.cuh", None, "SizeSums", flips=True)
@@ -82,7 +78,7 @@ class CellKernels:
             (size,) = self._size_workspace.take(gpu, (count * cells.sites, index))
         records, replicas = self.records(record), self._replicas
         drawn = words, probabilities, runs, parent, size, records
-        label, sew = _LABEL.load(gpu, sizes, index)
+        label, sew = _LABEL.load(gpu, index, sizes)
         struct = replicas.struct_in_parts(step, self._tiles)
         launch(label, (count * self._tiles, TILE_ROWS), struct, cells.struct, *drawn)
         by_word = min(-(-count * cells.words // THREADS), 1 << 30), THREADS
@@ -93,7 +89,7 @@ class CellKernels:
             add, total = _SIZES.load(gpu, index)
             launch(add, by_warp, struct, runs, parent, size)
             launch(total, by_warp, struct, runs, parent, size, records)
-        launch(_FLIP.one(gpu, one, index), by_warp, struct, words, runs, parent, new)
+        launch(_FLIP.one(gpu, index, one), by_warp, struct, words, runs, parent, new)
 
     def records(self, record: Any) -> Any:
         """Return ``Records`` of a record, or of None."""

@@ -13,9 +13,7 @@ from conncomp.kernels.lattice import BITS
 
 KERNELS = Templates(
     "cuda/models/kawasaki.cuh",
-    "exchange_in_blocks",
-    "exchange_by_blocks",
-    "count_unsatisfied",
+    "exchange_in_blocks exchange_by_blocks count_unsatisfied",
     kind=range(len(KINDS)),
 )
 COUNT, COUNTER = np.dtype("i8"), np.dtype("u4")

@@ -27,10 +27,9 @@ specialisations = every(
     _START,
     _OFFER,
     _RECORD,
-    *(Templates(SPINS, name) for name in ("activate_bonds", "count_states", "update_class")),
-    *(
-        Templates(CLUSTERS, name, indices="index")
-        for name in ("choose_clusters", "clear_sizes", "measure_clusters", "sum_clusters")
+    Templates(SPINS, "activate_bonds count_states update_class"),
+    Templates(
+        CLUSTERS, "choose_clusters clear_sizes measure_clusters sum_clusters", indices="index"
     ),
     Templates(CLUSTERS, "spread_bonds"),
     Templates(CLUSTERS, "flip_clusters<{index}, {settled}>", settled=_FLAGS, indices="index"),

@@ -27,7 +27,6 @@ _BYTES_OF_WORD, DIGITS, SHARED_BESIDE = 12, 4, 1 << 10
 
 
 def _shared(lattice: Lattice, warps: int) -> int:
-    """Return the bytes of shared memory of a block."""
     words = places(lattice.shape) // WARP
     coins = -(-lattice.sites // WORD) if lattice.states == 2 else 0
     spins = lattice.planes * lattice.words

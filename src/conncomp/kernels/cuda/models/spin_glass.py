@@ -17,14 +17,8 @@ _OF_ALL = (
 )
 _AXES = range(1, MOST_AXES + 1)
 OF_NUMBERS = Templates(*_OF_ALL, "sweep_glass_numbers", "count_glass_numbers", axes=_AXES)
-OF_BITS = Templates(
-    *_OF_ALL,
-    "sweep_glass_bits",
-    "count_glass_bits<{axes}, {whole}>",
-    axes=_AXES,
-    whole=(False, True),
-    rule=range(len(RULES)),
-)
+_CHOICES: Any = {"axes": _AXES, "whole": (False, True), "rule": range(len(RULES))}
+OF_BITS = Templates(*_OF_ALL, "sweep_glass_bits", "count_glass_bits<{axes}, {whole}>", **_CHOICES)
 THREADS = 128
 # How many blocks a multiprocessor gets, so that all of them end at about the same time.
 BLOCKS_OF_MULTIPROCESSOR = 64

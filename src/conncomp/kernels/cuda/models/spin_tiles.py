@@ -17,12 +17,7 @@ from conncomp.kernels.lattice import BITS, MOST_AXES, WORD, Lattice
 LOGS = {2: (7, 6), 3: (4, 4, 5), 4: (3, 3, 2, 5)}
 WARPS = 4
 KERNELS = Templates(
-    "cuda/models/spin_tiles.cuh",
-    "toss_coins<>",
-    "label_rows",
-    "join_rows",
-    "flip_rows",
-    axes=tuple(LOGS),
+    "cuda/models/spin_tiles.cuh", "toss_coins<>", "label_rows join_rows flip_rows", axes=tuple(LOGS)
 )
 # Lattices that fill less of their tiles than this are not taken.
 LEAST_FILLED = 0.75

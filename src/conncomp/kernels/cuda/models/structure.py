@@ -13,10 +13,9 @@ from conncomp.kernels.structure import LIMBS, NAMES, Waves
 
 KERNELS = Templates(
     "cuda/models/structure.cuh",
-    "add_waves<conncomp::{name}>",
-    "add_cluster_waves<conncomp::{name}>",
+    "add_waves add_cluster_waves",
     "square_sums<2>",
-    name=NAMES,
+    name={name: f"conncomp::{name}" for name in NAMES},
 )
 
 

@@ -11,11 +11,11 @@ from conncomp.kernels.cuda.models.replicas import THREADS, Replicas
 from conncomp.kernels.vector_spins import ANGLE, DIRECTION, PROJECTED, Kind
 
 FILE = "cuda/models/vector_spins.cuh"
-_KINDS = {kind: f"conncomp::{kind.name}" for kind in (ANGLE, DIRECTION)}
+KINDS = {kind: f"conncomp::{kind.name}" for kind in (ANGLE, DIRECTION)}
 KERNELS = Templates(
-    FILE, "start_vectors", "count_vectors", "draw_vector_bonds", "reflect_vectors", kind=_KINDS
+    FILE, "start_vectors", "count_vectors", "draw_vector_bonds", "reflect_vectors", kind=KINDS
 )
-PROJECTIONS = Templates(FILE, "add_projections", "square_sums<1>", kind=_KINDS, indices="index")
+PROJECTIONS = Templates(FILE, "add_projections", "square_sums<1>", kind=KINDS, indices="index")
 # Rows that half a warp goes through, and how many where a row needs nothing of the one before; or
 # one, where that leaves a multiprocessor fewer blocks than it can run.
 ROWS, ROWS_APART, LEAST_BLOCKS = 8, 2, 8

@@ -14,16 +14,13 @@ from conncomp.kernels.cuda.models.replicas import (
     of_updates,
     records_of,
 )
+from conncomp.kernels.cuda.models.vector_spins import KINDS
 from conncomp.kernels.cuda.structs import Struct
 from conncomp.kernels.cuda.workspace import Workspace
 from conncomp.kernels.lattice import Lattice
-from conncomp.kernels.vector_spins import ANGLE, DIRECTION, Kind
+from conncomp.kernels.vector_spins import Kind
 
-KERNELS = Templates(
-    "cuda/models/vector_sweeps.cuh",
-    "sweep_vectors<conncomp::{kind}>",
-    kind={kind: kind.name for kind in (ANGLE, DIRECTION)},
-)
+KERNELS = Templates("cuda/models/vector_sweeps.cuh", "sweep_vectors", kind=KINDS)
 THREADS, BLOCKS_OF_MULTIPROCESSOR = 512, 1  # ``kSweepThreads``
 # Sites of a block: no more than its shared memory has room for.
 LEAST_CHUNK, MOST_CHUNK = 512, 4096
@@ -38,7 +35,6 @@ MEMORY = Struct("SweepMemory", "parent size sum")
 
 
 def _blocks_of_replica(gpu: Gpu, replicas: int) -> int:
-    """Return how many blocks of each replica run at the same time."""
     return gpu.blocks_together(THREADS, BLOCKS_OF_MULTIPROCESSOR) // replicas
 
 
@@ -97,14 +93,9 @@ class VectorSweeps:
         if clusters:
             size[...] = 0
             total[...] = 0
-        updates = UPDATES.of(
-            gpu,
-            **of_updates(numbers, records, every, before),
-            chunk=self._chunk,
-            negative=self._negative,
-            one=one,
-            clusters=clusters,
-        )
+        counted = of_updates(numbers, records, every, before)
+        same = {"chunk": self._chunk, "negative": self._negative}
+        updates = UPDATES.of(gpu, **counted, **same, one=one, clusters=clusters)
         memory = MEMORY.of(gpu, parent=parent, size=size, sum=total)
         of_records = records_of(gpu, records)
         struct = replicas.struct_in_parts(numbers.start, self._parts)

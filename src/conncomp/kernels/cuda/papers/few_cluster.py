@@ -16,10 +16,7 @@ from conncomp.kernels.cuda.workspace import Workspace
 
 KERNELS = Templates(
     "cuda/papers/few_cluster.cuh",
-    "reset_growths",
-    "grow_clusters",
-    "settle_growths",
-    "flip_growths",
+    "reset_growths grow_clusters settle_growths flip_growths",
     indices="index",
 )
 # Bonds activated site by site: the rows and columns of the sites of a thread, by what users say.

@@ -36,8 +36,7 @@ IN_BLOCKS = _starting("local_propagation.cuh", "propagate_in_blocks")
 ALONG_ROWS = _starting("directional_propagation.cuh", "propagate_along")
 EQUIVALENCE = Templates(
     "cuda/papers/label_equivalence.cuh",
-    "equivalence_start",
-    "equivalence_scan",
+    "equivalence_start equivalence_scan",
     "equivalence_analyse<{index}>",
     "equivalence_relabel<{index}>",
     **OF_IMAGES,

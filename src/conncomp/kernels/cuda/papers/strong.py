@@ -43,15 +43,9 @@ def fill_by_ecl_scc(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> A
     """Fill `roots` by ECL-SCC."""
     count, vertex, arcs = graph.num_vertices, vertex_dtype(graph), graph.num_arcs
     start, sweep, drop, finish, count_roots = ECL_SCC.load(gpu, vertex, roots.dtype)
-    room = (arcs, vertex)
+    room, one = (arcs, vertex), (1, COUNT)
     entries, own_sources, *lists, last_change, kept, components = workspace.take(
-        gpu,
-        (2 * count, vertex),
-        memory_for_sources(graph),
-        *(room,) * 4,
-        LAST_CHANGE,
-        (1, COUNT),
-        (1, COUNT),
+        gpu, (2 * count, vertex), memory_for_sources(graph), *(room,) * 4, LAST_CHANGE, one, one
     )
     sources, targets = list_arcs(gpu, graph, own_sources)
     extremes = EXTREMES.of(gpu, entries=entries)
@@ -77,15 +71,9 @@ def fill_by_division(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> 
     """Fill `roots` by forward and backward searches."""
     count, arcs, vertex = graph.num_vertices, graph.num_arcs, vertex_dtype(graph)
     start, mark, trim, seek, sweep, split, move, count_all = DIVISION.load(gpu, vertex, roots.dtype)
+    of_vertices, one = ((count, vertex), (count, BITS), (KINDS * count, vertex)), (1, COUNT)
     classes, reached, smallest, sources, last_change, left, components = workspace.take(
-        gpu,
-        (count, vertex),
-        (count, BITS),
-        (KINDS * count, vertex),
-        memory_for_sources(graph),
-        LAST_CHANGE,
-        (1, COUNT),
-        (1, COUNT),
+        gpu, *of_vertices, memory_for_sources(graph), LAST_CHANGE, one, one
     )
     ends = list_arcs(gpu, graph, sources)
     by_vertex, by_arc = map(gpu.grid, (count, arcs))

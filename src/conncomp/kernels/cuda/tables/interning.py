@@ -98,7 +98,6 @@ class IdNumbers:
             self._bits, self._slots = bits, None
 
     def _enlarge(self) -> None:
-        """Let the next table be twice as large."""
         if self._bits == MOST_BITS:
             raise ValueError(f"there are too many distinct ids for a table of 2**{MOST_BITS} slots")
         self._bits += 1
@@ -124,6 +123,5 @@ class IdNumbers:
         return slots
 
     def _table(self, gpu: Gpu, slots: Any) -> Any:
-        """Return the struct ``IdTable``."""
         numbers = {"drawn": self._drawn, "factor": FACTOR % 2**64, "bits": self._bits}
         return TABLE.of(gpu, **numbers, slots=slots)
