@@ -13,6 +13,8 @@ import click
 
 from conncomp._text import printable
 
+EXPECTED = click.ClickException, ImportError, MemoryError, OSError, TypeError, ValueError
+
 
 class OneLineErrors(click.Command):
     """A command that says in one line why it failed, and then exits with status 2."""
@@ -24,14 +26,7 @@ class OneLineErrors(click.Command):
             if sys.stdout is None:
                 raise click.ClickException("standard output is closed; /dev/null is for no output")
             status = super().main(words, *more, **extra | {"standalone_mode": False})
-        except (
-            click.ClickException,
-            ImportError,
-            MemoryError,
-            OSError,
-            TypeError,
-            ValueError,
-        ) as error:
+        except EXPECTED as error:
             text = in_options(_reason(error), _chosen(self, words), words)
             click.echo(f"conncomp: {printable(text)}", err=True)
             status = 2

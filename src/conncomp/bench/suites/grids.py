@@ -123,12 +123,9 @@ def volumes(size: str, data: Path | None = None) -> list[Input]:
     n = {"tiny": 16, "small": 128, "medium": 256, "full": 512}[size]
     shape = n, n, n
     inputs = _noise((5, 10, 30, 50, 90), shape, f"{n}³")
-    for name, text, connectivity in (
-        ("values", "blocks of 8³ of 8 values", 3),
-        ("values-faces", "blocks of 8³ of 8 values, faces connect", 1),
-    ):
-        make = partial(generate.random_array, shape, 1, values=8, block=8)
-        inputs.append(_input(name, f"{text}, {n}³", shape, connectivity, make))
+    make, text = partial(generate.random_array, shape, 1, values=8, block=8), "blocks of 8³ of 8"
+    inputs.append(_input("values", f"{text} values, {n}³", shape, 3, make))
+    inputs.append(_input("values-faces", f"{text} values, faces connect, {n}³", shape, 1, make))
     text = f"smooth blobs, {n}³"
     inputs.append(_input("blobs", text, shape, 3, partial(generate.blobs, shape)))
     return inputs
@@ -141,11 +138,9 @@ def hard(size: str, data: Path | None = None) -> list[Input]:
     shape = n, n
     inputs = []
 
-    def image(
-        name: str, text: str, connectivity: int, make: Make, element_bytes: int = ELEMENT_BYTES
-    ) -> None:
+    def image(name: str, text: str, connectivity: int, make: Make, **more: Any) -> None:
         text = f"{text}, {n} x {n}"
-        inputs.append(_input(name, text, shape, connectivity, make, False, element_bytes))
+        inputs.append(_input(name, text, shape, connectivity, make, **more))
 
     image("spiral", "two arms one pixel wide", 2, partial(patterns.spiral, n))
     image("maze", "a tree of ways", 1, partial(patterns.maze, shape))

@@ -95,9 +95,7 @@ class DaskLabels(LabelChunks):
                 self.call(name, index, function, self.chunk(index), after[block])
         return self._result(name, self.array.chunks, meta_of(self.array, self.array.ndim, dtype))
 
-    def columns(
-        self, name: str, dtype: Any, function: Callable[..., Any], known: Any, of_blocks: Any
-    ) -> Any:
+    def columns(self, name: str, dtype: Any, function: Any, known: Any, of_blocks: Any) -> Any:
         """Return a Dask array of an array of one axis, of unknown length, for each item."""
         for block in self.blocks():
             given = self.block_shape(block), known, of_blocks[block]

@@ -199,11 +199,6 @@ def _remove_all_but_state(folder: Path) -> None:
             remove(path)
 
 
-def is_begun(folder: Path) -> bool:
-    """Say whether a labelling that a folder is of has begun to write."""
-    return (folder / JOURNAL).exists()
-
-
 def is_concluded(folder: Path) -> bool:
     """Say whether a labelling that a folder is of has written all labels."""
     check_folder(folder)

@@ -16,6 +16,7 @@ import conncomp
 from conncomp._core import asked
 from conncomp._optional import optional
 from conncomp._text import printable
+from conncomp.chunked.volumes.job import GivenUpError
 from conncomp.cli._errors import say
 from conncomp.cli._input import quiet
 from conncomp.cli._picture import paint_labels
@@ -117,7 +118,7 @@ def _side_by_side(sources: list[Source], work: Work, workers: int) -> Iterator[t
 
     def check() -> None:
         if ended.is_set():
-            raise _EndedError
+            raise GivenUpError
 
     pool = ThreadPoolExecutor(workers)
     try:
@@ -132,10 +133,6 @@ def _side_by_side(sources: list[Source], work: Work, workers: int) -> Iterator[t
         raise
     finally:
         pool.shutdown(cancel_futures=True)
-
-
-class _EndedError(Exception):
-    pass
 
 
 @contextmanager
