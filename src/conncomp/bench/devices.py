@@ -61,12 +61,9 @@ class Cpu:
 
     def describe(self) -> dict[str, Any]:
         """Return the processor, its cores, the memory and the system."""
-        return {
-            "cpu": processor_name(),
-            "cores": os.cpu_count() or 1,
-            "memory_bytes": total_memory(),
-            "system": f"{platform.system()} {platform.release()}",
-        }
+        facts: dict[str, Any] = {"cpu": processor_name(), "cores": os.cpu_count() or 1}
+        facts["memory_bytes"] = total_memory()
+        return facts | {"system": f"{platform.system()} {platform.release()}"}
 
     def versions(self) -> dict[str, str]:
         """Return the versions of what drives the device."""

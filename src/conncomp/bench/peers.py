@@ -54,9 +54,10 @@ class Contender:
         """Find the components."""
         raise NotImplementedError
 
-    def labels(self, result: Any) -> Any:
+    def labels(self, result: Any) -> Labels:
         """Return the labels that `run` found, as an array."""
-        return result
+        labels: Labels = result
+        return labels
 
 
 class Ours(Contender):

@@ -142,12 +142,9 @@ def _draw_curves(
 
 def _draw_family(axes: Axes, family: Curves, columns: list[str], colours: dict[str, str]) -> None:
     for i, name in enumerate(columns):
-        timed = [
-            (size, run.median)
-            for size, row in zip(family.sizes, family.rows, strict=True)
-            for run in row.runs
-            if run.name == name and run.median
-        ]
+        rows = zip(family.sizes, family.rows, strict=True)
+        runs = ((size, run) for size, row in rows for run in row.runs if run.name == name)
+        timed = [(size, run.median) for size, run in runs if run.median]
         if not timed:
             continue
         axes.plot(

@@ -124,11 +124,8 @@ def report_chunk(rules: Rules, start: Index, sides: int, values: Any, labelled: 
 
     Its first element lies at `start` in the array; `sides` are those of `Layout.sides`.
     """
-    faces = {
-        bit: labelled.side(rules.crossed[bit // 2], bool(bit & 1))
-        for bit in range(sides.bit_length())
-        if sides >> bit & 1
-    }
+    bits = [bit for bit in range(sides.bit_length()) if sides >> bit & 1]
+    faces = {bit: labelled.side(rules.crossed[bit // 2], bool(bit & 1)) for bit in bits}
     by_runs = isinstance(labelled, ChunkRuns)
     count = len(labelled.roots) if by_runs else int(labelled.ends[-1])
     on_faces, touched, ids = _compact(faces, count)

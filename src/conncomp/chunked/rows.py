@@ -102,14 +102,9 @@ def _refuse(too_large: NDArray[np.bool_], what: str, dtype: Any) -> None:
 def table_of(measured: Any, ahead: Any, surfaces: bool, image: bool, **columns: Any) -> Table:
     """Return rows of what was measured of a part that begins at `ahead`, with other columns."""
     sizes, boxes = measured.sizes, measured.bounding_boxes
-    sums = np.rint(measured.centroids * sizes[:, None]).astype(np.int64)
-    table = Table(
-        columns,
-        size=sizes,
-        begin=boxes[:, :, 0] + ahead,
-        end=boxes[:, :, 1] + ahead,
-        sum=sums + ahead * sizes[:, None],
-    )
+    sums = np.rint(measured.centroids * sizes[:, None]).astype(np.int64) + ahead * sizes[:, None]
+    begin, end = boxes[:, :, 0] + ahead, boxes[:, :, 1] + ahead
+    table = Table(columns, size=sizes, begin=begin, end=end, sum=sums)
     if surfaces:
         table["faces"] = measured.faces
     if image:

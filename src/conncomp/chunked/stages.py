@@ -52,10 +52,8 @@ def label_and_report(
 def link(rules: Rules, directions: tuple[Step, ...], report: Report, *others: Report) -> Union:
     """Return what a union has to know of a chunk, given its neighbours in some directions."""
     crossings = crossings_of(rules)
-    pairs = [
-        linked_roots(rules.links, crossings[direction], report, other)
-        for direction, other in zip(directions, others, strict=True)
-    ]
+    ways = zip(directions, others, strict=True)
+    pairs = [linked_roots(rules.links, crossings[way], report, other) for way, other in ways]
     own = Open(report.roots, report.roots, report.touched)
     return Union(own, np.concatenate([np.zeros((2, 0), np.int64), *pairs], axis=1))
 
@@ -177,16 +175,13 @@ def label_all(
         if selection is not None:
             kept = choose_all(call, tree, rules, selection, before)
         tables, bases = tree.parts(), dict[Index, Part]()
+        parts = tables.items()
         if question.consecutive or question.counted:
-            parts = tables.items()
             counts = {k: call("count", k, count, before[k], *table) for k, table in parts}
             bases, result.counts[block] = tree.count_before(counts)
         if question.consecutive:
-            numbers = {
-                index: call("publish", index, publish, before[index], *table, *bases[index])
-                for index, table in tables.items()
-            }
-            tables = tree.exchange(numbers)
+            told = {k: call("publish", k, publish, before[k], *one, *bases[k]) for k, one in parts}
+            tables = tree.exchange(told)
         name = "numbers" if question.consecutive else "roots"
         for index, table in tables.items():
             of_chunk = (*table, *bases[index]) if question.consecutive else table

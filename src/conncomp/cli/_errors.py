@@ -79,11 +79,8 @@ def _chosen(command: click.Command, words: Sequence[str]) -> click.Command:
 
 def in_options(text: str, command: click.Command, words: Sequence[str]) -> str:
     """Return a message with options in place of arguments; what was typed stays as it is."""
-    options = {
-        param.name: max(param.opts, key=len)
-        for param in command.params
-        if param.name and isinstance(param, click.Option)
-    }
+    given = [each for each in command.params if isinstance(each, click.Option)]
+    options = {each.name: max(each.opts, key=len) for each in given if each.name}
     if not options:
         return text
     opposites = {p.name: max(p.secondary_opts, key=len) for p in command.params if p.secondary_opts}

@@ -43,12 +43,8 @@ def needs(options: str, *others: str) -> list[Rule]:
 
 
 def excludes(*options: str) -> list[Rule]:
-    return [
-        Rule(
-            (one,), f"and {other} exclude each other; leave one out", partial(is_given, typed=other)
-        )
-        for one, other in combinations(options, 2)
-    ]
+    text, pairs = "and {} exclude each other; leave one out", combinations(options, 2)
+    return [Rule((a,), text.format(b), partial(is_given, typed=b)) for a, b in pairs]
 
 
 def no_effect(text: str, when: Callable[[Values], bool], *options: str) -> list[Rule]:

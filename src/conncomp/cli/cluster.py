@@ -316,17 +316,13 @@ def _summary(report: dict[str, Any]) -> list[_report.Row]:
     names, results = report["input"]["files"], report["results"]
     several = "" if len(names) == 1 else f" and {len(names) - 1:,} more"
     dropped = f", {report['dropped']:,} of them dropped for nulls" if report["dropped"] else ""
-    rows: list[_report.Row] = [
-        ("input", f"{names[0]}{several}"),
-        ("pairs", f"{report['pairs']:,}{dropped}"),
-        ("ids", f"{report['ids']:,}"),
-    ]
+    rows: list[_report.Row] = [("input", f"{names[0]}{several}")]
+    rows += [("pairs", f"{report['pairs']:,}{dropped}"), ("ids", f"{report['ids']:,}")]
     if len(results) == 1:
         found = results[0]
         if found["threshold"] is not None:
             rows.append(("threshold", f"{found['threshold']:g}"))
-        rows += [
-            ("clusters", f"{found['clusters']:,}, {found['alone']:,} of them of one id"),
-            _report.largest_row(found["largest"], report["ids"], "ids", "all"),
-        ]
+        count = f"{found['clusters']:,}, {found['alone']:,} of them of one id"
+        largest = _report.largest_row(found["largest"], report["ids"], "ids", "all")
+        rows += [("clusters", count), largest]
     return rows + _report.closing_rows(report, report["pairs_per_second"], "pairs")

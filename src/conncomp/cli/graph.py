@@ -164,12 +164,10 @@ def graph(options: Options) -> None:
         "threads": conncomp.get_num_threads(),
         "written": {"labels": options.output, "histogram": options.histogram},
     }
-    tables = (
-        _summary(report, numbered=ids is None),
-        _report.largest_table(report["largest"], len(labels), "vertices"),
-        _report.distribution_table(report, "vertices"),
-    )
-    _report.show(report, *tables, as_json=options.as_json)
+    facts = _summary(report, numbered=ids is None)
+    largest = _report.largest_table(report["largest"], len(labels), "vertices")
+    sizes_of = _report.distribution_table(report, "vertices")
+    _report.show(report, facts, largest, sizes_of, as_json=options.as_json)
 
 
 @dataclass(frozen=True)

@@ -80,11 +80,9 @@ class DaskLabels(LabelChunks):
         """Return what stands for several parts merged to one, in a tree."""
         height = 0
         while height == 0 or len(parts) > 1:
-            groups = range(0, len(parts), MERGED)
-            parts = [
-                self.call(f"{name}-{height}", (*block, k), merge, *parts[group : group + MERGED])
-                for k, group in enumerate(groups)
-            ]
+            groups = [parts[k : k + MERGED] for k in range(0, len(parts), MERGED)]
+            call = partial(self.call, f"{name}-{height}")
+            parts = [call((*block, k), merge, *group) for k, group in enumerate(groups)]
             height += 1
         return parts[0]
 

@@ -97,10 +97,8 @@ def _size_histogram(array: Any, *, background: Any, batch_axes: int) -> tuple[An
     histograms = counted.by_block("histogram", partial(item_sizes.histograms, counted.most))
     occurring = chunks.merged("occurring", (), list(histograms.values()), item_sizes.all_occurring)
     given = item_sizes.counts_of_sizes, occurring, histograms
-    return (
-        chunks.column("histogram-sizes", np.int64, item_sizes.as_array, occurring),
-        chunks.columns("histogram-counts", np.int64, *given),
-    )
+    all_sizes = chunks.column("histogram-sizes", np.int64, item_sizes.as_array, occurring)
+    return all_sizes, chunks.columns("histogram-counts", np.int64, *given)
 
 
 def _relabel_consecutive(array: Any, *, return_labels: bool, **meaning: Any) -> Any:

@@ -318,12 +318,9 @@ def overlaps_of_chunk(labelling: Labelling, items: Numbers, first: Any, second: 
     known: dict[str, Any] = {"background": labelling.empty, "batch_axes": batch}
     matches = match_labels(here.numbers, there.numbers, **known)
     pairs, place = on_host(matches.pairs), _places(on_host(matches.batch), first.shape)
-    table = Table(
-        item=items[place],
-        label=here.old[place, pairs[:, 0]],
-        other=there.old[place, pairs[:, 1]],
-        size=on_host(matches.intersections),
-    )
+    label, other = here.old[place, pairs[:, 0]], there.old[place, pairs[:, 1]]
+    size = on_host(matches.intersections)
+    table = Table(item=items[place], label=label, other=other, size=size)
     return Overlaps(table, *(_sizes(labelling, items, side) for side in (here, there)))
 
 
@@ -336,10 +333,8 @@ def joined_overlaps(*parts: Overlaps) -> Overlaps:
 def as_columns(batch: tuple[int, ...], overlaps: Overlaps) -> SimpleNamespace:
     """Return the attributes of `Matches`, given the lengths of the batch axes."""
     pairs = overlaps.pairs
-    sizes = [
-        side["size"][_rows_of(side, pairs["item"], pairs[name])]
-        for side, name in ((overlaps.first, "label"), (overlaps.second, "other"))
-    ]
+    sides = (overlaps.first, pairs["label"]), (overlaps.second, pairs["other"])
+    sizes = [side["size"][_rows_of(side, pairs["item"], labels)] for side, labels in sides]
     unions = sizes[0] + sizes[1] - pairs["size"]
     return SimpleNamespace(
         pairs=np.stack([pairs["label"], pairs["other"]], axis=1),

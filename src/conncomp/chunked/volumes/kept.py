@@ -94,11 +94,9 @@ class Reports:
     def _read(self, index: Index) -> Report:
         path = self._path(index)
         with _arrays_in(path) as arrays:
-            faces = {
-                int(name[4:]): Face(arrays[name], arrays.get(f"compared-{name[4:]}"))
-                for name in arrays
-                if name.startswith("ids-")
-            }
+            bits = [name[4:] for name in arrays if name.startswith("ids-")]
+            ids = {bit: (arrays[f"ids-{bit}"], arrays.get(f"compared-{bit}")) for bit in bits}
+            faces = {int(bit): Face(*known) for bit, known in ids.items()}
             return Report(**{name: arrays[name] for name in ARRAYS}, faces=faces)
 
 

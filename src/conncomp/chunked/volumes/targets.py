@@ -169,10 +169,9 @@ class OmeTarget(Target):
         where = [nearest(part, fine, coarse) for part, fine, coarse in axes]
         # A chunk of the finer array, at most, at once.
         chunks = finer.shards or finer.chunks
-        pieces = [
-            np.array_split(np.arange(len(at)), -(-int(at[-1] + 1 - at[0]) // chunk))
-            for at, chunk in zip(where, chunks, strict=True)
-        ]
+        along = zip(where, chunks, strict=True)
+        parts = [(len(at), -(-int(at[-1] + 1 - at[0]) // chunk)) for at, chunk in along]
+        pieces = [np.array_split(np.arange(length), count) for length, count in parts]
         labels = np.empty([len(at) for at in where], self._dtype)
         for places in product(*pieces):
             if min(map(len, places)) > 0:

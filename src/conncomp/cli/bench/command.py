@@ -207,12 +207,9 @@ def _bench(kind: Kind, options: Options) -> None:
 def _choose_inputs(kind: Kind, options: Options) -> list[tuple[str, Input]]:
     suites, inputs = options.suites, options.inputs
     _check_names("--suite", suites, SUITES[kind])
-    entries = [
-        (suite, entry)
-        for suite, make in SUITES[kind].items()
-        if suite in suites or not suites
-        for entry in make(options.size, options.data)
-    ]
+    makes = {name: make for name, make in SUITES[kind].items() if name in suites or not suites}
+    size, data = options.size, options.data
+    entries = [(suite, entry) for suite, make in makes.items() for entry in make(size, data)]
     _check_names("--input", inputs, dict.fromkeys(entry.name for _, entry in entries))
     return [(suite, entry) for suite, entry in entries if entry.name in inputs or not inputs]
 

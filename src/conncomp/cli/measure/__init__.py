@@ -122,10 +122,9 @@ def _side_by_side(sources: list[Source], work: Work, workers: int) -> Iterator[t
 
     pool = ThreadPoolExecutor(workers)
     try:
-        futures: dict[Future[Any], Source] = {
-            pool.submit(asked, check, _measure_file, source, work, check): source
-            for source in sources
-        }
+        futures: dict[Future[Any], Source] = {}
+        for source in sources:
+            futures[pool.submit(asked, check, _measure_file, source, work, check)] = source
         for future in as_completed(futures):
             yield futures[future], future.result()
     except BaseException:
@@ -249,10 +248,9 @@ def _show(options: Options, tables: Tables, failures: Failures, stage: Stages) -
         if about["doubt"]:
             say(f"{source.path}: {about['doubt']}")
     others = f", and {len(failures):,} failed" if failures else ""
+    told = [(about["axes"], about["separate"]) for about in abouts.values() if about["axes"]]
     axes = {
-        about["axes"] + "".join(f", each {about['axes'][k]} alone" for k in about["separate"])
-        for about in abouts.values()
-        if about["axes"]
+        letters + "".join(f", each {letters[k]} alone" for k in apart) for letters, apart in told
     }
     rows: list[Row] = [
         (_noun(options), f"{len(tables):,}{others}"),
