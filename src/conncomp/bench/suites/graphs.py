@@ -227,8 +227,8 @@ def _make_numbered(
     """Return a graph of n vertices like the connected ones that `make` returns, in another order.
 
     "random" gives names at random; "crawl" keeps the order, in which near vertices have near
-    neighbours, but begins elsewhere than at the largest hubs. A published graph has so
-    many components and vertices, and a graph of a part of its vertices that part of its components:
+    neighbours, but begins elsewhere than at the largest hubs. A published graph has so many
+    components and vertices, and a graph of a part of its vertices that part of its components:
     beside the large one they are pairs or, with `lone`, single vertices.
     """
     members = 1 if lone else 2

@@ -47,7 +47,7 @@ class Job:
     _given_up: Event = field(default_factory=Event)
 
     def _run(self, steps: int, begin: Callable[[], Any]) -> Any:
-        """Call what begins tasks, so many of each block, and see them through; return its own."""
+        """Return what `begin` does, once its tasks are done: so many steps for each block."""
         coarser = list(self._files.target.levels())
         self._steps = steps * self._layout.chunks + len(coarser)
         with self._executor as self._pool:
