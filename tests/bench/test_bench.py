@@ -4,6 +4,7 @@ import json
 import math
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -170,7 +171,8 @@ def test_an_algorithm_takes_the_options_that_it_has(run):
 
 def test_options_on_a_gpu():
     values = {"block": ["16x16", "32X32"], "cells": ["4"]}
-    found = bench._choose_contenders("grid", "cuda", (), values, False)
+    asked = SimpleNamespace(device="cuda", algorithms=(), values=values, peers=False)
+    found = bench._choose_contenders("grid", asked)
     names = [contender.name for contender in found]
     for algorithm in ("label-equivalence", "local-propagation"):
         for block in ((16, 16), (32, 32)):
@@ -337,16 +339,16 @@ def test_list(run):
 
 @pytest.mark.parametrize("threads", [1, 2, 3])
 def test_copy_rate(threads):
-    assert 1e8 < devices.copy_rate(threads) < 1e13
+    assert 1e8 < devices.Cpu().copy_rate(threads) < 1e13
 
 
 def test_machine(monkeypatch):
-    found = devices.machine()
+    found = devices.Cpu().describe()
     assert found["cpu"]
     assert found["cores"] >= 1
     assert found["memory_bytes"] > 1 << 28
     monkeypatch.setattr(Path, "read_text", lambda path: "")
-    assert devices.machine()["cpu"]
+    assert devices.Cpu().describe()["cpu"]
 
 
 def test_commit(monkeypatch, tmp_path):

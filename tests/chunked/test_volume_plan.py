@@ -49,8 +49,8 @@ def test_of_labels_that_are_made(tmp_path, monkeypatch):
     kept = []
 
     class Watched(job.Job):
-        def run(self):
-            counts = super().run()
+        def label(self, *asked):
+            counts = super().label(*asked)
             kept.append(sum(path.stat().st_size for path in self._kept.folder.glob("reports/*")))
             return counts
 

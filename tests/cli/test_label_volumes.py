@@ -164,7 +164,7 @@ def _interrupt(*arguments, **options):
 def test_an_interrupt_says_what_is_kept(run, report, monkeypatch):
     words = ["label", "v.zarr", "-o", "l.zarr", "--connectivity", 1]
     with monkeypatch.context() as changes:
-        changes.setattr("conncomp.chunked.volumes.labelling.Job.run", _interrupt)
+        changes.setattr("conncomp.chunked.volumes.labelling.Job.label", _interrupt)
         result = run(*words)
     line = "conncomp: interrupted; what is done is kept in l.zarr.partial: the same command goes on"
     assert (result.exit_code, result.stderr, result.stdout) == (130, f"{line}\n", "")

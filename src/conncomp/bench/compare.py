@@ -12,17 +12,11 @@ from scipy.stats import binom
 from conncomp.bench.results import Result, Row, Run
 
 FEWEST = 3  # repetitions: of fewer there is no spread to speak of
-SMALLEST_CHANGE = 0.05  # the same code differs by a few per cent, however narrow the times are
+SMALLEST = 0.05  # the same code differs by a few per cent, however narrow the times are
 
+Seconds = Sequence[float]
 Verdict = Literal[
-    "faster",
-    "slower",
-    "same",
-    "too few times",
-    "other input",
-    "broken",
-    "mended",
-    "not timed",
+    "faster", "slower", "same", "too few times", "other input", "broken", "mended", "not timed"
 ]
 
 
@@ -64,13 +58,11 @@ class Comparison:
     means: list[Mean] = field(default_factory=list)
 
 
-def compare(
-    before: Result, after: Result, *, smallest_change: float = SMALLEST_CHANGE
-) -> Comparison:
+def compare(before: Result, after: Result, *, smallest_change: float = SMALLEST) -> Comparison:
     """Compare two results of one kind by run; smaller changes, as a fraction, do not count."""
     if type(before) is not type(after):
         raise ValueError(f"one result is of {before.subject}, the other of {after.subject}")
-    old, new = dict(_runs(before)), dict(_runs(after))
+    old, new = _runs(before), _runs(after)
     copies = after.copy_bytes_per_second / before.copy_bytes_per_second
     changes = [_change(*old[key], *new[key], copies, smallest_change) for key in old if key in new]
     return Comparison(
@@ -96,10 +88,8 @@ def median_interval(seconds: Sequence[float]) -> tuple[float, float]:
     return ordered[outside], ordered[-1 - outside]
 
 
-def _runs(result: Result) -> Iterator[tuple[tuple[str, str, str], tuple[Row, Run]]]:
-    for row in result.rows:
-        for run in row.runs:
-            yield (row.suite, row.input, run.name), (row, run)
+def _runs(result: Result) -> dict[tuple[str, str, str], tuple[Row, Run]]:
+    return {(row.suite, row.input, run.name): (row, run) for row in result.rows for run in row.runs}
 
 
 def _change(
@@ -121,9 +111,7 @@ def _change(
     return Change(*known, verdict)
 
 
-def _judge(
-    old: Sequence[float], new: Sequence[float], ratio: float, smallest_change: float
-) -> Verdict:
+def _judge(old: Seconds, new: Seconds, ratio: float, smallest_change: float) -> Verdict:
     if min(len(old), len(new)) < FEWEST:
         return "too few times"
     (old_low, old_high), (new_low, new_high) = median_interval(old), median_interval(new)
@@ -154,8 +142,7 @@ def _facts(result: Result) -> dict[str, object]:
 
 def _means(changes: Iterable[Change]) -> Iterator[Mean]:
     groups: dict[str, list[Change]] = {}
-    for kind in ("ours", "peer"):
-        several = "all of ours" if kind == "ours" else "all peers"
+    for kind, several in (("ours", "all of ours"), ("peer", "all peers")):
         members = [change for change in changes if change.kind == kind and change.ratio]
         for change in members:
             groups.setdefault(change.name, []).append(change)

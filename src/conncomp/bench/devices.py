@@ -22,16 +22,6 @@ from conncomp._system import cuda_version, processor_name
 from conncomp.kernels.cuda import launcher
 
 
-def machine() -> dict[str, Any]:
-    """Return the processor, its cores, the memory and the system."""
-    return {
-        "cpu": processor_name(),
-        "cores": os.cpu_count() or 1,
-        "memory_bytes": total_memory(),
-        "system": f"{platform.system()} {platform.release()}",
-    }
-
-
 def commit() -> tuple[str | None, bool | None]:
     """Return the commit of this library and whether files differ from it; None if installed."""
     folder = Path(conncomp.__file__).parent
@@ -47,22 +37,6 @@ def commit() -> tuple[str | None, bool | None]:
         return git("rev-parse", "HEAD"), bool(git("status", "--porcelain", "-uno"))
     except (OSError, subprocess.CalledProcessError):
         return None, None
-
-
-def copy_rate(threads: int) -> float:
-    """Return bytes read plus written a second when memory is copied, more than caches hold."""
-    size = max(4 * _last_level_cache(), 1 << 26)
-    if free := available_memory():
-        size = min(size, free // 8)
-    source, target = np.zeros(size, np.uint8), np.zeros(size, np.uint8)
-    parts = list(zip(np.array_split(target, threads), np.array_split(source, threads), strict=True))
-    seconds = []
-    with ThreadPoolExecutor(threads) as crew:
-        for _ in range(8):
-            start = perf_counter()
-            list(crew.map(lambda part: np.copyto(*part), parts))
-            seconds.append(perf_counter() - start)
-    return 2 * size / statistics.median(seconds[1:])
 
 
 def _last_level_cache() -> int:
@@ -86,8 +60,10 @@ class Cpu:
     name: DeviceName = "cpu"
 
     def describe(self) -> dict[str, Any]:
-        """Return what the machine is."""
-        return machine()
+        """Return the processor, its cores, the memory and the system."""
+        facts: dict[str, Any] = {"cpu": processor_name(), "cores": os.cpu_count() or 1}
+        facts["memory_bytes"] = total_memory()
+        return facts | {"system": f"{platform.system()} {platform.release()}"}
 
     def versions(self) -> dict[str, str]:
         """Return the versions of what drives the device."""
@@ -95,7 +71,19 @@ class Cpu:
 
     def copy_rate(self, threads: int) -> float:
         """Return bytes read plus written a second when memory is copied, more than caches hold."""
-        return copy_rate(threads)
+        size = max(4 * _last_level_cache(), 1 << 26)
+        if free := available_memory():
+            size = min(size, free // 8)
+        source, target = np.zeros(size, np.uint8), np.zeros(size, np.uint8)
+        split = (np.array_split(whole, threads) for whole in (target, source))
+        parts = list(zip(*split, strict=True))
+        seconds = []
+        with ThreadPoolExecutor(threads) as crew:
+            for _ in range(8):
+                start = perf_counter()
+                list(crew.map(lambda part: np.copyto(*part), parts))
+                seconds.append(perf_counter() - start)
+        return 2 * size / statistics.median(seconds[1:])
 
     def free_memory(self) -> int | None:
         """Return how many bytes are free beside the main memory; None if there is no other."""

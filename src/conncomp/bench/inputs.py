@@ -41,10 +41,8 @@ def check_memory(inputs: Iterable[Input], gpu_free: int | None = None) -> None:
     """Raise MemoryError if there is too little memory for an input, here or on the GPU."""
     free = available_memory()
     for entry in inputs:
-        for needed, available, where in (
-            (entry.num_bytes, free, ""),
-            (entry.gpu_bytes, gpu_free, " on the GPU"),
-        ):
+        both = (entry.num_bytes, free, ""), (entry.gpu_bytes, gpu_free, " on the GPU")
+        for needed, available, where in both:
             if available is not None and needed > available:
                 raise MemoryError(
                     f"{entry.name} needs some {in_bytes(needed)}{where}, and {in_bytes(available)} "

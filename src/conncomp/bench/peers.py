@@ -72,16 +72,13 @@ class Ours(Contender):
         self._options: dict[str, Any] = {"algorithm": algorithm, **options}
         self._connection = CONNECTIONS.get(measured)
 
-    def run(self, prepared: Any) -> Labels:
+    def run(self, prepared: Any) -> Any:
         """Label, into a new array as other libraries do."""
         data, connectivity = prepared
         if self._connection:
-            labels: Labels = conncomp.connected_components(
-                data, connection=self._connection, **self._options
-            )[1]
-        else:
-            labels = conncomp.label(data, connectivity=connectivity, **self._options)
-        return labels
+            known = self._options | {"connection": self._connection}
+            return conncomp.connected_components(data, **known)[1]
+        return conncomp.label(data, connectivity=connectivity, **self._options)
 
 
 class OursOnGpu(Contender):
@@ -134,7 +131,7 @@ class OursOfList(Ours):
             return *(ends[order] for ends in data._ends()), data.num_vertices
         return *(undirected(data.num_vertices, *_edges(data)).arcs or ()), data.num_vertices
 
-    def run(self, prepared: Any) -> Labels:
+    def run(self, prepared: Any) -> Any:
         """Make a graph, as one that was labelled before may have rows, and label it."""
         return super().run((Graph.from_edges(*prepared), 0))
 
@@ -198,9 +195,8 @@ class _OpenCV(Peer):
     def run(self, prepared: Any) -> Any:
         return self.library.connectedComponents(prepared[0], connectivity=prepared[1])
 
-    def labels(self, result: Any) -> Labels:
-        labels: Labels = result[1]
-        return labels
+    def labels(self, result: Any) -> Any:
+        return result[1]
 
 
 class _CC3D(Peer):
@@ -434,10 +430,8 @@ def variants(
 ) -> list[Contender]:
     """Return a contender for every combination of values of an algorithm's options."""
     make = Ours if device == "cpu" else OursOnGpu
-    return [
-        make(kind, algorithm, **dict(zip(values, combination, strict=True)))
-        for combination in product(*values.values())
-    ]
+    combinations = (zip(values, each, strict=True) for each in product(*values.values()))
+    return [make(kind, algorithm, **dict(chosen)) for chosen in combinations]
 
 
 def label_dtype(count: int) -> np.dtype[Any]:

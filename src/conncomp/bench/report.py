@@ -46,20 +46,12 @@ class Curves:
 
 def render(results: Sequence[Result]) -> str:
     """Return the page as HTML, with style and drawings, without scripts, names escaped."""
-    environment = Environment(
-        loader=PackageLoader("conncomp.bench", "."),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters |= {
-        "seconds": units.format_seconds,
-        "ratio": units.format_ratio,
-        "rate": units.format_rate,
-        "count": "{:,}".format,
-        "bytes": units.format_bytes,
-    }
+    options: dict[str, Any] = dict.fromkeys(("autoescape", "trim_blocks", "lstrip_blocks"), True)
+    loader = PackageLoader("conncomp.bench", ".")
+    environment = Environment(loader=loader, undefined=jinja2.StrictUndefined, **options)
+    for name in ("seconds", "ratio", "rate", "bytes"):
+        environment.filters[name] = getattr(units, f"format_{name}")
+    environment.filters["count"] = "{:,}".format
     sections = [{"result": result, "suites": list(_suites(result))} for result in results]
     return environment.get_template("report.html").render(sections=sections)
 
@@ -97,17 +89,11 @@ def base_name(rows: Sequence[Row]) -> str | None:
 
 def _cells(result: Result, row: Row, base: str | None) -> dict[str, Any]:
     runs = {run.name: run for run in row.runs}
-    base_median = runs[base].median if base in runs else None
-    return {
-        "row": row,
-        "runs": runs,
-        "ours": base_median,
-        "floor": result.floor(row),
-        "ratios": {
-            name: run.median / base_median if base_median and run.median else None
-            for name, run in runs.items()
-        },
-    }
+    ours = runs[base].median if base in runs else None
+    medians = {name: run.median for name, run in runs.items()}
+    ratios = {name: median / ours if ours and median else None for name, median in medians.items()}
+    cells = {"row": row, "runs": runs, "ours": ours, "floor": result.floor(row)}
+    return cells | {"ratios": ratios}
 
 
 def find_curves(rows: Iterable[Row]) -> list[Curves]:
@@ -137,7 +123,7 @@ def _sizes(rows: list[Row]) -> Iterable[tuple[str, list[int]]]:
 
 
 def _draw_curves(
-    curves: Sequence[Curves], columns: Sequence[str], colours: dict[str, str]
+    curves: list[Curves], columns: list[str], colours: dict[str, str]
 ) -> Markup | None:
     if not curves:
         return None
@@ -154,16 +140,11 @@ def _draw_curves(
         return _svg(figure, "Time against size")
 
 
-def _draw_family(
-    axes: Axes, family: Curves, columns: Sequence[str], colours: dict[str, str]
-) -> None:
+def _draw_family(axes: Axes, family: Curves, columns: list[str], colours: dict[str, str]) -> None:
     for i, name in enumerate(columns):
-        timed = [
-            (size, run.median)
-            for size, row in zip(family.sizes, family.rows, strict=True)
-            for run in row.runs
-            if run.name == name and run.median
-        ]
+        rows = zip(family.sizes, family.rows, strict=True)
+        runs = ((size, run) for size, row in rows for run in row.runs if run.name == name)
+        timed = [(size, run.median) for size, run in runs if run.median]
         if not timed:
             continue
         axes.plot(
@@ -184,10 +165,7 @@ def _draw_family(
 
 
 def _draw_bars(
-    table: Sequence[dict[str, Any]],
-    columns: Sequence[str],
-    colours: dict[str, str],
-    base: str | None,
+    table: list[dict[str, Any]], columns: Sequence[str], colours: dict[str, str], base: str | None
 ) -> Markup | None:
     """Draw times relative to ours: bars up are slower, bars down faster."""
     compared = [name for name in columns if name != base]
@@ -210,26 +188,22 @@ def _draw_bars(
                 timed = [(at, cells["ratios"].get(name)) for at, cells in known]
                 timed = [(at, ratio - 1) for at, ratio in timed if ratio]
                 look = {"color": colours[name], "label": "\u200b" + name, "zorder": 2}
-                axes.bar(
-                    *(zip(*timed, strict=True) if timed else ([], [])), width, bottom=1, **look
-                )
+                bars = zip(*timed, strict=True) if timed else ([], [])
+                axes.bar(*bars, width, bottom=1, **look)
                 runs = [(at, cells["runs"].get(name)) for at, cells in known]
                 missing = [at for at, run in runs if run is not None and not run.seconds]
                 axes.plot(missing, [1] * len(missing), "x", color=colours[name], zorder=4)
             axes.axhline(1, color=INK, linewidth=1, zorder=3)
             axes.set_yscale("log")
             axes.set_xlim(-0.6, each - 0.4)
-            names = [
-                cells["row"].input + (" *" if cells["row"].stand_in else "") for cells in inputs
-            ]
-            slanted = max(map(len, names)) * each > 130
-            axes.set_xticks(
-                range(len(names)),
-                [name if len(name) <= 32 else name[:31] + "…" for name in names],
-                rotation=30 if slanted else 0,
-                ha="right" if slanted else "center",
-                rotation_mode="anchor" if slanted else "default",
-            )
+            rows = [cells["row"] for cells in inputs]
+            names = [row.input + (" *" if row.stand_in else "") for row in rows]
+            short = [name if len(name) <= 32 else name[:31] + "…" for name in names]
+            if max(map(len, names)) * each > 130:
+                look = {"rotation": 30, "ha": "right", "rotation_mode": "anchor"}
+            else:
+                look = {"rotation": 0, "ha": "center", "rotation_mode": "default"}
+            axes.set_xticks(range(len(names)), short, **look)
             axes.tick_params(axis="x", length=0)
             axes.set_ylabel("time, ours = 1")
         _add_legend(figure, panels)
@@ -241,9 +215,8 @@ def _add_legend(figure: Figure, panels: Iterable[Axes]) -> None:
     for axes in panels:
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
             handles.setdefault(label, handle)
-    figure.legend(
-        list(handles.values()), list(handles), loc="outside upper center", ncols=6, frameon=False
-    )
+    place: dict[str, Any] = {"loc": "outside upper center", "ncols": 6, "frameon": False}
+    figure.legend(list(handles.values()), list(handles), **place)
 
 
 def _style() -> Any:

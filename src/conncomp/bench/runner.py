@@ -131,13 +131,8 @@ def measure(
     (2 + len(contenders))`` steps.
     """
     device = device or Cpu()
-    result: dict[str, Any] = {
-        "format": "conncomp-bench",
-        "version": 1,
-        "kind": kind,
-        **describe(device, threads, size),
-        "rows": [],
-    }
+    result: dict[str, Any] = {"format": "conncomp-bench", "version": 1, "kind": kind}
+    result |= {**describe(device, threads, size), "rows": []}
     for peer in contenders:
         if isinstance(peer, peers.Peer):
             result["versions"][peer.package] = peer.version
@@ -148,9 +143,8 @@ def measure(
             data = make_input(entry, device)
         with device.current():
             known: dict[str, Any] = {"device": device, "kind": kind, "notify": notify}
-            row = measure_input(
-                suite, entry, data, contenders, transfers=transfers, limit=limit, **known
-            )
+            known |= {"transfers": transfers, "limit": limit}
+            row = measure_input(suite, entry, data, contenders, **known)
         del data  # before the next one is made
         result["rows"].append(row)
         if output is not None:
@@ -247,16 +241,10 @@ def _time_transfers(device: Cpu, data: Any, labels: Labels) -> dict[str, list[fl
 
 
 def _time(
-    contender: peers.Contender,
-    prepared: Any,
-    right: Reference,
-    device: Cpu,
-    size: int,
-    limit: float,
+    contender: peers.Contender, given: Any, right: Reference, device: Cpu, size: int, limit: float
 ) -> dict[str, Any]:
     """Return the status of a run, and how long it took if its answer is right."""
-    call = partial(contender.run, prepared)
-
+    call = partial(contender.run, given)
     with time_limit(limit):
         result = call()
     labels = device.fetch(contender.labels(result))

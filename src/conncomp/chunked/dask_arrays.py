@@ -7,6 +7,7 @@ to a new array in one thread: to touch so much memory takes longer than to label
 from __future__ import annotations
 
 import gc
+import math
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -151,7 +152,8 @@ class _Labelling:
     @cached_property
     def sources(self) -> list[Any]:
         """The array, and if its values are not kept, the same to be computed once more."""
-        kept = not self.layout.crossed or _are_kept(self.array)
+        memory = total_memory() or math.inf
+        kept = not self.layout.crossed or self.array.nbytes * SHARE <= memory
         return [self.array] if kept else [self.array, clone(self.array)]
 
     def graph(self, places: dict[Index, NDArray[Any]] | None = None) -> tuple[Graph, Result]:
@@ -160,12 +162,11 @@ class _Labelling:
         # Labels that are written are not kept as a result.
         token = tokenize(self.array, rules) if places is None else uuid4().hex
         joined = JOINED if layout.chunks > MANY_CHUNKS else ()
-        graph = Graph(token, joined, layout.counts, _joined_side(layout))
-        ahead = (0,) * rules.planes
-        values = [
-            {index: TaskRef((source.name, *ahead, *index)) for index in layout.indices()}
-            for source in self.sources
-        ]
+        small = prod(map(max, layout.lengths)) <= SMALL_CHUNK
+        side = 4 if small and layout.chunks > VERY_MANY_CHUNKS else 2
+        graph = Graph(token, joined, layout.counts, side)
+        names = [(source.name, *(0,) * rules.planes) for source in self.sources]
+        values = [{index: TaskRef((*name, *index)) for index in layout.indices()} for name in names]
         call = on_streams(graph.call) if on_gpu(self.array._meta) else graph.call
 
         def in_place(name: str, index: Any, function: Callable[..., Any], *arguments: Any) -> Any:
@@ -184,21 +185,14 @@ class _Labelling:
         places = {index: labels[self.layout.place(index)] for index in self.layout.indices()}
         graph, result = self.graph(places)
         keys = [task.key for task in result.labels.values()]
-        high = HighLevelGraph.from_collections(
-            f"{keys[0][0]}-written", graph.tasks, dependencies=self.sources
-        )
+        name, sources = f"{keys[0][0]}-written", self.sources
+        high = HighLevelGraph.from_collections(name, graph.tasks, dependencies=sources)
         return high, keys
 
 
 def _write(function: Callable[..., Any], place: NDArray[Any], *arguments: Any) -> Placed | None:
     made = function(*arguments, out=place)
     return made if isinstance(made, Placed) else None
-
-
-def _joined_side(layout: Layout) -> int:
-    """Return of how many chunks along each axis calls are made together."""
-    small = prod(map(max, layout.lengths)) <= SMALL_CHUNK
-    return 4 if small and layout.chunks > VERY_MANY_CHUNKS else 2
 
 
 @contextmanager
@@ -211,12 +205,6 @@ def _no_collection() -> Iterator[None]:
     finally:
         if collects:
             gc.enable()
-
-
-def _are_kept(array: Any) -> bool:
-    """Whether values of chunks are kept from the first stage to the third."""
-    memory = total_memory()
-    return not memory or array.nbytes * SHARE <= memory
 
 
 def meta_of(array: Any, ndim: int, dtype: np.dtype[Any]) -> Any:
@@ -232,6 +220,5 @@ def _counts(graph: Graph, labels: Any, counts: Mapping[Index, Any], batch: int) 
         key = (name, *block)
         tasks[key] = Task(key, np.reshape, counts[block], shape)
     high = HighLevelGraph.from_collections(name, tasks, dependencies=[labels])
-    return dask.array.Array(
-        high, name, labels.chunks[:batch], dtype=np.int64, meta=np.zeros((0,) * batch, np.int64)
-    )
+    meta = np.zeros((0,) * batch, np.int64)
+    return dask.array.Array(high, name, labels.chunks[:batch], dtype=np.int64, meta=meta)

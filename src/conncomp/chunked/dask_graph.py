@@ -22,6 +22,9 @@ from dask._task_spec import Task, TaskRef
 from conncomp.chunked.layout import Index
 from conncomp.kernels.cuda.launcher import import_cupy
 
+Function = Callable[..., Any]
+Names = Collection[str]
+
 # These functions are called with chunks, all others with arrays in main memory.
 LABELLING = ("label", "roots", "numbers", "alone")
 MEASURING = ("sizes", "kept", "consecutive", "layers", "measured", "touched", "matched")
@@ -49,9 +52,7 @@ class Graph:
     Those of names that are joined are made together for so many chunks along each axis, a side.
     """
 
-    def __init__(
-        self, token: str, joined: Collection[str] = (), counts: Index = (), side: int = 2
-    ) -> None:
+    def __init__(self, token: str, joined: Names = (), counts: Index = (), side: int = 2) -> None:
         self._token, self.tasks = token, dict[Any, Task]()
         self._joined, self._counts, self._side = joined, counts, side
         self._waiting, self._known = dict[Any, Any](), dict[Any, Any]()
@@ -64,17 +65,14 @@ class Graph:
             full = self._names[name] = f"conncomp-{name}-{self._token}"
         return full
 
-    def call(
-        self, name: str, index: Index, function: Callable[..., Any], *arguments: Any
-    ) -> TaskRef | PlaceInTask:
+    def call(self, name: str, index: Index, function: Function, *arguments: Any) -> Any:
         """Add a task, or a call to one; return what stands for its result."""
         if name in self._joined:
             return self._join(name, index, function, arguments)
         key = (self.name(name), *index)
         if PlaceInTask in map(type, arguments):
-            places = tuple(
-                (k, each.place) for k, each in enumerate(arguments) if type(each) is PlaceInTask
-            )
+            each_of = enumerate(arguments)
+            places = tuple((k, each.place) for k, each in each_of if type(each) is PlaceInTask)
             places = self._known.setdefault(places, places)  # the same of most tasks, kept once
             given = [each.task if type(each) is PlaceInTask else each for each in arguments]
             self.tasks[key] = Task(key, call_with_places, function, places, *given)
@@ -82,9 +80,7 @@ class Graph:
             self.tasks[key] = Task(key, function, *arguments)
         return TaskRef(key)
 
-    def _join(
-        self, name: str, index: Index, function: Callable[..., Any], arguments: tuple[Any, ...]
-    ) -> PlaceInTask:
+    def _join(self, name: str, index: Index, function: Function, arguments: Any) -> PlaceInTask:
         """Add a call to those that are made together, and their task if it is the last one."""
         side = self._side
         group = tuple(k // side for k in index)
@@ -106,9 +102,7 @@ class Graph:
         return PlaceInTask(task, len(calls) - 1)
 
 
-def call_with_places(
-    function: Callable[..., Any], places: tuple[tuple[int, int], ...], *arguments: Any
-) -> Any:
+def call_with_places(function: Function, places: tuple[Index, ...], *arguments: Any) -> Any:
     """Call a function, some of whose arguments are at a place of what is given."""
     given = list(arguments)
     for k, place in places:
@@ -116,14 +110,12 @@ def call_with_places(
     return function(*given)
 
 
-def call_each(
-    function: Callable[..., Any], calls: tuple[tuple[int, ...], ...], *arguments: Any
-) -> list[Any]:
+def call_each(function: Function, calls: tuple[Index, ...], *arguments: Any) -> list[Any]:
     """Call a function several times, each time with the arguments at some places."""
     return [function(*(arguments[place] for place in places)) for places in calls]
 
 
-def on_stream(function: Callable[..., Any], *arguments: Any) -> Any:
+def on_stream(function: Function, *arguments: Any) -> Any:
     """Call a function on the thread's stream, and wait; lack of memory raises MemoryError."""
     cupy, streams = import_cupy(), _STREAMS.of_device
     device = cupy.cuda.runtime.getDevice()
@@ -141,10 +133,10 @@ def on_stream(function: Callable[..., Any], *arguments: Any) -> Any:
     return result
 
 
-def on_streams(call: Callable[..., Any]) -> Callable[..., Any]:
+def on_streams(call: Function) -> Function:
     """Return an engine that calls what takes chunks on streams."""
 
-    def placed(name: str, index: Any, function: Callable[..., Any], *arguments: Any) -> Any:
+    def placed(name: str, index: Any, function: Function, *arguments: Any) -> Any:
         wanted = partial(on_stream, function) if name in ON_GPU else function
         return call(name, index, wanted, *arguments)
 

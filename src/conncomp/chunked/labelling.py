@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._arrays import as_cupy, move_from_gpu, on_gpu
+from conncomp.chunked.layout import Index
 from conncomp.chunked.rules import Face, Report, Rules, question_of_chunk
 from conncomp.grid.answers import read
 from conncomp.grid.labelling import ask
@@ -118,22 +119,16 @@ def row_length(shape: tuple[int, ...], segment: int) -> int:
     return prod(shape[axis:])
 
 
-def report_chunk(
-    rules: Rules, start: tuple[int, ...], sides: int, values: Any, labelled: Any
-) -> Report:
+def report_chunk(rules: Rules, start: Index, sides: int, values: Any, labelled: Any) -> Report:
     """Report what other chunks have to know of one.
 
     Its first element lies at `start` in the array; `sides` are those of `Layout.sides`.
     """
-    faces = {
-        bit: labelled.side(rules.crossed[bit // 2], bool(bit & 1))
-        for bit in range(sides.bit_length())
-        if sides >> bit & 1
-    }
+    bits = [bit for bit in range(sides.bit_length()) if sides >> bit & 1]
+    faces = {bit: labelled.side(rules.crossed[bit // 2], bool(bit & 1)) for bit in bits}
     by_runs = isinstance(labelled, ChunkRuns)
-    on_faces, touched, ids = _compact(
-        faces, len(labelled.roots) if by_runs else int(labelled.ends[-1])
-    )
+    count = len(labelled.roots) if by_runs else int(labelled.ends[-1])
+    on_faces, touched, ids = _compact(faces, count)
     places = labelled.first(on_faces)
     segment = prod(labelled.shape[segment_axis(rules) :])
     compared: dict[int, Any] = {}
@@ -152,9 +147,7 @@ def report_chunk(
     )
 
 
-def root_indices(
-    whole: tuple[int, ...], start: tuple[int, ...], shape: tuple[int, ...], places: Any
-) -> Any:
+def root_indices(whole: Index, start: Index, shape: Index, places: Any) -> Any:
     """Return flat indices in the whole array of places in a chunk, in C order there, as int64."""
     indices, stride = places * 0, 1
     for axis in reversed(range(len(shape))):

@@ -74,9 +74,8 @@ class Layout:
         """Return which of some directions lead from a chunk to another one, and to which."""
         inside = all(0 < index[axis] < self.counts[axis] - 1 for axis in self.crossed)
         found = []
-        for direction, moves in zip(
-            directions, _moves(directions, self.crossed, len(index)), strict=True
-        ):
+        every = _moves(directions, self.crossed, len(index))
+        for direction, moves in zip(directions, every, strict=True):
             other = tuple(map(add, index, moves))
             if not inside:
                 axes = zip(other, self.counts, self.periodic, strict=True)
@@ -96,7 +95,5 @@ class Layout:
 def _moves(directions: tuple[Step, ...], crossed: Index, ndim: int) -> tuple[Index, ...]:
     """Return how far directions along some axes lead along each axis of the array."""
     places = {axis: j for j, axis in enumerate(crossed)}
-    return tuple(
-        tuple(direction[places[axis]] if axis in places else 0 for axis in range(ndim))
-        for direction in directions
-    )
+    wanted = [places.get(axis, len(crossed)) for axis in range(ndim)]
+    return tuple(tuple((*direction, 0)[place] for place in wanted) for direction in directions)

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import accumulate
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,12 +74,13 @@ def first_numbers(bases: Sequence[Indices], place: int, *children: Indices) -> l
     return [before + counts for counts in accumulate(children[:-1], initial=0 * before)]
 
 
-def published_numbers(report: Report, final: FinalRoots, base: Indices) -> Numbers:
-    """Return the numbers, from 1, of a report's own roots; base has those before segments."""
+def publish(report: Report, tables: list[Table], table: int, bases: Any, base: int) -> Numbers:
+    """Return the numbers, from 1, of a report's own roots; a base has those before segments."""
+    final = final_roots(report, tables[table])
     own, counts = ~final.gone, final.counts
     others = report.labels[final.gone]
     rank = report.labels[own] - np.searchsorted(others, report.labels[own])
-    before = base - (np.cumsum(counts) - counts)
+    before = bases[base] - (np.cumsum(counts) - counts)
     return Numbers(report.roots[own], before[report.segments[own]] + rank)
 
 

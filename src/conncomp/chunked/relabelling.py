@@ -6,12 +6,12 @@ from math import prod
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from conncomp._arguments import check_holds
 from conncomp._arrays import new_array
 from conncomp._core import native
 from conncomp.chunked.labelling import ChunkLabels, ChunkRuns, root_indices
+from conncomp.chunked.layout import Index
 from conncomp.chunked.numbering import Indices
 from conncomp.chunked.rules import Report, Rules
 from conncomp.chunked.union import Table, look_up
@@ -22,11 +22,7 @@ PIECE = 1 << 16  # elements that are replaced at once in a cache, and then copie
 
 
 def roots_of_chunk(
-    rules: Rules,
-    start: tuple[int, ...],
-    labelled: ChunkLabels | ChunkRuns,
-    report: Report,
-    table: Table,
+    rules: Rules, start: Index, labelled: ChunkLabels | ChunkRuns, report: Report, table: Table
 ) -> Any:
     """Return the root in its item of each component of a chunk, after a -1 for the background."""
     places = labelled.first()
@@ -38,9 +34,7 @@ def roots_of_chunk(
     return roots
 
 
-def relabel_chunk(
-    labels: Any, table: Any, dtype: np.dtype[Any], out: NDArray[Any] | None = None
-) -> Any:
+def relabel_chunk(labels: Any, table: Any, dtype: np.dtype[Any], out: Any = None) -> Any:
     """Return the labels of a chunk after each is replaced by its entry of a table.
 
     The result may lie in `out`, such as the labels or a part of a larger array, of `dtype` and in
@@ -68,19 +62,14 @@ def relabel_chunk(
 
 
 def relabel_runs(
-    runs: KeptRuns,
-    table: Indices,
-    dtype: np.dtype[Any],
-    out: NDArray[Any] | None = None,
-    late: bool = False,
-) -> NDArray[Any] | Placed:
+    runs: KeptRuns, table: Indices, dtype: np.dtype[Any], out: Any = None, late: bool = False
+) -> Any:
     """Do what `relabel_chunk` does, of runs; if late, leave `out` to `write_together` if it can."""
     largest = int(table.max())
     check_holds(dtype, largest)
     if largest > LARGEST:
         numbers = runs.write(np.arange(len(table), dtype=np.int32))
-        relabelled: NDArray[Any] = relabel_chunk(numbers, table, dtype, out)
-        return relabelled
+        return relabel_chunk(numbers, table, dtype, out)
     if late and out is not None and dtype == np.int32:
         return Placed(runs, table.astype(np.int32), out)
     place = out if out is not None and out.dtype == np.int32 else None

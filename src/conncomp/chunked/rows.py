@@ -46,10 +46,8 @@ class Table(dict[str, NDArray[Any]]):
         order = np.argsort(groups, kind="stable")
         begins = np.flatnonzero(np.diff(groups[order], prepend=-1))
         with np.errstate(over="ignore", invalid="ignore"):  # of infinities and NaN
-            joined = {
-                name: JOIN[name].reduceat(self._addends(name, groups)[order], begins, axis=0)
-                for name in self
-            }
+            addends = ((name, self._addends(name, groups)[order]) for name in self)
+            joined = {name: JOIN[name].reduceat(each, begins, axis=0) for name, each in addends}
         if "total" in self and joined["total"].dtype.kind != "f":
             # What does not fit is wrong by a multiple of 2**64, which rounded sums tell.
             rounded = np.add.reduceat(self["total"][order].astype(float), begins)
@@ -101,19 +99,12 @@ def _refuse(too_large: NDArray[np.bool_], what: str, dtype: Any) -> None:
         raise OverflowError(f"the sum of {what} over a component does not fit into {dtype}")
 
 
-def table_of(
-    measured: Any, ahead: Any, surfaces: bool, image: bool, **columns: NDArray[Any]
-) -> Table:
+def table_of(measured: Any, ahead: Any, surfaces: bool, image: bool, **columns: Any) -> Table:
     """Return rows of what was measured of a part that begins at `ahead`, with other columns."""
     sizes, boxes = measured.sizes, measured.bounding_boxes
-    sums = np.rint(measured.centroids * sizes[:, None]).astype(np.int64)
-    table = Table(
-        columns,
-        size=sizes,
-        begin=boxes[:, :, 0] + ahead,
-        end=boxes[:, :, 1] + ahead,
-        sum=sums + ahead * sizes[:, None],
-    )
+    sums = np.rint(measured.centroids * sizes[:, None]).astype(np.int64) + ahead * sizes[:, None]
+    begin, end = boxes[:, :, 0] + ahead, boxes[:, :, 1] + ahead
+    table = Table(columns, size=sizes, begin=begin, end=end, sum=sums)
     if surfaces:
         table["faces"] = measured.faces
     if image:

@@ -42,10 +42,8 @@ class Rules:
     @property
     def closed(self) -> tuple[bool, ...]:
         """For each axis of an item, whether it is periodic within a chunk."""
-        return tuple(
-            periodic and self.question.batch_axes + k not in self.crossed
-            for k, periodic in enumerate(self.question.neighbourhood.periodic)
-        )
+        axes = enumerate(self.question.neighbourhood.periodic, self.question.batch_axes)
+        return tuple(periodic and axis not in self.crossed for axis, periodic in axes)
 
 
 class StepAcross(NamedTuple):

@@ -14,6 +14,7 @@ Of the largest, each chunk tells as many as are wanted, and groups of chunks as 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -120,9 +121,9 @@ def choose_all(
             parts.append(call("candidates", index, candidates, *given))
         while len(parts) > 1 or height == 0:
             groups = (slice(k, k + GROUP) for k in range(0, len(parts), GROUP))
+            best_of = partial(call, f"best-{height}")
             parts = [
-                call(f"best-{height}", (*tree.block, k.start), largest_of, *chosen, *parts[k])
-                for k in groups
+                best_of((*tree.block, k.start), largest_of, *chosen, *parts[k]) for k in groups
             ]
             height += 1
         best = parts[0]
@@ -136,17 +137,11 @@ def sizes_on_faces(report: Report) -> Numbers:
 
 
 def candidates(
-    rules: Rules,
-    selection: Selection,
-    report: Report,
-    tables: list[Table],
-    table: int,
-    totals: list[Numbers],
-    total: int,
+    rules: Rules, selection: Selection, report: Report, tables: Any, table: int, *totals: Any
 ) -> Numbers:
     """Return the components that begin in a chunk and may be among the largest."""
     own = report.roots[~final_roots(report, tables[table]).gone]
-    sizes = look_up_numbers(totals[total], own)
+    sizes = look_up_numbers(totals[0][totals[1]], own)
     large = sizes >= selection.least
     faces = Numbers(own[large], sizes[large])
     return largest_of(rules, selection, faces, Numbers(report.inner_roots, report.inner_sizes))

@@ -19,6 +19,7 @@ from conncomp.chunked.labelling import (
     report_chunk,
 )
 from conncomp.chunked.layout import Index, Layout
+from conncomp.chunked.numbering import publish
 from conncomp.chunked.relabelling import relabel_chunk, relabel_runs, roots_of_chunk
 from conncomp.chunked.rules import Report, Rules, crossings_of, linked_roots
 from conncomp.chunked.selection import (
@@ -31,43 +32,33 @@ from conncomp.chunked.selection import (
 )
 from conncomp.chunked.tree import Call, Part, Tree
 from conncomp.chunked.union import Open, Table, Union
-from conncomp.grid.runs import Placed
 from conncomp.kernels.neighbourhood import Step
+
+OfChunks = Mapping[Index, Any]
 
 
 def label_and_report(
-    rules: Rules,
-    start: Index,
-    sides: int,
-    keep: bool,
-    values: Any,
-    selection: Selection | None = None,
+    rules: Rules, start: Index, sides: int, keep: bool, values: Any, chosen: Selection | None = None
 ) -> Report:
     """Do the first stage of a chunk, and keep its runs or not; what is selected has none."""
-    runs = chunk_runs(rules, values) if selection is None else None
+    runs = chunk_runs(rules, values) if chosen is None else None
     labelled = label_chunk(rules, values) if runs is None else runs
     report = report_chunk(rules, start, sides, values, labelled)
     if isinstance(labelled, ChunkLabels):
-        return (
-            report if selection is None else with_sizes(report, rules, start, labelled, selection)
-        )
+        return report if chosen is None else with_sizes(report, rules, start, labelled, chosen)
     return report._replace(runs=runs) if keep and labelled.nbytes <= values.nbytes else report
 
 
 def link(rules: Rules, directions: tuple[Step, ...], report: Report, *others: Report) -> Union:
     """Return what a union has to know of a chunk, given its neighbours in some directions."""
     crossings = crossings_of(rules)
-    pairs = [
-        linked_roots(rules.links, crossings[direction], report, other)
-        for direction, other in zip(directions, others, strict=True)
-    ]
+    ways = zip(directions, others, strict=True)
+    pairs = [linked_roots(rules.links, crossings[way], report, other) for way, other in ways]
     own = Open(report.roots, report.roots, report.touched)
     return Union(own, np.concatenate([np.zeros((2, 0), np.int64), *pairs], axis=1))
 
 
-def link_all(
-    call: Call, layout: Layout, rules: Rules, labelled: Mapping[Index, Any]
-) -> dict[Index, Any]:
+def link_all(call: Call, layout: Layout, rules: Rules, labelled: OfChunks) -> dict[Index, Any]:
     """Return each chunk as a region of the tree."""
     linked, distinct = {}, dict[tuple[Step, ...], tuple[Step, ...]]()
     leading = tuple(crossings_of(rules))
@@ -85,25 +76,9 @@ def count(report: Report, tables: list[Table], place: int) -> numbering.Indices:
     return numbering.final_roots(report, tables[place]).counts
 
 
-def publish(
-    report: Report, tables: list[Table], table: int, bases: list[numbering.Indices], base: int
-) -> numbering.Numbers:
-    """Return the numbers of the roots of the whole array on faces of a chunk."""
-    return numbering.published_numbers(
-        report, numbering.final_roots(report, tables[table]), bases[base]
-    )
-
-
 def relabel(
-    rules: Rules,
-    start: Index,
-    values: Any,
-    report: Report,
-    tables: list[Any],
-    place: int,
-    *known: Any,
-    out: NDArray[Any] | None = None,
-) -> NDArray[Any] | Selected | Placed:
+    rules: Rules, start: Index, values: Any, report: Report, *given: Any, out: Any = None
+) -> Any:
     """Do the third stage of a chunk, in a new array or in `out`.
 
     Runs that the report kept are not written to `out` yet, but later with those beside them. The
@@ -111,6 +86,7 @@ def relabel(
     numbers of others, and then known is, by a list and a place again, how many roots are before the
     segments of the chunk. At the end is what `select` takes at its own.
     """
+    tables, place, *known = given
     consecutive, dtype = rules.question.consecutive, rules.label_type
     chosen = known[2:] if consecutive else known
     runs: Any = None if chosen else report.runs or chunk_runs(rules, values)
@@ -130,8 +106,7 @@ def relabel(
     labels = labelled.labels
     if out is None and isinstance(labels, np.ndarray) and labels.dtype == dtype:
         out = labels  # as memory that is touched for the first time takes longer than all else
-    relabelled: NDArray[Any] = relabel_chunk(labels, of_labels, dtype, out)
-    return relabelled
+    return relabel_chunk(labels, of_labels, dtype, out)
 
 
 class Alone(NamedTuple):
@@ -172,8 +147,8 @@ def label_all(
     call: Call,
     layout: Layout,
     rules: Rules,
-    values: Mapping[Index, Any],
-    again_of: Mapping[Index, Any] | None = None,
+    values: OfChunks,
+    again_of: OfChunks | None = None,
     selection: Selection | None = None,
 ) -> Result:
     """Label all chunks of an array as `label` labels the array.
@@ -200,18 +175,13 @@ def label_all(
         if selection is not None:
             kept = choose_all(call, tree, rules, selection, before)
         tables, bases = tree.parts(), dict[Index, Part]()
+        parts = tables.items()
         if question.consecutive or question.counted:
-            counts = {
-                index: call("count", index, count, before[index], *table)
-                for index, table in tables.items()
-            }
+            counts = {k: call("count", k, count, before[k], *table) for k, table in parts}
             bases, result.counts[block] = tree.count_before(counts)
         if question.consecutive:
-            published = {
-                index: call("publish", index, publish, before[index], *table, *bases[index])
-                for index, table in tables.items()
-            }
-            tables = tree.exchange(published)
+            told = {k: call("publish", k, publish, before[k], *one, *bases[k]) for k, one in parts}
+            tables = tree.exchange(told)
         name = "numbers" if question.consecutive else "roots"
         for index, table in tables.items():
             of_chunk = (*table, *bases[index]) if question.consecutive else table
@@ -220,9 +190,7 @@ def label_all(
     return result
 
 
-def _label_alone(
-    call: Call, layout: Layout, rules: Rules, values: Mapping[Index, Any], chosen: tuple[Any, ...]
-) -> Result:
+def _label_alone(call: Call, layout: Layout, rules: Rules, values: OfChunks, chosen: Any) -> Result:
     """Do what `label_all` does where items are not cut."""
     result = Result({}, {})
     for index in layout.indices():

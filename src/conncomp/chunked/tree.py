@@ -70,9 +70,8 @@ class Tree:
     def total(self, sizes: Mapping[Index, Any]) -> dict[Index, Part]:
         """Return the sizes of the open components of each chunk, given those of parts in chunks."""
         sums = self._up("sum", numbering.summed_sizes, self._by_region(sizes), len(self.levels))
-        return self._parts(
-            self._down("whole", numbering.exchange_sizes, self._unions, self._tables, sums)
-        )
+        known = self._unions, self._tables, sums
+        return self._parts(self._down("whole", numbering.exchange_sizes, *known))
 
     def _groups(self, height: int) -> Iterator[tuple[Index, list[Index]]]:
         level = self.levels[height]
@@ -83,14 +82,12 @@ class Tree:
         self, name: str, function: Callable[..., Any], below: dict[Index, Any], top: int
     ) -> list[dict[Index, Any]]:
         """Return what a function makes of each union and what there is below, by level."""
-        made = []
+        made, block = [], self.block
         for height in range(top):
             of_level = {}
             for group, members in self._groups(height):
                 given = self._unions[height][group], *(below[member] for member in members)
-                of_level[group] = self._call(
-                    f"{name}-{height}", self.block + group, function, *given
-                )
+                of_level[group] = self._call(f"{name}-{height}", block + group, function, *given)
             below = of_level
             made.append(of_level)
         return made
@@ -140,9 +137,8 @@ class Tree:
                 # How many places chunks have along the axes before the one that is folded.
                 shape = layout.chunk_shape(chunks[group + (0,) * (len(crossed) - j)])
                 segments = prod(shape[: crossed[j - 1]])
-                folded[group] = call(
-                    f"fold-{j}", block + group, numbering.fold_counts, segments, *of_axis
-                )
+                given = numbering.fold_counts, segments, *of_axis
+                folded[group] = call(f"fold-{j}", block + group, *given)
             above: dict[Index, list[Any]] = {
                 group: [folded[(*group, k)] for k in range(lengths[j - 1])]
                 for group in product(*map(range, lengths[: j - 1]))
@@ -154,9 +150,8 @@ class Tree:
         for j, level in enumerate(levels):
             following: dict[Index, Part] = {}
             for group, of_axis in level.items():
-                first = call(
-                    f"first-{j}", block + group, numbering.first_numbers, *bases[group], *of_axis
-                )
+                to_add = numbering.first_numbers, *bases[group], *of_axis
+                first = call(f"first-{j}", block + group, *to_add)
                 following |= {(*group, k): Part(first, k) for k in range(lengths[j])}
             bases = following
         return {chunks[region]: base for region, base in bases.items()}, total
@@ -181,17 +176,9 @@ def _gather(union: Union, *published: numbering.Numbers) -> numbering.Numbers:
 
 
 def _exchange(
-    above: list[tuple[Table, numbering.Numbers]] | None,
-    place: int,
-    tables: list[Table],
-    *others: numbering.Numbers,
+    above: list[Any] | None, place: int, tables: list[Table], *others: numbering.Numbers
 ) -> list[tuple[Table, numbering.Numbers]]:
     """Return, for each region, its table and the numbers of what is in that; tasks take both."""
     known = others if above is None else (*others, above[place][1])
-    return list(
-        zip(
-            tables,
-            numbering.exchange_numbers(numbering.gathered_numbers(known), tables),
-            strict=True,
-        )
-    )
+    exchanged = numbering.exchange_numbers(numbering.gathered_numbers(known), tables)
+    return list(zip(tables, exchanged, strict=True))

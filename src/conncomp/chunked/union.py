@@ -68,11 +68,8 @@ def unite(outer: Sequence[int], *members: Union) -> Union:
     still = touched > 0
     own = (np.unique(region.roots) for region in regions)
     tables = [Table(roots, replaced[np.searchsorted(distinct, roots)]) for roots in own]
-    return Union(
-        Open(keys[still], replaced[vertices.reshape(-1)][still], touched[still]),
-        linked[:, ~inside],
-        tables,
-    )
+    is_open = Open(keys[still], replaced[vertices.reshape(-1)][still], touched[still])
+    return Union(is_open, linked[:, ~inside], tables)
 
 
 def tables_below(above: Sequence[Table] | None, place: int, union: Union) -> Sequence[Table]:
@@ -110,9 +107,8 @@ class Level:
     def outer(self, group: Index, member: Index) -> int:
         """Return the bits of a region's sides that are outer sides of its group."""
         bits = 0
-        for j, (k, place, count, size) in enumerate(
-            zip(group, member, self.counts, self.size, strict=True)
-        ):
+        axes = zip(group, member, self.counts, self.size, strict=True)
+        for j, (k, place, count, size) in enumerate(axes):
             if size < count:  # or else what is beyond a side is in the group, too
                 bits |= (place == k * size) << 2 * j
                 bits |= (place == min((k + 1) * size, count) - 1) << 2 * j + 1

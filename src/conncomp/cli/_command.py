@@ -43,9 +43,7 @@ class Command(OneLineErrors, GroupOfLater):
 
 
 @click.group(
-    cls=Command,
-    no_args_is_help=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    cls=Command, no_args_is_help=False, context_settings={"help_option_names": ["-h", "--help"]}
 )
 @click.version_option(package_name="conncomp", message="%(prog)s %(version)s")
 def command() -> None:

@@ -13,6 +13,8 @@ import click
 
 from conncomp._text import printable
 
+EXPECTED = click.ClickException, ImportError, MemoryError, OSError, TypeError, ValueError
+
 
 class OneLineErrors(click.Command):
     """A command that says in one line why it failed, and then exits with status 2."""
@@ -24,14 +26,7 @@ class OneLineErrors(click.Command):
             if sys.stdout is None:
                 raise click.ClickException("standard output is closed; /dev/null is for no output")
             status = super().main(words, *more, **extra | {"standalone_mode": False})
-        except (
-            click.ClickException,
-            ImportError,
-            MemoryError,
-            OSError,
-            TypeError,
-            ValueError,
-        ) as error:
+        except EXPECTED as error:
             text = in_options(_reason(error), _chosen(self, words), words)
             click.echo(f"conncomp: {printable(text)}", err=True)
             status = 2
@@ -84,11 +79,8 @@ def _chosen(command: click.Command, words: Sequence[str]) -> click.Command:
 
 def in_options(text: str, command: click.Command, words: Sequence[str]) -> str:
     """Return a message with options in place of arguments; what was typed stays as it is."""
-    options = {
-        param.name: max(param.opts, key=len)
-        for param in command.params
-        if param.name and isinstance(param, click.Option)
-    }
+    given = [each for each in command.params if isinstance(each, click.Option)]
+    options = {each.name: max(each.opts, key=len) for each in given if each.name}
     if not options:
         return text
     opposites = {p.name: max(p.secondary_opts, key=len) for p in command.params if p.secondary_opts}

@@ -14,6 +14,8 @@ import click
 import conncomp
 from conncomp._memory import parse_bytes
 
+Parse = Callable[[str], Any]
+
 
 def option(help_: str | None = None, metavar: str | None = None, *names: str, **more: Any) -> Any:
     """Return a field of a command's options, which is an option; `more` are arguments of click.
@@ -61,7 +63,7 @@ def typed(text: str) -> str:
     return repr(text if len(text) <= 40 else f"{text[:37]}...")
 
 
-def parsed(parse: Callable[[str], Any], wanted: str = "") -> Callable[[str], Any]:
+def parsed(parse: Parse, wanted: str = "") -> Parse:
     """Return a type of an option; an error says that a text is not what is wanted, or why."""
 
     def convert(text: str) -> Any:
@@ -74,9 +76,7 @@ def parsed(parse: Callable[[str], Any], wanted: str = "") -> Callable[[str], Any
     return convert
 
 
-def numbers(
-    separator: str, kinds: Sequence[Callable[[str], Any]], wanted: str
-) -> Callable[[str], list[Any]]:
+def numbers(separator: str, kinds: Sequence[Parse], wanted: str) -> Parse:
     """Return a type of an option for numbers of these kinds, or for any number of one kind."""
 
     def parse(text: str) -> list[Any]:
@@ -114,31 +114,24 @@ def periodic_option(default: str, rank: int = 0) -> Any:
 
 
 def closed_axes(
-    axes: bool | list[bool] | list[int],
-    ndim: int,
-    what: str,
-    option: str = "--periodic",
-    separate: Sequence[int] = (),
+    axes: Any, ndim: int, what: str, option: str = "--periodic", separate: Sequence[int] = ()
 ) -> list[bool]:
     """Return for each axis whether the option names it; those of separate images never close."""
     if isinstance(axes, bool):
         return [axes and k not in separate for k in range(ndim)]
-    closed = _named_axes(axes, ndim, what, option)
+    closed = list(axes)
+    if not isinstance(axes[0], bool):
+        for axis in axes:
+            if not -ndim <= axis < ndim:
+                known = f"{option}: the {what} has {ndim} axes"
+                raise ValueError(f"{known}, so there is no axis {axis}")
+        closed = [k in axes or k - ndim in axes for k in range(ndim)]
+    elif len(axes) != ndim:
+        raise ValueError(f"{option} has {len(axes)} entries; the {what} has {ndim} axes")
     for k in separate:
         if closed[k]:
             raise ValueError(f"{option}: axis {k} is one of time or channels, and does not close")
     return closed
-
-
-def _named_axes(axes: list[bool] | list[int], ndim: int, what: str, option: str) -> list[bool]:
-    if isinstance(axes[0], bool):
-        if len(axes) != ndim:
-            raise ValueError(f"{option} has {len(axes)} entries; the {what} has {ndim} axes")
-        return [bool(closed) for closed in axes]
-    for axis in axes:
-        if not -ndim <= axis < ndim:
-            raise ValueError(f"{option}: the {what} has {ndim} axes, so there is no axis {axis}")
-    return [k in axes or k - ndim in axes for k in range(ndim)]
 
 
 def _parse_spacing(text: str) -> tuple[float, ...]:
@@ -226,3 +219,8 @@ class Common:
 
 ANY_PATH = click.Path(exists=True, path_type=Path)
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+
+
+def values_of(options: Any, *names: str) -> dict[str, Any]:
+    """Return some of the options that a command is given, by their names."""
+    return {name: getattr(options, name) for name in names}

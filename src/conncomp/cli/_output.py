@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 from conncomp._optional import optional
 from conncomp.files.access import atomic_path
 
+Columns = Sequence[NDArray[Any]]
+
 # Rows that are Python objects at once.
 BLOCK = 1 << 18
 
@@ -38,12 +40,10 @@ def output_file(*suffixes: str) -> Callable[[str], Path]:
             problem = f"{name!r} is a directory."
         elif mode is not None and not os.access(path, os.W_OK):
             problem = f"{name!r} cannot be written to."
-        elif mode is not None and stat.S_ISDIR(mode):
-            return path  # labels that were given their name as a command was killed
-        elif mode is not None and not stat.S_ISREG(mode):
-            return path  # a pipe or a device, beside which nothing is made
-        elif within:
-            return path  # the group of labels may be made
+        elif within or (mode is not None and not stat.S_ISREG(mode)):
+            # The group of labels may be made. What is no file is a pipe or a device, beside which
+            # nothing is made, or labels that were given their name as a command was killed.
+            return path
         elif not path.parent.is_dir():
             problem = f"there is no directory {str(path.parent)!r}."
         elif not os.access(path.parent, os.W_OK | os.X_OK):
@@ -70,9 +70,7 @@ def check_distinct(paths: Iterable[Path | None]) -> None:
         seen.append(path)
 
 
-def write_rows(
-    path: Path, header: Sequence[str], columns: Sequence[NDArray[Any]], delimiter: str = ","
-) -> None:
+def write_rows(path: Path, header: Sequence[str], columns: Columns, delimiter: str = ",") -> None:
     with rows_file(path, header, delimiter) as add:
         add(columns)
 
@@ -80,14 +78,14 @@ def write_rows(
 @contextmanager
 def rows_file(
     path: Path, header: Sequence[str], delimiter: str = ","
-) -> Iterator[Callable[[Sequence[NDArray[Any]]], None]]:
+) -> Iterator[Callable[[Columns], None]]:
     """Give a function that adds rows to a file of text, columns of equal length at a time."""
     with atomic_path(path) as temporary, temporary.open("w", newline="") as file:
         writer = csv.writer(file, delimiter=delimiter, lineterminator="\n")
         if header:
             writer.writerow(header)
 
-        def add(columns: Sequence[NDArray[Any]]) -> None:
+        def add(columns: Columns) -> None:
             for start in range(0, len(columns[0]), BLOCK):
                 rows = slice(start, start + BLOCK)
                 writer.writerows(zip(*(column[rows].tolist() for column in columns), strict=True))

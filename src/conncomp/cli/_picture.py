@@ -62,9 +62,7 @@ def middle_plane(array: Any, longest: int) -> Plane:
     return Plane(plane, middle, step)
 
 
-def paint_labels(
-    path: Path, labels: NDArray[Any], spacing: Sequence[float] | None = None
-) -> dict[str, Any]:
+def paint_labels(path: Path, labels: Any, spacing: Sequence[float] | None = None) -> dict[str, Any]:
     """Write a picture of labels in their proportions; return which part of them it shows."""
     plane, middle, step = middle_plane(labels, LONGEST_SIDE)
     if spacing is not None and labels.ndim > 1 and len(spacing) > 1:
@@ -121,10 +119,7 @@ def plot_scan(
 
 
 def plot_curves_of_sizes(
-    path: Path,
-    curves: Mapping[str, Mapping[str, Sequence[tuple[float, float, float]]]],
-    title: str,
-    known: Known = NOTHING,
+    path: Path, curves: Mapping[str, Mapping[str, Any]], title: str, known: Known = NOTHING
 ) -> None:
     """Draw observables side by side, with a curve of temperature, value and error for each size."""
     columns = min(len(curves), MOST_COLUMNS)

@@ -31,6 +31,8 @@ from conncomp.cli._errors import to_output
 from conncomp.kernels.cuda import launcher
 
 Row = tuple[str, ...]
+Rows = Sequence[Row]
+Report = dict[str, Any]
 
 
 # Told the bytes of a stage that are done, those in total, and what else there is to tell.
@@ -77,13 +79,7 @@ def describe_decades(rows: Sequence[Sequence[Any]]) -> list[dict[str, int]]:
     return [dict(zip(names, numbers, strict=True)) for numbers in each]
 
 
-def show(
-    report: dict[str, Any],
-    facts: Sequence[Row],
-    *tables: Sequence[Row],
-    as_json: bool,
-    names: int = 0,
-) -> None:
+def show(report: Report, facts: Rows, *tables: Rows, as_json: bool, names: int = 0) -> None:
     """Print a report as JSON or as tables, with headers; so many columns begin at the left."""
     with to_output():
         if as_json:
@@ -92,11 +88,10 @@ def show(
             _print_tables(facts, tables, names)
 
 
-def _print_tables(facts: Sequence[Row], tables: Sequence[Sequence[Row]], names: int) -> None:
+def _print_tables(facts: Rows, tables: Sequence[Rows], names: int) -> None:
     # Lines are folded for a terminal only; what a program reads stays whole.
-    console = Console(
-        markup=False, highlight=False, emoji=False, width=None if sys.stdout.isatty() else 1000
-    )
+    width = None if sys.stdout.isatty() else 1000
+    console = Console(markup=False, highlight=False, emoji=False, width=width)
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 0), pad_edge=False)
     table.add_column(style="bold", no_wrap=True)
     table.add_column(overflow="fold")
@@ -123,9 +118,7 @@ def _plain(value: object) -> object:
     raise TypeError(f"no JSON for {type(value).__name__}")
 
 
-def distribution_table(
-    report: dict[str, Any], things: str, groups: str = "components"
-) -> list[Row]:
+def distribution_table(report: Report, things: str, groups: str = "components") -> list[Row]:
     """Return the report's ``sizes`` as rows; `things` are what components are made of."""
     total = sum(part["elements"] for part in report["sizes"])
     rows: list[Row] = []
@@ -188,9 +181,8 @@ def speed_row(per_second: float, things: str, threads: int, device: str = "cpu")
     >>> speed_row(1_500_000.0, "arcs", 2), speed_row(1_500_000.0, "arcs", 2, "cuda")
     (('speed', '1.5 million arcs/s with 2 threads'), ('speed', '1.5 million arcs/s on the GPU'))
     """
-    scale, name = next(
-        (unit for unit in ((1e9, "billion "), (1e6, "million ")) if per_second >= unit[0]), (1, "")
-    )
+    units = (1e9, "billion "), (1e6, "million ")
+    scale, name = next((unit for unit in units if per_second >= unit[0]), (1, ""))
     number = f"{per_second / scale:,.3g}" if name else f"{per_second:,.0f}"
     crew = "1 thread" if threads == 1 else f"{threads} threads"
     where = "on the GPU" if device == "cuda" else f"with {crew}"
@@ -212,6 +204,7 @@ def timing_row(seconds: dict[str, float]) -> Row:
 
 
 Stage = Callable[[str], AbstractContextManager[None]]
+Function = Callable[[Any], Any]
 
 
 def stages_on(device: str, stage: Stages) -> Stage:
@@ -231,11 +224,7 @@ def stages_on(device: str, stage: Stages) -> Stage:
 
 
 def labelled_on(
-    device: str,
-    stage: Stages,
-    data: Any,
-    move: Callable[[Any], Any] | None,
-    label: Callable[[Any], tuple[Any, Any]],
+    device: str, stage: Stages, data: Any, move: Function | None, label: Function
 ) -> tuple[Any, Any, Any]:
     """Return data where they are labelled, labels in main memory, and the number of components.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
+from functools import partial
 from inspect import cleandoc
 from itertools import combinations
 from typing import Any, TypeVar, cast
@@ -37,25 +38,18 @@ class Rule:
 def needs(options: str, *others: str) -> list[Rule]:
     remedy = "both" if len(others) == 1 else "one of these, too"
     text = f"is for {' or '.join(others)}; give {remedy}, or leave it out"
-    return [
-        Rule(tuple(options.split()), text, lambda c: not any(is_given(c, name) for name in others))
-    ]
+    several = tuple(options.split())
+    return [Rule(several, text, lambda c: not any(is_given(c, name) for name in others))]
 
 
 def excludes(*options: str) -> list[Rule]:
-    return [
-        Rule((one,), f"and {other} exclude each other; leave one out", _gives(other))
-        for one, other in combinations(options, 2)
-    ]
+    text, pairs = "and {} exclude each other; leave one out", combinations(options, 2)
+    return [Rule((a,), text.format(b), partial(is_given, typed=b)) for a, b in pairs]
 
 
 def no_effect(text: str, when: Callable[[Values], bool], *options: str) -> list[Rule]:
     """Refuse options when the values of the command's parameters say so."""
     return [Rule(options, text, lambda context: when(context.params))]
-
-
-def _gives(option: str) -> Callable[[click.Context], bool]:
-    return lambda context: is_given(context, option)
 
 
 def option_of(command: click.Command, name: str) -> click.Option:

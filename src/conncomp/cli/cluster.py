@@ -29,12 +29,8 @@ from conncomp.tables.files import reading
 from conncomp.tables.files.memory import Budget
 from conncomp.tables.pairs import Clustering
 
-OUTPUTS = (
-    *reading.SUFFIXES["parquet"],
-    *reading.SUFFIXES["arrow"],
-    *reading.SUFFIXES["csv"],
-    *reading.SUFFIXES["tsv"],
-)
+PairFiles = list[reading.PairFile]
+OUTPUTS = [end for kind in ("parquet", "arrow", "csv", "tsv") for end in reading.SUFFIXES[kind]]
 
 
 @dataclass(frozen=True)
@@ -109,11 +105,6 @@ class Options(Common):
         """The names of files that hold nodes: one or none."""
         return (self.nodes,) if self.nodes else ()
 
-    def budget(self) -> Budget:
-        """Return what the run may take of memory."""
-        named, divided = self.cluster_ids == "first", self.max_size is not None
-        return Budget(self.memory, len(self.threshold or [0]), named, divided)
-
 
 @command(
     Options,
@@ -147,15 +138,15 @@ def cluster(options: Options) -> None:
     optional("pyarrow").set_cpu_count(conncomp.get_num_threads())
     stage = _report.Stages()
     with stage("checking"):
-        budget = options.budget()
+        named, divided = options.cluster_ids == "first", options.max_size is not None
+        budget = Budget(options.memory, len(options.threshold or [0]), named, divided)
         pair_files, node_files = _open(names, options)
         note = budget.expect([*pair_files, *node_files])
     for said in filter(None, (*reading.notes_of([*pair_files, *node_files]), note)):
         say(said)
     with stage("clustering", counts=True) as progress:
-        tally = _Tally(
-            clustering, budget, progress, sum(f.size for f in (*pair_files, *node_files))
-        )
+        total = sum(file.size for file in (*pair_files, *node_files))
+        tally = _Tally(clustering, budget, progress, total)
         for files, add in ((node_files, tally.add_nodes), (pair_files, tally.add)):
             tally.read(files, options.nulls, add)
     stage.seconds["of it waiting for files"] = tally.waiting
@@ -163,12 +154,9 @@ def cluster(options: Options) -> None:
         table = clustering.table(options.cluster_ids, "pyarrow")
         results = _results(table, clustering.roots, options)
     if options.output is not None:
-        with (
-            stage("writing"),
-            atomic_path(options.output) as temporary,
-            temporary.open("wb") as file,
-        ):
-            write_table(file, options.output, table)
+        output = options.output
+        with stage("writing"), atomic_path(output) as temporary, temporary.open("wb") as file:
+            write_table(file, output, table)
     report: dict[str, Any] = {
         "input": {"files": names, "bytes": sum(file.size for file in pair_files)},
         **{"pairs": tally.rows, "dropped": tally.dropped, "ids": table.num_rows},
@@ -179,24 +167,19 @@ def cluster(options: Options) -> None:
         "memory": {"peak": peak_memory(), "limit": budget.limit},
         "written": {"table": options.output},
     }
-    _report.show(
-        report, _summary(report), *_tables(results, table.num_rows), as_json=options.as_json
-    )
+    tables = _summary(report), *_tables(results, table.num_rows)
+    _report.show(report, *tables, as_json=options.as_json)
 
 
 def _tables(results: list[dict[str, Any]], ids: int) -> list[list[_report.Row]]:
     if len(results) > 1:
         return [_table_of_thresholds(results, ids)]
     (only,) = results
-    return [
-        _report.largest_table(only["largest"], ids, "ids"),
-        _report.distribution_table(only, "ids", "clusters"),
-    ]
+    largest = _report.largest_table(only["largest"], ids, "ids")
+    return [largest, _report.distribution_table(only, "ids", "clusters")]
 
 
-def _open(
-    names: list[str], options: Options
-) -> tuple[list[reading.PairFile], list[reading.PairFile]]:
+def _open(names: list[str], options: Options) -> tuple[PairFiles, PairFiles]:
     columns = reading.Wanted(options.left, options.right, options.weights)
     how = options.format, options.integers, options.header
     pair_files = [reading.open_file(name, columns, *how) for name in names]
@@ -231,9 +214,11 @@ def _files(patterns: tuple[str, ...]) -> list[str]:
 
 def _check_options(names: list[str], options: Options) -> None:
     left, right = options.left, options.right
-    for name in (*names, *options.files_of_nodes):
+    files = *names, *options.files_of_nodes
+    for name in files:
         check_distinct((Path(name), options.output))
-    told = all((options.format or reading.format_of(name)) == "dups" for name in names)
+    formats = {name: options.format or reading.format_of(name) for name in files}
+    told = all(formats[name] == "dups" for name in names)
     if not (left and right) and not (told and not left and not right):
         raise click.UsageError("--left and --right must name the columns of ids.")
     if len(left) != len(right):
@@ -241,12 +226,9 @@ def _check_options(names: list[str], options: Options) -> None:
             f"--left names {len(left)} columns and --right {len(right)}; an id has as many on both "
             "sides."
         )
-    formats = {
-        options.format or reading.format_of(name) for name in (*names, *options.files_of_nodes)
-    }
     header = {True: "--header", False: "--no-header", None: ""}[options.header]
     of_text = header or "--integers" * options.integers
-    if of_text and formats.isdisjoint(("csv", "tsv", None)):
+    if of_text and {"csv", "tsv", None}.isdisjoint(formats.values()):
         raise click.UsageError(f"{of_text} is for CSV and TSV; leave it out.")
 
 
@@ -259,9 +241,7 @@ class _Tally:
         self.rows = self.dropped = 0
         self.waiting = 0.0
 
-    def read(
-        self, files: list[reading.PairFile], nulls: str, add: Callable[[reading.Batch], None]
-    ) -> None:
+    def read(self, files: PairFiles, nulls: str, add: Callable[[reading.Batch], None]) -> None:
         """Add all batches of files."""
         clusters = self._clustering.clusters
         with closing(reading.batches(files, nulls, conncomp.get_num_threads())) as ahead:
@@ -275,9 +255,8 @@ class _Tally:
                 self._done += batch.bytes
                 self._budget.note(batch)
                 self._budget.check(len(clusters), min(self._done / max(self._total, 1), 1))
-                self._progress(
-                    int(self._done), self._total, f"{self.rows:,} pairs, {len(clusters):,} ids"
-                )
+                counts = f"{self.rows:,} pairs, {len(clusters):,} ids"
+                self._progress(int(self._done), self._total, counts)
                 asked = perf_counter()
 
     def add_nodes(self, batch: reading.Batch) -> None:
@@ -337,17 +316,13 @@ def _summary(report: dict[str, Any]) -> list[_report.Row]:
     names, results = report["input"]["files"], report["results"]
     several = "" if len(names) == 1 else f" and {len(names) - 1:,} more"
     dropped = f", {report['dropped']:,} of them dropped for nulls" if report["dropped"] else ""
-    rows: list[_report.Row] = [
-        ("input", f"{names[0]}{several}"),
-        ("pairs", f"{report['pairs']:,}{dropped}"),
-        ("ids", f"{report['ids']:,}"),
-    ]
+    rows: list[_report.Row] = [("input", f"{names[0]}{several}")]
+    rows += [("pairs", f"{report['pairs']:,}{dropped}"), ("ids", f"{report['ids']:,}")]
     if len(results) == 1:
         found = results[0]
         if found["threshold"] is not None:
             rows.append(("threshold", f"{found['threshold']:g}"))
-        rows += [
-            ("clusters", f"{found['clusters']:,}, {found['alone']:,} of them of one id"),
-            _report.largest_row(found["largest"], report["ids"], "ids", "all"),
-        ]
+        count = f"{found['clusters']:,}, {found['alone']:,} of them of one id"
+        largest = _report.largest_row(found["largest"], report["ids"], "ids", "all")
+        rows += [("clusters", count), largest]
     return rows + _report.closing_rows(report, report["pairs_per_second"], "pairs")

@@ -131,7 +131,8 @@ def gpu(options: Options) -> None:
     """
     kinds, as_json = options.kinds, options.as_json
     if not kinds:
-        facts = {name: str(value) for name, value in config().items() if _is_about_gpus(name)}
+        about = ("gpu", "cuda", "cupy", "CUPY", "nvidia")
+        facts = {name: str(value) for name, value in config().items() if name.startswith(about)}
         kinds_of = [("kind", "what is compiled"), *((k, v.summary) for k, v in KINDS.items())]
         report = {**facts, "kinds": {name: kind.summary for name, kind in KINDS.items()}}
         show(report, [*facts.items()], kinds_of, as_json=as_json, names=2)
@@ -145,10 +146,6 @@ def gpu(options: Options) -> None:
     seconds = {name: round(taken, 2) for name, taken in stages.seconds.items()}
     rows = [("kind", "seconds"), *((name, f"{taken:.2f}") for name, taken in seconds.items())]
     show({"seconds": seconds}, [], rows, as_json=as_json, names=1)
-
-
-def _is_about_gpus(name: str) -> bool:
-    return name.startswith(("gpu", "cuda", "cupy", "CUPY", "nvidia"))
 
 
 @dataclass(frozen=True)

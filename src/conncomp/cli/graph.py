@@ -18,9 +18,18 @@ import conncomp
 from conncomp._optional import optional
 from conncomp.cli import _report
 from conncomp.cli._errors import say
-from conncomp.cli._options import Common, argument, device_option, header_option, option, top_option
+from conncomp.cli._options import (
+    Common,
+    argument,
+    device_option,
+    header_option,
+    option,
+    top_option,
+    values_of,
+)
 from conncomp.cli._output import check_distinct, output_file, write_rows
 from conncomp.cli._picture import plot_sizes
+from conncomp.cli._report import Stages
 from conncomp.cli._rules import command, no_effect
 from conncomp.files.access import atomic_path
 from conncomp.graph.algorithms import ALGORITHMS, STRONG_ALGORITHMS
@@ -128,7 +137,7 @@ def graph(options: Options) -> None:
     the vertices, and not the edges.
     """
     _check_options(options)
-    stage = _report.Stages()
+    stage = Stages()
     edges = _read_edges(options, stage) if options.has_edge_files else _read_graph(options, stage)
     count, labels, ids = edges.components, edges.labels, edges.ids
     with stage("measuring"):
@@ -155,12 +164,10 @@ def graph(options: Options) -> None:
         "threads": conncomp.get_num_threads(),
         "written": {"labels": options.output, "histogram": options.histogram},
     }
-    tables = (
-        _summary(report, numbered=ids is None),
-        _report.largest_table(report["largest"], len(labels), "vertices"),
-        _report.distribution_table(report, "vertices"),
-    )
-    _report.show(report, *tables, as_json=options.as_json)
+    facts = _summary(report, numbered=ids is None)
+    largest = _report.largest_table(report["largest"], len(labels), "vertices")
+    sizes_of = _report.distribution_table(report, "vertices")
+    _report.show(report, facts, largest, sizes_of, as_json=options.as_json)
 
 
 @dataclass(frozen=True)
@@ -174,12 +181,11 @@ class Labelled:
     count_without_arcs: Callable[[], int | None]
 
 
-def _read_graph(options: Options, stage: _report.Stages) -> Labelled:
+def _read_graph(options: Options, stage: Stages) -> Labelled:
     with stage("reading", counts=True) as progress:
         asked = Asked(options.compact_ids, options.integers, options.header, [])
-        arcs, ids = read_graph(
-            options.input, asked, options.format, progress, remedy="--compact-ids"
-        )
+        known = options.input, asked, options.format, progress
+        arcs, ids = read_graph(*known, remedy="--compact-ids")
     for note in asked.notes:
         say(note)
     if ids is not None and options.writes_npy:
@@ -188,7 +194,7 @@ def _read_graph(options: Options, stage: _report.Stages) -> Labelled:
     return Labelled(count, labels, ids, arcs.num_arcs, lambda: count_without_arcs(arcs))
 
 
-def _read_edges(options: Options, stage: _report.Stages) -> Labelled:
+def _read_edges(options: Options, stage: Stages) -> Labelled:
     """Read edges of files in batches, and label their vertices meanwhile."""
     from conncomp.tables.files.edges import EdgeFiles, label_edges  # of which the help has no need
 
@@ -210,24 +216,18 @@ def _check_options(options: Options) -> None:
         raise click.UsageError("--compact-ids: a .npy file has no place for the ids; write .npz.")
     known = (STRONG_ALGORITHMS if options.strong else ALGORITHMS)[options.device]
     if options.algorithm not in known:
-        raise click.UsageError(
-            f"--algorithm: {options.algorithm!r} is not one of {', '.join(known)}."
-        )
+        name = options.algorithm
+        raise click.UsageError(f"--algorithm: {name!r} is not one of {', '.join(known)}.")
     if options.histogram is not None:
         optional("matplotlib.figure")
 
 
-def _label(
-    arcs: conncomp.Graph, options: Options, stage: _report.Stages
-) -> tuple[int, NDArray[Any]]:
-    def label(placed: conncomp.Graph) -> tuple[Any, int]:
-        count, labels = conncomp.connected_components(
-            placed, connection=options.connection, algorithm=options.algorithm
-        )
-        return labels, count
-
-    on_device = options.device, stage, arcs, lambda graph: graph.to("cuda")
-    _, labels, count = _report.labelled_on(*on_device, label)
+def _label(arcs: conncomp.Graph, options: Options, stage: Stages) -> tuple[int, NDArray[Any]]:
+    known = values_of(options, "connection", "algorithm")
+    _, labels, count = _report.labelled_on(
+        *(options.device, stage, arcs, lambda graph: graph.to("cuda")),
+        lambda placed: conncomp.connected_components(placed, **known)[::-1],
+    )
     return count, labels
 
 
@@ -241,9 +241,8 @@ def _write_labels(path: Path, labels: NDArray[Any], ids: NDArray[Any] | None) ->
     size = labels.nbytes if suffix == ".npy" else 0
     with atomic_path(path, size) as temporary, temporary.open("wb") as file:
         if suffix == ".parquet":
-            table = optional("pyarrow").table(
-                {"label": labels} | ({} if ids is None else {"id": ids})
-            )
+            columns = {"label": labels} | ({} if ids is None else {"id": ids})
+            table = optional("pyarrow").table(columns)
             optional("pyarrow.parquet").write_table(table, file)
         elif suffix == ".npy":
             # Not to the file itself, to which NumPy writes without a reason where it fails.

@@ -106,11 +106,8 @@ def view(options: Options) -> None:
         "written": {"page": output, "bytes": output.stat().st_size},
         **{"opened": opened, "seconds": stage.seconds},
     }
-    rows: list[Row] = [
-        *rows_of_input(report),
-        ("page", f"{output}, {report['written']['bytes'] / 1e6:.3g} MB"),
-        timing_row(stage.seconds),
-    ]
+    page = f"{output}, {report['written']['bytes'] / 1e6:.3g} MB"
+    rows: list[Row] = [*rows_of_input(report), ("page", page), timing_row(stage.seconds)]
     if options.opens and not opened:
         rows.append(("opened", "no, as no browser was found"))
     show(report, rows, as_json=options.as_json)

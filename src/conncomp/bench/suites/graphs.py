@@ -127,12 +127,9 @@ def _grid(n: int, device: str | None = None) -> Graph:
     return generate.grid(_square(n), device=device)
 
 
-def _rmat(seed: int) -> Make:
-    def make(n: int, device: str | None = None) -> Graph:
-        known: dict[str, Any] = {"a": 0.45, "b": 0.15, "c": 0.15, "simple": True}
-        return generate.rmat(round(math.log2(n)), 8, **known, seed=seed, device=device)
-
-    return make
+def _rmat(seed: int, n: int, device: str | None = None) -> Graph:
+    known: dict[str, Any] = {"a": 0.45, "b": 0.15, "c": 0.15, "simple": True}
+    return generate.rmat(round(math.log2(n)), 8, **known, seed=seed, device=device)
 
 
 def _kronecker(n: int, device: str | None = None) -> Graph:
@@ -147,14 +144,10 @@ def _cliques(most: int, exponent: float) -> Make:
     return partial(generate.overlapping_cliques, max_size=most, exponent=exponent)
 
 
-def _roads(keep: float, segments: int = 1) -> Make:
-    def make(n: int, device: str | None = None) -> Graph:
-        # For each junction there are 2 keep roads, of (segments - 1) / 2 inner vertices on average.
-        junctions = _square(n / (1 + keep * (segments - 1)))
-        chosen: dict[str, Any] = {"segments": segments, "connected": True}
-        return generate.road_like(junctions, keep, **chosen, device=device)
-
-    return make
+def _roads(keep: float, segments: int, n: int, device: str | None = None) -> Graph:
+    # For each junction there are 2 keep roads, of (segments - 1) / 2 inner vertices on average.
+    junctions = _square(n / (1 + keep * (segments - 1)))
+    return generate.road_like(junctions, keep, segments=segments, connected=True, device=device)
 
 
 _citations = partial(generate.barabasi_albert, edges_per_vertex=4, shuffle=True)
@@ -174,17 +167,17 @@ ECL = (
     Published("cit-Patents", "patent citations", 3_774_768, 33_037_894, _web(4, 0.3, 100_000)),
     Published("coPapersDBLP", "co-authors", 540_486, 30_491_458, _cliques(150, 1.5)),
     Published("delaunay_n24", "triangulation", 16_777_216, 100_663_202, _delaunay, False, 600),
-    Published("europa_osm", "road map", 50_912_018, 108_109_320, _roads(0.55, 5)),
+    Published("europa_osm", "road map", 50_912_018, 108_109_320, partial(_roads, 0.55, 5)),
     Published("in-2004", "web links", 1_382_908, 27_182_946, _web(10, 0.65, 1000)),
     Published("internet", "Internet topology", 124_651, 387_240, _cliques(3, 0.7)),
     Published("kron_g500-logn21", "Kronecker", 2_097_152, 182_081_864, _kronecker, False),
     Published("r4-2e23.sym", "random", 8_388_608, 67_108_846, _random, False),
-    Published("rmat16.sym", "RMAT", 65_536, 967_866, _rmat(16), False),
-    Published("rmat22.sym", "RMAT", 4_194_304, 65_660_814, _rmat(22), False),
+    Published("rmat16.sym", "RMAT", 65_536, 967_866, partial(_rmat, 16), False),
+    Published("rmat22.sym", "RMAT", 4_194_304, 65_660_814, partial(_rmat, 22), False),
     Published("soc-LiveJournal1", "journal community", 4_847_571, 85_702_474, _web(9, 0.5)),
     Published("uk-2002", "web links", 18_520_486, 523_574_516, _web(14, 0.65, 1000)),
-    Published("USA-road-d.NY", "road map", 264_346, 730_100, _roads(0.7)),
-    Published("USA-road-d.USA", "road map", 23_947_347, 57_708_624, _roads(0.6)),
+    Published("USA-road-d.NY", "road map", 264_346, 730_100, partial(_roads, 0.7, 1)),
+    Published("USA-road-d.USA", "road map", 23_947_347, 57_708_624, partial(_roads, 0.6, 1)),
 )
 # The order of vertices, components, and whether the small ones are single vertices, as published.
 NUMBERED: dict[str, tuple[Order, int, bool]] = {
@@ -229,13 +222,7 @@ def published_graph(row: Published, share: float = 1) -> Input:
 
 
 def _make_numbered(
-    make: Make,
-    order: Order,
-    components: int,
-    published: int,
-    lone: bool,
-    n: int,
-    device: str | None = None,
+    make: Make, order: Order, many: int, published: int, lone: bool, n: int, device: Any = None
 ) -> Graph:
     """Return a graph of n vertices like the connected ones that `make` returns, in another order.
 
@@ -245,7 +232,7 @@ def _make_numbered(
     beside the large one they are pairs or, with `lone`, single vertices.
     """
     members = 1 if lone else 2
-    small = min(round((components - 1) * min(n / published, 1)), n // (2 * members))
+    small = min(round((many - 1) * min(n / published, 1)), n // (2 * members))
     graph = make(n - small * members, device=device)
     xp, large = array_library(device), graph.num_vertices
     n = large + small * members
@@ -332,36 +319,24 @@ def hard(size: str, data: Path | None = None) -> list[Input]:
     """List graphs that are each the worst for some way to find components."""
     n = {"tiny": 1024, "small": 1 << 16, "medium": 1 << 20, "full": 1 << 24}[size]
     sets = partial(generate.equal_components, n, 3 * n, min(n // 4, 10**6), shuffle=True)
-    square = _square(n)
+    square, critical = _square(n), partial(generate.uniform_random, n, n // 2)
+    line, grid = partial(generate.line, n), partial(generate.grid, square)
+    ring = partial(generate.watts_strogatz, n, 4, 0.01)
     rows: tuple[tuple[str, str, int, Make], ...] = (
-        ("line", "the longest chain of parents", 2, partial(generate.line, n)),
-        (
-            *("line-shuffled", "the largest diameter, without locality", 2),
-            partial(generate.line, n, shuffle=True),
-        ),
+        ("line", "the longest chain of parents", 2, line),
+        ("line-shuffled", "the largest diameter, without locality", 2, partial(line, shuffle=True)),
         ("star-first", "one hub, vertex 0", 2, partial(generate.star, n)),
         ("star-last", "one hub, the last vertex", 2, partial(generate.star, n, -1)),
-        ("grid", "no edges to spare, local order", 4, partial(generate.grid, square)),
-        (
-            *("grid-shuffled", "no edges to spare, without locality", 4),
-            partial(generate.grid, square, shuffle=True),
-        ),
+        ("grid", "no edges to spare, local order", 4, grid),
+        ("grid-shuffled", "no edges to spare, without locality", 4, partial(grid, shuffle=True)),
         ("roads", "degrees near 2, many components", 3, partial(generate.road_like, square)),
-        (
-            *("random-critical", "where a giant component is about to form", 1),
-            partial(generate.uniform_random, n, n // 2),
-        ),
+        ("random-critical", "where a giant component is about to form", 1, critical),
         ("kronecker-ordered", "hubs first", 64, partial(generate.rmat, n.bit_length() - 3, 32)),
-        (
-            *("small-world", "a ring with a few far edges", 4),
-            partial(generate.watts_strogatz, n, 4, 0.01),
-        ),
+        ("small-world", "a ring with a few far edges", 4, ring),
         ("sets", "a million, or a quarter of the vertices, components of equal size", 6, sets),
     )
-    return [
-        _input(name, f"{text}; some {n:,} vertices", n, degree * n, make)
-        for name, text, degree, make in rows
-    ]
+    some = f"; some {n:,} vertices"
+    return [_input(name, text + some, n, degree * n, make) for name, text, degree, make in rows]
 
 
 def scc(size: str, data: Path | None = None) -> list[Input]:

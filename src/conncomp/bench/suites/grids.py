@@ -28,7 +28,7 @@ Make = Callable[..., NDArray[Any]]
 
 def _input(
     name: str,
-    description: str,
+    what: str,
     shape: tuple[int, ...],
     connectivity: int,
     make: Make,
@@ -36,8 +36,10 @@ def _input(
     element_bytes: int = ELEMENT_BYTES,
 ) -> Input:
     size = math.prod(shape)
+    lengths = f"{shape[0]}³" if len(shape) == 3 else " x ".join(map(str, shape))
     num_bytes, gpu_bytes = size * element_bytes, size * GPU_ELEMENT_BYTES
-    return Input(name, description, num_bytes, make, stand_in, connectivity, gpu_bytes)
+    text = f"{what}, {lengths}"
+    return Input(name, text, num_bytes, make, stand_in, connectivity, gpu_bytes)
 
 
 def hawick(size: str, data: Path | None = None) -> list[Input]:
@@ -53,11 +55,10 @@ def hawick_of_lengths(lengths: Sequence[int]) -> list[Input]:
     """List the fields of [H]_ of so many elements along both axes."""
     inputs = []
     for n in lengths:
-        shape = n, n
-        text = f"two arms one pixel wide, {n} x {n}"
-        inputs.append(_input(f"spiral-{n}", text, shape, 1, partial(patterns.spiral, n)))
-        text = f"two phases with smooth borders, {n} x {n}"
-        inputs.append(_input(f"phases-{n}", text, shape, 1, partial(_phases, shape), True))
+        spiral, phases = partial(patterns.spiral, n), partial(_phases, (n, n))
+        inputs.append(_input(f"spiral-{n}", "two arms one pixel wide", (n, n), 1, spiral))
+        text = "two phases with smooth borders"
+        inputs.append(_input(f"phases-{n}", text, (n, n), 1, phases, True))
     return inputs
 
 
@@ -89,49 +90,44 @@ def maddix_images(scale: float) -> list[Input]:
     inputs = []
     for name, text, (height, width), make in rows:
         shape = int(height * scale), int(width * scale)
-        text = f"{text}, {shape[0]} x {shape[1]}"
         inputs.append(_input(name, text, shape, 1, partial(make, shape), True))
     return inputs
 
 
-def _noise(percents: Sequence[int], shape: tuple[int, ...], lengths: str) -> list[Input]:
+def _noise(percents: Sequence[int], shape: tuple[int, ...]) -> list[Input]:
     """List noise of several densities with all neighbours, and of one with faces only."""
 
     def noise(name: str, percent: int, text: str, connectivity: int) -> Input:
         make = partial(generate.random_array, shape, percent / 100)
-        text = f"{percent} % set at random, {text}{lengths}"
-        return _input(name, text, shape, connectivity, make)
+        return _input(name, f"{percent} % set at random{text}", shape, connectivity, make)
 
     inputs = [noise(f"random-{percent}", percent, "", len(shape)) for percent in percents]
-    return [*inputs, noise("random-50-faces", 50, "faces connect, ", 1)]
+    return [*inputs, noise("random-50-faces", 50, ", faces connect", 1)]
 
 
 def images(size: str, data: Path | None = None) -> list[Input]:
     """List square images: noise of several densities, blobs, rings."""
     n = {"tiny": 64, "small": 2048, "medium": 4096, "full": 16384}[size]
     shape = n, n
-    inputs = _noise((10, 50, 60, 90), shape, f"{n} x {n}")
-    text = f"smooth blobs, {n} x {n}"
-    inputs.append(_input("blobs", text, shape, 2, partial(generate.blobs, shape)))
-    text = f"concentric rings one pixel wide, {n} x {n}"
-    inputs.append(_input("rings", text, shape, 2, partial(patterns.rings, shape)))
-    return inputs
+    blobs, rings = partial(generate.blobs, shape), partial(patterns.rings, shape)
+    return [
+        *_noise((10, 50, 60, 90), shape),
+        _input("blobs", "smooth blobs", shape, 2, blobs),
+        _input("rings", "concentric rings one pixel wide", shape, 2, rings),
+    ]
 
 
 def volumes(size: str, data: Path | None = None) -> list[Input]:
     """List cubes: noise of several densities, blocks of several values, blobs."""
     n = {"tiny": 16, "small": 128, "medium": 256, "full": 512}[size]
     shape = n, n, n
-    inputs = _noise((5, 10, 30, 50, 90), shape, f"{n}³")
-    for name, text, connectivity in (
-        ("values", "blocks of 8³ of 8 values", 3),
-        ("values-faces", "blocks of 8³ of 8 values, faces connect", 1),
-    ):
-        make = partial(generate.random_array, shape, 1, values=8, block=8)
-        inputs.append(_input(name, f"{text}, {n}³", shape, connectivity, make))
-    text = f"smooth blobs, {n}³"
-    inputs.append(_input("blobs", text, shape, 3, partial(generate.blobs, shape)))
-    return inputs
+    make, text = partial(generate.random_array, shape, 1, values=8, block=8), "blocks of 8³ of 8"
+    return [
+        *_noise((5, 10, 30, 50, 90), shape),
+        _input("values", f"{text} values", shape, 3, make),
+        _input("values-faces", f"{text} values, faces connect", shape, 1, make),
+        _input("blobs", "smooth blobs", shape, 3, partial(generate.blobs, shape)),
+    ]
 
 
 def hard(size: str, data: Path | None = None) -> list[Input]:
@@ -141,11 +137,8 @@ def hard(size: str, data: Path | None = None) -> list[Input]:
     shape = n, n
     inputs = []
 
-    def image(
-        name: str, text: str, connectivity: int, make: Make, element_bytes: int = ELEMENT_BYTES
-    ) -> None:
-        text = f"{text}, {n} x {n}"
-        inputs.append(_input(name, text, shape, connectivity, make, False, element_bytes))
+    def image(name: str, text: str, connectivity: int, make: Make, **more: Any) -> None:
+        inputs.append(_input(name, text, shape, connectivity, make, **more))
 
     image("spiral", "two arms one pixel wide", 2, partial(patterns.spiral, n))
     image("maze", "a tree of ways", 1, partial(patterns.maze, shape))

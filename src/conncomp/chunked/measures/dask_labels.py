@@ -80,11 +80,9 @@ class DaskLabels(LabelChunks):
         """Return what stands for several parts merged to one, in a tree."""
         height = 0
         while height == 0 or len(parts) > 1:
-            groups = range(0, len(parts), MERGED)
-            parts = [
-                self.call(f"{name}-{height}", (*block, k), merge, *parts[group : group + MERGED])
-                for k, group in enumerate(groups)
-            ]
+            groups = [parts[k : k + MERGED] for k in range(0, len(parts), MERGED)]
+            call = partial(self.call, f"{name}-{height}")
+            parts = [call((*block, k), merge, *group) for k, group in enumerate(groups)]
             height += 1
         return parts[0]
 
@@ -95,9 +93,7 @@ class DaskLabels(LabelChunks):
                 self.call(name, index, function, self.chunk(index), after[block])
         return self._result(name, self.array.chunks, meta_of(self.array, self.array.ndim, dtype))
 
-    def columns(
-        self, name: str, dtype: Any, function: Callable[..., Any], known: Any, of_blocks: Any
-    ) -> Any:
+    def columns(self, name: str, dtype: Any, function: Any, known: Any, of_blocks: Any) -> Any:
         """Return a Dask array of an array of one axis, of unknown length, for each item."""
         for block in self.blocks():
             given = self.block_shape(block), known, of_blocks[block]

@@ -97,17 +97,13 @@ def _size_histogram(array: Any, *, background: Any, batch_axes: int) -> tuple[An
     histograms = counted.by_block("histogram", partial(item_sizes.histograms, counted.most))
     occurring = chunks.merged("occurring", (), list(histograms.values()), item_sizes.all_occurring)
     given = item_sizes.counts_of_sizes, occurring, histograms
-    return (
-        chunks.column("histogram-sizes", np.int64, item_sizes.as_array, occurring),
-        chunks.columns("histogram-counts", np.int64, *given),
-    )
+    all_sizes = chunks.column("histogram-sizes", np.int64, item_sizes.as_array, occurring)
+    return all_sizes, chunks.columns("histogram-counts", np.int64, *given)
 
 
-def _relabel_consecutive(
-    array: Any, *, return_labels: bool, background: Any, batch_axes: int
-) -> Any:
+def _relabel_consecutive(array: Any, *, return_labels: bool, **meaning: Any) -> Any:
     wanted = as_bool("return_labels", return_labels)
-    counted = CountedLabels(array, background, batch_axes, any_values=True)
+    counted = CountedLabels(array, **meaning, any_values=True)
     numbered = partial(item_sizes.numbered, counted.first)
     numbers = counted.replaced("consecutive", INDEX_TYPES[array.size > INT32_MAX], numbered)
     if not wanted:
@@ -139,13 +135,7 @@ def remove_small_components(
 
 
 def _choose_of(
-    labels: Any,
-    choose: partial[Any],
-    of_none: Callable[..., Any],
-    *,
-    connectivity: float | None,
-    background: Any,
-    batch_axes: int,
+    labels: Any, choose: Any, of_none: Any, *, connectivity: Any, background: Any, batch_axes: int
 ) -> Any:
     """Return labels, or a mask, with the components that are chosen; the same of no element."""
     kind, array, of_mask = kind_of_chunks(labels), labels, labels.dtype == np.bool_
@@ -159,8 +149,7 @@ def _choose_of(
         token = choose.func.__name__, *choose.args
         kept = CountedLabels(array, background, batch_axes, *token).keep(choose)
     else:
-        known = {"background": background, "batch_axes": batch_axes}
-        kept = kind.of_no_element(of_none, array, **known)
+        kept = kind.of_no_element(of_none, array, background=background, batch_axes=batch_axes)
     return kept != 0 if of_mask else kept
 
 
@@ -174,18 +163,10 @@ def _refuse(**asked: Any) -> None:
 
 
 def component_statistics(
-    labels: Any,
-    image: Any,
-    *,
-    moments: bool,
-    surfaces: bool,
-    properties: Any,
-    classes: Any,
-    spacing: Any,
-    **options: Any,
+    labels: Any, image: Any, *, moments: bool, surfaces: bool, spacing: Any, **options: Any
 ) -> Any:
     """Do what that of `conncomp` does, but for `properties` and `classes`, by lazy columns."""
-    _refuse(properties=properties, classes=classes)
+    _refuse(**{name: options.pop(name) for name in ("properties", "classes")})
     shown_too = as_bool("moments", moments), as_bool("surfaces", surfaces)
     wanted = measuring.Wanted(*shown_too, image is not None)
     kind = kind_of_chunks(labels)
@@ -220,14 +201,8 @@ def component_statistics(
 
 
 def _fields(
-    given: Any,
-    name: str,
-    measure: Callable[..., Any],
-    of_chunk: Callable[[Index], tuple[Any, ...]],
-    join: Callable[..., Any],
-    made: Callable[..., Any],
-    sample: tuple[Any, ...],
-) -> dict[str, Any]:
+    given: Any, name: str, measure: Any, of_chunk: Any, join: Any, made: Any, sample: Any
+) -> Any:
     """Return the fields of what is made of all chunks, measured like a sample, and joined."""
     tables = [
         given.call(name, index, partial(measure, given.items(block)), *of_chunk(index))
@@ -236,8 +211,7 @@ def _fields(
     ]
     table = given.merged("rows", (), tables, join)
     of_sample = made(measure(np.zeros(1, np.int64), *sample))
-    fields: dict[str, Any] = given.fields("column", given.call("made", (), made, table), of_sample)
-    return fields
+    return given.fields("column", given.call("made", (), made, table), of_sample)
 
 
 def _contacts(
@@ -252,10 +226,8 @@ def _contacts(
     neighbourhood = check_neighbourhood(connectivity, None, periodic, shape, item)
     lengths = check_spacing(spacing, len(shape))
     layout = Layout(given.layout.lengths, (False,) * batch + neighbourhood.periodic, batch)
-    closed = tuple(
-        is_closed and batch + k not in layout.crossed
-        for k, is_closed in enumerate(neighbourhood.periodic)
-    )
+    axes = enumerate(neighbourhood.periodic, batch)
+    closed = tuple(is_closed and axis not in layout.crossed for axis, is_closed in axes)
     touch = partial(measuring.touch_chunk, given.labelling, neighbourhood._replace(periodic=closed))
     layers = _layers(given, layout)
 
@@ -273,9 +245,7 @@ def _contacts(
 contacts = _unless_empty(touching.contacts, _contacts)
 
 
-def match_labels(
-    labels_a: Any, labels_b: Any, *, background: Any, batch_axes: int
-) -> matching.Matches:
+def match_labels(labels_a: Any, labels_b: Any, *, background: Any, batch_axes: int) -> Any:
     """Do what `conncomp.match_labels` does; of Dask arrays the numbers of components are too."""
     kind = kind_of_chunks(labels_a)
     array = kind.checked(labels_a, "labels_a")
@@ -284,10 +254,7 @@ def match_labels(
     if not array.size:
         nothing = np.zeros(other.shape, other.dtype)
         known: dict[str, Any] = {"background": background, "batch_axes": batch_axes}
-        of_nothing: matching.Matches = kind.of_no_element(
-            matching.match_labels, array, nothing, **known
-        )
-        return of_nothing
+        return kind.of_no_element(matching.match_labels, array, nothing, **known)
     given = kind(array, background, batch_axes, "match_labels", other)
     check_dimensions(len(array.shape) - given.labelling.batch_axes, "labels_a")
     overlap = partial(measuring.overlaps_of_chunk, given.labelling)
@@ -307,6 +274,5 @@ def _layers(given: Any, layout: Layout) -> dict[Index, Any]:
     if not layout.crossed:
         return {}
     taken = partial(last_layers, layout.crossed, given.labelling.empty)
-    return {
-        index: given.call("layers", index, taken, given.chunk(index)) for index in layout.indices()
-    }
+    indices = layout.indices()
+    return {index: given.call("layers", index, taken, given.chunk(index)) for index in indices}

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._arrays import on_host
+from conncomp.chunked.layout import Index
 from conncomp.chunked.measures.measuring import Labelling
 from conncomp.chunked.relabelling import relabel_chunk
 from conncomp.chunked.union import Table
@@ -109,11 +110,9 @@ def largest(components: int, sizes: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.sort(np.argsort(-sizes, kind="stable")[:components])
 
 
-def between(
-    least: int, most: int | None, inverted: bool, sizes: NDArray[np.int64]
-) -> NDArray[np.bool_]:
+def between(least: int, most: int | None, inverted: bool, sizes: NDArray[np.int64]) -> Any:
     """Choose components from a size up to another one, or all others."""
-    chosen: NDArray[np.bool_] = sizes >= least
+    chosen = sizes >= least
     if most is not None:
         chosen &= sizes <= most
     return ~chosen if inverted else chosen
@@ -147,9 +146,8 @@ def _table(shape: tuple[int, ...], dtype: Any, columns: Sequence[tuple[Any, Any]
 def histograms(most: int, sizes: OfItems) -> OfItems:
     """Return how many components of each item have each size: sizes in the place of labels."""
     rows_of(most, sizes)
-    occurring = [
-        np.unique(of_item.without_background().sizes, return_counts=True) for of_item in sizes
-    ]
+    components = (of_item.without_background().sizes for of_item in sizes)
+    occurring = (np.unique(of_item, return_counts=True) for of_item in components)
     return [Sizes(distinct, counts.astype(np.int64)) for distinct, counts in occurring]
 
 
@@ -163,9 +161,7 @@ def as_array(histogram: OfItems) -> NDArray[np.int64]:
     return histogram[0].labels
 
 
-def counts_of_sizes(
-    shape: tuple[int, ...], occurring: OfItems, of_items: OfItems
-) -> NDArray[np.int64]:
+def counts_of_sizes(shape: Index, occurring: OfItems, of_items: OfItems) -> NDArray[np.int64]:
     """Return how many components of each item have each of the sizes that occur."""
     all_sizes = occurring[0].labels
     columns = [(np.searchsorted(all_sizes, each.labels), each.sizes) for each in of_items]

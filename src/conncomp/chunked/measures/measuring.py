@@ -70,12 +70,9 @@ class Numbered(NamedTuple):
 def number_chunk(labelling: Labelling, labels: Any, name: str = "labels") -> Numbered:
     """Renumber the labels of a chunk; raise ValueError if one is negative or not of int64."""
     background, batch = labelling.background, labelling.batch_axes
-    numbers, old = relabel_consecutive(
-        as_cupy(labels) if on_gpu(labels) else labels,
-        return_labels=True,
-        background=background,
-        batch_axes=batch,
-    )
+    given = as_cupy(labels) if on_gpu(labels) else labels
+    known: dict[str, Any] = {"background": background, "batch_axes": batch}
+    numbers, old = relabel_consecutive(given, return_labels=True, **known)
     old = on_host(old).reshape(prod(labels.shape[:batch]), -1)
     if old.size and old.min() < 0:
         raise ValueError(f"{name} holds {old.min()}; labels are not negative")
@@ -102,14 +99,10 @@ def measure_chunk(
     if prod(labels.shape) * max(shape) >= LARGEST_SUM:
         raise ValueError(f"chunks of shape {labels.shape} are too large for exact sums")
     numbered = number_chunk(labelling, labels)
-    measured = component_statistics(
-        numbered.numbers,
-        as_cupy(image) if on_gpu(image) else image,
-        moments=wanted.moments,
-        surfaces=wanted.surfaces,
-        background=numbered.empty,
-        batch_axes=batch,
-    )
+    asked: dict[str, Any] = {"moments": wanted.moments, "surfaces": wanted.surfaces}
+    asked |= {"background": numbered.empty, "batch_axes": batch}
+    placed = as_cupy(image) if on_gpu(image) else image
+    measured = component_statistics(numbered.numbers, placed, **asked)
     held = SimpleNamespace(**{name: on_host(column) for name, column in vars(measured).items()})
     place, ahead = _places(held.batch, labels.shape), np.array(start, np.int64)
     known = {"item": items[place], "label": numbered.old[place, held.labels]}
@@ -167,9 +160,7 @@ def items_along(items: NDArray[np.int64], batch: tuple[int, ...]) -> NDArray[np.
     return np.stack(np.unravel_index(items, batch), axis=-1).astype(np.int64)
 
 
-def _shared(
-    first: Any, layer: Any, numbered: Numbered, rows: NDArray[np.int64], count: int
-) -> NDArray[np.int64]:
+def _shared(first: Any, layer: Any, numbered: Numbered, rows: Numbers, count: int) -> Numbers:
     """Return how many faces each row has in common with the chunk that precedes along an axis."""
     items = len(numbered.old)
     first, layer = on_host(first).reshape(items, -1), layer.reshape(items, -1)
@@ -187,11 +178,10 @@ def _products(numbered: Numbered, image: Any, batch: int, held: Any) -> NDArray[
         return products
     # Values that add up to 0 have no centroid, but may have one together with other chunks.
     numbers, values = on_host(numbered.numbers), on_host(image).astype(np.float64)
+    known: dict[str, Any] = {"background": numbered.empty, "batch_axes": batch, "moments": False}
     for axis in range(batch, numbers.ndim):
         places = np.arange(numbers.shape[axis]).reshape(-1, *(1,) * (numbers.ndim - axis - 1))
-        again = component_statistics(
-            numbers, values * places, moments=False, background=numbered.empty, batch_axes=batch
-        )
+        again = component_statistics(numbers, values * places, **known)
         products[lost, axis - batch] = again.means[lost]
     return products
 
@@ -244,12 +234,9 @@ def with_layers(empty: int, labels: Any, parts: dict[Index, Layers]) -> Any:
     extended = library_at(whole).empty(shape, whole.dtype)
     extended[tuple(slice(begin, None) for begin in begins)] = whole
     for axes, layers in parts.items():
-        place = tuple(
-            0 if axis in axes else slice(begin, None) for axis, begin in enumerate(begins)
-        )
-        inside = tuple(
-            -1 if axis in axes else slice(None) for axis in range(whole.ndim) if axis != axes[0]
-        )
+        place = tuple(0 if k in axes else slice(begin, None) for k, begin in enumerate(begins))
+        others = (k for k in range(whole.ndim) if k != axes[0])
+        inside = tuple(-1 if k in axes else slice(None) for k in others)
         extended[place] = library_at(whole).asarray(layers[axes[0]][inside])
     return extended
 
@@ -276,14 +263,11 @@ def touch_chunk(
     tables = []
     for taken in product((False, True), repeat=len(more)):
         of_layers = {axis for axis, is_taken in zip(more, taken, strict=True) if is_taken}
-        places = tuple(
-            slice(1) if axis in of_layers else slice(None) for axis in range(numbered.numbers.ndim)
-        )
+        places = tuple(slice(1 if k in of_layers else None) for k in range(whole.ndim))
         table = _count(numbered.numbers[places], numbered.empty, neighbourhood, batch)
-        if len(of_layers) % 2:
-            table["contacts"], table["faces"] = -table["contacts"], -table["faces"]
-        table["label"] = numbered.old[table["item"], table["label"]]
-        table["other"] = numbered.old[table["item"], table["other"]]
+        sign = -1 if len(of_layers) % 2 else 1
+        table |= {name: sign * table[name] for name in ("contacts", "faces")}
+        table |= {name: numbered.old[table["item"], table[name]] for name in ("label", "other")}
         table["item"] = items[table["item"]]
         tables.append(table)
     table = joined_contacts(*tables)
@@ -308,9 +292,8 @@ def _count(labels: Any, background: int, neighbourhood: Neighbourhood, batch: in
     """Count the contacts in a part of a chunk; labels are in the order of what they were."""
     items = check_items(labels, background, batch)
     steps = contact_steps(neighbourhood, items.shape)
-    pairs, kinds = count_contacts(
-        items.labels, items.background, items.all_rows, items.count, steps
-    )
+    given = items.labels, items.background, items.all_rows, items.count
+    pairs, kinds = count_contacts(*given, steps)
     pairs, kinds, rows = on_host(pairs), on_host(kinds), max(items.rows, 1)
     faces = np.zeros((len(pairs), len(items.shape)), np.int64)
     faces[:, list(steps.axes)] = kinds[:, : len(steps.axes)]
@@ -332,16 +315,12 @@ def overlaps_of_chunk(labelling: Labelling, items: Numbers, first: Any, second: 
     batch = labelling.batch_axes
     here = number_chunk(labelling, first, "labels_a")
     there = number_chunk(labelling, second, "labels_b")
-    matches = match_labels(
-        here.numbers, there.numbers, background=labelling.empty, batch_axes=batch
-    )
+    known: dict[str, Any] = {"background": labelling.empty, "batch_axes": batch}
+    matches = match_labels(here.numbers, there.numbers, **known)
     pairs, place = on_host(matches.pairs), _places(on_host(matches.batch), first.shape)
-    table = Table(
-        item=items[place],
-        label=here.old[place, pairs[:, 0]],
-        other=there.old[place, pairs[:, 1]],
-        size=on_host(matches.intersections),
-    )
+    label, other = here.old[place, pairs[:, 0]], there.old[place, pairs[:, 1]]
+    size = on_host(matches.intersections)
+    table = Table(item=items[place], label=label, other=other, size=size)
     return Overlaps(table, *(_sizes(labelling, items, side) for side in (here, there)))
 
 
@@ -354,10 +333,8 @@ def joined_overlaps(*parts: Overlaps) -> Overlaps:
 def as_columns(batch: tuple[int, ...], overlaps: Overlaps) -> SimpleNamespace:
     """Return the attributes of `Matches`, given the lengths of the batch axes."""
     pairs = overlaps.pairs
-    sizes = [
-        side["size"][_rows_of(side, pairs["item"], pairs[name])]
-        for side, name in ((overlaps.first, "label"), (overlaps.second, "other"))
-    ]
+    sides = (overlaps.first, pairs["label"]), (overlaps.second, pairs["other"])
+    sizes = [side["size"][_rows_of(side, pairs["item"], labels)] for side, labels in sides]
     unions = sizes[0] + sizes[1] - pairs["size"]
     return SimpleNamespace(
         pairs=np.stack([pairs["label"], pairs["other"]], axis=1),
@@ -371,9 +348,8 @@ def as_columns(batch: tuple[int, ...], overlaps: Overlaps) -> SimpleNamespace:
 
 
 def _sizes(labelling: Labelling, items: Numbers, side: Numbered) -> Table:
-    counts = component_sizes(
-        side.numbers, background=labelling.empty, batch_axes=labelling.batch_axes
-    )
+    known: dict[str, Any] = {"background": labelling.empty, "batch_axes": labelling.batch_axes}
+    counts = component_sizes(side.numbers, **known)
     sizes = on_host(counts).reshape(len(items), -1)
     place, number = np.nonzero(sizes)
     return Table(item=items[place], label=side.old[place, number], size=sizes[place, number])

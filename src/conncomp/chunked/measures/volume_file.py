@@ -79,9 +79,8 @@ class VolumeFile:
     def check_open(self) -> None:
         """Raise ValueError if it is closed."""
         if self.closed:
-            raise ValueError(
-                f"{self.volume.path}: is closed; open it again by conncomp.open_volume"
-            )
+            path = self.volume.path
+            raise ValueError(f"{path}: is closed; open it again by conncomp.open_volume")
 
     def __repr__(self) -> str:
         return f"<VolumeFile {self.volume.path}, shape {self.shape}, dtype {self.dtype}>"
@@ -114,10 +113,6 @@ class VolumeFile:
                 f"{self.volume.path}: is read from files into memory; copy=False is not possible"
             )
         return np.asarray(self[...], dtype)
-
-    def of_mapped(self, volume: MappedVolume) -> VolumeFile:
-        """Return labels that are made of these."""
-        return VolumeFile(volume, self.limit, self.progress, self)
 
     def save(self, target: StrPath) -> None:
         """Write it to files block by block, as `label_file` writes labels.
@@ -224,9 +219,8 @@ class MappedVolume(PartOfVolume):
     def read(self, place: Place) -> NDArray[Any]:
         """Return a part."""
         items = self._numbers[place[: self._numbers.ndim]].reshape(-1).tolist()
-        made: NDArray[Any] = self._function(
-            self.volume.read(place), [self._of_items[item] for item in items]
-        )
+        of_items = [self._of_items[item] for item in items]
+        made: NDArray[Any] = self._function(self.volume.read(place), of_items)
         return made
 
     def check_unchanged(self) -> None:

@@ -36,10 +36,7 @@ class DeferredCall:
     """A call that is put off, and one `beside`, of the same block alone, that is made with it."""
 
     def __init__(
-        self,
-        function: Callable[..., Any],
-        arguments: tuple[Any, ...],
-        beside: DeferredCall | None = None,
+        self, function: Callable[..., Any], arguments: Any, beside: DeferredCall | None = None
     ) -> None:
         self._function, self.arguments, self.beside = function, arguments, beside
         self._uses, self._lock, self._made = 0, Lock(), Event()
@@ -56,18 +53,14 @@ class DeferredCall:
         """Call the function; wait for arguments that are made meanwhile."""
         beside, self.beside = self.beside, None
         try:
-            given = [
-                each.read(each.place) if type(each) is Block else each for each in self.arguments
-            ]
+            kept = self.arguments
+            given = [each.read(each.place) if type(each) is Block else each for each in kept]
             if beside is not None and beside._uses and not beside._made.is_set():
-                read = zip(given, self.arguments, strict=True)
+                read = zip(given, kept, strict=True)
                 block = next(value for value, each in read if isinstance(each, Block))
                 beside._take(beside._function(block))
-            self._take(
-                self._function(
-                    *(each.value() if isinstance(each, DeferredCall) else each for each in given)
-                )
-            )
+            there = (each.value() if isinstance(each, DeferredCall) else each for each in given)
+            self._take(self._function(*there))
         finally:  # nobody waits for a call that failed, whose error ends all of them
             self._made.set()
             if beside is not None:
@@ -166,14 +159,11 @@ class VolumeLabels(LabelChunks):
         of_items: dict[int, Any] = {}
         for block, results in after.items():
             of_items.update(zip(self.items(block).tolist(), results, strict=True))
-        volume = MappedVolume(
-            self.array.volume, np.dtype(dtype), function, self.batch, of_items, self._known
-        )
-        return self.array.of_mapped(volume)
+        made = np.dtype(dtype), function, self.batch, of_items, self._known
+        given = self.array
+        return VolumeFile(MappedVolume(given.volume, *made), given.limit, given.progress, given)
 
-    def columns(
-        self, name: str, dtype: Any, function: Callable[..., Any], known: Any, of_blocks: Any
-    ) -> Any:
+    def columns(self, name: str, dtype: Any, function: Any, known: Any, of_blocks: Any) -> Any:
         """Return an array of one axis for each item."""
         shape = self.block_shape
         blocks = {block: function(shape(block), known, of_blocks[block]) for block in self.blocks()}

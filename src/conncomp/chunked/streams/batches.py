@@ -127,11 +127,7 @@ def stream_labels(
 
 
 def measure_slabs(
-    slabs: Slabs,
-    asked: Mapping[str, Any],
-    surfaces: bool,
-    spacing: float | Sequence[float] | None,
-    size: int | None,
+    slabs: Slabs, asked: Mapping[str, Any], surfaces: bool, spacing: Any, size: int | None
 ) -> Iterator[ComponentStatistics]:
     """Yield rows of finished components; slabs make pieces of a size, or stay if that is None."""
     components: OpenComponents | None = None
@@ -204,11 +200,8 @@ def _joined(parts: list[Slab], ahead: int) -> Slab:
     values = [part.values for part in parts]
     masked = any(isinstance(array, np.ma.MaskedArray) for array in values)
     images = [part.image for part in parts if part.image is not None]
-    return Slab(
-        (np.ma.concatenate if masked else np.concatenate)(values),
-        np.concatenate(images) if images else None,
-        ahead,
-    )
+    image = np.concatenate(images) if images else None
+    return Slab((np.ma.concatenate if masked else np.concatenate)(values), image, ahead)
 
 
 def _checked(slabs: Iterator[Any]) -> Iterator[Slab]:

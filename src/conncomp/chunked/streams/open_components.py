@@ -159,7 +159,9 @@ class OpenComponents:
             between, often = _pairs(labels[0], labels[1])
             pairs.append(rows[between])
             counts.append(often[:, None] * np.eye(1, ndim, dtype=np.int64))
-        if self._may_touch_unlinked(ndim):
+        steps = steps_along(self.question.neighbourhood, tuple(range(ndim)))
+        # Elements side by side can be of one component without a link of theirs.
+        if self.question.tolerance or not all(steps.straight):
             if self.touching is not None:
                 pairs.append(old[self.touching[0]])
                 counts.append(self.touching[1])
@@ -170,11 +172,6 @@ class OpenComponents:
             self.touching = np.concatenate(pairs), np.concatenate(counts)
             self._drop_inner_faces(np.arange(self.table.rows))
             self.touching = _summed(*self.touching)
-
-    def _may_touch_unlinked(self, ndim: int) -> bool:
-        """Say whether elements side by side can be of one component without a link of theirs."""
-        steps = steps_along(self.question.neighbourhood, tuple(range(ndim)))
-        return bool(self.question.tolerance) or not all(steps.straight)
 
     def _drop_inner_faces(self, numbers: Rows) -> None:
         """Renumber rows that touch, and take off faces within one row."""
@@ -218,7 +215,7 @@ def _groups(count: int, labels: int, edges: list[tuple[Rows, Rows]]) -> Rows:
 
 
 def _measure(
-    labels: NDArray[Any], before: int, slab: Slab, offset: int, surfaces: bool
+    labels: Any, before: int, slab: Slab, offset: int, surfaces: bool
 ) -> tuple[Rows, Table]:
     """Return the labels of a piece at `offset`, and rows; those up to `before` have no root."""
     shape = labels.shape

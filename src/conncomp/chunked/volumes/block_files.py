@@ -87,15 +87,15 @@ class BlockFiles:
         if not self.reports.has(index):
             self.reports.keep(index, function(*map(self.resolved, arguments)))
 
-    def label(
-        self, place: Place, batch_axes: int, function: Callable[..., Any], arguments: Any
-    ) -> Tally:
+    def label(self, place: Place, batch_axes: int, function: Any, arguments: Any) -> Tally:
         """Write the labels of a block of a volume, whose first axes are of separate images."""
         result = function(*map(self.resolved, arguments))
         components, items = 0, None
         if isinstance(result, Alone):
             components = int(result.counts.sum())
-            items = _items_of(place, self.volume.shape[:batch_axes])
+            batch = self.volume.shape[:batch_axes]
+            whole = np.arange(math.prod(batch)).reshape(batch)  # the numbers of all items
+            items = whole[place[:batch_axes]].reshape(-1)
             result = result.labels if result.selected is None else result.selected
         tally = Tally(components=components)
         if isinstance(result, Selected):
@@ -120,12 +120,6 @@ class BlockFiles:
         with blaming(self.target.path):
             self.target.reduce(level, place)
         return Tally()
-
-
-def _items_of(place: Place, batch: tuple[int, ...]) -> NDArray[Any]:
-    """Return the numbers of the items of a block, of all items of a volume."""
-    whole = np.arange(math.prod(batch)).reshape(batch)
-    return whole[place[: len(batch)]].reshape(-1)
 
 
 @lru_cache(1)

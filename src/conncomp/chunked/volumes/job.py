@@ -25,6 +25,7 @@ from conncomp.chunked.volumes.kept import Kept
 from conncomp.chunked.volumes.volume import Place
 
 Progress = Callable[[int, int], object]
+Function = Callable[..., Any]
 
 
 class GivenUpError(Exception):
@@ -46,7 +47,7 @@ class Job:
     _given_up: Event = field(default_factory=Event)
 
     def _run(self, steps: int, begin: Callable[[], Any]) -> Any:
-        """Call what begins tasks, so many of each block, see them through; return its result."""
+        """Return what `begin` does, once its tasks are done: so many steps for each block."""
         coarser = list(self._files.target.levels())
         self._steps = steps * self._layout.chunks + len(coarser)
         with self._executor as self._pool:
@@ -86,7 +87,7 @@ class Job:
             summary = merged_summaries(of_blocks, selection.listed).numbers()
         return [components, kept, elements, *summary]
 
-    def _start(self, index: Index | None, task: Callable[..., Any], *arguments: Any) -> None:
+    def _start(self, index: Index | None, task: Function, *arguments: Any) -> None:
         """Begin a task, unless the labels of an index, which it writes, are finished."""
         if index in self._kept.done:
             self._step()
@@ -133,9 +134,7 @@ class Job:
         if self._progress is not None:
             self._progress(self._done, self._steps)
 
-    def __call__(
-        self, name: str, index: Index, function: Callable[..., Any], *arguments: Any
-    ) -> Any:
+    def __call__(self, name: str, index: Index, function: Function, *arguments: Any) -> Any:
         """Call a function, as an engine."""
         if name == "label":
             self._start(None, self._files.report, index, function, arguments)

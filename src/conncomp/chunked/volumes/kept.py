@@ -94,11 +94,9 @@ class Reports:
     def _read(self, index: Index) -> Report:
         path = self._path(index)
         with _arrays_in(path) as arrays:
-            faces = {
-                int(name[4:]): Face(arrays[name], arrays.get(f"compared-{name[4:]}"))
-                for name in arrays
-                if name.startswith("ids-")
-            }
+            bits = [name[4:] for name in arrays if name.startswith("ids-")]
+            ids = {bit: (arrays[f"ids-{bit}"], arrays.get(f"compared-{bit}")) for bit in bits}
+            faces = {int(bit): Face(*known) for bit, known in ids.items()}
             return Report(**{name: arrays[name] for name in ARRAYS}, faces=faces)
 
 
@@ -197,11 +195,6 @@ def _remove_all_but_state(folder: Path) -> None:
     for path in folder.iterdir():
         if path.name not in (STATE, LOCK):
             remove(path)
-
-
-def is_begun(folder: Path) -> bool:
-    """Say whether a labelling that a folder is of has begun to write."""
-    return (folder / JOURNAL).exists()
 
 
 def is_concluded(folder: Path) -> bool:

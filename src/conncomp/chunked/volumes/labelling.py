@@ -283,9 +283,7 @@ def opened(source: StrPath, key: str | None, channel: int | None) -> Any:
     return opened_volume(*as_asked(source, key, channel))
 
 
-def as_asked(
-    source: StrPath, key: str | None, channel: int | None
-) -> tuple[str, str | None, int | None]:
+def as_asked(source: StrPath, key: Any, channel: Any) -> tuple[str, str | None, int | None]:
     """Return the arguments of `opened_volume`, each of its type."""
     path = as_path(source, "source")
     key = None if key is None else as_path(key, "key")

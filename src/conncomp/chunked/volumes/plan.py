@@ -115,11 +115,7 @@ def plan_labels(
     (1, (40, 50, 60), True, True)
     """
     arguments = labelling.Arguments(
-        background=background,
-        connectivity=connectivity,
-        periodic=periodic,
-        batch_axes=batch_axes,
-        threshold=threshold,
+        background, connectivity, periodic=periodic, batch_axes=batch_axes, threshold=threshold
     )
     limit = None if memory is None else labelling.bytes_of_memory(memory)
     with labelling.opened(source, key, channel) as volume:

@@ -6,6 +6,7 @@ import math
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from conncomp.chunked.volumes.formats.hdf5 import open_dataset
 from conncomp.chunked.volumes.formats.ome_zarr import open_zarr
@@ -20,9 +21,7 @@ SMALL, EXPANSION = 1 << 26, 1032
 
 
 @contextmanager
-def opened_volume(
-    path: str, key: str | None = None, channel: int | None = None
-) -> Iterator[Volume]:
+def opened_volume(path: str, key: str | None = None, channel: Any = None) -> Iterator[Volume]:
     """Open a volume to be read: `key` and `channel` are those of `label_file`."""
     volume = _open(path, key, channel)
     try:

@@ -102,26 +102,18 @@ class ZarrTarget(Target):
     def create(self) -> None:
         """Make the array."""
         volume = self._volume
-        chunks, version = block_shape(volume), 3
-        more: dict[str, Any] = {}
+        more: dict[str, Any] = {"chunks": block_shape(volume), "zarr_format": 3}
         if isinstance(volume, zarr_arrays.ZarrVolume):
-            chunks, more = _chunks(volume, volume.array)
-            version = int(volume.array.metadata.zarr_format)
+            more = _chunks(volume, volume.array)
+            more["zarr_format"] = int(volume.array.metadata.zarr_format)
         if volume.axes:
             names = list(volume.axes.lower())
-            named = (
-                {"dimension_names": names},
-                {"attributes": {zarr_arrays.ARRAY_DIMENSIONS: names}},
-            )
-            more |= named[version == 2]
-        optional("zarr").create_array(
-            store=str(self.path),
-            shape=volume.shape,
-            chunks=chunks,
-            dtype=self._dtype,
-            zarr_format=version,
-            **more,
-        )
+            if more["zarr_format"] == 2:
+                more["attributes"] = {zarr_arrays.ARRAY_DIMENSIONS: names}
+            else:
+                more["dimension_names"] = names
+        store, shape = str(self.path), volume.shape
+        optional("zarr").create_array(store=store, shape=shape, dtype=self._dtype, **more)
 
     def open(self) -> None:
         """Open it, to be written to."""
@@ -143,22 +135,21 @@ class OmeTarget(Target):
         version = ome_zarr.VERSIONS[image.multiscale.version]
         group = optional("zarr").create_group(store=str(self.path), zarr_format=version)
         for k, level in enumerate(image.levels):
-            chunks, more = _chunks(image, level)
+            more = _chunks(image, level)
             if version == 3:
                 more["dimension_names"] = image.multiscale.names
             else:
                 more["chunk_key_encoding"] = {"name": "v2", "separator": "/"}
             shape = image.one_channel(tuple(level.shape))
-            group.create_array(str(k), shape=shape, chunks=chunks, dtype=self._dtype, **more)
+            group.create_array(str(k), shape=shape, dtype=self._dtype, **more)
 
     def open(self) -> None:
         """Open it, to be written to."""
         with naming(_metadata_of(self.path)):
             optional("zarr").open_group(str(self.path), mode="r+")
         shapes = [self._volume.one_channel(tuple(level.shape)) for level in self._volume.levels]
-        self._arrays = [
-            _opened(self.path / str(k), shape, self._dtype) for k, shape in enumerate(shapes)
-        ]
+        paths = [self.path / str(k) for k in range(len(shapes))]
+        self._arrays = [_opened(*one, self._dtype) for one in zip(paths, shapes, strict=True)]
 
     def write(self, place: Place, labels: NDArray[Any]) -> None:
         """Write some labels of the finest array."""
@@ -174,16 +165,13 @@ class OmeTarget(Target):
     def reduce(self, level: int, place: Place) -> None:
         """Write a part of a coarser array, from the one before."""
         finer, coarser = self._arrays[level - 1], self._arrays[level]
-        where = [
-            nearest(part, fine, coarse)
-            for part, fine, coarse in zip(place, finer.shape, coarser.shape, strict=True)
-        ]
+        axes = zip(place, finer.shape, coarser.shape, strict=True)
+        where = [nearest(part, fine, coarse) for part, fine, coarse in axes]
         # A chunk of the finer array, at most, at once.
         chunks = finer.shards or finer.chunks
-        pieces = [
-            np.array_split(np.arange(len(at)), -(-int(at[-1] + 1 - at[0]) // chunk))
-            for at, chunk in zip(where, chunks, strict=True)
-        ]
+        along = zip(where, chunks, strict=True)
+        parts = [(len(at), -(-int(at[-1] + 1 - at[0]) // chunk)) for at, chunk in along]
+        pieces = [np.array_split(np.arange(length), count) for length, count in parts]
         labels = np.empty([len(at) for at in where], self._dtype)
         for places in product(*pieces):
             if min(map(len, places)) > 0:
@@ -219,9 +207,8 @@ def _opened(path: Path, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
 
 def _check_labels(array: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
     if (tuple(array.shape), array.dtype) != (shape, dtype):
-        raise ValueError(
-            f"tells of shape {array.shape} and dtype {array.dtype}, not {shape} and {dtype}"
-        )
+        known = f"shape {array.shape} and dtype {array.dtype}"
+        raise ValueError(f"tells of {known}, not {shape} and {dtype}")
 
 
 def nearest(part: slice, fine: int, coarse: int) -> NDArray[np.int64]:
@@ -290,9 +277,9 @@ def is_npy(path: str) -> bool:
     return path.lower().endswith(".npy")
 
 
-def _chunks(volume: zarr_arrays.ZarrVolume, array: Any) -> tuple[tuple[int, ...], dict[str, Any]]:
-    chunks = volume.one_channel(tuple(array.chunks))
-    return chunks, {"shards": volume.one_channel(tuple(array.shards))} if array.shards else {}
+def _chunks(volume: zarr_arrays.ZarrVolume, array: Any) -> dict[str, Any]:
+    stored = {"chunks": array.chunks} | ({"shards": array.shards} if array.shards else {})
+    return {name: volume.one_channel(tuple(lengths)) for name, lengths in stored.items()}
 
 
 def remove(path: Path) -> None:

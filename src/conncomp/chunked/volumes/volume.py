@@ -84,10 +84,8 @@ def block_shape(volume: Volume) -> tuple[int, ...]:
 
 def lengths_of(shape: tuple[int, ...], block: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
     """Return the lengths of the blocks of an array along each axis."""
-    return tuple(
-        tuple(min(step, length - begin) for begin in range(0, length, step))
-        for length, step in zip(shape, block, strict=True)
-    )
+    axes = zip(shape, block, strict=True)
+    return tuple(tuple(min(step, n - k) for k in range(0, n, step)) for n, step in axes)
 
 
 def counts_of(shape: tuple[int, ...], block: tuple[int, ...]) -> list[int]:

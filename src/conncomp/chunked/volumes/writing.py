@@ -14,11 +14,11 @@ import numpy as np
 from conncomp._arguments import TooSmallError, shown
 from conncomp._optional import optional
 from conncomp.chunked.volumes.kept import (
+    JOURNAL,
     UNBEGUN,
     Kept,
     check_folder,
     intact,
-    is_begun,
     is_concluded,
     remove_kept,
 )
@@ -65,15 +65,10 @@ def write_labels(
     folder = folder_of(wanted)
     _check_outside(wanted, folder, volume)
     source = volume.identity()
-    known = {
-        "shape": list(volume.shape),
-        "blocks": list(block_shape(volume)),
-        "dtype": [str(volume.dtype), str(dtype)],
-        **told,
-        "source": source,
-    }
+    known: dict[str, Any] = {"shape": list(volume.shape), "blocks": list(block_shape(volume))}
+    known |= {"dtype": [str(volume.dtype), str(dtype)], **told, "source": source}
     check_folder(folder)
-    if not is_begun(folder) and not is_concluded(folder):
+    if not (folder / JOURNAL).exists() and not is_concluded(folder):
         check_room(wanted, volume, dtype, run)
     with locked(folder):
         kept = Kept(folder, known, ".npy" if is_npy(str(wanted)) else "")
@@ -132,12 +127,10 @@ def _open_target(target: Target, kept: Kept) -> None:
 def _check_outside(wanted: Path, kept: Path, volume: Volume) -> None:
     """Raise ValueError if a target would lie among the files that are read, or these in `kept`."""
     folder = os.path.realpath(getattr(volume, "place", volume.path))
+    named = f"target={shown(str(wanted))}"
     if os.path.realpath(wanted).startswith(folder + os.sep):
-        raise ValueError(
-            f"target={shown(str(wanted))} lies in what is labelled, {folder}; choose another"
-        )
+        raise ValueError(f"{named} lies in what is labelled, {folder}; choose another")
     if folder.startswith(os.path.realpath(kept) + os.sep):
         raise ValueError(
-            f"target={shown(str(wanted))}: what is labelled lies in {kept}, which is removed at "
-            "the end; choose another"
+            f"{named}: what is labelled lies in {kept}, which is removed at the end; choose another"
         )

@@ -50,9 +50,7 @@ def bench() -> None:
     """
 
 
-def _parse_values(
-    context: click.Context, option: click.Parameter, texts: Sequence[str]
-) -> dict[str, list[str]]:
+def _parse_values(context: click.Context, option: click.Parameter, texts: Sequence[str]) -> Any:
     values: dict[str, list[str]] = {}
     for text in texts:
         name, equals, value = text.partition("=")
@@ -171,7 +169,7 @@ def _bench(kind: Kind, options: Options) -> None:
             facts.append(("on the GPU", in_bytes(gpu_free)))
         show({}, facts, _list(chosen, gpu_free is not None), as_json=False, names=5)
         return
-    contenders = _choose_contenders(kind, device, options.algorithms, options.values, options.peers)
+    contenders = _choose_contenders(kind, options)
     if kind == "grid":
         optional("skimage.measure", "a check of labels", "bench")
     check_memory((entry for _, entry in chosen), gpu_free)
@@ -209,30 +207,22 @@ def _bench(kind: Kind, options: Options) -> None:
 def _choose_inputs(kind: Kind, options: Options) -> list[tuple[str, Input]]:
     suites, inputs = options.suites, options.inputs
     _check_names("--suite", suites, SUITES[kind])
-    entries = [
-        (suite, entry)
-        for suite, make in SUITES[kind].items()
-        if suite in suites or not suites
-        for entry in make(options.size, options.data)
-    ]
+    makes = {name: make for name, make in SUITES[kind].items() if name in suites or not suites}
+    size, data = options.size, options.data
+    entries = [(suite, entry) for suite, make in makes.items() for entry in make(size, data)]
     _check_names("--input", inputs, dict.fromkeys(entry.name for _, entry in entries))
     return [(suite, entry) for suite, entry in entries if entry.name in inputs or not inputs]
 
 
-def _choose_contenders(
-    kind: Kind,
-    device: DeviceName,
-    names: Sequence[str],
-    values: Mapping[str, Sequence[str]],
-    with_peers: bool,
-) -> list[Contender]:
+def _choose_contenders(kind: Kind, options: Options) -> list[Contender]:
+    device, names = options.device, options.algorithms
     own, libraries = algorithms(kind, device), peers(kind, device)
     _check_names("--algorithm", names, (*own, *libraries))
     chosen = [own[name] for name in own if name in names or not names]
-    if values:
-        chosen = _with_options(kind, device, chosen, values)
+    if options.values:
+        chosen = _with_options(kind, device, chosen, options.values)
     missing = []
-    for name in [name for name in libraries if with_peers or name in names]:
+    for name in [name for name in libraries if options.peers or name in names]:
         try:
             chosen.append(libraries[name](conncomp.get_num_threads()))
         except ImportError:
@@ -246,10 +236,7 @@ def _choose_contenders(
 
 
 def _with_options(
-    kind: Kind,
-    device: DeviceName,
-    chosen: Sequence[Contender],
-    values: Mapping[str, Sequence[str]],
+    kind: Kind, device: DeviceName, chosen: Sequence[Contender], values: Mapping[str, Sequence[str]]
 ) -> list[Contender]:
     table = TABLES[kind][device]
     known = {each.name: table[each.name].options for each in chosen if each.name in table}
@@ -276,9 +263,8 @@ def _choice(algorithm: str, name: str, text: str, choices: Sequence[Any]) -> Any
     written = dict(zip(names, choices, strict=True))
     if text.lower() not in written:
         known = ", ".join(written)
-        raise click.UsageError(
-            f"--option: {name}={text} is no choice of {algorithm!r}; there are {known}."
-        )
+        problem = f"{name}={text} is no choice of {algorithm!r}; there are {known}."
+        raise click.UsageError(f"--option: {problem}")
     return written[text.lower()]
 
 

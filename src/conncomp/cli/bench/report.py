@@ -69,13 +69,10 @@ def compare(options: Compared) -> None:
 
     changes: list[Row] = []
     for change in comparison.changes:
-        times = (
-            "-" if value is None else format_seconds(value)
-            for value in (change.before, change.after)
-        )
-        changes.append(
-            (change.suite, change.input, change.name, *times, *_ratios(change), change.verdict)
-        )
+        both = change.before, change.after
+        times = ("-" if value is None else format_seconds(value) for value in both)
+        names = change.suite, change.input, change.name
+        changes.append((*names, *times, *_ratios(change), change.verdict))
     means: list[Row] = [
         (mean.name, *map(str, (mean.inputs, mean.faster, mean.slower)), *_ratios(mean))
         for mean in comparison.means

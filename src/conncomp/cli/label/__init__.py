@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass
+from itertools import combinations_with_replacement
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import click
 import numpy as np
@@ -16,20 +17,23 @@ from conncomp._arrays import move_to_gpu, native_layout, on_host
 from conncomp._memory import in_words, peak_memory
 from conncomp.cli import _options, _report
 from conncomp.cli._input import one_channel, read_quietly, rows_of_input, with_named_axes
-from conncomp.cli._options import ANY_PATH, Common, argument, option
+from conncomp.cli._options import ANY_PATH, Common, argument, option, values_of
 from conncomp.cli._output import check_distinct, is_within_zarr, write_rows
 from conncomp.cli._picture import check_picture, paint_labels
+from conncomp.cli._report import Stages
 from conncomp.cli._rules import command
 from conncomp.cli.label import options as of_label
 from conncomp.cli.label import stream
 from conncomp.cli.label.options import RULES, Options, check_background, check_is_number, finite
+from conncomp.cli.label.stream import Axes
 from conncomp.files.access import naming
 from conncomp.files.images import check_format
-from conncomp.files.scales import Content, Scale, batch_axes_of
+from conncomp.files.scales import Content, batch_axes_of
 from conncomp.files.thresholds import foreground, middle_of
 from conncomp.kernels.cuda import launcher
 
 Image = NDArray[Any]
+Closes = NDArray[np.bool_] | None  # along which axes components close, if that was asked
 
 
 @command(Options, *RULES)
@@ -48,7 +52,7 @@ def label(options: Options) -> None:
     """
     check_background(options.threshold, options.background)
     check_distinct((options.input, options.output, options.stats, options.picture))
-    stage = _report.Stages()
+    stage = Stages()
     try:
         if options.has_chunks or options.stats_only:
             check_is_number(options.threshold)
@@ -61,7 +65,7 @@ def label(options: Options) -> None:
     _report.show(report, *tables, as_json=options.as_json)
 
 
-def _kept(options: Options, stage: _report.Stages) -> str:
+def _kept(options: Options, stage: Stages) -> str:
     if options.has_chunks and options.output is not None:
         from conncomp.chunked.volumes.writing import folder_of  # of which the help has no need
 
@@ -74,7 +78,7 @@ def _kept(options: Options, stage: _report.Stages) -> str:
     return f"{kept} is kept: the same command begins anew"
 
 
-def _label_whole(options: Options, stage: _report.Stages) -> dict[str, Any]:
+def _label_whole(options: Options, stage: Stages) -> dict[str, Any]:
     with stage("reading"):
         content = read_quietly(options.input, options.key)
         content = one_channel(options.input, content, options.channel, options.grey)
@@ -110,27 +114,7 @@ def _label_whole(options: Options, stage: _report.Stages) -> dict[str, Any]:
         "kept": {"components": np.count_nonzero(kept), "elements": kept.sum()},
         "written": written,
     }
-    known = shape, dtype, axes.letters, axes.separate, axes.periodic
-    return stream.report_of(options, stage, *known, **found)
-
-
-class Axes(NamedTuple):
-    """The axes of an image, in the order of the file."""
-
-    letters: str
-    separate: list[int]  # those of separate images, which come first in arrays here
-    periodic: list[bool]
-    scale: Scale | None  # in the order of arrays here
-
-    @property
-    def batch(self) -> int:
-        """How many axes of separate images there are."""
-        return len(self.separate)
-
-    @property
-    def periodic_of_item(self) -> list[bool]:
-        """Which axes of each image close."""
-        return [closed for k, closed in enumerate(self.periodic) if k not in self.separate]
+    return stream.report_of(options, stage, shape, dtype, axes, **found)
 
 
 def _axes_of(options: Options, content: Content) -> tuple[Image, Axes]:
@@ -151,17 +135,10 @@ def _check_image(options: Options, image: Image, batch: int) -> None:
         check_picture(options.picture, shape)
 
 
-def _label(
-    image: Image, axes: Axes, options: Options, stage: _report.Stages
-) -> tuple[Image, int, NDArray[np.bool_] | None]:
+def _label(image: Image, axes: Axes, options: Options, stage: Stages) -> tuple[Image, int, Closes]:
     """Return labels, their number, and of periodic axes with --stats where components close."""
-    asked: dict[str, Any] = {
-        "background": options.background,
-        "connectivity": options.connectivity,
-        "periodic": axes.periodic_of_item,
-        "batch_axes": axes.batch,
-        "device": options.device,
-    }
+    asked = values_of(options, "background", "connectivity", "device")
+    asked |= {"periodic": axes.periodic_of_item, "batch_axes": axes.batch}
 
     def move(image: Image) -> Any:
         return move_to_gpu(launcher.import_cupy(), native_layout(image))
@@ -182,13 +159,7 @@ def _label(
     return labels, int(np.sum(count)), closes
 
 
-def _write(
-    options: Options,
-    labels: Image,
-    axes: Axes,
-    closes: NDArray[np.bool_] | None,
-    stage: _report.Stages,
-) -> dict[str, Any]:
+def _write(options: Options, labels: Image, axes: Axes, closes: Closes, stage: Stages) -> Any:
     picture = None
     if options.output is not None:
         with stage("writing"):
@@ -215,9 +186,7 @@ def _axes_of_components(wrapping: Any, ndim: int) -> NDArray[np.bool_]:
     return closes.reshape(*counts.shape, *closes.shape[1:])
 
 
-def _write_statistics(
-    options: Options, labels: Image, axes: Axes, closes: NDArray[np.bool_] | None
-) -> None:
+def _write_statistics(options: Options, labels: Image, axes: Axes, closes: Closes) -> None:
     """Write a line for each component; `closes` is of all components, kept or not."""
     assert options.stats is not None
     spacing = options.spacing
@@ -226,9 +195,8 @@ def _write_statistics(
     names = stream.names_of_columns(labels.ndim - axes.batch, spacing is not None)
     columns = dict(zip(names, stream.columns_of(statistics, spacing is not None), strict=True))
     of_item = range(labels.ndim - axes.batch)
-    columns |= {
-        f"moment-{j}-{k}": statistics.moments[:, j, k] for j in of_item for k in of_item if j <= k
-    }
+    pairs = combinations_with_replacement(of_item, 2)
+    columns |= {f"moment-{j}-{k}": statistics.moments[:, j, k] for j, k in pairs}
     item = tuple(statistics.batch.T)
     told = {"spans": conncomp.component_spans(labels, **of_labels), "wraps": closes}
     for name, table in told.items():
@@ -247,10 +215,8 @@ def _summary(report: dict[str, Any]) -> list[_report.Row]:
     foreground, total = report["foreground"], math.prod(source["shape"])
     neighbours = sum(math.comb(ndim, k) * 2**k for k in range(1, connectivity + 1))
     closed = [str(k) for k, is_closed in enumerate(report["periodic"]) if is_closed]
-    rows: list[_report.Row] = [
-        *rows_of_input(report),
-        ("connectivity", f"{connectivity} ({neighbours} neighbours)"),
-    ]
+    named = f"{connectivity} ({neighbours} neighbours)"
+    rows: list[_report.Row] = [*rows_of_input(report), ("connectivity", named)]
     if report["threshold"] is not None:
         rows.append(("threshold", f"above {report['threshold']}"))
     if closed:
@@ -271,7 +237,7 @@ def _summary(report: dict[str, Any]) -> list[_report.Row]:
     return rows
 
 
-def label_chunks(options: Options, stage: _report.Stages) -> dict[str, Any]:
+def label_chunks(options: Options, stage: Stages) -> dict[str, Any]:
     """Label a volume in chunks; return the report."""
     _check_output(options)
     # Of which the help has no need.
@@ -286,41 +252,27 @@ def label_chunks(options: Options, stage: _report.Stages) -> dict[str, Any]:
     size = math.prod(shape) * dtype.itemsize
     axes = _options.closed_axes(options.periodic, len(shape), "image", separate=range(batch))
     assert options.output is not None
-    arguments = Arguments(
-        background=options.background,
-        connectivity=options.connectivity,
-        periodic=axes[batch:],
-        batch_axes=batch,
-        threshold=options.threshold,  # type: ignore[arg-type]
-        min_size=options.min_size,
-        largest=options.top,
-        listed=options.top or 1,
-    )
+    asked = values_of(options, "background", "connectivity", "threshold", "min_size")
+    asked |= {"periodic": axes[batch:], "batch_axes": batch, "largest": options.top}
+    arguments = Arguments(**asked, listed=options.top or 1)
+    chosen = values_of(options, "key", "channel", "memory", "scheduler")
     with stage("labelling", counts=True) as progress:
-        counts = label_volume(
-            options.input,
-            options.output,
-            arguments,
-            key=options.key,
-            channel=options.channel,
-            memory=options.memory,
-            scheduler=options.scheduler,
-            progress=lambda done, total: progress(done * size // total, size),
-        )
+        chosen["progress"] = lambda done, total: progress(done * size // total, size)
+        counts = label_volume(options.input, options.output, arguments, **chosen)
     assert counts.summary is not None
     found = stream.facts_of(counts.summary, shape[:batch])
     found["kept"] = {"components": counts.kept, "elements": counts.elements}
     found["scheduler"] = options.scheduler
     found["memory"] = {"peak": peak_memory(), "limit": options.memory}
-    return stream.report_of(options, stage, shape, dtype, names, list(range(batch)), axes, **found)
+    of_file = Axes(names, list(range(batch)), axes)
+    return stream.report_of(options, stage, shape, dtype, of_file, **found)
 
 
 def _check_output(options: Options) -> None:
-    if options.output is None:
+    output = options.output
+    if output is None:
         raise click.UsageError("-o must say where the labels of a volume in chunks go.")
-    if options.output.suffix.lower() not in (".zarr", ".npy") and not is_within_zarr(
-        options.output
-    ):
+    if output.suffix.lower() not in (".zarr", ".npy") and not is_within_zarr(output):
         raise click.UsageError(
             "labels of volumes in chunks go to .zarr, .npy or IMAGE.zarr/labels/NAME."
         )
@@ -356,17 +308,12 @@ def plan(options: PlanOptions) -> None:
     path, background, threshold = options.input, options.background, options.threshold
     check_is_number(threshold)
     check_background(threshold, background)
-    stage = _report.Stages()
+    stage = Stages()
     with opened(path, options.key, options.channel) as volume, naming(path):
         axes, batch = volume.axes, batch_axes_of(volume.axes, volume.shape, options.join_time)
     with stage("labelling some blocks"):
-        asked: dict[str, Any] = {
-            "key": options.key,
-            "channel": options.channel,
-            "memory": options.memory,
-        }
-        labelled = background, options.connectivity
-        found = plan_labels(path, *labelled, batch_axes=batch, threshold=threshold, **asked)
+        names = "background", "connectivity", "threshold", "key", "channel", "memory"
+        found = plan_labels(path, batch_axes=batch, **values_of(options, *names))
     report: dict[str, Any] = {"input": {"path": path, "shape": found.shape, "dtype": found.dtype}}
     report |= {"axes": axes, "separate": list(range(batch))}
     report |= {"background": finite(background), "threshold": threshold}

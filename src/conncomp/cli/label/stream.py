@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 import numpy as np
@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 
 import conncomp
 from conncomp._memory import in_words, memory_limit, peak_memory, resident_memory
-from conncomp.cli._options import check_spacing, closed_axes
+from conncomp.cli._options import check_spacing, closed_axes, values_of
 from conncomp.cli._output import rows_file
 from conncomp.cli._report import Counter, Stages, describe_decades
 from conncomp.cli.label.options import Options, check_floats, finite
 from conncomp.components.statistics import ComponentStatistics
 from conncomp.files.access import naming
-from conncomp.files.scales import separate_axes
+from conncomp.files.scales import Scale, separate_axes
 from conncomp.files.slabs import SlabFile, open_slabs
 from conncomp.files.thresholds import above
 
@@ -102,7 +102,7 @@ def measure_stream(options: Options, stage: Stages) -> dict[str, Any]:
     components, elements = kept.by_digits.sum(axis=0).tolist()
     found = facts_of(all_sizes) | {"kept": {"components": components, "elements": elements}}
     found["memory"] = {"peak": peak_memory(), "limit": budget.limit}
-    return report_of(options, stage, file.shape, file.dtype, file.axes, [], axes, **found)
+    return report_of(options, stage, file.shape, file.dtype, Axes(file.axes, [], axes), **found)
 
 
 def facts_of(summary: SizeSummary, batch: tuple[int, ...] = ()) -> dict[str, Any]:
@@ -118,25 +118,35 @@ def facts_of(summary: SizeSummary, batch: tuple[int, ...] = ()) -> dict[str, Any
     return {"components": components, "foreground": elements, "largest": largest, "sizes": sizes}
 
 
+class Axes(NamedTuple):
+    """The axes of an image, in the order of the file."""
+
+    letters: str
+    separate: list[int]  # those of separate images, which come first in arrays here
+    periodic: list[bool]
+    scale: Scale | None = None  # in the order of arrays here
+
+    @property
+    def batch(self) -> int:
+        """How many axes of separate images there are."""
+        return len(self.separate)
+
+    @property
+    def periodic_of_item(self) -> list[bool]:
+        """Which axes of each image close."""
+        return [closed for k, closed in enumerate(self.periodic) if k not in self.separate]
+
+
 def report_of(
-    options: Options,
-    stage: Stages,
-    shape: tuple[int, ...],
-    dtype: object,
-    axes: str,
-    separate: list[int],
-    periodic: list[bool],
-    **found: Any,
+    options: Options, stage: Stages, shape: tuple[int, ...], dtype: object, axes: Axes, **found: Any
 ) -> dict[str, Any]:
     """Return the report on what was found in an image or volume with these axes."""
     return {
         "input": {"path": options.input, "shape": shape, "dtype": str(dtype)},
         "background": finite(options.background),
-        "connectivity": options.connectivity or len(shape) - len(separate),
-        "periodic": periodic,
-        "axes": axes,
-        "separate": separate,
-        "batch_axes": len(separate),
+        "connectivity": options.connectivity or len(shape) - axes.batch,
+        **{"periodic": axes.periodic, "axes": axes.letters},
+        **{"separate": axes.separate, "batch_axes": axes.batch},
         "seconds": stage.seconds,
         "elements_per_second": math.prod(shape) / stage.seconds["labelling"],
         "device": options.device,
@@ -155,7 +165,7 @@ def _measure(
     from conncomp.chunked.selection import merged_summaries, summary_of
     from conncomp.chunked.streams.batches import measure_slabs
 
-    asked = {"background": options.background, "connectivity": options.connectivity}
+    asked = values_of(options, "background", "connectivity")
     total = math.prod(file.shape) * file.dtype.itemsize
     none = np.zeros(0, np.int64)
     found = kept = summary_of(none, none, none, 1)
@@ -202,10 +212,6 @@ def names_of_columns(ndim: int, with_volumes: bool) -> list[str]:
 def columns_of(statistics: ComponentStatistics, with_volumes: bool) -> list[NDArray[Any]]:
     """Return what all tables of components have: where they are, and how large."""
     boxes = np.moveaxis(statistics.bounding_boxes, 0, -1)
-    return [
-        *(statistics.labels, statistics.sizes),
-        *([statistics.volumes] if with_volumes else []),
-        *boxes[:, 0],
-        *boxes[:, 1],
-        *statistics.centroids.T,
-    ]
+    volumes = [statistics.volumes] if with_volumes else []
+    places = *boxes[:, 0], *boxes[:, 1], *statistics.centroids.T
+    return [statistics.labels, statistics.sizes, *volumes, *places]

@@ -16,6 +16,7 @@ import conncomp
 from conncomp._core import asked
 from conncomp._optional import optional
 from conncomp._text import printable
+from conncomp.chunked.volumes.job import GivenUpError
 from conncomp.cli._errors import say
 from conncomp.cli._input import quiet
 from conncomp.cli._picture import paint_labels
@@ -117,14 +118,13 @@ def _side_by_side(sources: list[Source], work: Work, workers: int) -> Iterator[t
 
     def check() -> None:
         if ended.is_set():
-            raise _EndedError
+            raise GivenUpError
 
     pool = ThreadPoolExecutor(workers)
     try:
-        futures: dict[Future[Any], Source] = {
-            pool.submit(asked, check, _measure_file, source, work, check): source
-            for source in sources
-        }
+        futures: dict[Future[Any], Source] = {}
+        for source in sources:
+            futures[pool.submit(asked, check, _measure_file, source, work, check)] = source
         for future in as_completed(futures):
             yield futures[future], future.result()
     except BaseException:
@@ -132,10 +132,6 @@ def _side_by_side(sources: list[Source], work: Work, workers: int) -> Iterator[t
         raise
     finally:
         pool.shutdown(cancel_futures=True)
-
-
-class _EndedError(Exception):
-    pass
 
 
 @contextmanager
@@ -252,10 +248,9 @@ def _show(options: Options, tables: Tables, failures: Failures, stage: Stages) -
         if about["doubt"]:
             say(f"{source.path}: {about['doubt']}")
     others = f", and {len(failures):,} failed" if failures else ""
+    told = [(about["axes"], about["separate"]) for about in abouts.values() if about["axes"]]
     axes = {
-        about["axes"] + "".join(f", each {about['axes'][k]} alone" for k in about["separate"])
-        for about in abouts.values()
-        if about["axes"]
+        letters + "".join(f", each {letters[k]} alone" for k in apart) for letters, apart in told
     }
     rows: list[Row] = [
         (_noun(options), f"{len(tables):,}{others}"),

@@ -9,6 +9,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import ExitStack, contextmanager, suppress
+from functools import cache, partial
 from pathlib import Path
 from threading import Lock
 from typing import Any, NamedTuple
@@ -187,10 +188,9 @@ class OpenFiles:
 
     def __init__(self, sources: Iterable[Source], bioio: bool = False) -> None:
         self._bioio = bioio
-        self._left = Counter(
-            path for source in sources for path in (source.path, source.intensity) if path
-        )
-        self._counts: dict[Path, int] = {}
+        both = (path for source in sources for path in (source.path, source.intensity))
+        self._left = Counter(filter(None, both))
+        self.count = cache(partial(number_of_series, bioio=bioio))
         self._idle: dict[Path, list[tuple[Read, ExitStack]]] = defaultdict(list)
         self._lock = Lock()
 
@@ -209,12 +209,6 @@ class OpenFiles:
             return read_any(path, key, series)
         with self._opened(path) as read:
             return read(series)
-
-    def count(self, path: Path) -> int:
-        """Return how many series a file has."""
-        if path not in self._counts:
-            self._counts[path] = number_of_series(path, self._bioio)
-        return self._counts[path]
 
     def done(self, source: Source) -> None:
         """Close the files of an image that nobody else needs."""

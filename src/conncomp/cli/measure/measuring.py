@@ -56,13 +56,9 @@ def measure_image(source: Source, options: Options, files: OpenFiles) -> Measure
     scale = scale_of_options(chosen, options, image.ndim - batch)
     labels, largest, threshold = _labels(image, options, batch)
     values = _intensities(source, content, options, files)
-    statistics = component_table(
-        labels,
-        values,
-        options.properties or USUAL + (() if values is None else USUAL_OF_IMAGE),
-        None if scale is None else scale.spacing,
-        Numbers(0, batch, largest),
-    )
+    names = options.properties or USUAL + (() if values is None else USUAL_OF_IMAGE)
+    spacing = None if scale is None else scale.spacing
+    statistics = component_table(labels, values, names, spacing, Numbers(0, batch, largest))
     columns = with_named_axes(statistics.columns(), batch, chosen.axes)
     doubt = None
     if options.threshold is None:
@@ -93,9 +89,8 @@ def scale_of_options(content: Content, options: Options, ndim: int) -> Scale | N
     """Return the scale of the last axes: that of the options, or what the file tells."""
     if options.spacing is not None:
         if len(options.spacing) not in (1, ndim):
-            raise ValueError(
-                f"--spacing has {len(options.spacing)} lengths; the image has {ndim} axes"
-            )
+            count = len(options.spacing)
+            raise ValueError(f"--spacing has {count} lengths; the image has {ndim} axes")
         lengths = options.spacing * ndim if len(options.spacing) == 1 else options.spacing
         return Scale(lengths, options.unit or "")
     if content.scale is None or options.join_time:  # a volume of lengths and times has no unit
@@ -107,9 +102,7 @@ def scale_of_options(content: Content, options: Options, ndim: int) -> Scale | N
     return scale if options.unit is None else in_unit(scale, options.unit)
 
 
-def _labels(
-    image: NDArray[Any], options: Options, batch: int
-) -> tuple[NDArray[Any], int | None, Any]:
+def _labels(image: NDArray[Any], options: Options, batch: int) -> tuple[Any, int | None, Any]:
     labels: Any = image
     largest = threshold = None
     if options.threshold is not None:
@@ -127,9 +120,7 @@ def _labels(
     return labels, largest, threshold
 
 
-def _intensities(
-    source: Source, content: Content, options: Options, files: OpenFiles
-) -> NDArray[Any] | None:
+def _intensities(source: Source, content: Content, options: Options, files: OpenFiles) -> Any:
     """Return what to measure intensities of, channels last: another image, or this as it was."""
     if source.intensity is not None:
         series = source.series if files.count(source.intensity) > 1 else 0
@@ -184,10 +175,8 @@ def measure_in_blocks(source: Source, options: Options) -> Measured:
         if options.min_size is not None:
             kept = min(options.min_size, labels.size + 1)
             labels = conncomp.remove_small_components(labels, kept, **numbers)
-        spacing = None if scale is None else scale.spacing
-        statistics = conncomp.component_statistics(
-            labels, image, moments=False, spacing=spacing, **numbers
-        )
+        numbers |= {"moments": False, "spacing": None if scale is None else scale.spacing}
+        statistics = conncomp.component_statistics(labels, image, **numbers)
     names = options.properties or USUAL + (() if image is None else USUAL_OF_IMAGE)
     columns = _columns(statistics, tuple(names))
     for k in range(batch):
@@ -235,9 +224,7 @@ def _columns(statistics: ComponentStatistics, names: tuple[str, ...]) -> dict[st
     columns: dict[str, Any] = {"label": statistics.labels}
     columns |= {f"batch-{k}": column for k, column in enumerate(statistics.batch.T)}
     for name in names:
-        if name == "label":
-            continue
-        table = values[name]
+        table = values.get(name, statistics.labels)  # "label" is there already
         for index in np.ndindex(*table.shape[1:]):
             columns["-".join(map(str, (name, *index)))] = table[(slice(None), *index)]
     return columns

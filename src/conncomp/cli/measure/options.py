@@ -28,10 +28,8 @@ FIELD = re.compile(r"\{([^{}]*)\}")  # in a template, in the place of a part of 
 FIELDS = ("stem", "name", "parent", "series")
 NO_NAMES = ("", ".", "..")  # which lead to another folder, or to none
 # Endings of two parts, of which neither belongs to the stem.
-DOUBLE = (
-    *(".nii.gz", ".npy.gz", ".ome.tif", ".ome.tiff", ".ome.btf", ".ome.zarr"),
-    ".companion.ome",
-)
+OME = (".ome.tif", ".ome.tiff", ".ome.btf", ".ome.zarr", ".companion.ome")
+DOUBLE = (".nii.gz", ".npy.gz", *OME)
 
 ANY_IMAGE = Conditions(ndim=2, has_image=True, spacing=(1.0, 1.0))
 

@@ -52,18 +52,11 @@ def table_of(source: Source, measured: Measured, options: Options) -> Any:
     units = {name: _unit(name, measured) for name in columns}
     known = {name: {"unit": unit} if unit else None for name, unit in units.items()}
     fields = [arrow.field(name, c.type, metadata=known[name]) for name, c in columns.items()]
-    about = {
-        "unit": measured.unit,
-        "spacing": measured.spacing,
-        "threshold": measured.threshold,
-        "objects": count,
-        "axes": measured.axes,
-        "separate": list(measured.separate),
-        "doubt": measured.doubt,
-    }
-    return arrow.Table.from_arrays(
-        list(columns.values()), schema=arrow.schema(fields, {KEY: json.dumps(about)})
-    )
+    names = "unit", "spacing", "threshold", "axes", "doubt"
+    about = {name: getattr(measured, name) for name in names}
+    about |= {"objects": count, "separate": list(measured.separate)}
+    schema = arrow.schema(fields, {KEY: json.dumps(about)})
+    return arrow.Table.from_arrays(list(columns.values()), schema=schema)
 
 
 def _unit(column: str, measured: Measured) -> str:
@@ -153,9 +146,8 @@ def _states_of_written(source: Source) -> list[list[int]]:
 def write_table(path: Path, tables: Sequence[Any]) -> None:
     """Write the table of all images, which appears only when it is complete."""
     arrow = optional("pyarrow")
-    units = {
-        field.name: field.metadata for table in tables for field in table.schema if field.metadata
-    }
+    every = (field for table in tables for field in table.schema)
+    units = {field.name: field.metadata for field in every if field.metadata}
     plain = [table.replace_schema_metadata() for table in tables]
     table = arrow.concat_tables(plain, promote_options="permissive")
     about = json.dumps({"version": conncomp.__version__, "unit": about_table(tables[0])["unit"]})

@@ -151,6 +151,5 @@ def check_storage(key: str, dataset: Any) -> None:
         held = dataset.id.get_storage_size()
         needed = math.prod(dataset.shape) * dataset.dtype.itemsize
         if 0 < held < needed:
-            raise ValueError(
-                f"{key!r} says that it has shape {dataset.shape}, but holds {held} bytes"
-            )
+            shape = dataset.shape
+            raise ValueError(f"{key!r} says that it has shape {shape}, but holds {held} bytes")

@@ -205,9 +205,8 @@ def _channel(axes: str, shape: tuple[int, ...], channel: int) -> tuple[int, int]
         told = f"has axes {axes}" if axes else "is an array without names of axes"
         raise ValueError(f"{told}: channel={channel} has no meaning")
     if not 0 <= channel < shape[axis]:
-        raise ValueError(
-            f"has {shape[axis]} channels: channel={channel} must be 0 to {shape[axis] - 1}"
-        )
+        count = shape[axis]
+        raise ValueError(f"has {count} channels: channel={channel} must be 0 to {count - 1}")
     return axis, channel
 
 

@@ -14,6 +14,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from conncomp.chunked.layout import Index
 from conncomp.chunked.volumes.volume import SLAB, Place, Volume, check_part, reading
 from conncomp.files.access import naming
 from conncomp.files.images import KINDS, SIGNATURE, kind_of, read_content, read_header
@@ -60,9 +61,7 @@ class Slices(Volume):
             self.file.close()
 
 
-def _flat_file(
-    path: str, shape: tuple[int, ...], dtype: np.dtype[Any], ahead: int, axes: str = ""
-) -> Slices:
+def _flat_file(path: str, shape: Index, dtype: np.dtype[Any], ahead: int, axes: str = "") -> Slices:
     """Return a volume whose values follow each other in a file, after some bytes ahead."""
     plane = math.prod(shape[1:])
 
