@@ -27,7 +27,7 @@ from conncomp.chunked.volumes.formats import slices, zarr_arrays
 from conncomp.cli import _rules
 from conncomp.components import statistics, touching
 from conncomp.files import packed_chunks, scales
-from conncomp.graph import graph
+from conncomp.graph.inputs import conversions
 from conncomp.models import places as classes
 from conncomp.tables import columns as table_columns
 from conncomp.tables import values as text_values
@@ -315,7 +315,7 @@ BREAKAGES = {
         *(of_property(conncomp.Graph, name, _part()) for name in ("indptr", "indices", "num_arcs")),
     ],
     "connected-components": [
-        of_call(graph, "as_arcs_or_rows", _pads),
+        of_call(conversions, "as_arcs_or_rows", _pads),
         of(conncomp, "connected_components", lambda x: _other(x, () if type(x) is int else (0,))),
         of(conncomp, "connected_components", lambda x: x if type(x) is int else _other(x, (1,))),
     ],

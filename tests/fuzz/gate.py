@@ -68,8 +68,8 @@ TESTS = {
     "films": f"cli/test_films {VOLUMES}",
     "label-volumes": "components/test_tools components/test_contacts chunked/test_selection "
     "chunked/test_open_volume",
-    "packed-volumes": "chunked/test_volume_strangers chunked/test_volume_damage",
-    "damaged-volumes": "chunked/test_volume_strangers chunked/test_volumes",
+    "packed-volumes": "chunked/test_volume_strangers chunked/test_volume_limits chunked/test_volume_damage",
+    "damaged-volumes": "chunked/test_volume_strangers chunked/test_volume_limits chunked/test_volumes",
     "forged-volumes": "chunked/test_volume_space chunked/test_volumes",
     "streams": "chunked/test_streams",
     "growing-graphs": "graph/test_incremental",
