@@ -33,6 +33,7 @@ OPTIONS += ["--deselect", IDENTITY]
 
 POTTS = "models/test_potts_arguments models/test_any_model models/test_against_reference"
 EDGES = "models/test_potts_on_edges models/test_vectors_on_edges models/test_protocol"
+STRANGERS = "chunked/test_volume_strangers chunked/test_volume_limits"
 VOLUMES = "chunked/test_volumes chunked/test_volume_sources chunked/test_volume_strangers"
 TESTS = {
     "read-image": "files/test_images",
@@ -68,8 +69,8 @@ TESTS = {
     "films": f"cli/test_films {VOLUMES}",
     "label-volumes": "components/test_tools components/test_contacts chunked/test_selection "
     "chunked/test_open_volume",
-    "packed-volumes": "chunked/test_volume_strangers chunked/test_volume_limits chunked/test_volume_damage",
-    "damaged-volumes": "chunked/test_volume_strangers chunked/test_volume_limits chunked/test_volumes",
+    "packed-volumes": f"{STRANGERS} chunked/test_volume_damage",
+    "damaged-volumes": f"{STRANGERS} chunked/test_volumes",
     "forged-volumes": "chunked/test_volume_space chunked/test_volumes",
     "streams": "chunked/test_streams",
     "growing-graphs": "graph/test_incremental",
