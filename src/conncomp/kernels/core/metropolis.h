@@ -68,7 +68,9 @@ CONNCOMP_ANYWHERE inline SpinsBeside spins_beside(const Lattice& lattice, const 
                                                   int axis, bool after, const Load& load) {
   const Bits64 sites = lattice.sites_of(place.column);
   if (axis < kRowAxis) {
-    const int64_t beside = after ? next_along(lattice, place, axis) : previous_along(lattice, place, axis);
+    const int64_t stride = word_stride(lattice, axis);
+    const int64_t beside =
+        after ? next_along(lattice, place, axis, stride) : previous_along(lattice, place, axis, stride);
     return beside < 0 ? SpinsBeside{0, 0} : SpinsBeside{load(beside), sites};
   }
   const int last = int((lattice.length[kRowAxis] - 1) % kWordSites);

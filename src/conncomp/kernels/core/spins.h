@@ -166,14 +166,15 @@ CONNCOMP_ANYWHERE inline int64_t word_stride(const Lattice& lattice, int axis) {
   for (int k = kRowAxis - 1; k > axis; --k) stride *= lattice.length[k];
   return stride;
 }
-// The word of the next, or previous, row along such an axis; -1 if there is none.
-CONNCOMP_ANYWHERE inline int64_t next_along(const Lattice& lattice, const WordPlace& place, int axis) {
-  const int64_t stride = word_stride(lattice, axis);
+// The word of the next, or previous, row along such an axis, whose words are a `stride` apart; -1 if there is
+// none.
+CONNCOMP_ANYWHERE inline int64_t next_along(const Lattice& lattice, const WordPlace& place, int axis,
+                                            int64_t stride) {
   if (place.at[axis] + 1 < lattice.length[axis]) return place.word + stride;
   return lattice.closes(axis) ? place.word - place.at[axis] * stride : -1;
 }
-CONNCOMP_ANYWHERE inline int64_t previous_along(const Lattice& lattice, const WordPlace& place, int axis) {
-  const int64_t stride = word_stride(lattice, axis);
+CONNCOMP_ANYWHERE inline int64_t previous_along(const Lattice& lattice, const WordPlace& place, int axis,
+                                                int64_t stride) {
   if (place.at[axis] > 0) return place.word - stride;
   return lattice.closes(axis) ? place.word + (lattice.length[axis] - 1) * stride : -1;
 }
@@ -191,7 +192,7 @@ struct NextSites {
 CONNCOMP_ANYWHERE inline NextSites next_sites(const Lattice& lattice, const WordPlace& place, int axis) {
   const Bits64 sites = lattice.sites_of(place.column);
   if (axis < kRowAxis) {
-    const int64_t next = next_along(lattice, place, axis);
+    const int64_t next = next_along(lattice, place, axis, word_stride(lattice, axis));
     return next < 0 ? NextSites{place.word, -1, 0} : NextSites{next, -1, sites};
   }
   if (place.column + 1 < lattice.columns()) return {place.word + 1, kWordSites - 1, sites};

@@ -63,11 +63,12 @@ class Flood {
     reach_along(place, sites, along);
     for (int axis = cells_.first_axis(); axis < kRowAxis; ++axis) {
       if (lattice_.length[axis] == 1) continue;
+      const int64_t stride = word_stride(lattice_, axis);
       if (const Bits64 active = sites & cell.active(axis)) {
-        const int64_t next = next_along(lattice_, place, axis);
+        const int64_t next = next_along(lattice_, place, axis, stride);
         reach(next, cells_[next], active);
       }
-      if (const int64_t before = previous_along(lattice_, place, axis); before >= 0) {
+      if (const int64_t before = previous_along(lattice_, place, axis, stride); before >= 0) {
         const Cells::Cell cell_before = cells_[before];
         reach(before, cell_before, sites & cell_before.active(axis));
       }
