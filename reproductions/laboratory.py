@@ -11,7 +11,7 @@ from conncomp.bench.inputs import Input
 from conncomp.bench.peers import Contender
 from conncomp.bench.runner import Reference, make_input, measure_input
 from conncomp.diagnostics import kernel_times
-from conncomp.kernels.cuda.core.sweeps import recorded_sweeps
+from conncomp.kernels.cuda.core.sweeps import counted_sweeps
 from conncomp.kernels.cuda.launcher import time_limit
 
 Row = dict[str, Any]
@@ -82,7 +82,7 @@ class Laboratory:
         """
         key = entry.name, entry.description, contender.name
         if key not in self._sweeps:
-            with recorded_sweeps() as sweeps:
+            with counted_sweeps() as sweeps:
                 ended = self._call(entry, contender, limit)
             self._sweeps[key] = sum(sweeps) if ended else None
         return self._sweeps[key]

@@ -7,7 +7,7 @@ import pytest
 
 from conncomp import Workspace
 from conncomp.grid.algorithms import ALGORITHMS
-from conncomp.kernels.cuda.core.sweeps import recorded_sweeps
+from conncomp.kernels.cuda.core.sweeps import counted_sweeps
 from conncomp.kernels.cuda.grid.image import Image
 from conncomp.kernels.links import equal_values
 from conncomp.kernels.neighbourhood import Neighbourhood
@@ -73,7 +73,7 @@ def test_kernels_take_no_more_sweeps(name):
     gpu, mesh = HostGpu(), hawick.MESH.astype("u1")
     image = Image(mesh, equal_values("u1", b"\xff"), Neighbourhood(1, None, (False, False)))
     roots = np.empty(mesh.shape, np.int32)
-    with recorded_sweeps() as sweeps:
+    with counted_sweeps() as sweeps:
         ALGORITHMS["cuda"][name].fill(gpu, image, roots, Workspace(), False, False)
     np.testing.assert_array_equal(roots, hawick.final(hawick.MESH))
     assert 0 < sum(sweeps) <= len([*KERNELS[name](hawick.MESH)])

@@ -18,7 +18,7 @@ from conncomp.bench.runner import Reference, reference
 from conncomp.bench.suites import Kind
 from conncomp.bench.units import format_ratio
 from conncomp.graph import Graph
-from conncomp.kernels.cuda.core.sweeps import recorded_sweeps
+from conncomp.kernels.cuda.core.sweeps import counted_sweeps
 from conncomp.kernels.cuda.graph.edges import list_edges, memory_for_edges
 from conncomp.kernels.cuda.grid.image import Image
 from conncomp.kernels.cuda.launcher import Gpu, current_gpu, first_entry
@@ -96,7 +96,7 @@ class Kernel(Contender):
     def run(self, prepared: Any) -> Any:
         """Label."""
         call, roots = prepared
-        with recorded_sweeps() as sweeps:
+        with counted_sweeps() as sweeps:
             call()
         self.rounds = sum(sweeps) + 1 if sweeps else None
         return roots

@@ -18,7 +18,7 @@ import numpy as np
 
 from conncomp import Workspace, label
 from conncomp.bench.units import format_ratio
-from conncomp.kernels.cuda.core.sweeps import recorded_sweeps
+from conncomp.kernels.cuda.core.sweeps import counted_sweeps
 from conncomp.kernels.cuda.launcher import time_limit
 from conncomp.models import CahnHilliard
 from reproductions.claims import Claim, share
@@ -199,7 +199,7 @@ class _Way:
         """Return the labels of both states, which the next call overwrites."""
         labelled: Any = label
         # No byte is -1: all cells are in components.
-        with recorded_sweeps() as sweeps:
+        with counted_sweeps() as sweeps:
             self._labels = labelled(
                 states,
                 -1,

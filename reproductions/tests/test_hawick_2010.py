@@ -11,7 +11,7 @@ from conncomp import Graph, generate
 from conncomp.bench import devices, runner
 from conncomp.bench.inputs import Input
 from conncomp.bench.peers import TABLES, Ours
-from conncomp.kernels.cuda.core.sweeps import recorded_sweeps
+from conncomp.kernels.cuda.core.sweeps import counted_sweeps
 from host_cuda.host_gpu import AVAILABLE, HostGpu
 from reproductions import PAPERS
 from reproductions import laboratory as shared
@@ -232,10 +232,10 @@ class TestLaboratory:
         assert tried["kernel C"] == ["spiral-8", "phases-8", "phases-16", "spiral-32", "phases-32"]
         assert tried["kernel A"] == ["spiral-8", *of_phases]
 
-    def test_sweeps_are_recorded_by_the_inner_context(self, on_host):
+    def test_sweeps_are_counted_by_the_inner_context(self, on_host):
         graph = graphs.graphs_of("Line", "small")[0].make()
         kernel = Kernel("graph", "vertex-propagation", "kernel 2")
-        with recorded_sweeps() as outer:
+        with counted_sweeps() as outer:
             kernel.run(kernel.prepare(runner.make_input(_as_input(graph), CPU), 0))
         assert outer == []
         assert kernel.rounds > 2

@@ -14,7 +14,14 @@ from threading import get_ident
 from typing import Any, Literal
 
 from conncomp._arrays import in_library, library_of
-from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, TELLING, DType, Gpu, kept_launches
+from conncomp.kernels.cuda.launcher import (
+    COUNT,
+    INDEX_TYPES,
+    TELLING,
+    DType,
+    Gpu,
+    recorded_launches,
+)
 from conncomp.kernels.cuda.workspace import OwnWorkspaces, Workspace, stream_key
 
 
@@ -119,7 +126,7 @@ Counted = Literal["told", "copied", "left", "unasked"]
 MOST_SPARE = 1 << 22
 
 
-def kept_with(
+def recorded_with(
     gpu: Gpu, library: CudaLibrary, workspace: Workspace | None, own: OwnWorkspaces, *kind: Any
 ) -> tuple[Workspace | None, Hashable] | None:
     """Return the memory that launches of a kind are recorded with, and their key there.
@@ -128,7 +135,7 @@ def kept_with(
     if launches are not recorded.
     """
     stream = library.stream(gpu)
-    if not gpu.keeps_launches_of(stream):
+    if not gpu.may_record(stream):
         return None
     memory = own.held(stream).get(gpu.device) if workspace is None else workspace
     if memory is not None and memory.caller == get_ident():
@@ -168,16 +175,16 @@ class RecordedFill:
         with (
             workspace,
             gpu.loading([TELLING.module()] * self._is_told),
-            kept_launches() as launches,
+            recorded_launches() as launches,
         ):
             numbers = fill()
             self.counts, self._counts_address = numbers.reshape(shape), gpu.address(numbers)
             self.kernels = tuple(made.kernel for made in launches)
-            self._again = gpu.repeat(launches, arrays, numbers if self._is_told else None)
+            self._recording = gpu.recording_of(launches, arrays, numbers if self._is_told else None)
             self._left = in_library(self.counts, library.name) if counted == "left" else None
             self.first = self._left_numbers()
             if self._is_told:
-                self.first = self._again.read(self._stream, self._counts_address)
+                self.first = self._recording.read(self._stream, self._counts_address)
             elif self._is_copied:
                 self.first = in_library(self.counts.copy(), library.name)
 
@@ -194,7 +201,7 @@ class RecordedFill:
                 labels = workspace.spare.pop(self, None) if out is None else out
                 if labels is None:
                     labels = self._new_labels()
-                self._again.run(self._stream, (*others, self._library.address(labels)))
+                self._recording.run(self._stream, (*others, self._library.address(labels)))
                 if out is None and self._asks_ahead:
                     workspace.spare = self._spare()
                 return labels, self._numbers()
@@ -211,13 +218,13 @@ class RecordedFill:
     def _numbers(self) -> Any:
         """Return the numbers of components, as `counted` says."""
         if self._is_told:
-            return self._again.answer(self._stream)
+            return self._recording.answer(self._stream)
         if not self._is_copied:
             return self._left_numbers()
         # A copy, which the GPU makes after the launches.
         copy = self._library.empty(self._gpu, self.counts.shape, COUNT)
         address, count = self._library.address(copy), self.counts.nbytes
-        self._again.copy(self._stream, address, self._counts_address, count)
+        self._recording.copy(self._stream, address, self._counts_address, count)
         return copy
 
     def _left_numbers(self) -> Any:

@@ -109,7 +109,7 @@ def kernel_times() -> Iterator[dict[str, float]]:
     {}
     """
     times: dict[str, float] = {}
-    with launcher.recorded_launches() as launches:
+    with launcher.timed_launches() as launches:
         yield times
         for name, first, last in launches:
             last.synchronize()

@@ -120,7 +120,7 @@ def test_moments_of_more_than_64_bits(cupy):
 @host
 @pytest.mark.parametrize("shape", [(21, 70), (6, 5, 41), (3, 130)])
 def test_later_calls_of_a_kind(cupy, monkeypatch, shape):
-    """Other labels, images and numbers of components, by launches that are made again."""
+    """Other labels, images and numbers of components, by recorded launches."""
     made = [blobs(seed, shape, most=most) for seed, most in enumerate((6, 40, 2))]
     values = np.random.default_rng(4).integers(1, 250, shape)
     for dtype in ("u2", "i2", "i4", "f8"):
@@ -133,11 +133,11 @@ def test_later_calls_of_a_kind(cupy, monkeypatch, shape):
         placed = cupy.asarray(labels)
         itself = conncomp.component_statistics(placed, placed, properties=["intensity_max"])
         np.testing.assert_array_equal(itself["intensity_max"].get(), itself["label"].get())
-    (kept,) = measures._kept.values()
-    launches = set(kept._kept.recordings)
-    monkeypatch.setattr(workspace, "kept_launches", lambda: 1 / 0)
+    (kept,) = measures._recorded.values()
+    launches = set(kept._calls.recordings)
+    monkeypatch.setattr(workspace, "recorded_launches", lambda: 1 / 0)
     check(cupy, *blobs(7, shape))
-    assert set(kept._kept.recordings) == launches
+    assert set(kept._calls.recordings) == launches
 
 
 @host

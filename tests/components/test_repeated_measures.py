@@ -1,4 +1,4 @@
-"""Statistics on a GPU whose launches are kept and made again: they are the CPU's, bit for bit."""
+"""Statistics on a GPU whose launches are recorded and replayed: they are the CPU's, bit for bit."""
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import astuple
@@ -53,9 +53,9 @@ def check(labels, **options):
 def test_later_calls_make_the_launches_of_the_first(cupy, monkeypatch, options, dtype):
     made = [batch(seed, dtype=dtype) - (options.get("background") == -1) for seed in range(4)]
     check(made[0], **options)
-    assert len(measures._kept) == 1
+    assert len(measures._recorded) == 1
     monkeypatch.setattr(measuring, "find_runs", None)  # the general way is not gone
-    monkeypatch.setattr(measures.RepeatedRuns, "_count", None)
+    monkeypatch.setattr(measures.RecordedRuns, "_count", None)
     monkeypatch.setattr(runs.ComponentRuns, "_list", lambda *arguments: 1 / 0)
     for labels in made[1:]:
         check(labels, **options)
@@ -105,8 +105,8 @@ def test_memory_is_taken_while_the_gpu_is_at_work(cupy, monkeypatch):
 
     asked = {"batch_axes": 1, "spacing": 1}
     results = [component_statistics(Array(given[0]), **asked)]
-    (repeated,) = measures._kept.values()
-    again, kept = repeated._again, repeated._kept
+    (repeated,) = measures._recorded.values()
+    again, kept = repeated._recording, repeated._calls
 
     def read_all(*arguments):
         waited.append(len(made))
@@ -134,8 +134,8 @@ def test_memory_that_is_not_there_ahead_is_taken_later(cupy, monkeypatch):
 
     refused, asked = [], {"batch_axes": 1, "spacing": 1}
     check(batch(0), **asked)
-    (repeated,) = measures._kept.values()
-    monkeypatch.setattr(repeated._kept, "_xp", SimpleNamespace(ndarray=new))
+    (repeated,) = measures._recorded.values()
+    monkeypatch.setattr(repeated._calls, "_xp", SimpleNamespace(ndarray=new))
     for _ in range(2):
         check(batch(0), **asked)
     assert refused
@@ -150,7 +150,7 @@ def test_labels_of_all_numbers_of_components(cupy):
     gaps = np.where(few > 0, few * 3 + 1, 0).astype(np.int32)
     for labels in (few, none, one, gaps, none, few):
         check(labels, batch_axes=1)
-    assert len(measures._kept) == 1
+    assert len(measures._recorded) == 1
 
 
 @pytest.mark.parametrize(
@@ -226,16 +226,16 @@ def test_other_calls_are_not_kept(cupy, monkeypatch):
         changes.setattr(gpu, "current_stream", lambda: 7)  # the default one cannot be
         changes.setattr(gpu, "is_capturing", lambda stream: True)
         check(labels)
-    assert not measures._kept
+    assert not measures._recorded
 
 
-def test_calls_on_the_default_stream_of_a_thread_are_kept_by_thread(cupy, monkeypatch):
+def test_calls_on_the_default_stream_of_a_thread_are_recorded_by_thread(cupy, monkeypatch):
     monkeypatch.setattr(measuring.current_gpu(), "current_stream", lambda: PER_THREAD)
     with ThreadPoolExecutor(1) as pool:
         for _ in range(2):
             check(batch(0))
             pool.submit(check, batch(0)).result()
-    assert len(measures._kept) == 2
+    assert len(measures._recorded) == 2
 
 
 def test_kinds_are_told_apart_and_forgotten_when_there_are_too_many(cupy, monkeypatch):
@@ -244,5 +244,5 @@ def test_kinds_are_told_apart_and_forgotten_when_there_are_too_many(cupy, monkey
     for _ in range(2):
         for options in ({}, {"batch_axes": 1}, {"moments": False}, {"background": None}):
             check(labels, **options)
-            assert len(measures._kept) <= 2
+            assert len(measures._recorded) <= 2
         check(labels.reshape(5, -1), batch_axes=1, background=0)

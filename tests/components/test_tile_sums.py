@@ -81,7 +81,7 @@ def events(monkeypatch):
         monkeypatch.setattr(kind, name, call)
 
     noted(tile_sums.TileSums, "write")
-    noted(measures.RepeatedRuns, "_read_counts")
+    noted(measures.RecordedRuns, "_read_counts")
     return happened
 
 
@@ -146,7 +146,7 @@ def test_real_numbers(cupy, tiles, shape):
         generator.normal(1e6, 1, shape).astype(np.float32),
     ]
     for values in images:
-        measures._kept.clear()
+        measures._recorded.clear()
         for _ in range(2):
             check(cupy, labels, values)
             found = check(cupy, labels, values, properties=["intensity_std", "intensity_min"])
@@ -179,7 +179,7 @@ def test_real_numbers_that_do_not_fit(cupy, tiles):
                 wanted = getattr(expected, name)
                 np.testing.assert_array_equal(getattr(found, name).get(), wanted, strict=True)
     assert len(tiles) == 3
-    measures._kept.clear()
+    measures._recorded.clear()
     for _ in range(2):
         check(cupy, labels, values)
     assert len(tiles) == 4
@@ -301,13 +301,13 @@ def test_tables_grow_with_labels(cupy, tiles):
     for rows in (10, 10, 300, 300, 500, 500, 20):
         check(cupy, *few(rows, shape, rows))
     assert tiles == [16, 512, 512, 512, 512]
-    (kept,) = measures._kept.values()
+    (kept,) = measures._recorded.values()
     assert kept._tiles[False].rows == 512
 
 
 def add_up(gpu, labels, image):
     """Add up tiles once, with nobody else's memory."""
-    repeated = measures.RepeatedRuns(gpu, labels, 0, 0, 0)
+    repeated = measures.RecordedRuns(gpu, labels, 0, 0, 0)
     repeated._rows_met = 50
     repeated.start(labels, measures.Sums(image))
     return repeated.finish(labels)

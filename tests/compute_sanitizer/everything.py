@@ -296,7 +296,7 @@ def label_by_default(cupy):
 def tell_a_number(cupy):
     """Make launches again, of which the last one tells a number."""
     gpu = launcher.current_gpu()
-    again, stream = gpu.repeat([], (), cupy.asarray(np.array([2**40]))), gpu.current_stream()
+    again, stream = gpu.recording_of([], (), cupy.asarray(np.array([2**40]))), gpu.current_stream()
     for _ in range(3):
         again.run(stream, ())
         assert again.answer(stream) == 2**40

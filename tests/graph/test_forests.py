@@ -19,7 +19,7 @@ from conncomp import (
 from conncomp.graph.forests import _as_weights
 from conncomp.kernels.cuda.graph import boruvka
 from conncomp.kernels.cuda.graph.boruvka import forest_arcs
-from conncomp.kernels.cuda.launcher import kept_launches
+from conncomp.kernels.cuda.launcher import recorded_launches
 from dealt import SOAK, examples
 from forest_reference import ends_of, forest_by_kruskal
 from hard_graphs import FORMS, HARD_GRAPHS, from_arcs, grid, line, make, random, shuffled, star
@@ -307,7 +307,7 @@ def test_phases(form):
     graph = many_arcs(form, 120)
     # ThreadSanitizer sees what has no order in one of narrow weights and one of wide ones.
     kinds = ("few", "wide") if SANITIZER == "thread" else KINDS
-    with kept_launches() as launches:
+    with recorded_launches() as launches:
         check_forest(graph, find_on_host(graph))
         for kind in kinds:
             weights = draw_weights(kind, graph.num_arcs, 2, graph)

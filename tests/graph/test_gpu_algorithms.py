@@ -16,7 +16,7 @@ from conncomp.kernels.cuda.graph.edges import (
     memory_for_edges,
     rows_from_both_ends,
 )
-from conncomp.kernels.cuda.launcher import kept_launches, launch
+from conncomp.kernels.cuda.launcher import launch, recorded_launches
 from conncomp.kernels.cuda.papers import hawick_graphs
 from dealt import dealt
 from hard_graphs import (
@@ -104,7 +104,7 @@ def test_index_types(algorithm, form, vertex, pointer, index):
 def test_blocks_of_sweeps(fill_roots, sweep, block):
     graph = make("critical", "both ends")
     roots = np.empty(graph.num_vertices, np.int32)
-    with kept_launches() as launches:
+    with recorded_launches() as launches:
         fill_roots(HostGpu(), graph, roots, Workspace(), block=block)
     sweeps = [launch for launch in launches if launch.kernel.name == sweep]
     assert {launch.grid[1] for launch in sweeps} == {block}
@@ -116,7 +116,7 @@ def test_rows_of_vertex_propagation(rows):
     """Only sorted ones have a list of vertices, by degree."""
     graph = make("brooms", "both ends")
     roots = np.empty(graph.num_vertices, np.int32)
-    with kept_launches() as launches:
+    with recorded_launches() as launches:
         hawick_graphs.fill_by_vertices(HostGpu(), graph, roots, Workspace(), rows=rows)
     lists = [each.arguments[3] for each in launches if each.kernel.name == "vertex_propagation"]
     if rows == "sorted":

@@ -1,4 +1,4 @@
-"""Forests of graphs on a GPU by launches that are made again: they are Kruskal's."""
+"""Forests of graphs on a GPU by recorded launches: they are Kruskal's."""
 
 import gc
 
@@ -8,7 +8,7 @@ import pytest
 from conncomp import Graph, Workspace, _arrays, minimum_spanning_forest, spanning_forest
 from conncomp.graph import forests, graph, repeated
 from conncomp.kernels.cuda.graph.boruvka import ForestTask
-from conncomp.kernels.cuda.launcher import kept_launches, time_limit
+from conncomp.kernels.cuda.launcher import recorded_launches, time_limit
 from conncomp.kernels.cuda.workspace import OwnWorkspaces
 from forest_reference import forest_by_kruskal
 from host_cuda.host_gpu import AVAILABLE
@@ -84,7 +84,7 @@ def test_that_rows_are_sorted_is_looked_up_once(cupy, monkeypatch, is_sorted):
         here = Graph.from_csr(here.indptr, here.indices[order])
         there = Graph.from_csr(Array(here.indptr), Array(here.indices))
         there._symmetric = True
-    with kept_launches() as launches:
+    with recorded_launches() as launches:
         for _ in range(3):
             check(here, there)
     names = [launch.kernel.name for launch in launches]

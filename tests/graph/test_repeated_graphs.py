@@ -1,4 +1,4 @@
-"""Calls on graphs of a GPU whose launches are kept and made again: labels are the CPU's."""
+"""Calls on graphs of a GPU whose launches are recorded and replayed: labels are the CPU's."""
 
 import gc
 import pickle
@@ -112,7 +112,7 @@ def test_labels_and_counts_of_one_call_are_not_those_of_the_next(cupy):
             np.testing.assert_array_equal(labels.get(), roots)
 
 
-def test_no_thread_takes_more_memory_before_launches_are_kept(cupy, monkeypatch):
+def test_no_thread_takes_more_memory_before_launches_are_recorded(cupy, monkeypatch):
     """They would be kept for memory that is given back."""
     made, graph, waiting = repeated.RecordedFill, placed(random_graph()), []
 
@@ -162,7 +162,7 @@ def test_a_handler_of_signals_may_label_amid_a_call(cupy, monkeypatch, numbering
         np.testing.assert_array_equal(labels.get(), numbers)
 
 
-def test_out_is_filled_by_kept_launches(cupy, monkeypatch):
+def test_out_is_filled_by_recorded_launches(cupy, monkeypatch):
     graph = random_graph()
     on_gpu, expected = placed(graph), connected_components(graph)[1]
     outs = [Array(np.full(300, -9, np.int32)) for _ in range(3)]
@@ -232,7 +232,7 @@ def test_other_calls_are_not_kept(cupy, options):
     assert not kept(on_gpu)
 
 
-def test_calls_that_are_watched_or_captured_are_not_kept(cupy, monkeypatch):
+def test_calls_that_are_watched_or_captured_are_not_recorded(cupy, monkeypatch):
     graph = random_graph()
     on_gpu = placed(graph)
     with time_limit(100):
@@ -245,7 +245,7 @@ def test_calls_that_are_watched_or_captured_are_not_kept(cupy, monkeypatch):
     assert not kept(on_gpu)
 
 
-def test_calls_on_a_stream_that_is_another_one_in_each_thread_are_kept_by_thread(cupy, monkeypatch):
+def test_calls_on_a_stream_of_each_thread_are_recorded_by_thread(cupy, monkeypatch):
     graph = random_graph()
     on_gpu = placed(graph)
     monkeypatch.setattr(repeated.current_gpu(), "current_stream", lambda: PER_THREAD)
@@ -299,7 +299,7 @@ def test_launches_of_smaller_graphs_are_forgotten_when_a_larger_one_takes_more_m
 
 
 @pytest.mark.parametrize("numbering", ["consecutive", "roots"])
-def test_launches_are_kept_with_a_workspace(cupy, monkeypatch, numbering):
+def test_launches_are_recorded_with_a_workspace(cupy, monkeypatch, numbering):
     """Of large graphs, too; a workspace that is dropped is gone at once, and with it the memory."""
     monkeypatch.setattr(repeated, "MOST_ENTRIES", 0)
     graph, workspace, other = random_graph(), Workspace(), Workspace()

@@ -7,7 +7,7 @@ from conncomp import Graph, Workspace, connected_components, generate
 from conncomp.graph.algorithms import STRONG_ALGORITHMS
 from conncomp.kernels.cuda.graph import strong_components
 from conncomp.kernels.cuda.graph.edges import list_arcs
-from conncomp.kernels.cuda.launcher import kept_launches
+from conncomp.kernels.cuda.launcher import recorded_launches
 from graph.test_strong_components import many_digraphs
 from host_cuda.host_gpu import AVAILABLE, SANITIZERS, HostGpu, check_sanitized, interleavings
 from reference import strong_components_by_tarjan
@@ -304,7 +304,7 @@ CHAINS = DIGRAPHS | {
 def test_chains(name, form, chained):
     graph = CHAINS[name]()
     for seed in interleavings(3):
-        with kept_launches() as launches:
+        with recorded_launches() as launches:
             check(HostGpu(seed=seed), "auto", in_form(graph, form), expected_of(graph))
         names = [launch.kernel.name for launch in launches]
         assert ("contract_chains" in names) == (graph.num_arcs > 0)
@@ -329,7 +329,7 @@ def test_chains(name, form, chained):
 )
 def test_chains_leave_no_arcs(name, chained):
     """But for those of a clique, which are no chains."""
-    with kept_launches() as launches:
+    with recorded_launches() as launches:
         fill(HostGpu(), "auto", in_form(CHAINS[name](), "rows"))
     (arguments,) = (launch.arguments for launch in launches if launch.kernel.name == "choose_pivot")
     state = arguments[-2].view(np.int64)
@@ -341,7 +341,7 @@ def test_chains_leave_no_arcs(name, chained):
 def test_mutual_arcs_are_united_where_a_sample_tells_of_many(monkeypatch):
     monkeypatch.setattr(strong_components, "LEAST_CHAINED", 0)
     graph = in_form(streets(70, 90), "rows")
-    with kept_launches() as launches:
+    with recorded_launches() as launches:
         check(HostGpu(), "auto", graph, expected_of(graph))
     (arguments,) = (launch.arguments for launch in launches if launch.kernel.name == "choose_pivot")
     state = arguments[-2].view(np.int64)
@@ -360,7 +360,7 @@ def test_all_first_steps_are_launched_where_none_is_known(name, chains, monkeypa
         request.getfixturevalue("chained")
     monkeypatch.setattr(HostGpu, "is_capturing", lambda gpu, stream: True)
     graph = CHAINS[name]()
-    with kept_launches() as launches:
+    with recorded_launches() as launches:
         check(HostGpu(), "auto", in_form(graph, "rows"), expected_of(graph))
     names = [launch.kernel.name for launch in launches]
     assert names[-3:] == ["contract_chains", "cut_arcs", "strong_components"]
@@ -377,7 +377,7 @@ def test_chains_are_looked_for_where_a_sample_tells_of_some():
         (scattered_pairs(1 << 16), ["contract_chains"]),
         (random_digraph(vertices, vertices // 2, 1), []),
     ):
-        with kept_launches() as launches:
+        with recorded_launches() as launches:
             fill(HostGpu(), "auto", in_form(graph, "rows"))
         names = [launch.kernel.name for launch in launches]
         assert names[names.index("choose_pivot") + 1 :] == [*first, "strong_components"]
@@ -389,13 +389,13 @@ def test_cuts_are_compiled_for_a_graph_that_may_have_some():
     gpu, launched = HostGpu(), []
     giant, path = (in_form(DIGRAPHS[name](), "rows") for name in ("rmat", "path"))
     for graph in (giant, path, giant, path):
-        with kept_launches() as launches:
+        with recorded_launches() as launches:
             check(gpu, "auto", graph, expected_of(graph))
         launched.append("cut_arcs" in [launch.kernel.name for launch in launches])
     assert launched == [False, True, False, True]
     # What ``conncomp gpu --compile strong`` calls.
     circle = Graph.from_csr(np.arange(5, dtype=np.int32), np.array([1, 2, 3, 0], np.int32))
-    with kept_launches() as launches:
+    with recorded_launches() as launches:
         check(HostGpu(), "auto", circle, np.zeros(4, np.int32))
     assert [launch.kernel.name for launch in launches][-2:] == ["cut_arcs", "strong_components"]
 

@@ -1,4 +1,4 @@
-"""Calls whose launches are kept and made again, of `label` and `Labeller`: labels are the CPU's."""
+"""Recorded launches of `label` and `Labeller`, replayed: labels are the CPU's."""
 
 import gc
 import weakref
@@ -213,7 +213,7 @@ def test_a_call_needs_no_memory_for_the_next_one(cupy, monkeypatch, error):
     assert len(given) == 2 * len(later)
 
 
-def test_out_is_filled_by_kept_launches(cupy, monkeypatch):
+def test_out_is_filled_by_recorded_launches(cupy, monkeypatch):
     first, *later = images()
     out = cupy.asarray(np.zeros(SHAPE, np.int32))
     assert label(Array(first), out=out) is out
@@ -308,7 +308,7 @@ def test_other_calls_are_not_kept(cupy, options):
     assert not kept()
 
 
-def test_calls_that_are_watched_or_captured_are_not_kept(cupy, monkeypatch):
+def test_calls_that_are_watched_or_captured_are_not_recorded(cupy, monkeypatch):
     image = images()[0]
     with time_limit(100):
         check(image)
@@ -319,7 +319,7 @@ def test_calls_that_are_watched_or_captured_are_not_kept(cupy, monkeypatch):
     assert not kept()
 
 
-def test_calls_on_a_stream_that_is_another_one_in_each_thread_are_kept_by_thread(cupy, monkeypatch):
+def test_calls_on_a_stream_of_each_thread_are_recorded_by_thread(cupy, monkeypatch):
     monkeypatch.setattr(repeated.current_gpu(), "current_stream", lambda: PER_THREAD)
     held, workspace = Labeller(SHAPE, np.uint8), Workspace()
 
@@ -387,7 +387,7 @@ def test_a_larger_kind_takes_more_memory_and_that_of_smaller_ones_is_given_back(
 
 
 @pytest.mark.parametrize("options", [{}, {"numbering": "roots"}, {"batch_axes": 1}])
-def test_launches_are_kept_with_a_workspace(cupy, monkeypatch, options):
+def test_launches_are_recorded_with_a_workspace(cupy, monkeypatch, options):
     """Of large images, too; a workspace that is dropped is gone at once, and with it the memory."""
     monkeypatch.setattr(repeated, "MOST_ELEMENTS", 0)
     workspace, other = Workspace(), Workspace()

@@ -1,4 +1,4 @@
-"""Launches that are kept and made again on a GPU: CuPy and PyTorch, streams, threads, graphs."""
+"""Launches that are recorded and replayed on a GPU: CuPy and PyTorch, streams, threads, graphs."""
 
 import threading
 

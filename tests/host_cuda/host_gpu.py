@@ -33,9 +33,9 @@ import dealt
 from conncomp.kernels.cuda.launcher import (
     SOURCES,
     TELLING,
-    Again,
     Gpu,
     Launch,
+    Recording,
     includes,
     launch,
     source,
@@ -241,7 +241,7 @@ class _HostKernel:
 
 
 def _with_values(argument: Any, places: list[tuple[int, int, int]], values: tuple[int, ...]) -> Any:
-    """Return an argument of `launch` with values at (offset, size, number), as `Gpu.repeat` has."""
+    """Return an argument of `launch` with values at (offset, size, number) of `recording_of`."""
     if not places:
         return argument
     if not isinstance(argument, np.void):
@@ -334,9 +334,9 @@ class HostGpu(Gpu):
     def free_memory(self) -> int:
         return 1 << 40
 
-    def repeat(
+    def recording_of(
         self, launches: list[Launch], variable: tuple[Any, ...], number: Any = None
-    ) -> Again:
+    ) -> Recording:
         if number is not None:
             (tell,), answer = TELLING.load(self), np.zeros(1, np.int64)
             launches = [*launches, Launch(tell, (1, 1), (number, answer), 0)]
@@ -369,7 +369,7 @@ class HostGpu(Gpu):
         def copy(stream: int, target: int, source: int, count: int) -> None:
             ctypes.memmove(target, source, count)
 
-        return Again(run, answer_of, copy, read, read_all, ())
+        return Recording(run, answer_of, copy, read, read_all, ())
 
     def blocks_together(self, threads: int, most: int) -> int:
         return min(self.workers, super().blocks_together(threads, most))

@@ -29,7 +29,7 @@ ALONE = "contract_chains", "cut_arcs", "strong_components", "settle_edges"
 
 
 def one_of_each_template():
-    """Return the last name of each template whose launches are made again, by file."""
+    """Return the last name of each template whose launches are replayed, by file."""
     chosen = {}
     of_models = (
         (SPINS, ("activate_bonds<>",)),

@@ -83,7 +83,7 @@ def number_of(array):
 def test_each_call_works_where_its_arrays_lie(cupy, library, name):
     function, *arrays = CALLS[name]
     expected = np.asarray(function(*arrays))
-    for turn in range(3):  # from the second one on launches are made again
+    for turn in range(3):  # from the second one on launches are replayed
         for current, device in ((0, 1), (1, 0), (1, 1), (0, 0)):
             there = placed(cupy, library, device, arrays)
             with cupy.cuda.Device(current):

@@ -23,7 +23,13 @@ from weakref import WeakKeyDictionary
 from conncomp._algorithms import Algorithm
 from conncomp._arguments import INT32_MAX
 from conncomp._arrays import Output, in_library
-from conncomp._cuda_arrays import Counted, CudaLibrary, RecordedFill, cuda_library_named, kept_with
+from conncomp._cuda_arrays import (
+    Counted,
+    CudaLibrary,
+    RecordedFill,
+    cuda_library_named,
+    recorded_with,
+)
 from conncomp.gpu import Workspace
 from conncomp.graph.graph import Graph
 from conncomp.kernels.cuda.graph.boruvka import (
@@ -94,7 +100,7 @@ def kind_of_call(
     fits = graph._num_vertices > 0 and (entries <= MOST_ENTRIES or workspace is not None)
     if place != gpu.device or not fits:
         return None
-    return kept_with(gpu, library, workspace, _workspaces, directed, connection, numbering)
+    return recorded_with(gpu, library, workspace, _workspaces, directed, connection, numbering)
 
 
 def call_again(graph: Graph, kind: Any, out: Any) -> tuple[Any, Any] | None:
@@ -158,10 +164,10 @@ def recorded_forest(
     """Return what `forest_arcs` does, by recorded launches if they may be."""
     stream, arcs = gpu.current_stream(), graph.num_arcs
     is_plain = weights is None or (weights.bits.dtype.itemsize == 4 and arcs <= INT32_MAX)
-    may_be_kept = arcs > 0 and is_plain and not are_watched() and gpu.keeps_launches_of(stream)
+    may_be_recorded = arcs > 0 and is_plain and not are_watched() and gpu.may_record(stream)
     is_small = graph.num_vertices + arcs <= MOST_ENTRIES
     memory = _workspaces.take(gpu.device, stream) if workspace is None else workspace
-    if not may_be_kept or (workspace is None and not is_small) or memory.caller == get_ident():
+    if not may_be_recorded or (workspace is None and not is_small) or memory.caller == get_ident():
         with Workspace() if workspace is None else workspace as memory:
             return forest_arcs(gpu, graph, weights, memory, _sorted)
     with memory:

@@ -44,7 +44,7 @@ class Labeller:
     Raises
     ------
     TypeError, ValueError, ImportError, RuntimeError
-        As `label`, which keeps the launches of small arrays itself.
+        As `label`, which records the launches of small arrays itself.
 
     Examples
     --------

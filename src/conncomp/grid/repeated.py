@@ -19,7 +19,7 @@ from functools import partial
 from typing import Any
 
 from conncomp._arrays import in_library
-from conncomp._cuda_arrays import Counted, CudaLibrary, RecordedFill, cuda_library_of, kept_with
+from conncomp._cuda_arrays import Counted, CudaLibrary, RecordedFill, cuda_library_of, recorded_with
 from conncomp.gpu import Workspace
 from conncomp.grid.answers import fill_on_gpu, image_of, label_array, output_of
 from conncomp.grid.array import Array
@@ -80,7 +80,7 @@ def call_again(
     layout = library.layout(label_image, gpu.device)
     if layout is None:
         return None, None
-    kind = kept_with(gpu, library, workspace, _workspaces, type(label_image), layout, options)
+    kind = recorded_with(gpu, library, workspace, _workspaces, type(label_image), layout, options)
     memory, key = (None, None) if kind is None else kind
     repeated = None if memory is None else memory.calls.get(key)
     if repeated is None or not repeated.takes(out, label_image):
@@ -96,7 +96,7 @@ def may_be_recorded(array: Array) -> bool:
     return values.size > 0 and values is array.given and image_of(array).values is values
 
 
-def may_be_kept(array: Array, workspace: Workspace | None) -> bool:
+def will_be_recorded(array: Array, workspace: Workspace | None) -> bool:
     """Whether the launches of an array are recorded for other calls of `label`."""
     fits = workspace is not None or array.values.size <= MOST_ELEMENTS
     return fits and not array.in_main_memory and may_be_recorded(array)
@@ -108,7 +108,7 @@ def first_call(
     """Return what `label` does, and record the launches for later calls of the kind if allowed."""
     _, key = kind
     is_own = workspace is None
-    if (is_own and key in _too_large) or not may_be_kept(array, workspace):
+    if (is_own and key in _too_large) or not will_be_recorded(array, workspace):
         return label_array(array, question, out, workspace)
     library = cuda_library_of(given)
     assert library is not None

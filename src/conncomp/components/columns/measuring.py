@@ -189,7 +189,7 @@ def items_at_start(
     batch_axes: int,
     largest: int | None,
     sums: measures.Sums | None = None,
-) -> tuple[Items, measures.RepeatedRuns | None]:
+) -> tuple[Items, measures.RecordedRuns | None]:
     """Return items, without rows yet, and what has started to find runs or `sums` on a GPU."""
     started = None
     if on_gpu(labels):
@@ -203,7 +203,7 @@ def items_at_start(
 
 def items_and_runs(
     items: Items,
-    started: measures.RepeatedRuns | None,
+    started: measures.RecordedRuns | None,
     labels: Any,
     background: Background,
     batch_axes: int,

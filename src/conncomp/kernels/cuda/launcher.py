@@ -82,8 +82,8 @@ def _is_array(argument: Any) -> bool:
     return hasattr(argument, "strides") and not isinstance(argument, np.generic)
 
 
-class Again(NamedTuple):
-    """Launches that are made again by ``run(stream, values)``, and the arrays that they need.
+class Recording(NamedTuple):
+    """Recorded launches, which ``run(stream, values)`` replays, and the arrays that they need.
 
     ``answer(stream)`` waits for the number that they tell, and returns it, and ``copy(stream,
     target, source, count)`` has the GPU copy bytes from address to address after them;
@@ -100,7 +100,7 @@ class Again(NamedTuple):
 
 
 class _Thread(local):
-    """The launches that a thread keeps, None where it keeps none, and whether it is `telling`."""
+    """The launches that a thread records, None where it does not, and whether it is `telling`."""
 
     launches: list[Launch] | None = None
     tells = False
@@ -111,8 +111,8 @@ _thread = _Thread()
 # Whose turn it is to ask for pinned memory; a signal's handler may amid its thread's.
 _pinning = RLock()
 
-# Where launches are recorded; None when they are not.
-_recorded: list[tuple[str, Any, Any]] | None = None
+# The launches that are timed; None when they are not.
+_timed: list[tuple[str, Any, Any]] | None = None
 
 # When `time_limit` is over; None when there is none.
 _deadline: float | None = None
@@ -133,7 +133,7 @@ def launch(kernel: Kernel, grid: tuple[int, int], *arguments: Any, shared: int =
         # Records may be views, whose fields others change for the next launch.
         as_launched = tuple(x.copy() if isinstance(x, np.void) else x for x in arguments)
         _thread.launches.append(Launch(kernel, grid, as_launched, shared))
-    if _recorded is None:
+    if _timed is None:
         kernel.call(grid[:1], grid[1:], arguments, shared_mem=shared)
         return
     cupy = import_cupy()
@@ -141,12 +141,12 @@ def launch(kernel: Kernel, grid: tuple[int, int], *arguments: Any, shared: int =
     first.record()
     kernel.call(grid[:1], grid[1:], arguments, shared_mem=shared)
     last.record()
-    _recorded.append((kernel.name, first, last))
+    _timed.append((kernel.name, first, last))
 
 
 @contextmanager
-def kept_launches() -> Iterator[list[Launch]]:
-    """Keep the launches that this thread makes in a context, so that they can be made again."""
+def recorded_launches() -> Iterator[list[Launch]]:
+    """Record the launches that this thread makes in a context, to replay them."""
     outer, _thread.launches = _thread.launches, []
     try:
         yield _thread.launches
@@ -154,27 +154,27 @@ def kept_launches() -> Iterator[list[Launch]]:
         _thread.launches = outer
 
 
-def are_kept() -> bool:
-    """Whether launches of this thread are kept."""
+def are_recorded() -> bool:
+    """Whether launches of this thread are recorded."""
     return _thread.launches is not None
 
 
 def are_watched() -> bool:
     """Whether launches are timed one by one, or limited in time."""
-    return _recorded is not None or _deadline is not None
+    return _timed is not None or _deadline is not None
 
 
 @contextmanager
-def recorded_launches() -> Iterator[list[tuple[str, Any, Any]]]:
-    """Record the launches of a context, as (name, first event, last event)."""
-    global _recorded
-    if _recorded is not None:
+def timed_launches() -> Iterator[list[tuple[str, Any, Any]]]:
+    """Time the launches of a context: a list of (name, first event, last event)."""
+    global _timed
+    if _timed is not None:
         raise RuntimeError("kernel_times is at work already; it does not nest")
-    _recorded = []
+    _timed = []
     try:
-        yield _recorded
+        yield _timed
     finally:
-        _recorded = None
+        _timed = None
 
 
 @contextmanager
@@ -470,20 +470,22 @@ class Gpu:
         """What a launch that the GPU does not grant raises, such as one of large clusters."""
         return (self.xp.cuda.driver.CUDADriverError,)
 
-    def repeat(self, made: list[Launch], variable: tuple[Any, ...], number: Any = None) -> Again:
-        """Return what makes launches again: ``again.run(stream, values)``.
+    def recording_of(
+        self, made: list[Launch], variable: tuple[Any, ...], number: Any = None
+    ) -> Recording:
+        """Return the recording of launches, which ``run(stream, values)`` replays.
 
         Kernels begin by ``follow_launch()`` of ``core/launch.cuh``. Values take the place of what
         is `variable`: arrays, by their addresses, which are arguments or lie in records of NumPy,
         and numbers in such records (`Field`); for None and empty arrays nothing does.
-        ``again.answer(stream)`` returns `number`, an array of int64 on the GPU.
+        ``answer(stream)`` returns `number`, an array of int64 on the GPU.
         """
-        again = native.Launches(self.device, self.launches_overlap, DRIVER)
+        recorder = native.Launches(self.device, self.launches_overlap, DRIVER)
         memory = []
         if number is not None:
             (tell,), answer = TELLING.load(self), self._new_answer()
             made = [*made, Launch(tell, (1, 1), (number, answer), 0)]
-            again.tell(self.address(answer))
+            recorder.tell(self.address(answer))
         for kernel, (blocks, threads), arguments, shared in made:
             places = []
             for position, argument in enumerate(arguments):
@@ -495,9 +497,9 @@ class Gpu:
             function = kernel.function.kernel.ptr
             sizes = list(map(len, packed))
             size = blocks, threads, shared
-            again.add(function, size, kernel.together, b"".join(packed), sizes, places)
-        calls = again.run, again.answer, again.copy, again.read, again.read_all
-        return Again(*calls, tuple(memory))
+            recorder.add(function, size, kernel.together, b"".join(packed), sizes, places)
+        calls = recorder.run, recorder.answer, recorder.copy, recorder.read, recorder.read_all
+        return Recording(*calls, tuple(memory))
 
     def _variable_places(
         self, argument: Any, variable: tuple[Any, ...]
@@ -567,8 +569,8 @@ class Gpu:
         """Whether launches on a stream become part of a CUDA graph."""
         return bool(self.xp.cuda.runtime.streamIsCapturing(stream))
 
-    def keeps_launches_of(self, stream: int) -> bool:
-        """Whether launches on a stream may be kept: not those captured in a CUDA graph."""
+    def may_record(self, stream: int) -> bool:
+        """Whether launches on a stream may be recorded: not those captured in a CUDA graph."""
         return stream == 0 or not self.is_capturing(stream)
 
     def blocks(self, count: int, threads: int) -> int:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from conncomp.kernels.cuda.launcher import are_kept
+from conncomp.kernels.cuda.launcher import are_recorded
 
 if TYPE_CHECKING:
     from conncomp.kernels.cuda.launcher import Gpu
@@ -54,7 +54,7 @@ class Struct:
     def pack(self, values: Mapping[str, Any]) -> np.void:
         """Return the struct of an address, a number or a struct for each field.
 
-        Where launches are kept it has named fields, which others can replace.
+        Where launches are recorded it has named fields, which others can replace.
         """
         if self._structs:
             values = {**values, **{field: values[field].tobytes() for field in self._structs}}
@@ -64,7 +64,7 @@ class Struct:
             packed = b""
         if not packed or len(values) != len(self._fields):
             raise TypeError(f"{self.name} has the fields {self._fields}, not {tuple(values)}")
-        if are_kept() and self._fields:
+        if are_recorded() and self._fields:
             record: np.void = np.frombuffer(packed, self.dtype)[0]
             return record
         return np.void(packed)

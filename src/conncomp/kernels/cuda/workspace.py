@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from conncomp.kernels.cuda.launcher import PER_THREAD, Again, Field, kept_launches
+from conncomp.kernels.cuda.launcher import PER_THREAD, Field, Recording, recorded_launches
 from conncomp.kernels.cuda.structs import Struct
 
 Part = tuple[int, Any]  # how many elements, and their dtype
@@ -38,7 +38,7 @@ def stream_key(stream: int) -> Hashable:
     return ("thread", _thread.number) if stream == PER_THREAD else stream
 
 
-class Recordings(dict[Hashable, Again]):
+class Recordings(dict[Hashable, Recording]):
     """Recorded launches by the kind of a call, owned by the owner of the memory that they use."""
 
     def launch(
@@ -49,26 +49,26 @@ class Recordings(dict[Hashable, Again]):
         variable: tuple[Any, ...],
         launches: Callable[[], Any],
         needed: Any = (),
-    ) -> Again:
+    ) -> Recording:
         """Call `launches`, or replay on a stream what it launched in the first call of a kind.
 
-        It launches the same each time, but for what is `variable`: see `Gpu.repeat`. Replays need
-        the arrays of the first call, and what is `needed`, at their places.
+        It launches the same each time, but for what is `variable`: see `Gpu.recording_of`. Replays
+        need the arrays of the first call, and what is `needed`, at their places.
         """
-        again = self.get(kind)
-        if again is not None:
+        recording = self.get(kind)
+        if recording is not None:
             address = gpu.address
             values = [
                 0 if given is None else given.value if type(given) is Field else address(given)
                 for given in variable
             ]
-            again.run(stream, tuple(values))
-            return again
-        with kept_launches() as made:
+            recording.run(stream, tuple(values))
+            return recording
+        with recorded_launches() as made:
             launches()
-        recorded: Again = gpu.repeat(made, variable)
-        self[kind] = recorded._replace(memory=(recorded.memory, needed))
-        return recorded
+        recording = gpu.recording_of(made, variable)
+        self[kind] = recording._replace(memory=(recording.memory, needed))
+        return recording
 
 
 def _current_stream(gpu: Any) -> Hashable:
@@ -99,7 +99,7 @@ class Workspace:
     calls: dict[Hashable, Any]
     # Labels that one of them has asked for ahead of the next call, by which one has.
     spare: dict[Any, Any]
-    # The thread that makes kept launches: calls of a signal's handler there make others.
+    # The thread that replays launches: calls of a signal's handler there make others.
     caller: int | None
 
     def __init__(self) -> None:

@@ -40,7 +40,7 @@ from conncomp.models.spins.updates import ChosenSites, Flips
 
 CHOSEN, WORD = np.dtype("u4"), 32
 
-# Larger lattices take no longer without launches that are kept. These overlap, and blocks that wait
+# Larger lattices take no longer without recorded launches. These overlap, and blocks that wait
 # for the launch ahead take room from its own: 4096 x 4096 sites took 1.08 times as long.
 MOST_REPEATED_SITES = 1 << 19
 # Sites a multiprocessor: of more, clusters are found by bricks of sites, of fewer by single ones.

@@ -1,7 +1,7 @@
 """The runs of labels without a word from the host: drives ``measures.cuh``.
 
 The first call of a kind, that is of labels of one shape and dtype on one stream, decides which
-launches there are, and later ones make them again, as those of all that is measured of the runs
+launches there are, and later ones replay them, as those of all that is measured of the runs
 (`ComponentRuns.launch`). The host waits once, to learn how many components and runs there are.
 """
 
@@ -21,7 +21,7 @@ from conncomp.kernels.cuda.components.runs import (
     MOST_BLOCKS,
     WORDS,
     ComponentRuns,
-    KeptCalls,
+    RecordedCalls,
     grid_of_rows,
 )
 from conncomp.kernels.cuda.components.shapes import Shapes
@@ -30,8 +30,8 @@ from conncomp.kernels.cuda.launcher import (
     COUNT,
     INDEX_TYPES,
     THREADS,
-    Again,
     Gpu,
+    Recording,
     Templates,
     are_watched,
     launch,
@@ -45,7 +45,7 @@ KERNELS = Templates(
 )
 ROW = np.dtype(np.int32)
 
-# So many labels are measured by kept launches, as the memory that these use is kept too: 26 MB for
+# So many labels are measured by recorded launches, as the memory that these use is held: 26 MB for
 # so many, and 67 MB more in a batch.
 MOST_ELEMENTS = 1 << 24
 # There is room for one row of each so many labels, and for so many rows at least.
@@ -60,13 +60,13 @@ COUNTING = "count"  # what the launches that count runs are for
 MEMORY = Struct("MeasureMemory", "bounds copy", ("capacity blocks", COUNT))
 
 Allowed = Callable[[tuple[int, ...], tuple[int, ...]], tuple[int, int]]
-_kept: dict[Hashable, RepeatedRuns] = {}
+_recorded: dict[Hashable, RecordedRuns] = {}
 turn = RLock()  # the memory of a kind is one call's at a time
 
 
 def start_runs(
     gpu: Gpu, labels: Any, batch_axes: Any, allowed: Allowed, sums: Sums | None = None
-) -> RepeatedRuns | None:
+) -> RecordedRuns | None:
     """Start to find the runs of labels, by whoever has the `turn` until all is launched.
 
     None for the general way: of large or empty arrays, and where something is to be refused.
@@ -76,13 +76,13 @@ def start_runs(
     kind = _kind_of(gpu, labels, batch_axes, allowed)
     if kind is None:
         return None
-    repeated = _kept.get(kind)
+    repeated = _recorded.get(kind)
     if repeated is None:
         background, lowest = kind[-2:]
-        in_all = sum(other.elements for other in _kept.values()) + labels.size
-        if len(_kept) >= MOST_KINDS or in_all > MOST_LABELS:
-            _kept.clear()
-        repeated = _kept[kind] = RepeatedRuns(gpu, labels, batch_axes, background, lowest)
+        in_all = sum(other.elements for other in _recorded.values()) + labels.size
+        if len(_recorded) >= MOST_KINDS or in_all > MOST_LABELS:
+            _recorded.clear()
+        repeated = _recorded[kind] = RecordedRuns(gpu, labels, batch_axes, background, lowest)
     repeated.start(labels, sums)
     return repeated
 
@@ -90,18 +90,18 @@ def start_runs(
 def measure_batch(
     gpu: Gpu, labels: Any, batch_axes: Any, allowed: Allowed, moments: bool
 ) -> Shapes | None:
-    """Return what `measure_shapes` does, by launches that are kept, with the least of Python.
+    """Return what `measure_shapes` does, by recorded launches, with the least of Python.
 
     None for the general way: if there are no such launches, of labels of the kind in a batch, or
     no component. Arguments are those of `start_runs`, and whether moments are wanted.
     """
     kind = _kind_of(gpu, labels, batch_axes, allowed)
-    repeated = None if kind is None else _kept.get(kind)
+    repeated = None if kind is None else _recorded.get(kind)
     return None if repeated is None else repeated.measure_batch(labels, moments)
 
 
 def _kind_of(gpu: Gpu, labels: Any, batch_axes: Any, allowed: Allowed) -> tuple[Any, ...] | None:
-    """Return what tells the kind of a call; None of those that are not kept."""
+    """Return what tells the kind of a call; None if its launches are not recorded."""
     stream = gpu.current_stream()
     if (
         type(batch_axes) is not int
@@ -110,7 +110,7 @@ def _kind_of(gpu: Gpu, labels: Any, batch_axes: Any, allowed: Allowed) -> tuple[
         or not 0 < labels.size <= MOST_ELEMENTS
         or not labels.flags.c_contiguous
         or are_watched()
-        or not gpu.keeps_launches_of(stream)
+        or not gpu.may_record(stream)
     ):
         return None
     batch, shape = labels.shape[:batch_axes], labels.shape[batch_axes:]
@@ -127,8 +127,8 @@ class Sums(NamedTuple):
     image: Any
 
 
-class RepeatedRuns:
-    """The launches that find the runs of labels of one kind on one stream, made again.
+class RecordedRuns:
+    """The recorded launches that find the runs of labels of one kind on one stream.
 
     `labels`, contiguous, int32 or int64 and not empty, are one of the kind, with more axes than
     `batch_axes`. The `background` is the label that is no component, or -1; the `lowest` label is
@@ -160,13 +160,13 @@ class RepeatedRuns:
             numbers = {"capacity": capacity, "blocks": blocks}
             self._memory = Workspace().take_struct(gpu, MEMORY, {**pointed, **numbers})
             self._copy = self._memory["copy"].reshape(labels.shape)
-        self._again: Again | None = None
+        self._recording: Recording | None = None
         self._tiles: dict[bool, TileSums] = {}  # of real numbers, and of others
-        self._adding: tuple[TileSums, Again] | None = None  # what has started to add up tiles
+        self._adding: tuple[TileSums, Recording] | None = None  # what has started to add up tiles
         self._counted: tuple[int, int] | None = None  # what it has, if the host was told
         self._unfit = 0  # how many images in turn had real numbers that tiles do not add up
         self._rows_met = 0  # in the last call that looked for runs
-        self._kept = KeptCalls(gpu.xp)
+        self._calls = RecordedCalls(gpu.xp)
         self._known: list[int] = []  # components and runs of the last call
 
     def start(self, labels: Any, sums: Sums | None = None) -> None:
@@ -183,7 +183,7 @@ class RepeatedRuns:
                     tiles = self._tiles_of(labels, image, is_real)
                     self._adding = tiles, tiles.start(labels, image)
                     return
-        self._again = self._kept.recordings.launch(
+        self._recording = self._calls.recordings.launch(
             self._gpu, self._stream, COUNTING, (labels,), lambda: self._count(labels)
         )
 
@@ -204,14 +204,14 @@ class RepeatedRuns:
             count, rows = tiles.counted if presumed else self._read_counts()
             if count > 0:
                 self._unfit = 0
-                kept = self._gpu, labels, self._described, self._fields, (count, 0), tiles.kept
+                kept = self._gpu, labels, self._described, self._fields, (count, 0), tiles.calls
                 return labels, self._background, rows, ComponentRuns(*kept, tiles)
             self.start(labels)  # for what is said below
-        assert self._again is not None
-        self._kept.take_memory()
-        *known, rows = self._again.read_all(self._stream, self._state, runs.STATE_WORDS)
+        assert self._recording is not None
+        self._calls.take_memory()
+        *known, rows = self._recording.read_all(self._stream, self._state, runs.STATE_WORDS)
         if known != self._known:
-            self._kept.forget_memory()  # which is of others
+            self._calls.forget_memory()  # which is of others
         self._known = known
         if rows > 0:
             self._rows_met = rows  # perhaps more than tiles had room for
@@ -222,18 +222,18 @@ class RepeatedRuns:
             self._tiles.pop(True, None)
         array, background = (self._copy, -1) if self._batched else (labels, self._background)
         described = background, *self._described[1:]
-        kept = self._gpu, array, described, self._fields, (known[0], known[1]), self._kept
+        kept = self._gpu, array, described, self._fields, (known[0], known[1]), self._calls
         return array, background, rows, ComponentRuns(*kept)
 
     def measure_batch(self, labels: Any, moments: bool) -> Shapes | None:
-        """Return the columns of labels in a batch; None if launches for them are not kept yet.
+        """Return the columns of labels in a batch; None if launches for them are not recorded yet.
 
         New columns are of as many components as the last call had, and are made while the GPU
         counts; if there are others, they are made anew.
         """
-        kept = self._kept.recordings
+        kept = self._calls.recordings
         listing, measuring = kept.get(LISTING), kept.get(shapes.purpose_of(moments))
-        again, presumed = self._again, self._known
+        again, presumed = self._recording, self._known
         if not self._batched or again is None or listing is None or measuring is None:
             return None
         if presumed[0] <= 0:
@@ -263,7 +263,7 @@ class RepeatedRuns:
 
     def holds(self) -> bool:
         """Whether columns are made for as many components as there are; else `finish` again."""
-        self._kept.forget_memory()
+        self._calls.forget_memory()
         if self._adding is None:
             return True
         tiles, _ = self._adding

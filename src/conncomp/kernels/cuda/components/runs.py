@@ -27,7 +27,7 @@ TABLE = Struct("RunTable", "counts present ends in_block state entries", ("items
 RUNS = Struct("Runs", "entries ends state", ("elements", COUNT))
 
 
-class KeptCalls:
+class RecordedCalls:
     """What calls of one kind leave to the next one: launches, by what they are for, and memory."""
 
     def __init__(self, xp: Any) -> None:
@@ -66,7 +66,7 @@ class ComponentRuns:
     `described` is the background, another negative number than labels if there is none; how many
     rows there may be; and the length of the lines of the array. `fields` are those of ``RunTable``,
     but for the entries, once ``list_present`` has filled what they point to; `known` is how many
-    components and runs there are. Calls of the same kind share `kept`; if there are `sums`, these
+    components and runs there are. Calls of the same kind share `calls`; if there are `sums`, these
     have listed the components, but no runs.
     """
 
@@ -77,15 +77,15 @@ class ComponentRuns:
         described: tuple[int, int, int],
         fields: dict[str, Any],
         known: tuple[int, int],
-        kept: KeptCalls | None = None,
+        calls: RecordedCalls | None = None,
         sums: Any = None,
     ) -> None:
         self.count, total = known
         self.sums = sums
-        self._gpu, self._fields, self._kept, self._elements = gpu, fields, kept, labels.size
+        self._gpu, self._fields, self._calls, self._elements = gpu, fields, calls, labels.size
         self._stream = gpu.current_stream()
         self.state = fields["state"]  # ``RunState``, as an array of int64
-        self.new: Any = gpu.xp.ndarray if kept is None or sums is not None else kept.new
+        self.new: Any = gpu.xp.ndarray if calls is None or sums is not None else calls.new
         self._entries = self.new(total, ENTRY)
         if total:
             self.launch(LISTING, partial(self._list, described), labels)
@@ -134,10 +134,10 @@ class ComponentRuns:
         What is launched depends on `purpose` and kind alone. Kernels begin by ``follow_launch()``;
         arrays lie at different places, and launches need `memory`, too.
         """
-        if self._kept is None:
+        if self._calls is None:
             launches(*arrays)
             return
-        recordings, variable = self._kept.recordings, (self._entries, *arrays)
+        recordings, variable = self._calls.recordings, (self._entries, *arrays)
         recordings.launch(
             self._gpu, self._stream, purpose, variable, lambda: launches(*arrays), memory
         )

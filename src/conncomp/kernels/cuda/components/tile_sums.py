@@ -12,15 +12,15 @@ import numpy as np
 from conncomp.kernels.cuda.components import intensities
 from conncomp.kernels.cuda.components.intensities import SMALL_TYPES, are_small
 from conncomp.kernels.cuda.components.rows import extent_of, label_rows, lengths_on
-from conncomp.kernels.cuda.components.runs import FEW_AXES, STATE_WORDS, KeptCalls, grid_of_rows
+from conncomp.kernels.cuda.components.runs import FEW_AXES, STATE_WORDS, RecordedCalls, grid_of_rows
 from conncomp.kernels.cuda.components.shapes import Shapes, are_few
 from conncomp.kernels.cuda.launcher import (
     COUNT,
     INDEX_TYPES,
     THREADS,
-    Again,
     Field,
     Gpu,
+    Recording,
     Templates,
     ctype,
     launch,
@@ -71,7 +71,7 @@ def are_added_in_tiles(shape: tuple[int, ...], rows: int, image: Any) -> bool:
 
 
 class TileSums:
-    """The launches that add up labels of one kind, and of an image, made again.
+    """The recorded launches that add up labels of one kind, and of an image.
 
     `allowed` is the label that is no component, or -1, and the smallest that may occur. Labels have
     to be below `rows`, for which there is room, and more. ``RunTable``, `runs`, is for what occurs.
@@ -103,11 +103,11 @@ class TileSums:
             "scale": 2.0 ** (FIXED_BITS - exponent),
         }
         self._is_clear = True
-        self.kept = KeptCalls(gpu.xp)
+        self.calls = RecordedCalls(gpu.xp)
         self._value: Any = None  # the type of the values that are added up, if there are any
         self.counted, self.is_steady = (0, 0), False
 
-    def start(self, labels: Any, image: Any) -> Again:
+    def start(self, labels: Any, image: Any) -> Recording:
         """Launch what adds up labels of the kind and the values of an image, or None.
 
         Return what was launched, which tells how many components there are.
@@ -118,7 +118,7 @@ class TileSums:
         self._is_clear, self._value = False, None if image is None else image.dtype
         self._call = next(_calls) % (1 << CALL_BITS)
         variable = labels, image, Field("call", self._call)
-        return self.kept.recordings.launch(
+        return self.calls.recordings.launch(
             gpu, self._stream, ("add", self._value), variable, lambda: self._add(labels, image)
         )
 
@@ -137,7 +137,7 @@ class TileSums:
         for kernel in listing:
             launch(kernel, by_row, table, self._runs)
 
-    def ask(self, launched: Again, state: int) -> None:
+    def ask(self, launched: Recording, state: int) -> None:
         """Wait for how many components there are, and let `counted` be that.
 
         `start` returned `launched`, and ``RunState`` is at the address `state`.
@@ -180,7 +180,7 @@ class TileSums:
         columns = self._new_columns(runs.count, moments, value)
         purpose, variable = ("write", moments, value), (Field("made_for", runs.count), *columns)
         launches = partial(self._launch_columns, runs, label, value, columns)
-        self.kept.recordings.launch(self._gpu, self._stream, purpose, variable, launches)
+        self.calls.recordings.launch(self._gpu, self._stream, purpose, variable, launches)
         places = len(Shapes._fields)
         reals = columns.pop() if value is not None else None
         return Shapes(*columns[:places]), columns[places:], reals

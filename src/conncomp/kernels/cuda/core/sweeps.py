@@ -15,19 +15,19 @@ BATCH = 8
 # Where a sweep is several launches and few sweeps are needed.
 SMALL_BATCH = 2
 
-# Where numbers of sweeps are recorded; None when they are not.
-_recorded: list[int] | None = None
+# The numbers of sweeps that are counted; None when they are not.
+_counted: list[int] | None = None
 
 
 @contextmanager
-def recorded_sweeps() -> Iterator[list[int]]:
-    """Record what each `sweep_until_settled` of a context returns."""
-    global _recorded
-    outer, _recorded = _recorded, []
+def counted_sweeps() -> Iterator[list[int]]:
+    """List what each `sweep_until_settled` of a context returns."""
+    global _counted
+    outer, _counted = _counted, []
     try:
-        yield _recorded
+        yield _counted
     finally:
-        _recorded = outer
+        _counted = outer
 
 
 def sweep_until_settled(sweep: Callable[[int], None], last_change: Any, batch: int = BATCH) -> int:
@@ -43,6 +43,6 @@ def sweep_until_settled(sweep: Callable[[int], None], last_change: Any, batch: i
             number += 1
         if (last := first_entry(last_change)) != number - 1:
             changing = max(last, -1) + 1
-            if _recorded is not None:
-                _recorded.append(changing)
+            if _counted is not None:
+                _counted.append(changing)
             return changing
