@@ -11,8 +11,8 @@ from conncomp.bench.inputs import Input
 from conncomp.bench.peers import Contender
 from conncomp.bench.runner import Reference, make_input, measure_input
 from conncomp.diagnostics import kernel_times
+from conncomp.kernels import time_limit
 from conncomp.kernels.cuda.core.sweeps import counted_sweeps
-from conncomp.kernels.cuda.launcher import time_limit
 
 Row = dict[str, Any]
 

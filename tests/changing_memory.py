@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from conncomp.gpu import Workspace
+from conncomp.kernels.cuda.workspace import Workspace
 from gpu_arrays import describe, label_on_gpu
 from host_cuda.host_gpu import HostGpu
 

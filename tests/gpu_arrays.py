@@ -3,7 +3,6 @@
 import numpy as np
 
 from conncomp._algorithms import choose_algorithm
-from conncomp.gpu import Workspace
 from conncomp.grid._values import describe_bonds as sites_and_links
 from conncomp.grid._values import describe_values
 from conncomp.grid.algorithms import ALGORITHMS
@@ -11,6 +10,7 @@ from conncomp.grid.answers import fill_on_gpu
 from conncomp.grid.question import Question
 from conncomp.kernels.cuda.grid import tiled_bricks
 from conncomp.kernels.cuda.grid.image import Image
+from conncomp.kernels.cuda.workspace import Workspace
 from conncomp.kernels.neighbourhood import Neighbourhood
 from host_cuda.host_gpu import HostGpu
 from reference import consecutive, label_by_neighbour_pairs, wrapping_axes

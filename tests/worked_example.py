@@ -3,9 +3,9 @@
 import numpy as np
 
 from conncomp import label
-from conncomp.gpu import Workspace
 from conncomp.kernels.cuda.grid import tiled_bricks
 from conncomp.kernels.cuda.launcher import launch
+from conncomp.kernels.cuda.workspace import Workspace
 from gpu_arrays import describe
 from host_cuda.host_gpu import HostGpu
 

@@ -18,8 +18,8 @@ import numpy as np
 
 from conncomp import Workspace, label
 from conncomp.bench.units import format_ratio
+from conncomp.kernels import time_limit
 from conncomp.kernels.cuda.core.sweeps import counted_sweeps
-from conncomp.kernels.cuda.launcher import time_limit
 from conncomp.models import CahnHilliard
 from reproductions.claims import Claim, share
 from reproductions.fits import power_law

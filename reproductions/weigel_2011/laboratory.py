@@ -16,7 +16,7 @@ from conncomp.diagnostics import kernel_times
 from conncomp.kernels.cuda.grid.image import Image
 from conncomp.kernels.cuda.launcher import current_gpu
 from conncomp.kernels.cuda.papers import tiles
-from conncomp.kernels.links import joined_by_bonds
+from conncomp.kernels.links import bonds_of_axes
 from conncomp.kernels.neighbourhood import Neighbourhood
 from conncomp.models import ModelState, Potts
 from reproductions import laboratory
@@ -283,7 +283,7 @@ class Laboratory(laboratory.Laboratory):
 
 def _lattice(bonds: Any) -> Image:
     """Return a periodic lattice as the kernels take it: bit k is the bond along axis k."""
-    return Image(bonds, joined_by_bonds(((0, 1), (0, 2))), Neighbourhood(1, None, (True, True)))
+    return Image(bonds, bonds_of_axes(2), Neighbourhood(1, None, (True, True)))
 
 
 def _stages(times: dict[str, float]) -> dict[str, float]:

@@ -30,7 +30,6 @@ _ROOMS = {
         *("fill_holes", "largest_components", "remove_small_components"),
         *("relabel_consecutive", "sort_by_size"),
     ),
-    "gpu": ("Workspace",),
     "graph": (
         "Graph",
         "IncrementalComponents",
@@ -47,6 +46,7 @@ _ROOMS = {
         "label_bonds",
         "percolates",
     ),
+    "kernels.cuda.workspace": ("Workspace",),
     "io": ("read_image", "write_image", "write_view"),
     "tables": ("ClusterPairs", "cluster_dups", "cluster_pairs", "cluster_quality"),
     "tables.files.edges": (
@@ -69,10 +69,10 @@ if TYPE_CHECKING:
     from conncomp.chunked.streams import *
     from conncomp.chunked.volumes import *
     from conncomp.components import *
-    from conncomp.gpu import *
     from conncomp.graph import *
     from conncomp.grid import *
     from conncomp.io import *
+    from conncomp.kernels.cuda.workspace import Workspace as Workspace
     from conncomp.tables import *
     from conncomp.tables.files.edges import *
 

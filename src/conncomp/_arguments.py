@@ -12,6 +12,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 
 INT32_MAX = np.iinfo(np.int32).max
+INDEX_TYPES = (np.dtype(np.int32), np.dtype(np.int64))  # by whether indices exceed INT32_MAX
 LONGEST_SHOWN = 80  # characters of a value in a message
 MOST_ENTRIES = 1 << 24  # of a sequence that is no array
 MOST_LENGTHS = 64  # of a shape of NumPy

@@ -14,12 +14,20 @@ from typing import Any, Literal, cast
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from conncomp._arguments import INT32_MAX, NUMBERS, as_sequence, check_choice, check_holds, shown
+from conncomp._arguments import (
+    INDEX_TYPES,
+    INT32_MAX,
+    NUMBERS,
+    as_sequence,
+    check_choice,
+    check_holds,
+    shown,
+)
 from conncomp._containers import TABLES, held_by_names, is_of, values_and_nulls
 from conncomp._core import native
 from conncomp._memory import check_memory
 from conncomp.kernels.cuda.core.strips import download, upload
-from conncomp.kernels.cuda.launcher import INDEX_TYPES, import_cupy
+from conncomp.kernels.cuda.launcher import import_cupy
 from conncomp.kernels.cuda.workspace import Workspace
 
 Device = Literal["cpu", "cuda"]

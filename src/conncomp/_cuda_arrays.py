@@ -13,15 +13,9 @@ from math import prod
 from threading import get_ident
 from typing import Any, Literal
 
+from conncomp._arguments import INDEX_TYPES
 from conncomp._arrays import in_library, library_of
-from conncomp.kernels.cuda.launcher import (
-    COUNT,
-    INDEX_TYPES,
-    TELLING,
-    DType,
-    Gpu,
-    recorded_launches,
-)
+from conncomp.kernels.cuda.launcher import COUNT, TELLING, DType, Gpu, recorded_launches
 from conncomp.kernels.cuda.workspace import OwnWorkspaces, Workspace, stream_key
 
 

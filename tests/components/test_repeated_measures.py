@@ -10,8 +10,9 @@ import pytest
 from conncomp import _arrays, _cuda_arrays, component_statistics, label
 from conncomp.components import _labels
 from conncomp.components.columns import measuring
+from conncomp.kernels import time_limit
 from conncomp.kernels.cuda.components import measures, runs
-from conncomp.kernels.cuda.launcher import PER_THREAD, time_limit
+from conncomp.kernels.cuda.launcher import PER_THREAD
 from host_cuda.host_gpu import AVAILABLE
 from host_cupy import place_on_host
 from stand_in import Array

@@ -7,8 +7,9 @@ import pytest
 
 from conncomp import Graph, Workspace, _arrays, minimum_spanning_forest, spanning_forest
 from conncomp.graph import forests, graph, repeated
+from conncomp.kernels import time_limit
 from conncomp.kernels.cuda.graph.boruvka import ForestTask
-from conncomp.kernels.cuda.launcher import recorded_launches, time_limit
+from conncomp.kernels.cuda.launcher import recorded_launches
 from conncomp.kernels.cuda.workspace import OwnWorkspaces
 from forest_reference import forest_by_kruskal
 from host_cuda.host_gpu import AVAILABLE

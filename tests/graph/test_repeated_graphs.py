@@ -13,7 +13,8 @@ from conncomp import Graph, Workspace, _arrays, _cuda_arrays, connected_componen
 from conncomp.graph import graph as graphs
 from conncomp.graph import labelling, repeated
 from conncomp.graph.algorithms import ALGORITHMS
-from conncomp.kernels.cuda.launcher import PER_THREAD, time_limit
+from conncomp.kernels import time_limit
+from conncomp.kernels.cuda.launcher import PER_THREAD
 from conncomp.kernels.cuda.workspace import OwnWorkspaces
 from host_cuda.host_gpu import AVAILABLE
 from host_cupy import place_on_host

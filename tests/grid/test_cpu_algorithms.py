@@ -8,7 +8,7 @@ import pytest
 
 from changing_memory import images, labels, written_by_another_thread
 from conncomp import generate, label
-from conncomp.kernels.cuda.launcher import time_limit
+from conncomp.kernels import time_limit
 from cpu_cases import CASES, ON_CPU, takes
 from hard_images import HARD_IMAGES, roots_of, settings_of
 from interrupts import interrupted_after

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from conncomp import Workspace, generate, label
+from conncomp._arguments import INDEX_TYPES
 from conncomp.kernels.cuda.grid import item_runs, tiled_elements, tiled_quads
-from conncomp.kernels.cuda.launcher import INDEX_TYPES
 from gpu_arrays import check_written_one_by_one, describe, label_on_gpu, noise_of_kinds
 from host_cuda.host_gpu import AVAILABLE, SANITIZER, SANITIZERS, HostGpu, check_sanitized
 

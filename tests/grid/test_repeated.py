@@ -11,7 +11,8 @@ import pytest
 from conncomp import Labeller, Workspace, _arrays, label
 from conncomp import _cuda_arrays as cuda_arrays
 from conncomp.grid import answers, array, labeller, labelling, repeated
-from conncomp.kernels.cuda.launcher import PER_THREAD, time_limit
+from conncomp.kernels import time_limit
+from conncomp.kernels.cuda.launcher import PER_THREAD
 from conncomp.kernels.cuda.workspace import OwnWorkspaces
 from host_cuda.host_gpu import AVAILABLE
 from host_cupy import place_on_host

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from conncomp import kernels
 from conncomp.kernels.cuda import launcher
 from conncomp.kernels.cuda.launcher import Gpu
 
@@ -170,8 +171,8 @@ def test_what_fails_in_a_thread_is_told_at_the_end_of_the_context():
 
 def test_a_time_limit_does_not_count_what_a_context_waits_for():
     gpu = ManyModules()
-    with launcher.time_limit(10):
-        before = launcher.seconds_left()
+    with kernels.time_limit(10):
+        before = kernels.seconds_left()
         with gpu.loading([("b.cuh", ("g<int>",))]):
             pass
-        assert launcher.seconds_left() > before - 0.2
+        assert kernels.seconds_left() > before - 0.2

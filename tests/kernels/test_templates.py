@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from conncomp.kernels.cuda.launcher import INDEX_TYPES, Templates, every
+from conncomp._arguments import INDEX_TYPES
+from conncomp.kernels.cuda.launcher import Templates, every
 from host_cuda.host_gpu import HostGpu
 
 INT32, INT64 = INDEX_TYPES

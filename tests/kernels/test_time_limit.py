@@ -4,7 +4,8 @@ from time import sleep
 
 import pytest
 
-from conncomp.kernels.cuda.launcher import Gpu, Kernel, launch, time_limit
+from conncomp.kernels import time_limit
+from conncomp.kernels.cuda.launcher import Gpu, Kernel, launch
 
 NOTHING = Kernel("nothing", None, lambda *_, **__: None)
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import conncomp
-from conncomp.kernels.cuda.launcher import time_limit
+from conncomp.kernels import time_limit
 from conncomp.kernels.lattice import Lattice
 from conncomp.models import Potts, summarise
 from conncomp.models.observables import series

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 import conncomp
 from conncomp import _arrays
-from conncomp.gpu import Workspace
 from conncomp.kernels.cuda import launcher
 from conncomp.kernels.cuda.graph import incremental
 from conncomp.kernels.cuda.tables import interning, pair_clusters
+from conncomp.kernels.cuda.workspace import Workspace
 from conncomp.tables import id_space as clusters_module
 from host_cuda.host_gpu import AVAILABLE, SANITIZERS, HostGpu, check_sanitized
 from host_cupy import place_on_host

@@ -24,7 +24,7 @@ from conncomp.bench.inputs import Input
 from conncomp.bench.suites import Kind
 from conncomp.files.access import atomic_path
 from conncomp.graph import Graph
-from conncomp.kernels.cuda.launcher import time_limit
+from conncomp.kernels import time_limit
 
 Labels = NDArray[Any]
 

@@ -47,7 +47,7 @@ class ChunkLabels(NamedTuple):
 
     def counts(self, segment: int) -> NDArray[np.int64]:
         """Return how many components begin in each segment, of so many elements."""
-        counts = np.diff(on_host(self.ends), prepend=0)
+        counts = np.diff(unmasked(self.ends), prepend=0)
         rows = segment // (self.labels.size // len(counts))
         of_segments: NDArray[np.int64] = counts.reshape(-1, rows).sum(axis=1, dtype=np.int64)
         return of_segments
@@ -196,8 +196,8 @@ def first_elements(labelled: ChunkLabels, wanted: Any = None, before: int = 0) -
     places = xp.concatenate(parts)
     if wanted is None:
         return places
-    where = np.searchsorted(on_host(xp.concatenate(numbers)), wanted)
-    return on_host(places)[where]
+    where = np.searchsorted(unmasked(xp.concatenate(numbers)), wanted)
+    return unmasked(places)[where]
 
 
 def _labels_between(xp: Any, begin: Any, count: Any) -> Any:
@@ -220,11 +220,11 @@ def _compared(values: Any, rules: Rules, bit: int) -> NDArray[Any] | None:
     is_bonds = rules.links.rule == "bonds"
     if is_bonds and not last:
         return None
-    side = on_host(side_of(values[axis] if rules.planes else values, crossed, last))
+    side = unmasked(side_of(values[axis] if rules.planes else values, crossed, last))
     return (side >> np.uint8(axis) & 1).astype(bool) if is_bonds and not rules.planes else side
 
 
-def on_host(array: Any) -> NDArray[Any]:
+def unmasked(array: Any) -> NDArray[Any]:
     """Return an array in main memory, without a mask."""
     if isinstance(array, np.ndarray):
         return np.ma.getdata(array)
@@ -252,6 +252,6 @@ def _compact(
     labels = xp.flatnonzero(touched)
     ids = xp.full(count + 1, -1, np.int32)
     ids[labels] = xp.arange(len(labels), dtype=np.int32)
-    fetch: Any = np.asarray if xp is np else on_host
+    fetch: Any = np.asarray if xp is np else unmasked
     places = {bit: fetch(ids.take(face)) for bit, face in faces.items()}
     return fetch(labels).astype(np.int64), fetch(touched[labels]), places

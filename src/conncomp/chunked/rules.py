@@ -18,7 +18,7 @@ from conncomp.chunked.layout import Layout
 from conncomp.grid._values import describe_values
 from conncomp.grid.question import Question, question_of_bonds, question_of_image
 from conncomp.grid.runs import KeptRuns
-from conncomp.kernels.links import Links, joined_by_bonds
+from conncomp.kernels.links import Links, bonds_of_axes
 from conncomp.kernels.neighbourhood import Step, steps_along
 
 
@@ -141,7 +141,7 @@ def rules_of_bonds(
     question = question_of_bonds(bonds, device=device, **arguments)
     planes = bonds.dtype == np.bool_
     shape = bonds.shape[planes:]
-    links = joined_by_bonds(tuple((0, 1 << k) for k in range(len(shape) - question.batch_axes)))
+    links = bonds_of_axes(len(shape) - question.batch_axes)
     return _rules(chunks[planes:], question, links, planes=planes)
 
 

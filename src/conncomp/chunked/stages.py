@@ -15,8 +15,8 @@ from conncomp.chunked.labelling import (
     chunk_runs,
     label_chunk,
     label_values,
-    on_host,
     report_chunk,
+    unmasked,
 )
 from conncomp.chunked.layout import Index, Layout
 from conncomp.chunked.numbering import publish
@@ -120,7 +120,7 @@ class Alone(NamedTuple):
 def label_items(rules: Rules, values: NDArray[Any], selection: Selection | None = None) -> Alone:
     """Do the only stage of a chunk of whole items."""
     labels, counts = label_values(rules, values, alone=True)
-    counts = on_host(counts) if rules.question.batch_axes else np.array([int(counts)])
+    counts = unmasked(counts) if rules.question.batch_axes else np.array([int(counts)])
     if selection is None:
         return Alone(labels, counts)
     selected = select_items(rules, selection, labels)

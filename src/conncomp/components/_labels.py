@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._arguments import (
+    INDEX_TYPES,
     INT32_MAX,
     as_batch_axes,
     as_number,
@@ -38,7 +39,7 @@ from conncomp._core import native
 from conncomp._lazy import function_for
 from conncomp._memory import check_memory
 from conncomp.kernels.cuda.components.tables import combine_labels
-from conncomp.kernels.cuda.launcher import INDEX_TYPES, current_gpu
+from conncomp.kernels.cuda.launcher import current_gpu
 
 Labels = NDArray[Any]
 # "auto" is 0, for labels that cannot be those of a graph.

@@ -8,7 +8,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conncomp._arguments import INT32_MAX, as_batch_axes, as_count
+from conncomp._arguments import INDEX_TYPES, INT32_MAX, as_batch_axes, as_count
 from conncomp.components._labels import (
     Background,
     Items,
@@ -23,7 +23,6 @@ from conncomp.components.sizes import count_rows
 from conncomp.components.touching import check_touching, contact_steps, count_contacts
 from conncomp.grid._arguments import check_neighbourhood
 from conncomp.grid.labelling import label
-from conncomp.kernels.cuda.launcher import INDEX_TYPES
 from conncomp.kernels.neighbourhood import Neighbourhood
 
 

@@ -10,7 +10,7 @@ from typing import Any, Literal, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conncomp._arguments import INT32_MAX, as_batch_axes, as_bool
+from conncomp._arguments import INDEX_TYPES, INT32_MAX, as_batch_axes, as_bool
 from conncomp._arrays import contiguous, extremes, few_on_host, new_array
 from conncomp._core import native
 from conncomp.components._labels import (
@@ -24,7 +24,7 @@ from conncomp.components._labels import (
 from conncomp.components.selection import assign_rows
 from conncomp.kernels.cuda.components.distinct import as_signed, distinct_labels, translate_labels
 from conncomp.kernels.cuda.components.tables import count_labels, replace_labels
-from conncomp.kernels.cuda.launcher import INDEX_TYPES, current_gpu
+from conncomp.kernels.cuda.launcher import current_gpu
 
 SAMPLE = 64  # labels
 

@@ -7,12 +7,12 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conncomp._arguments import INT32_MAX, check_dimensions
+from conncomp._arguments import INDEX_TYPES, INT32_MAX, check_dimensions
 from conncomp._core import native
 from conncomp.components._labels import Background, Items, Labels, check_items, where_labels_lie
 from conncomp.grid.answers import at_both_faces
 from conncomp.kernels.cuda.components.tables import count_labels, list_members
-from conncomp.kernels.cuda.launcher import INDEX_TYPES, current_gpu
+from conncomp.kernels.cuda.launcher import current_gpu
 
 # Sizes below this are counted in a table; only N / SMALL components can be larger, and are sorted.
 SMALL = 1 << 16

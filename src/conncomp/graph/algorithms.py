@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from conncomp._algorithms import Algorithm, Specialisations, always_waits, table_of
 from conncomp._core import native
-from conncomp.gpu import Workspace
 from conncomp.kernels.cuda.core import numbering
 from conncomp.kernels.cuda.core.numbering import number_roots
 from conncomp.kernels.cuda.graph import blocked_afforest, ecl, edges, strong_components
 from conncomp.kernels.cuda.launcher import Gpu, Templates
 from conncomp.kernels.cuda.papers import hawick_graphs as hawick
 from conncomp.kernels.cuda.papers import soman, strong
+from conncomp.kernels.cuda.workspace import Workspace
 
 if TYPE_CHECKING:
     from conncomp.graph.graph import Graph

@@ -10,16 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp import _arrays
-from conncomp._arguments import INT32_MAX
+from conncomp._arguments import INDEX_TYPES, INT32_MAX
 from conncomp._core import native
-from conncomp.gpu import Workspace
 from conncomp.graph.graph import Graph
 from conncomp.graph.inputs import conversions
 from conncomp.graph.inputs.parts import as_array, check_one_each, check_square
 from conncomp.graph.labelling import _lies_on_gpu, as_graph
 from conncomp.graph.repeated import recorded_forest
 from conncomp.kernels.cuda.graph.boruvka import WeightBits
-from conncomp.kernels.cuda.launcher import INDEX_TYPES, current_gpu
+from conncomp.kernels.cuda.launcher import current_gpu
+from conncomp.kernels.cuda.workspace import Workspace
 
 Arcs = NDArray[Any]
 

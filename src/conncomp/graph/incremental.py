@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from conncomp import _arrays
-from conncomp._arguments import INT32_MAX, as_bool, as_integer, check_choice, shown
+from conncomp._arguments import INDEX_TYPES, INT32_MAX, as_bool, as_integer, check_choice, shown
 from conncomp._core import native
-from conncomp.gpu import Workspace
 from conncomp.graph.inputs import parts
 from conncomp.kernels.cuda.core.numbering import number_roots
 from conncomp.kernels.cuda.graph.incremental import REFUSAL, GrowingForest
-from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, current_gpu, first_entry
+from conncomp.kernels.cuda.launcher import COUNT, Gpu, current_gpu, first_entry
+from conncomp.kernels.cuda.workspace import Workspace
 
 # Arrays of vertices by the names of the arguments that they are given as.
 Named = dict[str, Any]

@@ -13,13 +13,13 @@ from conncomp._algorithms import Algorithm, Choices, choose_algorithm
 from conncomp._arguments import also_named, as_bool, check_choice, shown
 from conncomp._containers import is_of
 from conncomp._core import native
-from conncomp.gpu import Workspace
 from conncomp.graph.algorithms import ALGORITHMS, STRONG_ALGORITHMS
 from conncomp.graph.graph import Graph
 from conncomp.graph.inputs.conversions import is_igraph, is_networkx, is_rustworkx, is_sparse
 from conncomp.graph.inputs.parts import check_square
 from conncomp.graph.repeated import call_again, first_call, kind_of_call
 from conncomp.kernels.cuda.launcher import current_gpu, first_entry
+from conncomp.kernels.cuda.workspace import Workspace
 
 Numbering = Literal["consecutive", "roots", "topological"]
 Labels = NDArray[Any]

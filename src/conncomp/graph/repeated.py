@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 from conncomp._algorithms import Algorithm
-from conncomp._arguments import INT32_MAX
+from conncomp._arguments import INDEX_TYPES, INT32_MAX
 from conncomp._arrays import Output, in_library
 from conncomp._cuda_arrays import (
     Counted,
@@ -30,7 +30,6 @@ from conncomp._cuda_arrays import (
     cuda_library_named,
     recorded_with,
 )
-from conncomp.gpu import Workspace
 from conncomp.graph.graph import Graph
 from conncomp.kernels.cuda.graph.boruvka import (
     ForestTask,
@@ -39,8 +38,8 @@ from conncomp.kernels.cuda.graph.boruvka import (
     forest_arcs,
     room_for_forest,
 )
-from conncomp.kernels.cuda.launcher import INDEX_TYPES, Gpu, are_watched, current_gpu
-from conncomp.kernels.cuda.workspace import OwnWorkspaces, Recordings, stream_key
+from conncomp.kernels.cuda.launcher import Gpu, are_watched, current_gpu
+from conncomp.kernels.cuda.workspace import OwnWorkspaces, Recordings, Workspace, stream_key
 
 # The most vertices and arcs of recorded calls without a workspace, as their memory stays allocated.
 MOST_ENTRIES = 1 << 23

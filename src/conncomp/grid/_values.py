@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from conncomp._arguments import as_batch_axes, shown
 from conncomp._arrays import check_kind, converted, native_layout
 from conncomp.kernels.cuda.grid.image import steps_evenly
-from conncomp.kernels.links import Links, joined_by_bonds, values_within
+from conncomp.kernels.links import Links, bonds_of_axes, values_within
 
 # Of a lattice of bonds: axes that are longer than 1; and bits of a byte.
 MOST_BOND_AXES, BITS = 6, 8
@@ -201,5 +201,5 @@ def describe_bonds(bonds: Any, batch_axes: int) -> tuple[Any, Links]:
     if bonds.dtype == bool:
         planes = bonds.view("u1")
         steps = (k * bonds.strides[0] for k in range(len(bonds)))
-        return planes[0], joined_by_bonds(tuple((step, 255) for step in steps))
-    return bonds, joined_by_bonds(tuple((0, 1 << k) for k in range(bonds.ndim - batch_axes)))
+        return planes[0], Links("bonds", "u1", bonds=tuple((step, 255) for step in steps))
+    return bonds, bonds_of_axes(bonds.ndim - batch_axes)

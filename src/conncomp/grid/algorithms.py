@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from conncomp._algorithms import Algorithm, Specialisations, always_waits, table_of
-from conncomp.gpu import Workspace
 from conncomp.grid import runs
 from conncomp.kernels.cuda.core import numbering
 from conncomp.kernels.cuda.core.numbering import count_roots, number_roots, place_roots_within_items
@@ -23,6 +22,7 @@ from conncomp.kernels.cuda.grid.image import Image
 from conncomp.kernels.cuda.launcher import Gpu
 from conncomp.kernels.cuda.papers import hawick_arrays as hawick
 from conncomp.kernels.cuda.papers import tiles
+from conncomp.kernels.cuda.workspace import Workspace
 
 HAWICK = "Hawick, Leist, Playne 2010"
 MADDIX = "Maddix 2014"

@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._arrays import Output, check_kind, in_library, move_from_gpu
-from conncomp.gpu import Workspace
 from conncomp.grid._values import describe_bonds, describe_values, lattice_of, with_even_items
 from conncomp.grid.array import Array, Given, placed_on_gpu, read_array, stream_of
 from conncomp.grid.question import OF_VALUES, Question
 from conncomp.kernels.cuda.grid.image import Image
 from conncomp.kernels.cuda.launcher import Gpu, current_gpu
+from conncomp.kernels.cuda.workspace import Workspace
 
 Labels = NDArray[Any]
 

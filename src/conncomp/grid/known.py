@@ -17,13 +17,13 @@ from typing import Any
 
 import numpy as np
 
+from conncomp._arguments import INDEX_TYPES
 from conncomp._arrays import check_output, new_array
 from conncomp._core import native
 from conncomp.grid.answers import Labels, label_array
 from conncomp.grid.array import Array
 from conncomp.grid.question import Question
 from conncomp.grid.runs import describe_axes, link_rule
-from conncomp.kernels.cuda.launcher import INDEX_TYPES
 
 # Where `label` works that goes this way, and with what.
 DEVICE, WORKSPACES = "cpu", (type(None),)

@@ -8,16 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
-from conncomp._arguments import INT32_MAX
+from conncomp._arguments import INDEX_TYPES, INT32_MAX
 from conncomp._arrays import in_library, on_gpu
 from conncomp._cuda_arrays import CudaLibrary, RecordedFill, cuda_library_of
-from conncomp.gpu import Workspace
 from conncomp.grid.answers import array_of, fill_on_gpu, image_of, output_of
 from conncomp.grid.array import read_array
 from conncomp.grid.question import Numbering, question_of_image
 from conncomp.grid.repeated import may_be_recorded, record_fill
-from conncomp.kernels.cuda.launcher import INDEX_TYPES, current_gpu
-from conncomp.kernels.cuda.workspace import stream_key
+from conncomp.kernels.cuda.launcher import current_gpu
+from conncomp.kernels.cuda.workspace import Workspace, stream_key
 
 
 class Labeller:

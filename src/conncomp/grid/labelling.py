@@ -13,12 +13,12 @@ from conncomp._algorithms import Choices, choose_algorithm
 from conncomp._arguments import also_named
 from conncomp._arrays import on_gpu
 from conncomp._lazy import function_for
-from conncomp.gpu import Workspace
 from conncomp.grid import known, repeated
 from conncomp.grid.algorithms import ALGORITHMS
 from conncomp.grid.answers import Labels, array_of, label_array, read
 from conncomp.grid.array import read_array
 from conncomp.grid.question import Numbering, Question, question_of_bonds, question_of_image
+from conncomp.kernels.cuda.workspace import Workspace
 
 # Arguments of other libraries' functions of this name, and what takes their place here.
 ELSEWHERE = {

@@ -18,14 +18,14 @@ from collections.abc import Hashable
 from functools import partial
 from typing import Any
 
+from conncomp._arguments import INDEX_TYPES
 from conncomp._arrays import in_library
 from conncomp._cuda_arrays import Counted, CudaLibrary, RecordedFill, cuda_library_of, recorded_with
-from conncomp.gpu import Workspace
 from conncomp.grid.answers import fill_on_gpu, image_of, label_array, output_of
 from conncomp.grid.array import Array
 from conncomp.grid.question import Question
-from conncomp.kernels.cuda.launcher import INDEX_TYPES, are_watched, current_gpu
-from conncomp.kernels.cuda.workspace import OwnWorkspaces
+from conncomp.kernels.cuda.launcher import are_watched, current_gpu
+from conncomp.kernels.cuda.workspace import OwnWorkspaces, Workspace
 
 
 def record_fill(

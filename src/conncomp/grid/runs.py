@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from conncomp._arrays import new_array
 from conncomp._core import native
 from conncomp.grid.array import Array
-from conncomp.kernels.cuda.launcher import seconds_left
+from conncomp.kernels import seconds_left
 from conncomp.kernels.links import Links
 from conncomp.kernels.neighbourhood import Neighbourhood, steps_along
 

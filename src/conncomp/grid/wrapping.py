@@ -14,10 +14,9 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conncomp._arguments import as_integer, shown
+from conncomp._arguments import INDEX_TYPES, as_integer, shown
 from conncomp._arrays import apply_in_library, in_library, move_from_gpu
 from conncomp._core import native
-from conncomp.gpu import Workspace
 from conncomp.grid._values import MOST_BOND_AXES
 from conncomp.grid.answers import (
     array_of,
@@ -32,7 +31,8 @@ from conncomp.grid.question import Question, question_of_bonds, question_of_imag
 from conncomp.grid.runs import link_rule
 from conncomp.kernels.cuda.grid.image import steps_evenly
 from conncomp.kernels.cuda.grid.windings import as_numpy, find_windings, place_windings
-from conncomp.kernels.cuda.launcher import INDEX_TYPES, current_gpu
+from conncomp.kernels.cuda.launcher import current_gpu
+from conncomp.kernels.cuda.workspace import Workspace
 from conncomp.kernels.seams import (
     MOST_AXES,
     MOST_CLOSED,

@@ -52,6 +52,6 @@ def values_within(
     return Links("within", value_type, background, limit, dtype.kind == "i")
 
 
-def joined_by_bonds(bonds: tuple[tuple[int, int], ...]) -> Links:
-    """Return the rule that links sites along bonds."""
-    return Links("bonds", "u1", bonds=bonds)
+def bonds_of_axes(ndim: int) -> Links:
+    """Return the rule of bonds that are the bits of a byte, one for each axis from the first."""
+    return Links("bonds", "u1", bonds=tuple((0, 1 << axis) for axis in range(ndim)))

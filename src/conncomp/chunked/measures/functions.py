@@ -13,7 +13,15 @@ from typing import Any
 
 import numpy as np
 
-from conncomp._arguments import INT32_MAX, as_batch_axes, as_bool, as_count, check_dimensions, shown
+from conncomp._arguments import (
+    INDEX_TYPES,
+    INT32_MAX,
+    as_batch_axes,
+    as_bool,
+    as_count,
+    check_dimensions,
+    shown,
+)
 from conncomp.chunked.layout import Index, Layout
 from conncomp.chunked.measures import item_sizes, measuring
 from conncomp.chunked.measures.label_chunks import check_image, check_second, kind_of_chunks
@@ -22,7 +30,6 @@ from conncomp.components import matching, renumbering, selection, sizes, statist
 from conncomp.components._labels import check_mask, check_spacing, most_rows
 from conncomp.components.selection import check_connectivity_is_for_masks
 from conncomp.grid._arguments import check_neighbourhood
-from conncomp.kernels.cuda.launcher import INDEX_TYPES
 
 
 def _unless_empty(of_memory: Callable[..., Any], of_chunks: Callable[..., Any]) -> Any:

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._arrays import as_cupy, on_gpu
-from conncomp.chunked.labelling import on_host, side_of
+from conncomp.chunked.labelling import side_of, unmasked
 from conncomp.chunked.layout import Index, Layout
 from conncomp.chunked.rows import LARGEST_SUM, Table, statistics_of, table_of
 from conncomp.components._labels import check_items, library_at
@@ -73,7 +73,7 @@ def number_chunk(labelling: Labelling, labels: Any, name: str = "labels") -> Num
     given = as_cupy(labels) if on_gpu(labels) else labels
     known: dict[str, Any] = {"background": background, "batch_axes": batch}
     numbers, old = relabel_consecutive(given, return_labels=True, **known)
-    old = on_host(old).reshape(prod(labels.shape[:batch]), -1)
+    old = unmasked(old).reshape(prod(labels.shape[:batch]), -1)
     if old.size and old.min() < 0:
         raise ValueError(f"{name} holds {old.min()}; labels are not negative")
     check_fits(old, name)
@@ -103,7 +103,7 @@ def measure_chunk(
     asked |= {"background": numbered.empty, "batch_axes": batch}
     placed = as_cupy(image) if on_gpu(image) else image
     measured = component_statistics(numbered.numbers, placed, **asked)
-    held = SimpleNamespace(**{name: on_host(column) for name, column in vars(measured).items()})
+    held = SimpleNamespace(**{name: unmasked(column) for name, column in vars(measured).items()})
     place, ahead = _places(held.batch, labels.shape), np.array(start, np.int64)
     known = {"item": items[place], "label": numbered.old[place, held.labels]}
     table = table_of(held, ahead, wanted.surfaces, image is not None, **known)
@@ -163,7 +163,7 @@ def items_along(items: NDArray[np.int64], batch: tuple[int, ...]) -> NDArray[np.
 def _shared(first: Any, layer: Any, numbered: Numbered, rows: Numbers, count: int) -> Numbers:
     """Return how many faces each row has in common with the chunk that precedes along an axis."""
     items = len(numbered.old)
-    first, layer = on_host(first).reshape(items, -1), layer.reshape(items, -1)
+    first, layer = unmasked(first).reshape(items, -1), layer.reshape(items, -1)
     place, at = np.nonzero(first != numbered.empty)
     numbers = first[place, at]
     same = numbered.old[place, numbers] == layer[place, at]
@@ -177,7 +177,7 @@ def _products(numbered: Numbered, image: Any, batch: int, held: Any) -> NDArray[
     if not lost.any():
         return products
     # Values that add up to 0 have no centroid, but may have one together with other chunks.
-    numbers, values = on_host(numbered.numbers), on_host(image).astype(np.float64)
+    numbers, values = unmasked(numbered.numbers), unmasked(image).astype(np.float64)
     known: dict[str, Any] = {"background": numbered.empty, "batch_axes": batch, "moments": False}
     for axis in range(batch, numbers.ndim):
         places = np.arange(numbers.shape[axis]).reshape(-1, *(1,) * (numbers.ndim - axis - 1))
@@ -190,7 +190,7 @@ def last_layers(axes: Sequence[int], empty: int, labels: Any) -> Layers:
     """Return the last layer of a chunk along each of some axes, without the axis."""
     whole = without_mask(empty, labels)
     # Copies, as a view would keep the whole chunk in memory.
-    return {axis: np.array(on_host(side_of(whole, axis, True))) for axis in axes}
+    return {axis: np.array(unmasked(side_of(whole, axis, True))) for axis in axes}
 
 
 def without_mask(empty: int, labels: Any) -> Any:
@@ -294,7 +294,7 @@ def _count(labels: Any, background: int, neighbourhood: Neighbourhood, batch: in
     steps = contact_steps(neighbourhood, items.shape)
     given = items.labels, items.background, items.all_rows, items.count
     pairs, kinds = count_contacts(*given, steps)
-    pairs, kinds, rows = on_host(pairs), on_host(kinds), max(items.rows, 1)
+    pairs, kinds, rows = unmasked(pairs), unmasked(kinds), max(items.rows, 1)
     faces = np.zeros((len(pairs), len(items.shape)), np.int64)
     faces[:, list(steps.axes)] = kinds[:, : len(steps.axes)]
     contacts = kinds @ np.array(steps.times, np.int64)
@@ -317,9 +317,9 @@ def overlaps_of_chunk(labelling: Labelling, items: Numbers, first: Any, second: 
     there = number_chunk(labelling, second, "labels_b")
     known: dict[str, Any] = {"background": labelling.empty, "batch_axes": batch}
     matches = match_labels(here.numbers, there.numbers, **known)
-    pairs, place = on_host(matches.pairs), _places(on_host(matches.batch), first.shape)
+    pairs, place = unmasked(matches.pairs), _places(unmasked(matches.batch), first.shape)
     label, other = here.old[place, pairs[:, 0]], there.old[place, pairs[:, 1]]
-    size = on_host(matches.intersections)
+    size = unmasked(matches.intersections)
     table = Table(item=items[place], label=label, other=other, size=size)
     return Overlaps(table, *(_sizes(labelling, items, side) for side in (here, there)))
 
@@ -350,7 +350,7 @@ def as_columns(batch: tuple[int, ...], overlaps: Overlaps) -> SimpleNamespace:
 def _sizes(labelling: Labelling, items: Numbers, side: Numbered) -> Table:
     known: dict[str, Any] = {"background": labelling.empty, "batch_axes": labelling.batch_axes}
     counts = component_sizes(side.numbers, **known)
-    sizes = on_host(counts).reshape(len(items), -1)
+    sizes = unmasked(counts).reshape(len(items), -1)
     place, number = np.nonzero(sizes)
     return Table(item=items[place], label=side.old[place, number], size=sizes[place, number])
 

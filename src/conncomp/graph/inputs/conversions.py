@@ -10,12 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conncomp._arguments import INT32_MAX, shown
+from conncomp._arguments import INDEX_TYPES, INT32_MAX, shown
 from conncomp._arrays import caller_stream
 from conncomp._containers import is_of
 from conncomp._core import native
 from conncomp.graph.inputs.parts import Indices, Parts, check_arcs, undirected
-from conncomp.kernels.cuda.launcher import INDEX_TYPES
 
 Nodes = tuple[Any, ...]
 Rows = tuple[dict[Any, Any], ...]

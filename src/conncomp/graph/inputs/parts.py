@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from conncomp import _arrays
-from conncomp._arguments import as_integer
+from conncomp._arguments import INDEX_TYPES, as_integer
 from conncomp._arrays import extremes
 from conncomp._memory import check_memory
-from conncomp.kernels.cuda.launcher import INDEX_TYPES
 
 Indices = NDArray[Any]
 Ids = NDArray[np.int64] | NDArray[np.str_]

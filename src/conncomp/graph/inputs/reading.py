@@ -18,7 +18,7 @@ from numpy.lib import format as npy
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from conncomp._arguments import INT32_MAX, check_choice
+from conncomp._arguments import INDEX_TYPES, INT32_MAX, check_choice
 from conncomp._core import native
 from conncomp.files import access
 from conncomp.files.access import FREE_EXPANSION, Progress, Source, StrPath
@@ -27,7 +27,6 @@ from conncomp.files.images import read_image
 from conncomp.graph.inputs import parts
 from conncomp.graph.inputs.conversions import as_arcs_or_rows
 from conncomp.graph.inputs.parts import Ids, Indices, Parts
-from conncomp.kernels.cuda.launcher import INDEX_TYPES
 
 Names = NDArray[np.str_]
 

@@ -15,7 +15,6 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache, cached_property, partial
 from hashlib import sha256
 from itertools import chain, islice, product, repeat, starmap
-from math import inf
 from pathlib import Path
 from threading import RLock, Timer, local
 from time import perf_counter, sleep
@@ -23,6 +22,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from conncomp import kernels
+from conncomp._arguments import INDEX_TYPES
 from conncomp._core import native
 from conncomp._optional import hint
 
@@ -31,7 +32,6 @@ SOURCES = Path(__file__).parent.parent
 WARP = 32
 THREADS = 256  # of a block, where nothing else was measured to be faster
 DType = np.dtype[Any]
-INDEX_TYPES = (np.dtype(np.int32), np.dtype(np.int64))
 COUNT = np.dtype(np.int64)
 PINNED_BYTES = 4096  # that are asked for at once, for answers
 DRIVER = "libcuda.so.1"
@@ -114,9 +114,6 @@ _pinning = RLock()
 # The launches that are timed; None when they are not.
 _timed: list[tuple[str, Any, Any]] | None = None
 
-# When `time_limit` is over; None when there is none.
-_deadline: float | None = None
-
 
 def launch(kernel: Kernel, grid: tuple[int, int], *arguments: Any, shared: int = 0) -> None:
     """Launch `kernel` on the current stream, in a grid of blocks and threads of a block.
@@ -124,7 +121,7 @@ def launch(kernel: Kernel, grid: tuple[int, int], *arguments: Any, shared: int =
     Arguments are arrays, None, NumPy scalars, or Python integers, which become int64_t; a block has
     `shared` bytes of dynamic shared memory. Raise TimeoutError if a `time_limit` is over.
     """
-    if _deadline is not None and perf_counter() > _deadline:
+    if kernels.deadline is not None and perf_counter() > kernels.deadline:
         raise TimeoutError("the time limit is over")
     # A kernel is granted what is left of 48 KiB beside shared memory of its own.
     if shared and kernel.function.max_dynamic_shared_size_bytes < shared:
@@ -161,7 +158,7 @@ def are_recorded() -> bool:
 
 def are_watched() -> bool:
     """Whether launches are timed one by one, or limited in time."""
-    return _timed is not None or _deadline is not None
+    return _timed is not None or kernels.deadline is not None
 
 
 @contextmanager
@@ -175,25 +172,6 @@ def timed_launches() -> Iterator[list[tuple[str, Any, Any]]]:
         yield _timed
     finally:
         _timed = None
-
-
-@contextmanager
-def time_limit(seconds: float) -> Iterator[None]:
-    """Let launches fail after so many seconds, not counting compilation.
-
-    This ends calls that wait for the GPU now and then; sweeps on the CPU ask for `seconds_left`.
-    """
-    global _deadline
-    outer, _deadline = _deadline, perf_counter() + seconds
-    try:
-        yield
-    finally:
-        _deadline = outer
-
-
-def seconds_left() -> float:
-    """Return the seconds left of a `time_limit`, or infinity."""
-    return inf if _deadline is None else _deadline - perf_counter()
 
 
 def ctype(dtype: Any) -> str:
@@ -411,23 +389,21 @@ class Gpu:
 
     @contextmanager
     def _loading(self, groups: list[Module]) -> Iterator[None]:
-        global _deadline
         with telling(groups[0][0]), ThreadPoolExecutor(len(groups)) as threads:
             compiled = [threads.submit(self._compile_in_thread, *group) for group in groups]
             yield
             start = perf_counter()
             for group, functions in zip(groups, compiled, strict=True):
                 self._keep(group, functions.result())
-        if _deadline is not None:
-            _deadline += perf_counter() - start
+        if kernels.deadline is not None:
+            kernels.deadline += perf_counter() - start
 
     def _load_missing(self, group: Module) -> None:
-        global _deadline
         start = perf_counter()
         with telling(group[0]):
             self._keep(group, self._compile(*group))
-        if _deadline is not None:
-            _deadline += perf_counter() - start
+        if kernels.deadline is not None:
+            kernels.deadline += perf_counter() - start
 
     def _keep(self, group: Module, functions: list[Callable[..., None]]) -> None:
         self._kernels[group] = tuple(

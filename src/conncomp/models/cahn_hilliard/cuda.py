@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from conncomp._arguments import as_bool, check_choice
-from conncomp.gpu import Workspace
 from conncomp.grid._arguments import check_neighbourhood
 from conncomp.grid.algorithms import takes_by_bricks
 from conncomp.grid.answers import fill_on_gpu, output_of
@@ -15,6 +14,7 @@ from conncomp.grid.question import Question
 from conncomp.kernels.cuda.grid.image import Image
 from conncomp.kernels.cuda.launcher import current_gpu
 from conncomp.kernels.cuda.models.cahn_hilliard import DomainKernels, FieldKernels, takes_domains
+from conncomp.kernels.cuda.workspace import Workspace
 from conncomp.kernels.field import FieldLattice
 from conncomp.kernels.links import equal_values, values_above
 from conncomp.models._arguments import Drawn, check_room

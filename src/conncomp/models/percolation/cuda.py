@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from conncomp._arguments import shown
-from conncomp.kernels.cuda.launcher import INDEX_TYPES, current_gpu
+from conncomp._arguments import INDEX_TYPES, shown
+from conncomp.kernels.cuda.launcher import current_gpu
 from conncomp.kernels.cuda.models import bricks
 from conncomp.kernels.cuda.models.replicas import ClusterWindings, Replicas, records_of
 from conncomp.kernels.lattice import BITS, Lattice

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from conncomp._arguments import check_option
-from conncomp.gpu import Workspace
+from conncomp._arguments import INDEX_TYPES, check_option
 from conncomp.grid.algorithms import ALGORITHMS
 from conncomp.kernels.cuda import launcher
 from conncomp.kernels.cuda.grid import tiled_elements
@@ -29,9 +28,9 @@ from conncomp.kernels.cuda.models.replicas import (
 from conncomp.kernels.cuda.models.spin_batches import SpinBatches
 from conncomp.kernels.cuda.models.spin_sweeps import SpinSweeps
 from conncomp.kernels.cuda.papers.few_cluster import ACTIVATION, SITE_BONDS, WaveFronts
-from conncomp.kernels.cuda.workspace import Recordings, stream_key
+from conncomp.kernels.cuda.workspace import Recordings, Workspace, stream_key
 from conncomp.kernels.lattice import BITS, MOST_AXES, Lattice
-from conncomp.kernels.links import joined_by_bonds
+from conncomp.kernels.links import bonds_of_axes
 from conncomp.kernels.neighbourhood import Neighbourhood
 from conncomp.models._arguments import Drawn, check_room
 from conncomp.models._probabilities import CERTAIN
@@ -71,8 +70,8 @@ class Engine:
         self.of_replicas = Replicas(self.gpu, lattice, seed, first_replica, replicas)
         auto, grows = labelling == "auto", labelling == "wave-front"
         self._is_auto, sites = auto, lattice.sites * replicas
-        self._links = joined_by_bonds(tuple((0, 1 << k) for k in range(lattice.ndim)))
-        self._index = launcher.INDEX_TYPES[sites >= 1 << 31]
+        self._links = bonds_of_axes(lattice.ndim)
+        self._index = INDEX_TYPES[sites >= 1 << 31]
         self._algorithm = ALGORITHMS["cuda"]["auto" if grows else labelling]
         chosen, self._activation = dict(options), None
         if labelling == "tiles":

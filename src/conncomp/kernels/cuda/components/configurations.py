@@ -5,11 +5,12 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
+from conncomp._arguments import INDEX_TYPES
 from conncomp._core import native
 from conncomp.kernels.cuda.components.moments import LabelledComponents
 from conncomp.kernels.cuda.components.rows import extent_of, lengths_on
 from conncomp.kernels.cuda.components.tables import places_of
-from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, Templates, launch
+from conncomp.kernels.cuda.launcher import COUNT, Gpu, Templates, launch
 from conncomp.kernels.neighbourhood import Shape
 
 FILE = "cuda/components/configurations.cuh"

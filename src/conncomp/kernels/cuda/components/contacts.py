@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from conncomp._arguments import INT32_MAX
+from conncomp._arguments import INDEX_TYPES, INT32_MAX
 from conncomp.kernels.cuda.components.rows import (
     FACTOR,
     HASH,
@@ -13,15 +13,7 @@ from conncomp.kernels.cuda.components.rows import (
     label_rows,
     lengths_on,
 )
-from conncomp.kernels.cuda.launcher import (
-    COUNT,
-    INDEX_TYPES,
-    THREADS,
-    Gpu,
-    Templates,
-    first_entry,
-    launch,
-)
+from conncomp.kernels.cuda.launcher import COUNT, THREADS, Gpu, Templates, first_entry, launch
 from conncomp.kernels.cuda.structs import Struct
 
 KERNELS = Templates("cuda/components/contacts.cuh", "count_contacts", indices="label place")

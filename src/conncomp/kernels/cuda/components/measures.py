@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from conncomp._arguments import INDEX_TYPES
 from conncomp.kernels.cuda.components import runs, shapes
 from conncomp.kernels.cuda.components.rows import label_rows
 from conncomp.kernels.cuda.components.runs import (
@@ -28,7 +29,6 @@ from conncomp.kernels.cuda.components.shapes import Shapes
 from conncomp.kernels.cuda.components.tile_sums import REAL, TileSums, are_added_in_tiles
 from conncomp.kernels.cuda.launcher import (
     COUNT,
-    INDEX_TYPES,
     THREADS,
     Gpu,
     Recording,

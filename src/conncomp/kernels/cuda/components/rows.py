@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, ctype, first_entry
+from conncomp._arguments import INDEX_TYPES
+from conncomp.kernels.cuda.launcher import COUNT, Gpu, ctype, first_entry
 from conncomp.kernels.cuda.structs import Struct
 
 FILE, FILE_OF_TABLES = "cuda/components/rows.cuh", "cuda/core/key_table.cuh"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from conncomp._arguments import INDEX_TYPES
 from conncomp.kernels.cuda.components import intensities
 from conncomp.kernels.cuda.components.intensities import SMALL_TYPES, are_small
 from conncomp.kernels.cuda.components.rows import extent_of, label_rows, lengths_on
@@ -16,7 +17,6 @@ from conncomp.kernels.cuda.components.runs import FEW_AXES, STATE_WORDS, Recorde
 from conncomp.kernels.cuda.components.shapes import Shapes, are_few
 from conncomp.kernels.cuda.launcher import (
     COUNT,
-    INDEX_TYPES,
     THREADS,
     Field,
     Gpu,

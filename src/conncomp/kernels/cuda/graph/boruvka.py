@@ -10,10 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from conncomp._arguments import INT32_MAX
+from conncomp._arguments import INDEX_TYPES, INT32_MAX
 from conncomp.kernels.cuda.launcher import (
     COUNT,
-    INDEX_TYPES,
     THREADS,
     DType,
     Gpu,

@@ -6,17 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from conncomp._arguments import INT32_MAX, check_option
-from conncomp.kernels.cuda.launcher import (
-    COUNT,
-    INDEX_TYPES,
-    THREADS,
-    WARP,
-    Gpu,
-    Templates,
-    every,
-    launch,
-)
+from conncomp._arguments import INDEX_TYPES, INT32_MAX, check_option
+from conncomp.kernels.cuda.launcher import COUNT, THREADS, WARP, Gpu, Templates, every, launch
 from conncomp.kernels.cuda.workspace import Workspace
 
 FILE = "cuda/graph/ecl.cuh"

@@ -6,16 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from conncomp.kernels.cuda.launcher import (
-    COUNT,
-    INDEX_TYPES,
-    THREADS,
-    WARP,
-    Gpu,
-    Templates,
-    ctype,
-    launch,
-)
+from conncomp._arguments import INDEX_TYPES
+from conncomp.kernels.cuda.launcher import COUNT, THREADS, WARP, Gpu, Templates, ctype, launch
 from conncomp.kernels.cuda.workspace import Workspace
 
 KERNELS = Templates(

@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from conncomp._arguments import INDEX_TYPES
 from conncomp.kernels import layout
-from conncomp.kernels.cuda.launcher import INDEX_TYPES, DType, Gpu
+from conncomp.kernels.cuda.launcher import DType, Gpu
 from conncomp.kernels.links import Links
 from conncomp.kernels.neighbourhood import Neighbourhood, Shape, Steps, steps_along
 

@@ -9,12 +9,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from conncomp._arguments import INDEX_TYPES
 from conncomp.kernels.cuda.core.numbering import WORD, WORDS, chunks_of
 from conncomp.kernels.cuda.grid import bundle_tiles, row_tiles
 from conncomp.kernels.cuda.grid.image import EVERY_RULE, RANKS, Geometry, Image, rule_of
 from conncomp.kernels.cuda.grid.run_tiles import words_of
 from conncomp.kernels.cuda.grid.tiling import as_rows, choose_tile, count_tiles, given_logs, tiling
-from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, THREADS, Gpu, Module, ctype, launch
+from conncomp.kernels.cuda.launcher import COUNT, THREADS, Gpu, Module, ctype, launch
 from conncomp.kernels.cuda.structs import Struct
 from conncomp.kernels.cuda.workspace import Part, Workspace
 from conncomp.kernels.links import Links, values_above

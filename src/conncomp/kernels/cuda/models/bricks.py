@@ -13,7 +13,7 @@ from conncomp.kernels.cuda.launcher import Kernel, Module, Templates, launch
 from conncomp.kernels.cuda.models.replicas import ClusterWindings, Replicas
 from conncomp.kernels.cuda.workspace import Part, Workspace
 from conncomp.kernels.lattice import BITS, WORD, Lattice
-from conncomp.kernels.links import Links, joined_by_bonds
+from conncomp.kernels.links import Links, bonds_of_axes
 from conncomp.kernels.neighbourhood import Neighbourhood
 
 FILE, WINDINGS_FILE = "cuda/models/bricks.cuh", "cuda/models/brick_windings.cuh"
@@ -177,7 +177,7 @@ def memory(lattice: Lattice, replicas: int, index: Any) -> int:
 @lru_cache(maxsize=64)
 def _described(lattice: Lattice, replicas: int) -> tuple[Geometry, Links]:
     geometry = packed_geometry(lattice, replicas, Neighbourhood(1, None, lattice.periodic))
-    return geometry, joined_by_bonds(tuple((0, 1 << k) for k in range(lattice.ndim)))
+    return geometry, bonds_of_axes(lattice.ndim)
 
 
 def packed_geometry(lattice: Lattice, replicas: int, neighbourhood: Neighbourhood) -> Geometry:

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from conncomp._arguments import INDEX_TYPES
 from conncomp.kernels import layout
-from conncomp.kernels.cuda.launcher import INDEX_TYPES, Gpu, Module, Templates, ctype, every, launch
+from conncomp.kernels.cuda.launcher import Gpu, Module, Templates, ctype, every, launch
 from conncomp.kernels.cuda.models import bricks
 from conncomp.kernels.cuda.models.replicas import Replicas, records_of
 from conncomp.kernels.field import FIELD_SHAPE, FieldLattice

@@ -7,15 +7,16 @@ from typing import Any
 
 import numpy as np
 
+from conncomp._arguments import INDEX_TYPES
 from conncomp.kernels.cells import CellLattice, Kind
 from conncomp.kernels.cuda.grid import tiled_bricks
 from conncomp.kernels.cuda.grid.image import Geometry
-from conncomp.kernels.cuda.launcher import INDEX_TYPES, WARP, Gpu, Module, Templates, every, launch
+from conncomp.kernels.cuda.launcher import WARP, Gpu, Module, Templates, every, launch
 from conncomp.kernels.cuda.models import bricks
 from conncomp.kernels.cuda.models.replicas import THREADS, Replicas, records_of
 from conncomp.kernels.cuda.workspace import Workspace
 from conncomp.kernels.lattice import BITS
-from conncomp.kernels.links import Links, joined_by_bonds
+from conncomp.kernels.links import Links, bonds_of_axes
 from conncomp.kernels.neighbourhood import Neighbourhood, Step
 
 FILE = "cuda/models/cell_spins.cuh"
@@ -165,7 +166,7 @@ def _described(cells: CellLattice, replicas: int) -> tuple[Geometry, Links]:
         for sign in (1, -1):
             structure[tuple(sign * move + 1 for move in _backward(kind))] = True
     neighbourhood = Neighbourhood(None, structure.tobytes(), rows.periodic)
-    return bricks.packed_geometry(rows, replicas, neighbourhood), joined_by_bonds(())
+    return bricks.packed_geometry(rows, replicas, neighbourhood), bonds_of_axes(0)
 
 
 def specialisations() -> Iterator[Module]:

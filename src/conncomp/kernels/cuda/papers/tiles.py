@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from conncomp._arguments import INDEX_TYPES
 from conncomp.kernels.cuda.core.sweeps import LAST_CHANGE, sweep_until_settled
 from conncomp.kernels.cuda.grid.image import RULE_NAMES, Image
-from conncomp.kernels.cuda.launcher import INDEX_TYPES, WARP, DType, Gpu, Module, ctype, launch
+from conncomp.kernels.cuda.launcher import WARP, DType, Gpu, Module, ctype, launch
 from conncomp.kernels.cuda.workspace import Workspace
 
 FILE = "cuda/papers/tiles.cuh"

@@ -1,5 +1,0 @@
-"""What a user of the GPU may hold: memory to use again."""
-
-from conncomp.kernels.cuda.workspace import Workspace
-
-__all__ = ["Workspace"]
