@@ -10,10 +10,15 @@ from conncomp.kernels.cuda.launcher import Templates
 
 
 def modules_of(driver):
-    """Return the modules that a driver can load: its `specialisations`, or all of its templates."""
+    """Return the modules that a driver can load: its `specialisations`, or all of its templates.
+
+    These are its own, and those of its tables.
+    """
     if hasattr(driver, "specialisations"):
         return driver.specialisations()
-    kinds = (kind for kind in vars(driver).values() if isinstance(kind, Templates))
+    tables = (each if isinstance(each, dict) else {0: each} for each in vars(driver).values())
+    values = chain.from_iterable(list(table.values()) for table in tables)
+    kinds = (value for value in values if isinstance(value, Templates))
     return chain.from_iterable(kind.modules() for kind in kinds)
 
 

@@ -15,7 +15,6 @@ from conncomp.graph import algorithms as graph_algorithms
 from conncomp.grid import algorithms as grid_algorithms
 from native_program import KERNELS
 from pages import ROOT
-from specialisations import modules_of
 
 TABLES = {
     "arrays": grid_algorithms.ALGORITHMS,
@@ -167,6 +166,22 @@ def test_what_can_be_captured_in_the_docstring(function, algorithm):
         assert not algorithm.capturable
 
 
+def driver_of(algorithm):
+    """Return the name of the module that fills roots on a GPU, or None."""
+    fill_roots = inspect.getclosurevars(algorithm.fill).nonlocals.get("fill_roots")
+    return fill_roots and fill_roots.__module__
+
+
+def files_of(algorithm):
+    """Return the kernel files of an algorithm, in the tree: wheels have what was compiled of it."""
+    name = algorithm.name.replace("-", "_")
+    if algorithm.device == "cpu":
+        return list((KERNELS / "cpu").glob(f"*/{FILES.get(algorithm.name, name)}.h"))
+    if name == "auto" and driver_of(algorithm):
+        name = driver_of(algorithm).rpartition(".")[2]
+    return list((KERNELS / "cuda").glob(f"*/{name}.cuh"))
+
+
 @pytest.mark.parametrize(("function", "algorithm"), ALGORITHMS)
 def test_sources(function, algorithm):
     """They are in the references, and in the header of the kernel or its driver."""
@@ -175,29 +190,21 @@ def test_sources(function, algorithm):
         references = (ROOT / PAGE_OF_OPTIONS).read_text().split("Sources\n")[1]
     words = re.findall(r"[^\W\d_]{2,}|\d{4}", algorithm.source)
     assert all(word in references for word in words)
-    if algorithm.specialisations:
-        files = [KERNELS / next(algorithm.specialisations[0]())[0]]
-    else:  # in the tree: wheels have what was compiled of it
-        name = FILES.get(algorithm.name, algorithm.name.replace("-", "_"))
-        files = list((KERNELS / "cpu").glob(f"*/{name}.h"))
-        assert files or algorithm.name == "auto"
+    files = files_of(algorithm)
+    assert files or (algorithm.name == "auto" and (function is label or algorithm.device == "cpu"))
     for file in files:
         header = file.read_text().split("#pragma once")[0]
         assert all(word in header for word in words)
 
 
-def test_every_driver_of_an_algorithm_is_in_a_record():
-    held = {
-        module
-        for table in TABLES.values()
-        for algorithm in table["cuda"].values()
-        for kernels in algorithm.specialisations
-        for module in kernels()
-    }
+def test_every_driver_of_an_algorithm_is_in_a_table():
+    held = {default.driver.__name__ for default in grid_algorithms.DEFAULTS_ON_GPU}
+    for table in TABLES.values():
+        held |= {driver_of(algorithm) for algorithm in table["cuda"].values()}
     for module in pkgutil.walk_packages(conncomp.kernels.cuda.__path__, "conncomp.kernels.cuda."):
         driver = importlib.import_module(module.name)
         if any(name.startswith("fill_") for name in vars(driver)):
-            assert held.issuperset(modules_of(driver))
+            assert module.name in held
 
 
 def test_tiles_that_wait():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypedDict
@@ -11,9 +11,6 @@ from numpy.typing import DTypeLike, NDArray
 
 from conncomp._arguments import check_option, shown
 from conncomp.kernels.cuda.workspace import Workspace
-
-# (file, names of kernels), for all kernels that a driver can load.
-Specialisations = Iterator[tuple[str, tuple[str, ...]]]
 
 
 def never_waits(options: Mapping[str, Any]) -> bool:
@@ -47,8 +44,6 @@ class Algorithm:
     options: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     waits: Callable[[Mapping[str, Any]], bool] = never_waits
     check: Callable[..., None] | None = None
-    # yield the kernels that a driver loads
-    specialisations: tuple[Callable[[], Specialisations], ...] = ()
 
     @cached_property
     def defaults(self) -> Mapping[str, Any]:

@@ -6,6 +6,7 @@ from clamps import wrong_clamps
 from conncomp.kernels.cuda.grid import tiled_bricks
 from conncomp.kernels.cuda.launcher import compile_options, source
 from nvrtc_program import checked, nvrtc, program_of, ptx_of
+from specialisations import modules_of
 
 
 def ptx_for_90(text, names, options):
@@ -31,7 +32,7 @@ def test_a_clamp_that_is_compared_with_its_bound_is_seen(given, bound):
 def modules_of_bricks():
     """Return the kernels that label images and volumes of bytes by bricks."""
     found = {}
-    for file, names in tiled_bricks.specialisations():
+    for file, names in modules_of(tiled_bricks):
         for rank in (2, 3):
             kind = "conncomp::Equal<uint8_t>", f"BrickTiles<{rank}, conncomp::FixedLogs"
             if all(part in names[0] for part in (*kind, "int32_t")) and "true>" not in names[0]:

@@ -10,7 +10,9 @@ from conncomp.kernels.cuda.components import intensities, measures, moments, run
 from conncomp.kernels.cuda.core import numbering
 from conncomp.kernels.cuda.graph import blocked_afforest, boruvka, ecl, edges, strong_components
 from conncomp.kernels.cuda.grid import (
+    bundle_tiles,
     item_runs,
+    row_tiles,
     run_tiles,
     tiled_bricks,
     tiled_elements,
@@ -37,7 +39,15 @@ def one_of_each_template():
         *bricks.modules_of(bricks.OF_SPINS),
     )
     drivers = launcher, numbering, measures, blocked_afforest, boruvka, ecl, strong_components
-    drivers += tiled_bricks, tiled_elements, tiled_quads, item_runs, run_tiles
+    drivers += (
+        tiled_bricks,
+        row_tiles,
+        bundle_tiles,
+        tiled_elements,
+        tiled_quads,
+        item_runs,
+        run_tiles,
+    )
     for file, names in (
         *chain.from_iterable(modules_of(driver) for driver in drivers),
         *edges.ARCS.modules(),

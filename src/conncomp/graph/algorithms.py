@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from conncomp._algorithms import Algorithm, Specialisations, always_waits, table_of
+from conncomp._algorithms import Algorithm, always_waits, table_of
 from conncomp._core import native
 from conncomp.kernels.cuda.core import numbering
 from conncomp.kernels.cuda.core.numbering import number_roots
-from conncomp.kernels.cuda.graph import blocked_afforest, ecl, edges, strong_components
-from conncomp.kernels.cuda.launcher import Gpu, Templates
+from conncomp.kernels.cuda.graph import blocked_afforest, ecl, strong_components
+from conncomp.kernels.cuda.launcher import Gpu
 from conncomp.kernels.cuda.papers import hawick_graphs as hawick
 from conncomp.kernels.cuda.papers import soman, strong
 from conncomp.kernels.cuda.workspace import Workspace
@@ -89,18 +89,13 @@ def _on_gpu(
     name: str,
     fill_roots: Callable[..., Any],
     source: str,
-    *kernels: Callable[[], Specialisations],
     **traits: Any,
 ) -> Algorithm:
-    fill, loaded = _numbering(fill_roots), (*kernels, numbering.specialisations)
-    return Algorithm(name, "cuda", fill, source=source, specialisations=loaded, **traits)
+    return Algorithm(name, "cuda", _numbering(fill_roots), source, **traits)
 
 
-def _of_paper(
-    name: str, fill_roots: Callable[..., Any], kernels: Templates, source: str, **traits: Any
-) -> Algorithm:
-    own, shared = kernels.modules, edges.specialisations
-    return _on_gpu(name, fill_roots, source, own, shared, waits=always_waits, **traits)
+def _of_paper(name: str, fill_roots: Callable[..., Any], source: str, **traits: Any) -> Algorithm:
+    return _on_gpu(name, fill_roots, source, waits=always_waits, **traits)
 
 
 # A problem is a `Graph`, which is one item, on the device of the algorithm.
@@ -114,28 +109,22 @@ ALGORITHMS = table_of(
         "auto",
         blocked_afforest.fill_roots,
         f"Sutton, Ben-Nun, Barak 2018; {JAIGANESH}",
-        blocked_afforest.specialisations,
-        ecl.specialisations,
     ),
-    _on_gpu("ecl", ecl.fill_roots, JAIGANESH, ecl.specialisations, options=ecl.OPTIONS),
+    _on_gpu("ecl", ecl.fill_roots, JAIGANESH, options=ecl.OPTIONS),
     _of_paper(
         "soman",
         soman.fill_roots,
-        soman.KERNELS,
         "Soman, Kothapalli, Narayanan 2010; Wang 2013",
         options=soman.OPTIONS,
     ),
-    _of_paper(
-        "edge-propagation", hawick.fill_by_edges, hawick.BY_EDGES, HAWICK, options=hawick.OPTIONS
-    ),
+    _of_paper("edge-propagation", hawick.fill_by_edges, HAWICK, options=hawick.OPTIONS),
     _of_paper(
         "vertex-propagation",
         hawick.fill_by_vertices,
-        hawick.BY_VERTICES,
         HAWICK,
         options=hawick.VERTEX_OPTIONS,
     ),
-    _of_paper("bfs", hawick.fill_by_bfs, hawick.BFS, HAWICK, options=hawick.OPTIONS),
+    _of_paper("bfs", hawick.fill_by_bfs, HAWICK, options=hawick.OPTIONS),
 )
 
 # The same for strong components.
@@ -146,8 +135,7 @@ STRONG_ALGORITHMS = table_of(
         "auto",
         strong_components.fill_roots,
         f"{FLEISCHER}; {ALABANDI}",
-        *(driver.specialisations for driver in (strong_components, edges, blocked_afforest, ecl)),
     ),
-    _of_paper("ecl-scc", strong.fill_by_ecl_scc, strong.ECL_SCC, ALABANDI),
-    _of_paper("forward-backward", strong.fill_by_division, strong.DIVISION, BARNAT),
+    _of_paper("ecl-scc", strong.fill_by_ecl_scc, ALABANDI),
+    _of_paper("forward-backward", strong.fill_by_division, BARNAT),
 )

@@ -7,9 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from conncomp._algorithms import Algorithm, Specialisations, always_waits, table_of
+from conncomp._algorithms import Algorithm, always_waits, table_of
 from conncomp.grid import runs
-from conncomp.kernels.cuda.core import numbering
 from conncomp.kernels.cuda.core.numbering import count_roots, number_roots, place_roots_within_items
 from conncomp.kernels.cuda.grid import (
     item_runs,
@@ -125,13 +124,11 @@ def _on_cpu(name: str, fill: Callable[..., Any], source: str, **traits: Any) -> 
 def _on_gpu(
     name: str,
     fill_roots: Callable[..., object],
-    specialisations: Callable[[], Specialisations],
     source: str,
     **traits: Any,
 ) -> Algorithm:
     """Return a paper's algorithm on a GPU; it waits unless told else."""
     traits = {"waits": always_waits, **traits}
-    traits["specialisations"] = specialisations, numbering.specialisations
     return Algorithm(name, "cuda", _numbering(fill_roots), source, **traits)
 
 
@@ -142,16 +139,10 @@ ALGORITHMS = table_of(
     _on_cpu("raster-scan", runs.fill_by_raster_scans, HAWICK),
     _on_cpu("label-equivalence", runs.fill_by_equivalence, f"{HAWICK}; {MADDIX}"),
     _on_cpu("tiles", runs.fill_by_tiles, WEIGEL, options=runs.TILE_OPTIONS, check=runs.check_tiles),
-    Algorithm(
-        "auto",
-        "cuda",
-        _fill_by_default,
-        specialisations=tuple(default.driver.specialisations for default in DEFAULTS_ON_GPU),
-    ),
+    Algorithm("auto", "cuda", _fill_by_default),
     _on_gpu(
         "label-equivalence",
         hawick.fill_by_equivalence,
-        hawick.EQUIVALENCE.modules,
         f"{HAWICK}; {MADDIX}",
         options=hawick.EQUIVALENCE_OPTIONS,
         check=hawick.check_cells,
@@ -159,23 +150,20 @@ ALGORITHMS = table_of(
     _on_gpu(
         "neighbour-propagation",
         hawick.fill_by_neighbours,
-        hawick.BY_NEIGHBOURS.modules,
         f"{HAWICK}; {MADDIX}",
         options=hawick.NEIGHBOUR_OPTIONS,
     ),
     _on_gpu(
         "local-propagation",
         hawick.fill_in_blocks,
-        hawick.IN_BLOCKS.modules,
         f"{HAWICK}; {MADDIX}",
         options=hawick.BLOCK_OPTIONS,
         check=hawick.check_cells,
     ),
-    _on_gpu("directional-propagation", hawick.fill_along_rows, hawick.ALONG_ROWS.modules, HAWICK),
+    _on_gpu("directional-propagation", hawick.fill_along_rows, HAWICK),
     _on_gpu(
         "tiles",
         tiles.fill_roots,
-        tiles.specialisations,
         WEIGEL,
         options=tiles.OPTIONS,
         waits=tiles.waits,

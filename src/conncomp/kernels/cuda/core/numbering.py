@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from conncomp.kernels.cuda.launcher import COUNT, THREADS, Gpu, Module, Templates, every, launch
+from conncomp.kernels.cuda.launcher import COUNT, THREADS, Gpu, Module, Templates, launch
 from conncomp.kernels.cuda.workspace import Workspace
 
 FILE = "cuda/core/numbering.cuh"
@@ -24,7 +24,6 @@ _ONE, _SEVERAL, _COUNTS = (
 )
 _FEW = Templates(FILE, "mark_roots", "number_few_labels", indices="index")
 _WITHIN = Templates(FILE, "roots_within_items", indices="index")
-specialisations = every(_ONE, _SEVERAL, _COUNTS, _FEW, _WITHIN)
 # Chunks are whole rounds of a block's words, and no more than run at once: each adds up the counts
 # of those before it.
 ROUND = THREADS // WORD * LABELS_AT_ONCE

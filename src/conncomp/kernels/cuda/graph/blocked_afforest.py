@@ -26,7 +26,6 @@ KERNELS = Templates(
     },
     indices="pointer vertex index",
 )
-specialisations = KERNELS.modules
 LOCAL_THREADS, GUESSERS = 1024, 256
 MID_ROW, HUB = 128, 4096
 VERTEX_BYTES = 4 + 2 * 4 / WARP  # that a block takes for each vertex

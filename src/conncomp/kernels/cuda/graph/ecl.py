@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from conncomp._arguments import INDEX_TYPES, INT32_MAX, check_option
-from conncomp.kernels.cuda.launcher import COUNT, THREADS, WARP, Gpu, Templates, every, launch
+from conncomp.kernels.cuda.launcher import COUNT, THREADS, WARP, Gpu, Templates, launch
 from conncomp.kernels.cuda.workspace import Workspace
 
 FILE = "cuda/graph/ecl.cuh"
@@ -42,7 +42,6 @@ ARCS = Templates(
     **_CHOICES,
     indices="vertex index",
 )
-specialisations = every(ARCS, ROWS)
 
 
 def fill_roots(

@@ -15,7 +15,6 @@ from conncomp.kernels.cuda.launcher import (
     Gpu,
     Module,
     Templates,
-    every,
     first_entry,
     launch,
 )
@@ -24,7 +23,6 @@ FILE = "cuda/graph/edges.cuh"
 FROM_ROWS = Templates(FILE, "list_edges", symmetric=(False, True), indices="pointer vertex")
 ARCS = Templates(FILE, "list_sources", indices="pointer vertex")
 CHECK = Templates(FILE, "check_pointers<{pointer}>", "check_indices", indices="pointer vertex")
-specialisations = every(FROM_ROWS, ARCS, CHECK)
 SPAN = 4096
 
 

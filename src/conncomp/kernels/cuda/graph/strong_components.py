@@ -10,7 +10,7 @@ import numpy as np
 
 from conncomp.kernels.cuda.graph import blocked_afforest
 from conncomp.kernels.cuda.graph.edges import list_arcs, modules_of_lists, vertex_dtype
-from conncomp.kernels.cuda.launcher import COUNT, WARP, Gpu, Templates, every, first_entry, launch
+from conncomp.kernels.cuda.launcher import COUNT, WARP, Gpu, Templates, first_entry, launch
 from conncomp.kernels.cuda.structs import Struct
 from conncomp.kernels.cuda.workspace import PlacedStruct, Workspace
 
@@ -19,7 +19,6 @@ KERNELS = Templates(FILE, "strong_components", indices="vertex index")
 PIVOT = Templates(FILE_OF_PIVOT, "choose_pivot", indices="pointer vertex")
 CHAINS = Templates("cuda/graph/chains.cuh", "contract_chains", indices="pointer vertex")
 CUTS = Templates(FILE, "cut_arcs", indices="vertex")
-specialisations = every(KERNELS, PIVOT, CHAINS, CUTS)
 THREADS, MOST_BLOCKS_TOGETHER, SMALLEST_SHARE = 512, 3, 4096
 VERTICES_OF_WORD = 16
 STATE_BYTES, BYTE = 128, np.dtype(np.uint8)

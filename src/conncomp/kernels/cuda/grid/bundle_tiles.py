@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from math import prod
 from typing import Any, NamedTuple
 
@@ -11,11 +10,18 @@ import numpy as np
 from conncomp.kernels.cuda.core.numbering import WORDS
 from conncomp.kernels.cuda.grid import run_tiles
 from conncomp.kernels.cuda.grid.image import Geometry, Image
-from conncomp.kernels.cuda.launcher import DType, Gpu, Module, launch
+from conncomp.kernels.cuda.launcher import DType, Gpu, Module, Templates, launch
 from conncomp.kernels.cuda.workspace import Part, PlacedStruct
 from conncomp.kernels.links import Links
 
 FILE = "cuda/grid/bundle_tiles.cuh"
+_ROOTS, _NUMBERS = (
+    Templates(FILE, "sample_bundles<>", label, "join_bundle_tiles<>", *write)
+    for label, *write in (
+        ("label_bundle_tiles<false>", "write_bundle_labels<false>"),
+        ("label_bundle_tiles<true>", "write_bundle_labels<true>", "settle_run_roots<true>"),
+    )
+)
 # How many elements a volume has at least, so that launches that may be in vain take little of its
 # time.
 LEAST = 1 << 24
@@ -75,16 +81,5 @@ def plan_of(geometry: Geometry, links: Links, index: DType, consecutive: bool) -
     parts: dict[str, Part] = {"kept": (tiles, KEPT)}
     if consecutive:
         parts[ENTRIES] = words, WORDS
-    return BundlePlan(_module(consecutive), run_tiles.shape_of(geometry), tiles, parts)
-
-
-def _module(consecutive: bool) -> Module:
-    kind = str(consecutive).lower()
-    settle = ("settle_run_roots<true>",) if consecutive else ()
-    label, write = f"label_bundle_tiles<{kind}>", f"write_bundle_labels<{kind}>"
-    return FILE, ("sample_bundles<>", label, "join_bundle_tiles<>", write, *settle)
-
-
-def specialisations() -> Iterator[Module]:
-    """Yield every module that is loaded."""
-    yield from map(_module, (False, True))
+    module = (_NUMBERS if consecutive else _ROOTS).module()
+    return BundlePlan(module, run_tiles.shape_of(geometry), tiles, parts)

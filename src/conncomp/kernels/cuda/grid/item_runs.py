@@ -20,7 +20,6 @@ from conncomp.kernels.links import Links
 # of more elements are not numbered by 16 bits.
 THREADS = 256, 1024
 KERNELS = Templates("cuda/grid/item_runs.cuh", "label_items", threads=THREADS, indices="index")
-specialisations = KERNELS.modules
 FEW_WORDS, LEAST_WORDS, MOST_WORDS = 512, 32, 2048
 WORD_BYTES, RESERVED = 24, 2048
 MOST_PARTS = 4  # blocks of an item

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import lru_cache
 from math import prod
 from typing import Any, NamedTuple
@@ -12,12 +11,18 @@ import numpy as np
 from conncomp.kernels import layout
 from conncomp.kernels.cuda.core.numbering import WORD, WORDS, chunks_of
 from conncomp.kernels.cuda.grid.image import Geometry, Image
-from conncomp.kernels.cuda.launcher import COUNT, THREADS, Gpu, Module, ctype, launch
+from conncomp.kernels.cuda.launcher import COUNT, THREADS, Gpu, Templates, launch
 from conncomp.kernels.cuda.structs import Struct
 from conncomp.kernels.cuda.workspace import Part, Workspace
 from conncomp.kernels.links import Links
 
 FILE = "cuda/grid/run_tiles.cuh"
+_ROOTS = Templates(FILE, "label_run_tiles<false>", "join_run_tiles<>", "write_run_labels<false>")
+_NUMBERS = Templates(
+    FILE,
+    *("label_run_tiles<true>", "join_run_tiles<>", "write_run_labels<true>"),
+    *("settle_run_roots<false>", "number_words<int32_t>"),
+)
 INDEX = np.dtype(np.int32)
 AXES = 3
 # Of a tile, in elements, from the last axis; its words, and the threads of blocks.
@@ -74,7 +79,7 @@ def tiles_along(shape: tuple[int, ...]) -> tuple[int, ...]:
 def fill_labels(gpu: Gpu, image: Image, labels: Any, memory: Workspace, consecutive: bool) -> Any:
     """Fill `labels` with roots, or with consecutive labels, as `tiled_bricks.fill_labels` does."""
     plan = _plan_of(image.geometry, consecutive)
-    label, join, write, *number = gpu.load(FILE, _names(consecutive))
+    label, join, write, *number = (_NUMBERS if consecutive else _ROOTS).load(gpu)
     placed = memory.take_struct(gpu, TABLE, plan.table, plan.beside)
     values, shape, table = image.values, plan.shape, placed.struct
     launch(label, (plan.tiles, LABELLING), image.rule, values, labels, shape, table, shared=SHARED)
@@ -137,15 +142,3 @@ def _plan_of(geometry: Geometry, consecutive: bool) -> _Plan:
 def words_of(shape: tuple[int, ...]) -> int:
     """Return how many words of 32 elements the rows of an array have."""
     return prod(shape[:-1]) * -(-shape[-1] // WORD)
-
-
-def _names(consecutive: bool) -> tuple[str, ...]:
-    kind = str(consecutive).lower()
-    number = ("settle_run_roots<false>", f"number_words<{ctype(INDEX)}>") if consecutive else ()
-    return f"label_run_tiles<{kind}>", "join_run_tiles<>", f"write_run_labels<{kind}>", *number
-
-
-def specialisations() -> Iterator[Module]:
-    """Yield every (file, names) that `fill_labels` can load."""
-    for consecutive in (False, True):
-        yield FILE, _names(consecutive)

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from functools import lru_cache
 from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from conncomp._arguments import INDEX_TYPES
 from conncomp.kernels.cuda.core.numbering import WORD, WORDS, chunks_of
 from conncomp.kernels.cuda.grid import bundle_tiles, row_tiles
-from conncomp.kernels.cuda.grid.image import EVERY_RULE, RANKS, Geometry, Image, rule_of
+from conncomp.kernels.cuda.grid.image import (
+    RANKS,
+    RULE_NAMES,
+    VALUE_CTYPES,
+    Geometry,
+    Image,
+    rule_of,
+)
 from conncomp.kernels.cuda.grid.run_tiles import words_of
-from conncomp.kernels.cuda.grid.tiling import as_rows, choose_tile, count_tiles, given_logs, tiling
-from conncomp.kernels.cuda.launcher import COUNT, THREADS, Gpu, Module, ctype, launch
+from conncomp.kernels.cuda.grid.tiling import as_rows, choose_tile, count_tiles, tiling
+from conncomp.kernels.cuda.launcher import COUNT, THREADS, Gpu, Module, Templates, launch
 from conncomp.kernels.cuda.structs import Struct
 from conncomp.kernels.cuda.workspace import Part, Workspace
-from conncomp.kernels.links import Links, values_above
+from conncomp.kernels.links import Links
 
 FILE = "cuda/grid/tiled_bricks.cuh"
 JOIN_THREADS, LINK_THREADS, BRICK = 128, 128, 64
@@ -30,8 +36,6 @@ FIXED = (2, 3)  # the ranks for which they are compiled into kernels, where they
 LINKED = (1, 2, 3)
 # Items that fill less of their tiles than this are labelled by elements.
 LEAST_FILLED = 0.25
-# Types of the fields that are labelled above a threshold, which have the ranks of `FIXED`.
-ABOVE = ("f4", "f8")
 # A block numbers the words of an item of a batch, by so many threads, if there are so many.
 ITEM_THREADS, LEAST_OF_ITEM, MOST_OF_ITEM = 1024, 256, 4096
 # What is known of words of the labels, where they are numbered.
@@ -39,6 +43,88 @@ BY_WORD = "roots_of_words", "numbers", "in_chunk"
 # Of images that may have sparse tiles, of which so many labels are written at once.
 SPARSE_AXES, SPARSE_INDEX, TOGETHER = 2, np.dtype(np.int32), 4
 BITS, NODE, COMPARISON, SPARSE = (np.dtype(name) for name in ("u8", "u2", "u1", "u1"))
+
+
+class _Names(NamedTuple):
+    """Template arguments; the last two, of all kernels and of those that join, may be `ELSEWHERE`.
+
+    Links are a rule, which compares values, or ``GivenLinks``, words of links.
+    """
+
+    links: str
+    tiles: str
+    elsewhere: str = ""
+    joined: str = ""
+
+
+# Links, rank, logarithms of bricks or None, whether there are several items, and may be elsewhere.
+Kind = tuple[str, int, tuple[int, ...] | None, bool, bool]
+ELSEWHERE = ", true"
+
+
+def _kinds(
+    links: Sequence[str], ranks: Sequence[int], elsewhere: bool = False
+) -> dict[Kind, _Names]:
+    """Return the template arguments of kinds of tiles that are compiled for links and ranks."""
+    found = {}
+    for rank in ranks:
+        tiles: list[tuple[tuple[int, ...] | None, bool, str]] = []
+        if not elsewhere:
+            tiles += [(None, False, "GivenLogs<false>"), (None, True, "GivenLogs<true>")]
+        if rank in FIXED:
+            tiles.append((LOGS[rank], False, f"FixedLogs<{', '.join(map(str, LOGS[rank]))}>"))
+        last = ELSEWHERE * elsewhere, ELSEWHERE * (elsewhere and rank == bundle_tiles.AXES)
+        for (logs, items, known), name in product(tiles, links):
+            names = _Names(name, f"conncomp::BrickTiles<{rank}, conncomp::{known}>", *last)
+            found[name, rank, logs, items, elsewhere] = names
+    return found
+
+
+_EQUAL = tuple(f"conncomp::Equal<{value}>" for value in VALUE_CTYPES.values())
+_ABOVE = "conncomp::Above<float>", "conncomp::Above<double>"
+_BY_VALUE = {
+    **_kinds(_EQUAL, (1, *RANKS)),
+    **_kinds(_ABOVE, FIXED),
+    **_kinds(_EQUAL, (SPARSE_AXES,), elsewhere=True),
+    **_kinds(_EQUAL[:1], (bundle_tiles.AXES,), elsewhere=True),
+}
+# Along one axis, or up to three: rows have one.
+_GIVEN_LINKS = {axes: f"conncomp::GivenLinks<{axes}>" for axes in (1, 3)}
+GIVEN = {axes: _kinds([links], LINKED[axes > 1 :]) for axes, links in _GIVEN_LINKS.items()}
+_ALL = _BY_VALUE | GIVEN[1] | GIVEN[3]
+
+
+def _templates(kinds: dict[Kind, _Names], *names: str, **choices: Any) -> Templates:
+    return Templates(FILE, *names, **choices, kind=kinds, indices="index")
+
+
+_LABEL = _templates(_ALL, "label_tiles<{kind.links}, {kind.tiles}, {index}{kind.elsewhere}>")
+_JOIN = _templates(_BY_VALUE, "join_tiles<{kind.links}, {kind.tiles}, {index}{kind.joined}>")
+_LINK = _templates(
+    GIVEN[1] | GIVEN[3],
+    "join_links<{kind.links}, {kind.tiles}, {index}>",
+    "link_bricks<{rule}, {kind.tiles}, {index}>",
+    rule=RULE_NAMES,
+)
+_ROOTS, _NUMBERS = (
+    f"write_labels<{{kind.links}}, {consecutive}, {{kind.tiles}}, {{index}}{{kind.elsewhere}}>"
+    for consecutive in ("false", "true")
+)
+# By whether labels are consecutive, and each item is numbered by a block.
+_WRITE = {
+    (False, False): _templates(_ALL, _ROOTS),
+    (True, False): _templates(
+        {kind: names for kind, names in _ALL.items() if not names.elsewhere or names.joined},
+        _NUMBERS,
+        *("settle_roots<{kind.tiles}, {index}>", "gather_roots<{kind.tiles}, {index}>"),
+        "number_words<{index}>",
+    ),
+    (True, True): _templates(
+        {kind: names for kind, names in _ALL.items() if kind[3]},
+        _NUMBERS,
+        "number_items<{kind.tiles}, {index}>",
+    ),
+}
 
 TABLE = Struct(
     "BrickTable",
@@ -71,10 +157,9 @@ def fill_labels(
     of components are int64 in `workspace`.
     """
     plan = plan_of(image.geometry, image.links, labels.dtype, gpu.multiprocessors, consecutive)
-    modules = [(FILE, names) for names in (*_modules(plan.names), plan.last_names)]
     large = [of_large.module for of_large in (plan.by_rows, plan.by_bundles) if of_large]
-    gpu.load_at_once([*modules, *large])
-    (label,), (join, *links), (write, *number) = (gpu.load(*module) for module in modules)
+    gpu.load_at_once([*plan.modules, *large])
+    (label,), (join, *links), (write, *number) = (gpu.load(*module) for module in plan.modules)
     memory = workspace.take_struct(gpu, TABLE, plan.table, plan.by_word)
     table = memory.struct
     roots, numbers, in_chunk = (memory[name] if consecutive else None for name in BY_WORD)
@@ -110,7 +195,7 @@ def fill_labels(
 class Plan(NamedTuple):
     """What depends on the kind of an array only.
 
-    The first `names` are of kernels that any labels need, the last ones of those that differ.
+    Kernels of the `modules` label tiles, join them, and write labels of a kind.
     Images of many components of several values are labelled `by_rows`, volumes of one foreground
     value `by_bundles`. `rule` is ``Equal<T>`` or ``GivenLinks``, `tiles` ``BrickTiles<rank, ...>``.
     `words` counts those of the array and of a row, `words_of_item` those of an item that a block
@@ -121,8 +206,8 @@ class Plan(NamedTuple):
     of `BY_WORD`.
     """
 
-    names: tuple[str, ...]
-    last_names: tuple[str, ...]
+    kind: Kind
+    modules: tuple[Module, Module, Module]
     by_rows: row_tiles.RowPlan | None
     by_bundles: bundle_tiles.BundlePlan | None
     rule: Any
@@ -162,7 +247,6 @@ def plan_of(
     rank, by_value = len(shape), _by_value(geometry, links)
     logs = _choose_logs(geometry, 2 * multiprocessors)
     fixed = rank in FIXED and logs == LOGS[rank] and items == 1
-    kind = _tiles(rank, logs if fixed else None, items > 1)
     tiles = items * count_tiles(shape, _brick_log(geometry), logs)
     of_tile, border = 1 << sum(logs), _count_at_border(rank, logs)
     bricks = tiles * of_tile
@@ -189,21 +273,22 @@ def plan_of(
         "components": (items, COUNT),
         "bricks": bricks,
     }
-    given = None if by_value else 1 if geometry.steps.most_moves <= 1 else 3
+    rule = rule_of(links)
+    compared = rule.name if by_value else _GIVEN_LINKS[1 if geometry.steps.most_moves <= 1 else 3]
+    kind = compared, rank, logs if fixed else None, items > 1, sparse or ahead is not None
     # Few blocks take tiles in turn where bricks may have nothing to do.
     most = multiprocessors if by_bundles else tiles
     by_word = ((words, WORDS), (words, index), (chunks, COUNT)) if consecutive else ()
-    names = _names(links, given, kind, index)
-    last_names = _last_names(links, given, kind, index, (consecutive, by_item))
-    if sparse or ahead:
-        names = _where_elsewhere(names, 2 if by_bundles else 1)
-        last_names = _where_elsewhere(last_names)
     return Plan(
-        names,
-        last_names,
+        kind,
+        (
+            _LABEL.module(kind, index),
+            _JOIN.module(kind, index) if by_value else _LINK.module(rule.name, kind, index),
+            _WRITE[consecutive, by_item].module(kind, index),
+        ),
         by_rows,
         by_bundles,
-        rule_of(links).struct if by_value else np.uint8(0),
+        rule.struct if by_value else np.uint8(0),
         tiling(geometry, logs),
         bricks,
         (words, -(-shape[-1] // WORD)),
@@ -247,77 +332,3 @@ def _count_at_border(rank: int, logs: tuple[int, ...]) -> int:
         of_plane = width if height == 1 else 2 * width + (height - 2) * beside
         return width * height + (depth - 1) * of_plane
     return width * height * depth
-
-
-def _tiles(rank: int, logs: tuple[int, ...] | None, items: bool) -> str:
-    """Return the C++ name of tiles whose logarithms the compiler knows, or of any."""
-    kind = given_logs(items) if logs is None else f"FixedLogs<{', '.join(map(str, logs))}>"
-    return f"conncomp::BrickTiles<{rank}, conncomp::{kind}>"
-
-
-def _names(links: Links, given: int | None, tiles: str, index: Any) -> tuple[str, ...]:
-    """Return the names of kernels; links are `given` along 1 axis, up to 3, or not (None)."""
-    rule, kinds = rule_of(links).name, f"{tiles}, {ctype(index)}"
-    if given is None:
-        return f"label_tiles<{rule}, {kinds}>", f"join_tiles<{rule}, {kinds}>"
-    words = f"conncomp::GivenLinks<{given}>, {kinds}"
-    return f"label_tiles<{words}>", f"join_links<{words}>", f"link_bricks<{rule}, {kinds}>"
-
-
-def _modules(names: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the names as two modules that take about equally long to compile."""
-    return names[:1], names[1:]
-
-
-def _last_names(
-    links: Links, given: int | None, tiles: str, index: Any, numbering: tuple[bool, bool]
-) -> tuple[str, ...]:
-    """Return the names of last kernels; `numbering` is (consecutive, by items)."""
-    consecutive, by_item = numbering
-    kinds = f"{tiles}, {ctype(index)}"
-    rule = rule_of(links).name if given is None else f"conncomp::GivenLinks<{given}>"
-    write = f"write_labels<{rule}, {str(consecutive).lower()}, {kinds}>"
-    if not consecutive:
-        return (write,)
-    if by_item:
-        return write, f"number_items<{kinds}>"
-    number = f"number_words<{ctype(index)}>"
-    return write, f"settle_roots<{kinds}>", f"gather_roots<{kinds}>", number
-
-
-def _where_elsewhere(names: tuple[str, ...], count: int = 1) -> tuple[str, ...]:
-    """Return names, the first `count` of them for arrays that may be labelled elsewhere."""
-    return *(f"{name[:-1]}, true>" for name in names[:count]), *names[count:]
-
-
-def specialisations() -> Iterator[Module]:
-    """Yield every module that `fill_labels` can load."""
-    every_rule = (*EVERY_RULE, *(values_above(0.0, np.dtype(name)) for name in ABOVE))
-    for links, rank, index, given in product(every_rule, (1, *RANKS), INDEX_TYPES, (None, 1, 3)):
-        if links.rule == "above" and (given is not None or rank not in FIXED):
-            continue
-        by_bonds = links.rule == "bonds"
-        if (given is None and not links.transitive) or (given == 3 and (by_bonds or rank == 1)):
-            continue
-        if given is not None and rank not in LINKED:
-            continue
-        kinds = [(None, False), (None, True), *([(LOGS[rank], False)] if rank in FIXED else [])]
-        for logs, items in kinds:
-            tiles = _tiles(rank, logs, items)
-            for names in _modules(_names(links, given, tiles, index)):
-                yield FILE, names
-            for numbering in ((False, False), (True, False), *([(True, True)] if items else [])):
-                yield FILE, _last_names(links, given, tiles, index, numbering)
-    for links in EVERY_RULE:
-        if links.rule != "equal":
-            continue
-        for rank in FIXED if links.value_type == "u1" else (SPARSE_AXES,):
-            tiles, index = _tiles(rank, LOGS[rank], False), SPARSE_INDEX
-            in_turns = 2 if rank == bundle_tiles.AXES else 1
-            for names in _modules(_where_elsewhere(_names(links, None, tiles, index), in_turns)):
-                yield FILE, names
-            for consecutive in (False, True) if rank == bundle_tiles.AXES else (False,):
-                last_names = _last_names(links, None, tiles, index, (consecutive, False))
-                yield FILE, _where_elsewhere(last_names)
-    yield from row_tiles.KERNELS.modules()
-    yield from bundle_tiles.specialisations()

@@ -29,7 +29,6 @@ _OF_ALL = (
 _KINDS: Any = {"rule": RULE_NAMES, "rank": (1, *RANKS), "items": (False, True), "indices": "index"}
 _ROOTS = Templates(FILE, *_OF_ALL, **_KINDS)
 _NUMBERS = Templates(FILE, *_OF_ALL, "number_elements<{index}, {items}>", **_KINDS)
-specialisations = _NUMBERS.modules
 # The logarithms of a tile's elements along each axis, from the last one, by the number of axes.
 LOGS = {1: (9, 0, 0), 2: (5, 4, 0), 3: (5, 2, 2)}
 MOST = 4096  # elements a multiprocessor: with more, bricks are faster

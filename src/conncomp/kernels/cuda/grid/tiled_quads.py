@@ -19,7 +19,6 @@ from conncomp.kernels.cuda.launcher import (
     Gpu,
     Module,
     Templates,
-    every,
     launch,
 )
 from conncomp.kernels.cuda.structs import Struct
@@ -52,7 +51,6 @@ _OF_ALL = (
 )
 _KERNELS = Templates(*_OF_ALL, kind=("kRoots", "kNumbersOfBlock"), indices="index")
 _KERNELS_OF_ROWS = Templates(*_OF_ALL, "number_rows<>", kind=("kNumbers",), indices="index")
-specialisations = every(_KERNELS, _KERNELS_OF_ROWS)
 SHARED_PERCENT = 50  # of a multiprocessor's memory, for all kernels
 # Where there are more tiles than this for each multiprocessor, a thread writes two quads.
 FEW_TILES = 8

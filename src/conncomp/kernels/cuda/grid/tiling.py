@@ -33,11 +33,6 @@ def as_rows(geometry: Geometry) -> Geometry:
     )
 
 
-def given_logs(items: bool) -> str:
-    """Return the C++ name of logarithms given at a launch, for one item or several."""
-    return f"GivenLogs<{str(items).lower()}>"
-
-
 def tiling(geometry: Geometry, logs: tuple[int, ...]) -> Any:
     """Return ``Tiling<rank, ...>``, given the logarithms of a tile's parts along each axis."""
     return np.array((grid_of(geometry), logs, 0), _TILINGS[len(geometry.shape)])[()]

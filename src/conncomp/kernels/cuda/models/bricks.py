@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cache, lru_cache
+from itertools import chain
 from math import prod
 from typing import Any, NamedTuple
 
@@ -64,15 +65,13 @@ class BrickClusters:
         described: tuple[Geometry, Links] | None = None,
         beside: tuple[Any, ...] = (),
     ) -> None:
-        self._replicas, self._index, self._file = replicas, index, kernels.file
+        self._replicas, self._index, self._tasks = replicas, index, _tasks(kernels)
         self.workspace, self._beside = Workspace(), beside
         described = described or _described(replicas.lattice, replicas.count)
         multiprocessors = replicas.gpu.multiprocessors
         # Sizes need to know where roots of tiles are, as numbers of components do.
         self._plan = tiled_bricks.plan_of(*described, index, multiprocessors, False)
         self._plan_of_sizes = tiled_bricks.plan_of(*described, index, multiprocessors, True)
-        self._names = _names(self._plan.names, self._plan.last_names, kernels)
-        self._names_of_windings = _names_of_windings(self._plan.names)
 
     def find(
         self, bonds: Any, sizes: Any = None, windings: tuple[ClusterWindings, Any] | None = None
@@ -119,18 +118,18 @@ class BrickClusters:
     def modules(self, measures: bool) -> list[Module]:
         """Return the modules that `find`, with or without sizes, and `flip` load."""
         tasks = ("find", "measure", "flip") if measures else ("find", "flip")
-        return [(self._file, self._names[task]) for task in tasks]
+        return [self._tasks[task].module(self._plan.kind, self._index) for task in tasks]
 
     def _load(self, task: str) -> tuple[Kernel, ...]:
         # They are compiled together when the task's turn comes.
-        return self._replicas.gpu.load(self._file, self._names[task])
+        return self._tasks[task].load(self._replicas.gpu, self._plan.kind, self._index)
 
     def _join_winding(
         self, joined: Any, components: _Components, tables: ClusterWindings, records: Any
     ) -> None:
         """Join tiles, and record windings before what is linked over the ends of axes is joined."""
         gpu, seams = self._replicas.gpu, tables.seams
-        within, unite, join_seams = gpu.load(WINDINGS_FILE, self._names_of_windings)
+        within, unite, join_seams = self._load("windings")
         by_link = gpu.grid(seams.links)
         entries, table = components.entries, components.table
         of_seams = by_link, self._plan.tiles, seams.struct, tables.boxes, entries, table
@@ -187,56 +186,44 @@ def packed_geometry(lattice: Lattice, replicas: int, neighbourhood: Neighbourhoo
     return geometry_of(shape, strides, 1, neighbourhood, 1)
 
 
-def _names(
-    names: tuple[str, ...], last_names: tuple[str, ...], of: Kernels
-) -> dict[str, tuple[str, ...]]:
-    """Return the names for each task, given those that label an array by bonds."""
-    label, join, _ = names
-    given, kinds = _links_and_kinds(join)
-    link = f"link_cells<{kinds}>"
-    if of.words is not None:
-        link = f"link_words<{kinds}, conncomp::Words::{of.words}>"
-    summed = f"{kinds}, conncomp::{of.sums}"
+@cache
+def _tasks(of: Kernels) -> dict[str, Templates]:
+    """Return the kernels of each task, for the links of an array and an index."""
+    by_words = of.words is not None
+    kinds = {
+        kind: (axes, names)
+        for axes in ((1,) if by_words else (1, 3))
+        for kind, names in tiled_bricks.GIVEN[axes].items()
+    }
+    tiles = "{kind[1].tiles}, {index}"
+    joined, summed = f"{{kind[1].links}}, {tiles}", f"{tiles}, conncomp::{of.sums}"
+    words = f"link_words<{tiles}, conncomp::Words::{of.words}>"
     tasks: dict[str, tuple[str, ...]] = {
-        "find": (link, label, join),
-        "measure": (f"measure_tiles<{summed}>", f"join_sizes<{kinds}>", f"sum_sizes<{summed}>"),
+        "find": (
+            words if by_words else f"link_cells<{tiles}>",
+            f"label_tiles<{joined}>",
+            f"join_links<{joined}>",
+        ),
+        "measure": (f"measure_tiles<{summed}>", f"join_sizes<{tiles}>", f"sum_sizes<{summed}>"),
     }
     if of.flips:
-        tasks["flip"] = "toss_coins<>", f"flip_bricks<{kinds}, {given}>"
-        if of.words is not None:  # sites of cells are labelled as a graph's
-            tasks["label"] = last_names[:1]
-    return tasks
-
-
-def _names_of_windings(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the names of kernels that join what winds, likewise."""
-    _, join, _ = names
-    _, kinds = _links_and_kinds(join)
-    return (
-        f"{join.removesuffix('>')}, conncomp::Leaving::kWithinArray>",
-        f"unite_seams_of_bricks<{kinds}>",
-        f"join_seams<{kinds}>",
-    )
-
-
-def _links_and_kinds(join: str) -> tuple[str, str]:
-    """Return the axes of given links, and the tiles and index, of a kernel that joins by links."""
-    links, _, kinds = join.removeprefix("join_links<conncomp::GivenLinks<").partition(">, ")
-    return links, kinds.removesuffix(">")
+        tasks["flip"] = "toss_coins<>", f"flip_bricks<{tiles}, {{kind[0]}}>"
+    if by_words:  # sites of cells are labelled as a graph's
+        if of.flips:
+            tasks["label"] = (f"write_labels<{{kind[1].links}}, false, {tiles}>",)
+        leaving = f"join_links<{joined}, conncomp::Leaving::kWithinArray>"
+        tasks["windings"] = leaving, f"unite_seams_of_bricks<{tiles}>", f"join_seams<{tiles}>"
+    return {
+        task: Templates(
+            WINDINGS_FILE if task == "windings" else of.file, *names, kind=kinds, indices="index"
+        )
+        for task, names in tasks.items()
+    }
 
 
 def modules_of(of: Kernels) -> Iterator[Module]:
     """Yield every module that `BrickClusters` can load for its kernels."""
-    links = ("<1>",) if of.words is not None else ("<1>", "<3>")
-    starts = tuple(f"join_links<conncomp::GivenLinks{each}" for each in links)
-    modules = [names for _, names in tiled_bricks.specialisations()]
-    # A module that labels tiles comes ahead of the one that joins them, one that writes after it.
-    for label, join, write in zip(modules, modules[1:], modules[2:], strict=False):
-        if join[0].startswith(starts):
-            given = *label, *join
-            yield from ((of.file, of_task) for of_task in _names(given, write, of).values())
-            if of.words is not None:
-                yield WINDINGS_FILE, _names_of_windings(given)
+    return chain.from_iterable(task.modules() for task in _tasks(of).values())
 
 
 def specialisations() -> Iterator[Module]:

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import cache
-from itertools import product
 from math import prod
 from typing import Any
 
 import numpy as np
 
-from conncomp._arguments import INDEX_TYPES
 from conncomp.kernels.cuda.core.sweeps import LAST_CHANGE, sweep_until_settled
 from conncomp.kernels.cuda.grid.image import RULE_NAMES, Image
-from conncomp.kernels.cuda.launcher import WARP, DType, Gpu, Module, ctype, launch
+from conncomp.kernels.cuda.launcher import WARP, DType, Gpu, Templates, launch
 from conncomp.kernels.cuda.workspace import Workspace
 
 FILE = "cuda/papers/tiles.cuh"
@@ -21,12 +18,29 @@ START_BLOCK = 32, 8
 
 RANKS = (2, 3)
 LOCAL = {"self-labelling": "local_self_label", "bfs": "local_bfs", "union-find": "local_union_find"}
-MERGE = {"sewing": ("sew",), "relaxation": ("prepare_relax", "relax")}
-ACROSS = MERGE | {"by size": ("plant_trees", "sew_by_size")}
+MERGE = "sewing", "relaxation"
+_SITES = "<{rule}, {rank}, {index}>"
+_KERNELS = {
+    way: Templates(
+        FILE,
+        f"start_labels{_SITES}",
+        f"{{local}}{_SITES}",
+        *names,
+        rule=RULE_NAMES,
+        rank=RANKS,
+        local=LOCAL,
+        indices="index",
+    )
+    for way, *names in (
+        ("sewing", f"sew{_SITES}", "flatten_tiles<{index}>"),
+        ("relaxation", f"prepare_relax{_SITES}", "relax<{index}>", "flatten_tiles<{index}>"),
+        ("by size", "plant_trees<{index}>", f"sew_by_size{_SITES}", "collect_trees<{index}>"),
+    )
+}
 TILES = (4, 8, 16, 32, 64)
 OPTIONS = {
     "local": tuple(LOCAL),
-    "merge": tuple(MERGE),
+    "merge": MERGE,
     "tile": (None, *TILES),
     "sites": (None, 4, 1, "column"),
     "trees": (None, "size", "index"),
@@ -68,8 +82,8 @@ def fill_roots(
     threads = WARP if local != "self-labelling" else _threads(side, image.rank, sites)
     log = side.bit_length() - 1
     sewing = "by size" if merge == "sewing" and trees == "size" else merge
-    names = _names(image.rule_name, image.rank, roots.dtype, local, sewing)
-    start, label, *across, flatten = gpu.load(FILE, names)
+    kind = image.rule_name, image.rank, local, roots.dtype
+    start, label, *across, flatten = _KERNELS[sewing].load(gpu, *kind)
 
     width, height = START_BLOCK
     described = image.grid, image.rule
@@ -221,22 +235,3 @@ def _seam_sites(image: Image, planes: tuple[int, ...]) -> int:
 def _seams(image: Image, first: int, spacing: int, planes: tuple[int, ...]) -> Any:
     """Return ``Seams<rank>`` of ``tiles.cuh``."""
     return np.array((first, spacing, planes), _SEAMS[image.rank])[()]
-
-
-@cache
-def _names(rule: str, rank: int, index: DType, local: str, sewing: str) -> tuple[str, ...]:
-    types = f"{rule}, {rank}, {ctype(index)}"
-    only_index = {"relax", "plant_trees"}
-    last = "collect_trees" if sewing == "by size" else "flatten_tiles"
-    return (
-        f"start_labels<{types}>",
-        f"{LOCAL[local]}<{types}>",
-        *(f"{name}<{ctype(index) if name in only_index else types}>" for name in ACROSS[sewing]),
-        f"{last}<{ctype(index)}>",
-    )
-
-
-def specialisations() -> Iterator[Module]:
-    """Yield every module that `fill_roots` can load."""
-    for way in product(RULE_NAMES, RANKS, INDEX_TYPES, LOCAL, ACROSS):
-        yield FILE, _names(*way)
