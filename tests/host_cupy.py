@@ -89,8 +89,8 @@ def place_elsewhere(monkeypatch, arrays, users):
 
 
 def place_on(monkeypatch, gpu, users=()):
-    """Let `users` and all modules of components work on a GPU, for which no launches are kept."""
-    monkeypatch.setattr(measures, "_kept", {})
+    """Let `users` and all modules of components work on a GPU without recorded launches."""
+    monkeypatch.setattr(measures, "_recorded", {})
     rooms = [name for name in sys.modules if name.startswith(conncomp.components.__name__)]
     rooms = [module for module in map(sys.modules.get, rooms) if hasattr(module, "current_gpu")]
     for user in {*users, *rooms}:

@@ -188,9 +188,9 @@ class Templates:
     """Kernels of a file that are compiled together, for what a call chooses.
 
     ``Templates("cuda/graph/edges.cuh", "check_pointers<{pointer}>", indices="pointer")`` has a
-    module for each dtype of `INDEX_TYPES`. Choices are dtypes, bools, numbers or text, or keys of a
-    dict of what is filled in; `indices`, names between spaces, come last and are of `INDEX_TYPES`.
-    A name alone, or one of several between spaces, takes all choices, in order.
+    module for each dtype of `INDEX_TYPES`. Choices are dtypes, bools, numbers, text or tuples of
+    fields, or keys of a dict of what is filled in; `indices`, names between spaces, come last and
+    are of `INDEX_TYPES`. A name alone, or one of several between spaces, takes all choices.
     """
 
     def __init__(self, file: str, *names: str, indices: str = "", **choices: Iterable[Any]) -> None:
@@ -234,10 +234,10 @@ def every(*kinds: Templates) -> Callable[[], Iterator[Module]]:
     return lambda: chain.from_iterable(kind.modules() for kind in kinds)
 
 
-def _in_cpp(value: Any) -> str:
+def _in_cpp(value: Any) -> Any:
     if isinstance(value, np.dtype):
         return ctype(value)
-    return str(value).lower() if isinstance(value, bool | np.bool_) else str(value)
+    return str(value).lower() if isinstance(value, bool | np.bool_) else value
 
 
 def source(file: str) -> str:
@@ -360,7 +360,8 @@ class Gpu:
         """
         key = file, names
         if key not in self._kernels:
-            self._load_missing(key)
+            with self._loading([key], by_threads=False):
+                pass
         kernels = self._kernels[key]
         if shared_percent is not None:
             # They may have been compiled for somebody who asked for no share.
@@ -372,10 +373,8 @@ class Gpu:
     def load_at_once(self, groups: Sequence[Module]) -> None:
         """Compile the missing of several modules, each by a thread, as NVRTC works in parallel."""
         missing = [group for group in groups if group not in self._kernels]
-        if len(missing) == 1:
-            self._load_missing(missing[0])
-        elif missing:
-            with self._loading(missing):
+        if missing:
+            with self._loading(missing, by_threads=len(missing) > 1):
                 pass
 
     def loading(self, groups: Sequence[Module]) -> AbstractContextManager[None]:
@@ -388,28 +387,23 @@ class Gpu:
         return self._loading(missing) if missing else nullcontext()
 
     @contextmanager
-    def _loading(self, groups: list[Module]) -> Iterator[None]:
+    def _loading(self, groups: list[Module], by_threads: bool = True) -> Iterator[None]:
         with telling(groups[0][0]), ThreadPoolExecutor(len(groups)) as threads:
-            compiled = [threads.submit(self._compile_in_thread, *group) for group in groups]
+            compiled: list[Callable[[], Any]] = [
+                threads.submit(self._compile_in_thread, *group).result
+                if by_threads
+                else partial(self._compile, *group)
+                for group in groups
+            ]
             yield
             start = perf_counter()
             for group, functions in zip(groups, compiled, strict=True):
-                self._keep(group, functions.result())
+                self._kernels[group] = tuple(
+                    Kernel(name.partition("<")[0], function, function)
+                    for name, function in zip(group[1], functions(), strict=True)
+                )
         if kernels.deadline is not None:
             kernels.deadline += perf_counter() - start
-
-    def _load_missing(self, group: Module) -> None:
-        start = perf_counter()
-        with telling(group[0]):
-            self._keep(group, self._compile(*group))
-        if kernels.deadline is not None:
-            kernels.deadline += perf_counter() - start
-
-    def _keep(self, group: Module, functions: list[Callable[..., None]]) -> None:
-        self._kernels[group] = tuple(
-            Kernel(name.partition("<")[0], function, function)
-            for name, function in zip(group[1], functions, strict=True)
-        )
 
     def _compile_in_thread(self, file: str, names: tuple[str, ...]) -> list[Callable[..., None]]:
         with self.xp.cuda.Device(self.device):  # each thread has a current one

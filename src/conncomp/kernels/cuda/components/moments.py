@@ -103,12 +103,8 @@ def normalized_moments(gpu: Gpu, given: LabelledComponents, central: Any) -> Any
     """Return central moments over powers of the size, in elements; NaN below order 2."""
     runs, out = given.runs, gpu.xp.empty_like(central)
     _, normalize = OF_AXES.load(gpu, len(given.shape))
-
-    def launches(central: Any, out: Any) -> None:
-        launch(normalize, runs.by_row, runs.state, central, out)
-
     if central.size:
-        runs.launch("normalized", launches, central, out)
+        runs.launch_by_row("normalized", normalize, central, out)
     return out
 
 
@@ -139,10 +135,6 @@ def principal_variances(gpu: Gpu, runs: ComponentRuns, covariances: Any) -> tupl
     """
     (write,) = VARIANCES.load(gpu, covariances.shape[1])
     columns = [gpu.xp.empty(covariances.shape[:2]) for _ in range(2)]
-
-    def launches(*arrays: Any) -> None:
-        launch(write, runs.by_row, runs.state, *arrays)
-
-    runs.launch("variances", launches, covariances, *columns)
+    runs.launch_by_row("variances", write, covariances, *columns)
     variances, moments_of_inertia = columns
     return variances, moments_of_inertia

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from conncomp.kernels.cuda.components.rows import label_rows
-from conncomp.kernels.cuda.launcher import COUNT, THREADS, Gpu, Templates, launch
+from conncomp.kernels.cuda.launcher import COUNT, THREADS, Gpu, Kernel, Templates, launch
 from conncomp.kernels.cuda.structs import Struct
 from conncomp.kernels.cuda.workspace import Recordings
 
@@ -141,6 +141,10 @@ class ComponentRuns:
         recordings.launch(
             self._gpu, self._stream, purpose, variable, lambda: launches(*arrays), memory
         )
+
+    def launch_by_row(self, purpose: Hashable, kernel: Kernel, *arrays: Any) -> None:
+        """Launch, or replay, a kernel that goes through components."""
+        self.launch(purpose, partial(launch, kernel, self.by_row, self.state), *arrays)
 
     def _list(self, described: tuple[int, int, int], labels: Any) -> None:
         *rows, length = described

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator
-from functools import cache
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -72,7 +70,7 @@ class WeightBits(NamedTuple):
         return ORDERS[self.bits.dtype].pack(masks)
 
 
-class _Kind(NamedTuple):
+class _Keys(NamedTuple):
     """What makes the keys of arcs in ``boruvka.cuh``, as C++ calls it, and their type."""
 
     name: str
@@ -80,10 +78,55 @@ class _Kind(NamedTuple):
 
 
 NUMBERS, RANKS = (
-    {key: _Kind(f"conncomp::{name}<{ctype(key)}>", key) for key in KEY_TYPES}
+    {key: _Keys(f"conncomp::{name}<{ctype(key)}>", key) for key in KEY_TYPES}
     for name in ("ArcNumbers", "RankedArcs")
 )
-PACKED = _Kind("conncomp::PackedWeights", KEY_TYPES[1])
+PACKED = _Keys("conncomp::PackedWeights", KEY_TYPES[1])
+_NUMBERS, _WEIGHTS = tuple(NUMBERS.values()), (*RANKS.values(), PACKED)
+
+# Arcs are a list or rows, of two types; kernels that link trees are for keys that `_are_linked`.
+_ARCS = {(True, kind, kind): f"conncomp::ForestList<{ctype(kind)}>" for kind in INDEX_TYPES} | {
+    (False, *types): f"conncomp::ForestRows<{', '.join(map(ctype, types))}>"
+    for types in product(INDEX_TYPES, repeat=2)
+}
+_LINKED = "conncomp::ArcNumbers<uint32_t>"
+_OF_ROWS = "<{keys.name}, {pointer}, {vertex}, {index}>"
+KERNELS = Templates(
+    FILE,
+    "start_forest<{index}, {keys.dtype}_t>",
+    "guess_limit<{keys.name}>",
+    "list_edges_of_forest<{arcs}, {keys.name}, {index}>",
+    "settle_edges<{keys.name}, {index}>",
+    "number_trees<{index}, {keys.dtype}_t>",
+    "find_trees<{keys.name}, {index}>",
+    "find_roots<{index}, {keys.dtype}_t>",
+    "find_trees_again<{index}, {keys.dtype}_t>",
+    "count_chosen<{number}>",
+    "list_chosen<{number}>",
+    arcs=_ARCS,
+    keys=(*_NUMBERS, *_WEIGHTS),
+    indices="index number",
+)
+LINKS = Templates(FILE, f"link_edges<{{arcs}}, {_LINKED}>", arcs=_ARCS)
+# By whether there are weights.
+OF_ROWS = {
+    weighted: Templates(
+        FILE,
+        *start,
+        "guess_giant_of_forest<{vertex}, {index}, {keys.dtype}_t>",
+        f"list_edges_outside{_OF_ROWS}",
+        f"list_edges_of_hubs{_OF_ROWS}",
+        keys=keys,
+        indices="pointer vertex index",
+    )
+    for weighted, keys, *start in (
+        (False, _NUMBERS, "count_descents<{pointer}, {vertex}>", f"unite_in_order{_OF_ROWS}"),
+        (True, _WEIGHTS, f"choose_first{_OF_ROWS}", f"unite_first{_OF_ROWS}"),
+    )
+}
+LINKS_OF_ROWS = Templates(
+    FILE, f"link_short_rows<{_LINKED}, {{pointer}}, {{vertex}}>", indices="pointer vertex"
+)
 
 
 def forest_arcs(
@@ -140,12 +183,19 @@ class ForestTask:
         self.memory = workspace.take_struct(gpu, MEMORY, *self._parts())
         self.by_vertex = gpu.grid(max(self.count, self.words))
         self.by_span = gpu.grid(arcs, each=SPAN // THREADS)
-        kind = self.key_kind
-        modules = [_module(is_list, first.dtype, second.dtype, self.index, kind, self.number)]
-        if self.is_symmetric:
-            modules.append(_module_of_rows(first.dtype, second.dtype, self.index, kind))
+        modules = self._modules((is_list, first.dtype, second.dtype))
         gpu.load_at_once(modules)
         self.kernels = {made.name: made for module in modules for made in gpu.load(*module)}
+
+    def _modules(self, arcs: tuple[bool, DType, DType]) -> list[Module]:
+        """Return the modules of any arcs, and of symmetric rows; each compiles as one."""
+        keys, index, (_, *types) = self.key_kind, self.index, arcs
+        parts = [(KERNELS.module(arcs, keys, index, self.number), LINKS.module(arcs))]
+        if self.is_symmetric:
+            of_rows = OF_ROWS[self.weights is not None].module(keys, *types, index)
+            parts.append((of_rows, LINKS_OF_ROWS.module(*types)))
+        linked = _are_linked(keys, index)
+        return [(FILE, first[1] + (links[1] if linked else ())) for first, links in parts]
 
     def _edges(self) -> int:
         return self.arcs // 2 if self.is_symmetric else self.arcs
@@ -266,7 +316,7 @@ class ForestTask:
         self._launch("link_edges", self.by_span, *arcs, *ways)
 
 
-def _keys_of(gpu: Gpu, weights: WeightBits | None, arcs: int) -> tuple[_Kind, Any, Any]:
+def _keys_of(gpu: Gpu, weights: WeightBits | None, arcs: int) -> tuple[_Keys, Any, Any]:
     """Return what makes keys of arcs, and the arrays that it reads; to rank takes a sort."""
     xp, number = gpu.xp, KEY_TYPES[arcs > INT32_MAX]
     if weights is None:
@@ -291,55 +341,6 @@ def _order_of(xp: Any, weights: WeightBits) -> Any:
     return xp.argsort(ordered, kind="stable")
 
 
-def _are_linked(keys: _Kind, index: DType) -> bool:
+def _are_linked(keys: _Keys, index: DType) -> bool:
     """Whether a link of a tree, a key and a number, has 64 bits."""
     return (keys, index) == (NUMBERS[KEY_TYPES[0]], INDEX_TYPES[0])
-
-
-@cache
-def _module(
-    is_list: bool, first: DType, second: DType, index: DType, keys: _Kind, number: DType
-) -> Module:
-    tree = f"{ctype(index)}, {ctype(keys.dtype)}"
-    ends = ctype(first) if is_list else f"{ctype(first)}, {ctype(second)}"
-    arcs = f"conncomp::{'ForestList' if is_list else 'ForestRows'}<{ends}>"
-    return FILE, (
-        f"start_forest<{tree}>",
-        f"guess_limit<{keys.name}>",
-        f"list_edges_of_forest<{arcs}, {keys.name}, {ctype(index)}>",
-        f"settle_edges<{keys.name}, {ctype(index)}>",
-        f"number_trees<{tree}>",
-        f"find_trees<{keys.name}, {ctype(index)}>",
-        f"find_roots<{tree}>",
-        f"find_trees_again<{tree}>",
-        *((f"link_edges<{arcs}, {keys.name}>",) if _are_linked(keys, index) else ()),
-        f"count_chosen<{ctype(number)}>",
-        f"list_chosen<{ctype(number)}>",
-    )
-
-
-@cache
-def _module_of_rows(pointer: DType, vertex: DType, index: DType, keys: _Kind) -> Module:
-    types = f"{ctype(pointer)}, {ctype(vertex)}"
-    all_types = f"{keys.name}, {types}, {ctype(index)}"
-    in_order = f"count_descents<{types}>", f"unite_in_order<{all_types}>"
-    by_weight = f"choose_first<{all_types}>", f"unite_first<{all_types}>"
-    return FILE, (
-        *(in_order if keys in NUMBERS.values() else by_weight),
-        f"guess_giant_of_forest<{ctype(vertex)}, {ctype(index)}, {ctype(keys.dtype)}>",
-        f"list_edges_outside<{all_types}>",
-        f"list_edges_of_hubs<{all_types}>",
-        *((f"link_short_rows<{keys.name}, {types}>",) if _are_linked(keys, index) else ()),
-    )
-
-
-def specialisations() -> Iterator[Module]:
-    """Yield every module that `forest_arcs` can load."""
-    kinds = *NUMBERS.values(), *RANKS.values(), PACKED
-    for first, second, *types in product(INDEX_TYPES, INDEX_TYPES, INDEX_TYPES, kinds):
-        yield _module_of_rows(first, second, *types)
-        for number in INDEX_TYPES:
-            yield _module(False, first, second, *types, number)
-            if first == second:
-                yield _module(True, first, second, *types, number)
-    yield from WEIGHTS.modules()

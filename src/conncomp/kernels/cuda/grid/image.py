@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 from itertools import pairwise
 from math import prod
@@ -123,55 +124,49 @@ class _Rule(NamedTuple):
 
 
 def _background(links: Links) -> tuple[Any, Any]:
-    """Return the dtype and the value of ``Background``."""
-    # Half-precision numbers are given as their bits.
+    """Return the dtype and the value of ``Background``; half-precision numbers as their bits."""
     bits = np.dtype({"f2": "u2"}.get(links.value_type, links.value_type))
-    kind = layout(("value", bits), ("present", "?"))
     given = links.background or bytes(bits.itemsize)
-    return kind, (np.frombuffer(given, bits)[0], links.background is not None)
+    value = np.frombuffer(given, bits)[0], links.background is not None
+    return layout(("value", bits), ("present", "?")), value
 
 
-def _equal(links: Links) -> _Rule:
-    value = VALUE_CTYPES[links.value_type]
+def _within(links: Links) -> tuple[DType, Any]:
+    """Return the dtype and the value of ``Within``."""
     kind, background = _background(links)
-    return _Rule(f"conncomp::Equal<{value}>", np.array(background, kind)[()])
-
-
-def _above(links: Links) -> _Rule:
-    threshold = np.dtype([("threshold", links.value_type)])
-    rule = f"conncomp::Above<{VALUE_CTYPES[links.value_type]}>"
-    return _Rule(rule, np.array((links.limit,), threshold)[()])
-
-
-def _within(links: Links) -> _Rule:
-    value = VALUE_CTYPES[links.value_type]
-    kind, background = _background(links)
-    distance: DType
-    limits: tuple[float, ...]
     if links.value_type.startswith("f"):
         distance, limits = layout(("limit", "f8")), (links.limit,)
     else:
         bits = np.dtype(links.value_type)
         distance = layout(("limit turn", bits))
         limits = links.limit, links.signed << (8 * bits.itemsize - 1)
-    struct = layout(("background", kind), ("distance", distance))
-    return _Rule(f"conncomp::Within<{value}>", np.array((background, limits), struct)[()])
+    return layout(("background", kind), ("distance", distance)), (background, limits)
 
 
-def _bonds(links: Links) -> _Rule:
-    struct = np.zeros((), _BONDS)
-    for k, (plane, mask) in enumerate(reversed(links.bonds)):
-        struct["plane"][k], struct["mask"][k] = plane, mask
-    return _Rule("conncomp::Bonds", struct[()])
+def _bonds(links: Links) -> tuple[DType, Any]:
+    """Return the dtype and the value of ``Bonds``."""
+    planes, masks = np.zeros((2, MOST_AXES), int)
+    for axis, bond in enumerate(reversed(links.bonds)):
+        planes[axis], masks[axis] = bond
+    return _BONDS, (planes, masks)
 
 
-RULES = {"equal": _equal, "above": _above, "within": _within, "bonds": _bonds}
+RULES: dict[str, Callable[[Links], tuple[DType, Any]]] = {
+    "equal": _background,
+    "above": lambda links: (layout(("threshold", links.value_type)), (links.limit,)),
+    "within": _within,
+    "bonds": _bonds,
+}
 
 
 @lru_cache(maxsize=1024)
 def rule_of(links: Links) -> _Rule:
     """Return the link rule as kernels take it."""
-    return RULES[links.rule](links)
+    kind, value = RULES[links.rule](links)
+    name = f"conncomp::{links.rule.capitalize()}"
+    if links.rule != "bonds":
+        name += f"<{VALUE_CTYPES[links.value_type]}>"
+    return _Rule(name, np.array(value, kind)[()])
 
 
 class Image:

@@ -57,51 +57,49 @@ class _Names(NamedTuple):
     joined: str = ""
 
 
-# Links, rank, logarithms of bricks or None, whether there are several items, and may be elsewhere.
-Kind = tuple[str, int, tuple[int, ...] | None, bool, bool]
 ELSEWHERE = ", true"
 
 
-def _kinds(
+def _named(links: str, rank: int, logs: Any, items: bool, elsewhere: bool) -> _Names:
+    """Return the names for tiles whose logarithms the compiler knows, or of any (None)."""
+    known = f"GivenLogs<{str(items).lower()}>"
+    if logs is not None:
+        known = f"FixedLogs<{', '.join(map(str, logs))}>"
+    last = ELSEWHERE * elsewhere, ELSEWHERE * (elsewhere and rank == bundle_tiles.AXES)
+    return _Names(links, f"conncomp::BrickTiles<{rank}, conncomp::{known}>", *last)
+
+
+def _every(
     links: Sequence[str], ranks: Sequence[int], elsewhere: bool = False
-) -> dict[Kind, _Names]:
-    """Return the template arguments of kinds of tiles that are compiled for links and ranks."""
-    found = {}
-    for rank in ranks:
-        tiles: list[tuple[tuple[int, ...] | None, bool, str]] = []
-        if not elsewhere:
-            tiles += [(None, False, "GivenLogs<false>"), (None, True, "GivenLogs<true>")]
-        if rank in FIXED:
-            tiles.append((LOGS[rank], False, f"FixedLogs<{', '.join(map(str, LOGS[rank]))}>"))
-        last = ELSEWHERE * elsewhere, ELSEWHERE * (elsewhere and rank == bundle_tiles.AXES)
-        for (logs, items, known), name in product(tiles, links):
-            names = _Names(name, f"conncomp::BrickTiles<{rank}, conncomp::{known}>", *last)
-            found[name, rank, logs, items, elsewhere] = names
-    return found
+) -> tuple[_Names, ...]:
+    """Return the names of all kinds of tiles that are compiled for links and ranks."""
+    tiles: list[Any] = [(rank, LOGS[rank], False) for rank in ranks if rank in FIXED]
+    tiles += [(rank, None, items) for rank in ranks for items in (False, True) if not elsewhere]
+    return tuple(_named(name, *each, elsewhere) for each, name in product(tiles, links))
 
 
 _EQUAL = tuple(f"conncomp::Equal<{value}>" for value in VALUE_CTYPES.values())
 _ABOVE = "conncomp::Above<float>", "conncomp::Above<double>"
-_BY_VALUE = {
-    **_kinds(_EQUAL, (1, *RANKS)),
-    **_kinds(_ABOVE, FIXED),
-    **_kinds(_EQUAL, (SPARSE_AXES,), elsewhere=True),
-    **_kinds(_EQUAL[:1], (bundle_tiles.AXES,), elsewhere=True),
-}
+_BY_VALUE = (
+    *_every(_EQUAL, (1, *RANKS)),
+    *_every(_ABOVE, FIXED),
+    *_every(_EQUAL, (SPARSE_AXES,), elsewhere=True),
+    *_every(_EQUAL[:1], (bundle_tiles.AXES,), elsewhere=True),
+)
 # Along one axis, or up to three: rows have one.
 _GIVEN_LINKS = {axes: f"conncomp::GivenLinks<{axes}>" for axes in (1, 3)}
-GIVEN = {axes: _kinds([links], LINKED[axes > 1 :]) for axes, links in _GIVEN_LINKS.items()}
-_ALL = _BY_VALUE | GIVEN[1] | GIVEN[3]
+GIVEN = {axes: _every([links], LINKED[axes > 1 :]) for axes, links in _GIVEN_LINKS.items()}
+_ALL = *_BY_VALUE, *GIVEN[1], *GIVEN[3]
 
 
-def _templates(kinds: dict[Kind, _Names], *names: str, **choices: Any) -> Templates:
+def _templates(kinds: Sequence[_Names], *names: str, **choices: Any) -> Templates:
     return Templates(FILE, *names, **choices, kind=kinds, indices="index")
 
 
 _LABEL = _templates(_ALL, "label_tiles<{kind.links}, {kind.tiles}, {index}{kind.elsewhere}>")
 _JOIN = _templates(_BY_VALUE, "join_tiles<{kind.links}, {kind.tiles}, {index}{kind.joined}>")
 _LINK = _templates(
-    GIVEN[1] | GIVEN[3],
+    (*GIVEN[1], *GIVEN[3]),
     "join_links<{kind.links}, {kind.tiles}, {index}>",
     "link_bricks<{rule}, {kind.tiles}, {index}>",
     rule=RULE_NAMES,
@@ -114,13 +112,13 @@ _ROOTS, _NUMBERS = (
 _WRITE = {
     (False, False): _templates(_ALL, _ROOTS),
     (True, False): _templates(
-        {kind: names for kind, names in _ALL.items() if not names.elsewhere or names.joined},
+        [kind for kind in _ALL if not kind.elsewhere or kind.joined],
         _NUMBERS,
         *("settle_roots<{kind.tiles}, {index}>", "gather_roots<{kind.tiles}, {index}>"),
         "number_words<{index}>",
     ),
     (True, True): _templates(
-        {kind: names for kind, names in _ALL.items() if kind[3]},
+        [kind for kind in _ALL if "GivenLogs<true>" in kind.tiles],
         _NUMBERS,
         "number_items<{kind.tiles}, {index}>",
     ),
@@ -206,7 +204,7 @@ class Plan(NamedTuple):
     of `BY_WORD`.
     """
 
-    kind: Kind
+    kind: _Names
     modules: tuple[Module, Module, Module]
     by_rows: row_tiles.RowPlan | None
     by_bundles: bundle_tiles.BundlePlan | None
@@ -275,7 +273,8 @@ def plan_of(
     }
     rule = rule_of(links)
     compared = rule.name if by_value else _GIVEN_LINKS[1 if geometry.steps.most_moves <= 1 else 3]
-    kind = compared, rank, logs if fixed else None, items > 1, sparse or ahead is not None
+    elsewhere = sparse or ahead is not None
+    kind = _named(compared, rank, logs if fixed else None, items > 1, elsewhere)
     # Few blocks take tiles in turn where bricks may have nothing to do.
     most = multiprocessors if by_bundles else tiles
     by_word = ((words, WORDS), (words, index), (chunks, COUNT)) if consecutive else ()

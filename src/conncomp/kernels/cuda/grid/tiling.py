@@ -8,15 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from conncomp.kernels import layout
 from conncomp.kernels.cuda.grid.image import GRIDS, Geometry, grid_of
 from conncomp.kernels.neighbourhood import Shape, Steps
 
 WARP_LOG = 5
 
-_TILINGS = {
-    rank: np.dtype([("grid", grid), ("logs", "i4", 3), ("padding", "i4")])
-    for rank, grid in GRIDS.items()
-}
+_TILINGS = {rank: layout(("grid", grid), ("logs", ("i4", 3))) for rank, grid in GRIDS.items()}
 
 
 @lru_cache(maxsize=1024)
@@ -35,7 +33,7 @@ def as_rows(geometry: Geometry) -> Geometry:
 
 def tiling(geometry: Geometry, logs: tuple[int, ...]) -> Any:
     """Return ``Tiling<rank, ...>``, given the logarithms of a tile's parts along each axis."""
-    return np.array((grid_of(geometry), logs, 0), _TILINGS[len(geometry.shape)])[()]
+    return np.array((grid_of(geometry), logs), _TILINGS[len(geometry.shape)])[()]
 
 
 def choose_tile(shape: Shape, part_log: int, usual: tuple[int, ...], least: int) -> tuple[int, ...]:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from conncomp.kernels import layout
 from conncomp.kernels.cuda.grid.image import RULE_NAMES, rule_of
 from conncomp.kernels.cuda.launcher import COUNT, DType, Gpu, Templates, launch
 from conncomp.kernels.cuda.structs import Struct
@@ -143,5 +144,4 @@ def cleared_windings(gpu: Gpu, seams: Seams, workspace: Workspace, asks: bool = 
 @cache
 def _array_of(rule: DType) -> DType:
     """Return ``SeamArray`` of ``core/wrapping/seams.h``."""
-    fields = [("seams", SEAMS), ("box", "i8"), ("rule", rule), ("values", "i8"), ("labels", "i8")]
-    return np.dtype(fields, align=True)
+    return layout(("seams", SEAMS), ("box", "i8"), ("rule", rule), ("values labels", "i8"))

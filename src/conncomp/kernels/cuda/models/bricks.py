@@ -191,9 +191,9 @@ def _tasks(of: Kernels) -> dict[str, Templates]:
     """Return the kernels of each task, for the links of an array and an index."""
     by_words = of.words is not None
     kinds = {
-        kind: (axes, names)
+        kind: (axes, kind)
         for axes in ((1,) if by_words else (1, 3))
-        for kind, names in tiled_bricks.GIVEN[axes].items()
+        for kind in tiled_bricks.GIVEN[axes]
     }
     tiles = "{kind[1].tiles}, {index}"
     joined, summed = f"{{kind[1].links}}, {tiles}", f"{tiles}, conncomp::{of.sums}"

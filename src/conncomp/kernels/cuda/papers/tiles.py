@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from conncomp.kernels import layout
 from conncomp.kernels.cuda.core.sweeps import LAST_CHANGE, sweep_until_settled
 from conncomp.kernels.cuda.grid.image import RULE_NAMES, Image
 from conncomp.kernels.cuda.launcher import WARP, DType, Gpu, Templates, launch
@@ -54,10 +55,7 @@ DEFAULT_TILE = {2: 16, 3: 8}
 MAX_SITES, MAX_THREADS = 4096, 1024
 SITE_BYTES = {"bfs": 8, "union-find": 10, "self-labelling": 6}
 
-_SEAMS = {
-    rank: np.dtype([("first", "i8"), ("spacing", "i8"), ("planes", "i8", (rank,))])
-    for rank in RANKS
-}
+_SEAMS = {rank: layout(("first spacing", "i8"), ("planes", ("i8", (rank,)))) for rank in RANKS}
 
 
 def fill_roots(

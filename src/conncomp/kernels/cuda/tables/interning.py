@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from conncomp.kernels import layout
 from conncomp.kernels.cuda.components.rows import FACTOR
 from conncomp.kernels.cuda.core.numbering import number_roots
 from conncomp.kernels.cuda.launcher import COUNT, Gpu, Templates, first_entry, launch
@@ -25,7 +26,7 @@ MOST_IDS = np.iinfo(np.int32).max
 # has room as if new ids came MARGIN times as often as in the batch before.
 FIRST_ROWS, MOST_ROWS, MARGIN = 1 << 20, 1 << 24, 1.25
 
-SLOTS = np.dtype([("key", np.uint64), ("word", np.uint32), ("unused", np.uint32)])
+SLOTS = layout(("key", KEYS), ("word", WORDS))
 ROWS = Struct("IdRows", "left right")
 TABLE = Struct("IdTable", ("drawn factor", KEYS), ("bits", COUNT), "slots")
 
