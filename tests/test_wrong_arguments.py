@@ -314,7 +314,7 @@ ELSEWHERE = {
     *("read_image", "write_image", "write_view", "label_file", "plan_labels", "open_volume"),
     *("label_edge_files", "spanning_forest_of_files", "minimum_spanning_forest_of_files"),
     "cluster_dups",
-    *("get_num_threads", "show_config", "kernel_times", "path_lengths"),
+    *("get_num_threads", "show_config", "kernel_times"),
     *("reweight", "jackknife", "summarise_overlaps", "Labeller"),
 }
 

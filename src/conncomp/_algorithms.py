@@ -84,10 +84,10 @@ Table = dict[str, dict[str, Algorithm]]
 
 def table_of(*algorithms: Algorithm) -> Table:
     """Return algorithms by device and by name."""
-    table: Table = {"cpu": {}, "cuda": {}}
-    for each in algorithms:
-        table[each.device][each.name] = each
-    return table
+    return {
+        device: {each.name: each for each in algorithms if each.device == device}
+        for device in ("cpu", "cuda")
+    }
 
 
 def choose_algorithm(table: Table, device: str, name: str) -> Algorithm:

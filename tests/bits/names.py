@@ -29,13 +29,11 @@ PATTERNS = ("all_equal", "checkerboard", "comb", "hilbert_curve", "maze", "rings
 RENAMED = {
     "conncomp": {
         **{name: f"results.{name}" for name in RESULTS},
-        "PathLengths": "diagnostics.PathLengths",
         "each": "iterate_components",
         "forest_of_edge_files": "spanning_forest_of_files",
         "kernel_times": "diagnostics.kernel_times",
         "match": "match_labels",
         "minimum_forest_of_edge_files": "minimum_spanning_forest_of_files",
-        "path_lengths": "diagnostics.path_lengths",
     },
     "models": {
         **{name: f"results.{name}" for name in RESULTS_OF_MODELS},

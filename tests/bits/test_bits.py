@@ -13,7 +13,7 @@ from .canonical import Coarse, digest, name_of_error
 from .inputs import each
 
 # What only a GPU can do.
-ON_A_GPU = {"conncomp Labeller", "conncomp PathLengths", "conncomp path_lengths"}
+ON_A_GPU = {"conncomp Labeller"}
 MOST_BYTES = 120_000
 AGAIN = (
     "Results differ from those that were recorded. If CHANGELOG names this change of behaviour, "

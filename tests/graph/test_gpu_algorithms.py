@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from conncomp import Graph, Workspace, connected_components, generate
-from conncomp.diagnostics import PathLengths, path_lengths
 from conncomp.graph.algorithms import ALGORITHMS
 from conncomp.kernels.cuda.core.numbering import number_roots
 from conncomp.kernels.cuda.graph import blocked_afforest, ecl
@@ -16,7 +15,7 @@ from conncomp.kernels.cuda.graph.edges import (
     memory_for_edges,
     rows_from_both_ends,
 )
-from conncomp.kernels.cuda.launcher import launch, recorded_launches
+from conncomp.kernels.cuda.launcher import current_gpu, launch, recorded_launches
 from conncomp.kernels.cuda.papers import hawick_graphs
 from dealt import dealt
 from hard_graphs import (
@@ -388,18 +387,6 @@ def test_path_lengths_of_a_star(jump):
     assert ecl.count_paths(HostGpu(), make("none", "both ends")) == (0, 0, 0, 0)
 
 
-def test_average_of_walked_paths():
-    assert PathLengths(6, 1.5, 3, 5).average_walked == 9 / 5
-    assert PathLengths(6, 0.0, 0, 0).average_walked == 0
-
-
-@host
-def test_path_lengths_with_bad_arguments():
-    for options in ({"init": 4}, {"jump": 0}):
-        with pytest.raises(ValueError, match="is not one of"):
-            ecl.count_paths(HostGpu(), make("line", "rows"), **options)
-
-
 @pytest.mark.gpu
 class TestOnGpu:
     """The public functions, on a GPU."""
@@ -524,11 +511,8 @@ class TestOnGpu:
     def test_path_lengths(self):
         n = 500
         src, dst, _ = line(n)
-        graph = from_arcs(src, dst, n, "both ends")
-        for placed in (graph, graph.to("cuda")):
-            lengths = path_lengths(placed, jump=3)
-            assert lengths == (2 * (n - 1), (n - 1) / 2, n - 1, 2 * (n - 1) - 1)
-            assert 0.5 < path_lengths(placed).average <= lengths.average
-        assert path_lengths(Graph._of_checked(0, arcs=(src[:0], dst[:0]))) == (0, 0.0, 0, 0)
-        with pytest.raises(ValueError, match="jump=5"):
-            path_lengths(graph, jump=5)
+        graph = from_arcs(src, dst, n, "both ends").to("cuda")
+        paths = ecl.count_paths(current_gpu(), graph, jump=3)
+        assert paths == (2 * (n - 1), (n - 1) ** 2, n - 1, 2 * (n - 1) - 1)
+        shortened = ecl.count_paths(current_gpu(), graph)
+        assert n - 1 < shortened.steps <= paths.steps

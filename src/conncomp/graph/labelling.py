@@ -142,7 +142,7 @@ def connected_components(
     See Also
     --------
     label : The same for arrays.
-    kernel_times, path_lengths : What an algorithm does on a GPU.
+    kernel_times : How long each kernel takes on a GPU.
 
     Notes
     -----

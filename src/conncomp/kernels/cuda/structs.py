@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from conncomp.kernels import layout
 from conncomp.kernels.cuda.launcher import are_recorded
 
 if TYPE_CHECKING:
@@ -32,20 +33,18 @@ class Struct:
     def __init__(self, name: str, *given: str | tuple[str, Any]) -> None:
         self.name = name
         typed = ((names, POINTER) if isinstance(names, str) else names for names in given)
-        fields = {field: np.dtype(kind) for names, kind in typed for field in names.split()}
-        self.dtype = np.dtype(list(fields.items()), align=True)
-        self._fields = tuple(fields)
+        self.dtype = layout(*typed)
+        self._fields = fields = self.dtype.names or ()
         # Of a dict, in order: a third of the time that a loop takes, but one or none is no tuple.
         self._in_order: Callable[[Mapping[str, Any]], Sequence[Any]] = (
             itemgetter(*fields)
             if len(fields) > 1
             else lambda values: [values[field] for field in fields]
         )
-        self._pointers = tuple(field for field, kind in fields.items() if kind is POINTER)
-        self._structs = tuple(field for field, kind in fields.items() if kind.kind == "V")
+        self._pointers = tuple(field for field in fields if self.dtype[field] is POINTER)
+        self._structs = tuple(field for field in fields if self.dtype[field].kind == "V")
         code, end = "=", 0
-        for field, kind in fields.items():
-            begin = self.dtype.fields[field][1]  # type: ignore[index]
+        for kind, begin, *_ in (self.dtype.fields or {}).values():
             code += f"{begin - end}x{_code(kind)}"
             end = begin + kind.itemsize
         size = max(self.dtype.itemsize, 1)  # an empty struct has a byte

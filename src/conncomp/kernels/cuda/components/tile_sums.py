@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from itertools import count
 from math import frexp, isfinite, prod
 from typing import TYPE_CHECKING, Any
@@ -158,17 +157,6 @@ class TileSums:
         """Note that columns of as many components as there were are written."""
         self._is_clear = True
 
-    def _new_columns(self, count: int, moments: bool, value: Any) -> list[Any]:
-        """Return `Shapes`, and of an image sums, means, minima, maxima, centroids and reals."""
-        xp, ndim = self._gpu.xp, len(self._shape)
-        columns = list(Shapes.empty(xp.ndarray, count, ndim, 0, moments))
-        if value is None:
-            return columns
-        sums = {"u": np.uint64, "i": np.int64, "f": np.float64}[value.kind]
-        columns += [xp.empty(count, sums), xp.empty(count)]
-        columns += [xp.empty(count, value), xp.empty(count, value), xp.empty((count, ndim))]
-        return [*columns, xp.empty((3, count))]
-
     def write(self, runs: ComponentRuns, label: np.dtype[Any], moments: bool) -> tuple[Any, ...]:
         """Return columns of all components, which leave nothing for another call.
 
@@ -176,26 +164,25 @@ class TileSums:
         `Shapes`; a list of sums, means, minima, maxima and centroids of an image; and of it, if
         there is one, standard deviations, minima and maxima as float64 of shape (3, n).
         """
-        value = self._value
-        columns = self._new_columns(runs.count, moments, value)
-        purpose, variable = ("write", moments, value), (Field("made_for", runs.count), *columns)
-        launches = partial(self._launch_columns, runs, label, value, columns)
-        self.calls.recordings.launch(self._gpu, self._stream, purpose, variable, launches)
-        places = len(Shapes._fields)
-        reals = columns.pop() if value is not None else None
-        return Shapes(*columns[:places]), columns[places:], reals
+        xp, ndim, value, count = self._gpu.xp, len(self._shape), self._value, runs.count
+        shapes = Shapes.empty(xp.ndarray, count, ndim, 0, moments)
+        columns, reals = [], None
+        if value is not None:
+            sums = {"u": np.uint64, "i": np.int64, "f": np.float64}[value.kind]
+            columns = [xp.empty(count, kind) for kind in (sums, np.float64, value, value)]
+            columns, reals = [*columns, xp.empty((count, ndim))], xp.empty((3, count))
 
-    def _launch_columns(
-        self, runs: ComponentRuns, label: np.dtype[Any], value: Any, columns: list[Any]
-    ) -> None:
-        gpu, places = self._gpu, len(Shapes._fields)
-        *_, write = KERNELS.load(gpu, label, value, len(self._shape))
-        table = TABLE.of(gpu, **self._fields, made_for=runs.count, call=0)
-        record = Shapes(*columns[:places]).struct(gpu)
-        values = intensities.columns_at(gpu, columns[places:-1])
-        reals = columns[-1] if columns[places:] else None
-        by_row = gpu.grid(self.rows, COLUMN_THREADS)
-        launch(write, by_row, table, self._runs, record, values, reals)
+        def launches() -> None:
+            *_, write = KERNELS.load(self._gpu, label, value, ndim)
+            table = TABLE.of(self._gpu, **self._fields, made_for=count, call=0)
+            records = shapes.struct(self._gpu), intensities.columns_at(self._gpu, columns)
+            by_row = self._gpu.grid(self.rows, COLUMN_THREADS)
+            launch(write, by_row, table, self._runs, *records, reals)
+
+        purpose = "write", moments, value
+        variable = Field("made_for", count), *shapes, *columns, *([] if reals is None else [reals])
+        self.calls.recordings.launch(self._gpu, self._stream, purpose, variable, launches)
+        return shapes, columns, reals
 
 
 def _exponent_of(image: Any) -> int:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from conncomp._arguments import INDEX_TYPES, INT32_MAX, check_option
+from conncomp._arguments import INDEX_TYPES, INT32_MAX
 from conncomp.kernels.cuda.launcher import COUNT, THREADS, WARP, Gpu, Templates, launch
 from conncomp.kernels.cuda.workspace import Workspace
 
@@ -105,8 +105,6 @@ class Paths(NamedTuple):
 
 def count_paths(gpu: Gpu, graph: Any, init: int = 3, jump: int = 4) -> Paths:
     """Count the paths that are walked while arcs of a graph on this GPU are gone through."""
-    init = check_option("init", init, OPTIONS["init"])
-    jump = check_option("jump", jump, OPTIONS["jump"])
     tally = gpu.xp.zeros(len(Paths._fields), COUNT)
     roots = gpu.xp.empty(graph.num_vertices, INDEX_TYPES[graph.num_vertices > INT32_MAX])
     fill_roots(gpu, graph, roots, Workspace(), init=init, jump=jump, tally=tally)

@@ -13,7 +13,6 @@ from conncomp.kernels.cuda.launcher import (
     THREADS,
     DType,
     Gpu,
-    Module,
     Templates,
     first_entry,
     launch,
@@ -28,11 +27,8 @@ SPAN = 4096
 
 def memory_for_edges(graph: Any) -> tuple[tuple[int, DType], ...]:
     """Return what `list_edges` wants to be taken from a workspace: three arrays."""
-    if graph._arcs is None:
-        room, vertex = len(graph._rows()[1]), graph._rows()[1].dtype
-    else:
-        room, vertex = 0, graph._arcs[0].dtype
-    return (room, vertex), (room, vertex), (1, COUNT)
+    ends = graph.num_arcs if graph._arcs is None else 0, vertex_dtype(graph)
+    return ends, ends, (1, COUNT)
 
 
 def list_edges(gpu: Gpu, graph: Any, src: Any, dst: Any, edges: Any) -> tuple[Any, Any]:
@@ -79,8 +75,7 @@ def rows_of_arcs(xp: Any, src: Any, dst: Any, num_vertices: int) -> tuple[Any, A
 
 def vertex_dtype(graph: Any) -> DType:
     """Return the type of the ends of a graph's arcs."""
-    ends = graph._arcs if graph._csr is None else graph._csr
-    return ends[1].dtype  # type: ignore[no-any-return]
+    return (graph._csr or graph._arcs)[1].dtype  # type: ignore[no-any-return]
 
 
 def memory_for_sources(graph: Any) -> tuple[int, DType]:
@@ -97,13 +92,6 @@ def list_arcs(gpu: Gpu, graph: Any, sources: Any) -> tuple[Any, Any]:
     grid = gpu.grid(len(targets), each=SPAN // THREADS)
     launch(kernel, grid, graph.num_vertices, len(targets), indptr, sources)
     return sources, targets
-
-
-def modules_of_lists(graph: Any) -> list[Module]:
-    """Return the modules that `list_arcs` loads for a graph."""
-    if graph._csr is None:
-        return []
-    return [ARCS.module(*(array.dtype for array in graph._csr))]
 
 
 class GraphCheck(NamedTuple):

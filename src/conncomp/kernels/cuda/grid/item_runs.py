@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from conncomp._arguments import INT32_MAX
-from conncomp.kernels.cuda.core.numbering import WORD
 from conncomp.kernels.cuda.grid.image import Geometry, Image
+from conncomp.kernels.cuda.grid.run_tiles import words_of
 from conncomp.kernels.cuda.grid.tiled_quads import OF_ITEM, described, inverse_of
 from conncomp.kernels.cuda.launcher import COUNT, Gpu, Templates, launch
 from conncomp.kernels.cuda.structs import Struct
@@ -41,7 +41,7 @@ def takes(geometry: Geometry, links: Links, shared_memory: int) -> bool:
         and len(shape) == 2
         and (geometry.connectivity in (1, 2) and not any(geometry.steps.periodic))
         and max(map(abs, geometry.value_strides)) <= INT32_MAX
-        and LEAST_WORDS <= _words(shape) <= MOST_WORDS
+        and LEAST_WORDS <= words_of(shape) <= MOST_WORDS
         and _shared_bytes(shape) + RESERVED <= shared_memory
     )
 
@@ -61,7 +61,7 @@ def fill_labels(gpu: Gpu, image: Image, labels: Any, memory: Workspace, consecut
 @lru_cache(maxsize=1024)
 def _plan_of(geometry: Geometry, multiprocessors: int) -> tuple[dict[str, Any], int]:
     """Return the fields of ``ItemTable``, and the threads of a block."""
-    words, fields = _words(geometry.shape), described(geometry)
+    words, fields = words_of(geometry.shape), described(geometry)
     table: dict[str, Any] = {
         "components": (geometry.items, COUNT),
         **fields,
@@ -73,10 +73,6 @@ def _plan_of(geometry: Geometry, multiprocessors: int) -> tuple[dict[str, Any], 
     return table, THREADS[words > FEW_WORDS]
 
 
-def _words(shape: tuple[int, ...]) -> int:
-    return shape[0] * -(-shape[1] // WORD)
-
-
 def _run_bytes(shape: tuple[int, ...]) -> int:
     """Return what the numbers of runs take: by 32 bits of foreground of one value, or by 16."""
     height, width = shape
@@ -84,4 +80,4 @@ def _run_bytes(shape: tuple[int, ...]) -> int:
 
 
 def _shared_bytes(shape: tuple[int, ...]) -> int:
-    return WORD_BYTES * _words(shape) + _run_bytes(shape)
+    return WORD_BYTES * words_of(shape) + _run_bytes(shape)

@@ -7,6 +7,7 @@ united something at the higher one, so most pairs meet one forest.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import count
 from typing import Any
 
@@ -50,11 +51,8 @@ class GpuClusters:
         """Return the numbers of ids, int32, giving numbers to new ones."""
         ids = keys[0].reshape(-1)
         numbers = self._gpu.xp.empty(len(ids), NUMBERS)
-        first = 0
-        while first < len(ids):
-            rows = slice(first, first + self._numbers.batch_rows())
+        for rows in self._batches(len(ids)):
             numbers[rows] = self._numbers.number(self._gpu, ids[rows], None, self._workspace)
-            first = rows.stop
         return numbers
 
     def add_pairs(
@@ -63,13 +61,16 @@ class GpuClusters:
         """Unite the ids of pairs: uint64, and perhaps weights of float64, of each row."""
         assert not wanted  # the numbers of both ends
         src, dst = left[0].reshape(-1), right[0].reshape(-1)
-        first = 0
-        while first < len(src):
-            rows = slice(first, first + self._numbers.batch_rows())
+        for rows in self._batches(len(src)):
             ends = self._numbers.number(self._gpu, src[rows], dst[rows], self._workspace)
-            self._unite(ends[0], ends[1], None if weights is None else weights[rows])
-            first = rows.stop
+            self._unite(*ends, None if weights is None else weights[rows])
         return None, None
+
+    def _batches(self, count: int) -> Iterator[slice]:
+        end = 0
+        while end < count:
+            begin, end = end, end + self._numbers.batch_rows()
+            yield slice(begin, end)
 
     def roots(self, level: int) -> Any:
         """Return the first id of each one's cluster at a threshold, the lowest being 0."""
@@ -104,11 +105,8 @@ class GpuClusters:
         if weights is None:
             return self._unite_down([(u, v)])
         reached = xp.searchsorted(xp.asarray(self._thresholds), weights, side="right")
-        pairs = []
-        for level in range(1, len(self._forests) + 1):
-            places = xp.flatnonzero(reached == level)
-            pairs.append((u[places], v[places]))
-        return self._unite_down(pairs)
+        places = (xp.flatnonzero(reached == k + 1) for k in range(len(self._forests)))
+        return self._unite_down([(u[of_level], v[of_level]) for of_level in places])
 
     def _unite_down(self, pairs: list[tuple[Any, Any]]) -> None:
         """Unite pairs, given by the threshold that they reach, in all forests up to it."""
@@ -119,8 +117,8 @@ class GpuClusters:
             u, v = (xp.concatenate(parts) for parts in zip((u, v), pairs[level], strict=True))
             united = self._unite_at(level, u, v)
             if level > 0:
-                bits = xp.unpackbits(united.view(np.uint8), bitorder="little")[: len(u)]
-                places = xp.flatnonzero(bits)
+                bits = xp.unpackbits(united.view(np.uint8), bitorder="little")
+                places = xp.flatnonzero(bits[: len(u)])
                 u, v = u[places], v[places]
         self._torn = False
 
