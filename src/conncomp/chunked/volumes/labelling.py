@@ -9,7 +9,7 @@ from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 from uuid import uuid4
 
 import numpy as np
@@ -32,8 +32,7 @@ from conncomp.chunked.volumes.volume import Volume, block_shape, lengths_of
 from conncomp.chunked.volumes.writing import as_target, write_labels
 from conncomp.files.access import StrPath, as_path, naming
 from conncomp.files.scales import batch_axes_of
-
-Numbering = Literal["consecutive", "roots"]
+from conncomp.grid.question import Numbering
 
 # Bytes of an element while its block is labelled, beside its value twice: labels, final labels,
 # what counts them, and tables of components where these are few.

@@ -34,19 +34,17 @@ def find_contacts(
     periodic: int,
     steps: Any,
     kinds: int,
-    bits: int | None = None,
 ) -> tuple[Any, Any]:
     """Return a key for each pair of labels that touch and each kind of contact, and how often.
 
     Keys, int64, are ``(first * rows + second) * kinds + kind``, in any order. Labels are contiguous
     and below `rows`, ``rows**2 * kinds`` is below 2**63, and a background that does not occur is
     another negative number. `shape` has the number of items and the lengths of axes, of which
-    `periodic` has a bit each; `steps`, int64 of shape (steps, 4), are `PackedStep`. The first table
-    has ``1 << bits`` slots. It waits for the GPU.
+    `periodic` has a bit each; `steps`, int64 of shape (steps, 4), are `PackedStep`. It waits
+    for the GPU.
     """
     xp = gpu.xp
-    if bits is None:
-        bits = max(FEWEST_BITS, (labels.size // ELEMENTS_PER_SLOT).bit_length())
+    bits = max(FEWEST_BITS, (labels.size // ELEMENTS_PER_SLOT).bit_length())
     (count,) = KERNELS.load(gpu, labels.dtype, INDEX_TYPES[labels.size > INT32_MAX])
     lengths, packed = lengths_on(gpu, *shape), xp.asarray(steps)
     grid = gpu.grid(labels.size, each=SPAN // THREADS)

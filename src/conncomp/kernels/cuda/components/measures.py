@@ -166,7 +166,7 @@ class RecordedRuns:
         self._counted: tuple[int, int] | None = None  # what it has, if the host was told
         self._unfit = 0  # how many images in turn had real numbers that tiles do not add up
         self._rows_met = 0  # in the last call that looked for runs
-        self._calls = RecordedCalls(gpu.xp)
+        self._calls = RecordedCalls(gpu)
         self._known: list[int] = []  # components and runs of the last call
 
     def start(self, labels: Any, sums: Sums | None = None) -> None:
@@ -183,9 +183,7 @@ class RecordedRuns:
                     tiles = self._tiles_of(labels, image, is_real)
                     self._adding = tiles, tiles.start(labels, image)
                     return
-        self._recording = self._calls.recordings.launch(
-            self._gpu, self._stream, COUNTING, (labels,), lambda: self._count(labels)
-        )
+        self._recording = self._calls.launch(COUNTING, (labels,), lambda: self._count(labels))
 
     def finish(
         self, labels: Any, presuming: bool = False

@@ -88,14 +88,13 @@ def weighted_moments(
         return table
     lengths, turns = _lengths(gpu, given.shape), POWERS ** max(ndim - 2, 0)
 
-    def launches(values: Any, boxes: Any, table: Any, about: Any = None) -> None:
+    def launches(values: Any, boxes: Any, table: Any, about: Any) -> None:
         where = BOXES.of(gpu, entries=boxes, ndim=ndim)
         described = runs.record, extent_of(gpu, lengths), values, where
         launch(add, runs.in_turns(turns), *described, about, table)
 
-    arrays = (values, boxes, table) if about is None else (values, boxes, table, about)
     purpose = "weighted moments", values.dtype, about is None
-    runs.launch(purpose, launches, *arrays, memory=lengths)
+    runs.launch(purpose, launches, values, boxes, table, about, memory=lengths)
     return table
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from conncomp.kernels.cuda.components.rows import label_rows
-from conncomp.kernels.cuda.launcher import COUNT, THREADS, Gpu, Kernel, Templates, launch
+from conncomp.kernels.cuda.launcher import COUNT, THREADS, Gpu, Kernel, Recording, Templates, launch
 from conncomp.kernels.cuda.structs import Struct
 from conncomp.kernels.cuda.workspace import Recordings
 
@@ -30,11 +30,18 @@ RUNS = Struct("Runs", "entries ends state", ("elements", COUNT))
 class RecordedCalls:
     """What calls of one kind leave to the next one: launches, by what they are for, and memory."""
 
-    def __init__(self, xp: Any) -> None:
+    def __init__(self, gpu: Gpu) -> None:
         self.recordings = Recordings()
-        self._xp = xp
+        self._gpu, self._stream, self._xp = gpu, gpu.current_stream(), gpu.xp
         self._asked: list[tuple[Any, Any]] = []
         self._ahead: dict[tuple[Any, Any], list[Any]] = {}
+
+    def launch(
+        self, purpose: Hashable, variable: tuple[Any, ...], launches: Any, needed: Any = ()
+    ) -> Recording:
+        """Launch, or replay, what calls do for a purpose, as `Recordings.launch`."""
+        given = purpose, variable, launches, needed
+        return self.recordings.launch(self._gpu, self._stream, *given)
 
     def take_memory(self) -> None:
         """Make the arrays that the last call asked for, while the GPU is at work for this one."""
@@ -83,7 +90,6 @@ class ComponentRuns:
         self.count, total = known
         self.sums = sums
         self._gpu, self._fields, self._calls, self._elements = gpu, fields, calls, labels.size
-        self._stream = gpu.current_stream()
         self.state = fields["state"]  # ``RunState``, as an array of int64
         self.new: Any = gpu.xp.ndarray if calls is None or sums is not None else calls.new
         self._entries = self.new(total, ENTRY)
@@ -136,11 +142,9 @@ class ComponentRuns:
         """
         if self._calls is None:
             launches(*arrays)
-            return
-        recordings, variable = self._calls.recordings, (self._entries, *arrays)
-        recordings.launch(
-            self._gpu, self._stream, purpose, variable, lambda: launches(*arrays), memory
-        )
+        else:
+            variable = self._entries, *arrays
+            self._calls.launch(purpose, variable, lambda: launches(*arrays), memory)
 
     def launch_by_row(self, purpose: Hashable, kernel: Kernel, *arrays: Any) -> None:
         """Launch, or replay, a kernel that goes through components."""

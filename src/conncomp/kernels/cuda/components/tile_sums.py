@@ -102,7 +102,7 @@ class TileSums:
             "scale": 2.0 ** (FIXED_BITS - exponent),
         }
         self._is_clear = True
-        self.calls = RecordedCalls(gpu.xp)
+        self.calls = RecordedCalls(gpu)
         self._value: Any = None  # the type of the values that are added up, if there are any
         self.counted, self.is_steady = (0, 0), False
 
@@ -111,15 +111,12 @@ class TileSums:
 
         Return what was launched, which tells how many components there are.
         """
-        gpu = self._gpu
         if not self._is_clear:
             self._memory.fill(0)
         self._is_clear, self._value = False, None if image is None else image.dtype
         self._call = next(_calls) % (1 << CALL_BITS)
-        variable = labels, image, Field("call", self._call)
-        return self.calls.recordings.launch(
-            gpu, self._stream, ("add", self._value), variable, lambda: self._add(labels, image)
-        )
+        variable, purpose = (labels, image, Field("call", self._call)), ("add", self._value)
+        return self.calls.launch(purpose, variable, lambda: self._add(labels, image))
 
     def _add(self, labels: Any, image: Any) -> None:
         gpu, shape = self._gpu, self._shape
@@ -179,9 +176,8 @@ class TileSums:
             by_row = self._gpu.grid(self.rows, COLUMN_THREADS)
             launch(write, by_row, table, self._runs, *records, reals)
 
-        purpose = "write", moments, value
-        variable = Field("made_for", count), *shapes, *columns, *([] if reals is None else [reals])
-        self.calls.recordings.launch(self._gpu, self._stream, purpose, variable, launches)
+        variable = Field("made_for", count), *shapes, *columns, reals
+        self.calls.launch(("write", moments, value), variable, launches)
         return shapes, columns, reals
 
 

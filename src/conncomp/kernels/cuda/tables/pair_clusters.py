@@ -17,7 +17,7 @@ from conncomp.kernels.cuda.components.tables import count_labels
 from conncomp.kernels.cuda.core.numbering import number_roots
 from conncomp.kernels.cuda.graph.incremental import GrowingForest
 from conncomp.kernels.cuda.launcher import Gpu
-from conncomp.kernels.cuda.tables.interning import FIRST_ROWS, NUMBERS, IdNumbers
+from conncomp.kernels.cuda.tables.interning import NUMBERS, IdNumbers
 from conncomp.kernels.cuda.workspace import Workspace
 
 
@@ -25,14 +25,14 @@ class GpuClusters:
     """Ids of 64 bits, the only column of keys there, and their clusters.
 
     Thresholds ascend: a single one, without meaning, if pairs have no weights, none if ids are only
-    numbered. The first batch has at most `first_rows`.
+    numbered.
     """
 
     on_gpu = True
 
-    def __init__(self, gpu: Gpu, thresholds: list[float], first_rows: int = FIRST_ROWS) -> None:
+    def __init__(self, gpu: Gpu, thresholds: list[float]) -> None:
         self._gpu, self._thresholds = gpu, thresholds
-        self._numbers = IdNumbers(gpu, first_rows)
+        self._numbers = IdNumbers(gpu)
         self._forests = [GrowingForest(gpu, 0, NUMBERS) for _ in thresholds]
         self._calls = count(1)
         self._workspace = Workspace()
