@@ -13,11 +13,6 @@ from conncomp._arguments import check_option, shown
 from conncomp.kernels.cuda.workspace import Workspace
 
 
-def never_waits(options: Mapping[str, Any]) -> bool:
-    """Say of an algorithm that it does not go on until nothing changes, whatever its options."""
-    return False
-
-
 def always_waits(options: Mapping[str, Any]) -> bool:
     """Say of an algorithm that it goes on until nothing changes, whatever its options."""
     return True
@@ -42,7 +37,7 @@ class Algorithm:
     source: str = ""  # papers, as in the references of the function that has it
     # the choices for each, the default first
     options: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
-    waits: Callable[[Mapping[str, Any]], bool] = never_waits
+    waits: Callable[[Mapping[str, Any]], bool] = lambda options: False
     check: Callable[..., None] | None = None
 
     @cached_property

@@ -81,7 +81,7 @@ def events(monkeypatch):
         monkeypatch.setattr(kind, name, call)
 
     noted(tile_sums.TileSums, "write")
-    noted(measures.RecordedRuns, "_read_counts")
+    noted(tile_sums.TileSums, "read_counts")
     return happened
 
 

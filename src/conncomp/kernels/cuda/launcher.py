@@ -292,9 +292,8 @@ def telling(file: str) -> Iterator[None]:
     told = []
 
     def tell() -> None:
-        told.append(file)
-        terminal.write(f"{CLEARED}conncomp compiles kernels for this GPU, this once: {file}")
-        terminal.flush()
+        told.append(f"{CLEARED}conncomp compiles kernels for this GPU, this once: {file}")
+        print(*told, end="", file=terminal, flush=True)
 
     timer = Timer(PATIENCE, tell)
     timer.daemon = True
@@ -307,8 +306,7 @@ def telling(file: str) -> Iterator[None]:
         timer.cancel()
         timer.join()  # it may be telling just now
         if told:
-            terminal.write(CLEARED)
-            terminal.flush()
+            print(CLEARED, end="", file=terminal, flush=True)
 
 
 TELLING = Templates("cuda/core/launch.cuh", "tell_number")

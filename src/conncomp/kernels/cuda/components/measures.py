@@ -162,8 +162,7 @@ class RecordedRuns:
             self._copy = self._memory["copy"].reshape(labels.shape)
         self._recording: Recording | None = None
         self._tiles: dict[bool, TileSums] = {}  # of real numbers, and of others
-        self._adding: tuple[TileSums, Recording] | None = None  # what has started to add up tiles
-        self._counted: tuple[int, int] | None = None  # what it has, if the host was told
+        self._adding: TileSums | None = None  # what has started to add up tiles
         self._unfit = 0  # how many images in turn had real numbers that tiles do not add up
         self._rows_met = 0  # in the last call that looked for runs
         self._calls = RecordedCalls(gpu)
@@ -174,15 +173,16 @@ class RecordedRuns:
 
         The latter, of `sums`, once an earlier call has shown how many labels there are.
         """
-        self._adding = self._counted = None
+        self._adding = None
         if sums is not None and not self._batched:
             image = sums.image
-            if are_added_in_tiles(self._shape, self._rows_met, image):
-                is_real = image is not None and image.dtype == REAL
-                if not is_real or self._unfit < MOST_UNFIT:
-                    tiles = self._tiles_of(labels, image, is_real)
-                    self._adding = tiles, tiles.start(labels, image)
-                    return
+            is_real = image is not None and image.dtype == REAL
+            is_fit = not is_real or self._unfit < MOST_UNFIT
+            if is_fit and are_added_in_tiles(self._shape, self._rows_met, image):
+                tiles = self._tiles_of(labels, image, is_real)
+                tiles.start(labels, image)
+                self._adding = tiles
+                return
         self._recording = self._calls.launch(COUNTING, (labels,), lambda: self._count(labels))
 
     def finish(
@@ -195,15 +195,14 @@ class RecordedRuns:
         if `presuming` is allowed, the host does not wait for these, and rows and components may be
         presumed to be as many as in the last calls: whether the latter are says `holds`.
         """
-        tiles = None
-        if self._adding is not None:
-            tiles, _ = self._adding
-            presumed = presuming and self._counted is None and tiles.is_steady
-            count, rows = tiles.counted if presumed else self._read_counts()
+        tiles = self._adding
+        if tiles is not None:
+            presumed = presuming and tiles.is_steady and not tiles.is_told
+            count, rows = tiles.counted if presumed else tiles.read_counts(self._state)
             if count > 0:
                 self._unfit = 0
-                kept = self._gpu, labels, self._described, self._fields, (count, 0), tiles.calls
-                return labels, self._background, rows, ComponentRuns(*kept, tiles)
+                given = self._gpu, labels, self._described, self._fields, (count, 0), tiles.calls
+                return labels, self._background, rows, ComponentRuns(*given, tiles)
             self.start(labels)  # for what is said below
         assert self._recording is not None
         self._calls.take_memory()
@@ -220,8 +219,8 @@ class RecordedRuns:
             self._tiles.pop(True, None)
         array, background = (self._copy, -1) if self._batched else (labels, self._background)
         described = background, *self._described[1:]
-        kept = self._gpu, array, described, self._fields, (known[0], known[1]), self._calls
-        return array, background, rows, ComponentRuns(*kept)
+        given = self._gpu, array, described, self._fields, (known[0], known[1]), self._calls
+        return array, background, rows, ComponentRuns(*given)
 
     def measure_batch(self, labels: Any, moments: bool) -> Shapes | None:
         """Return the columns of labels in a batch; None if launches for them are not recorded yet.
@@ -229,10 +228,10 @@ class RecordedRuns:
         New columns are of as many components as the last call had, and are made while the GPU
         counts; if there are others, they are made anew.
         """
-        kept = self._calls.recordings
-        listing, measuring = kept.get(LISTING), kept.get(shapes.purpose_of(moments))
-        again, presumed = self._recording, self._known
-        if not self._batched or again is None or listing is None or measuring is None:
+        recordings, presumed = self._calls.recordings, self._known
+        counting, listing = self._recording, recordings.get(LISTING)
+        measuring = recordings.get(shapes.purpose_of(moments))
+        if not self._batched or counting is None or listing is None or measuring is None:
             return None
         if presumed[0] <= 0:
             return None
@@ -241,7 +240,7 @@ class RecordedRuns:
             made = self._columns_of(presumed, moments)
         except MemoryError:  # this call may need less
             presumed = []
-        *known, _ = again.read_all(self._stream, self._state, runs.STATE_WORDS)
+        *known, _ = counting.read_all(self._stream, self._state, runs.STATE_WORDS)
         self._known = known
         if known[0] <= 0:
             return None
@@ -262,23 +261,14 @@ class RecordedRuns:
     def holds(self) -> bool:
         """Whether columns are made for as many components as there are; else `finish` again."""
         self._calls.forget_memory()
-        if self._adding is None:
+        tiles = self._adding
+        if tiles is None:
             return True
-        tiles, _ = self._adding
         presumed, _ = tiles.counted
-        are_as_many = self._counted is not None or self._read_counts()[0] == presumed
+        are_as_many = tiles.is_told or tiles.read_counts(self._state)[0] == presumed
         if are_as_many:
             tiles.cleared()
         return are_as_many
-
-    def _read_counts(self) -> tuple[int, int]:
-        """Return how many components tiles have, and one more than the largest label; or wait."""
-        if self._counted is None:
-            assert self._adding is not None
-            tiles, launched = self._adding
-            tiles.ask(launched, self._state)
-            self._counted = tiles.counted
-        return self._counted
 
     @property
     def _described(self) -> tuple[int, int, int]:

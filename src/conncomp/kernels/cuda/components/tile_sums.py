@@ -19,7 +19,6 @@ from conncomp.kernels.cuda.launcher import (
     THREADS,
     Field,
     Gpu,
-    Recording,
     Templates,
     ctype,
     launch,
@@ -74,10 +73,10 @@ class TileSums:
 
     `allowed` is the label that is no component, or -1, and the smallest that may occur. Labels have
     to be below `rows`, for which there is room, and more. ``RunTable``, `runs`, is for what occurs.
-    An image of real numbers is one of those to be added up. Of what was added
-    up `kept` is for `ComponentRuns`. The last call had as many components as `counted` says, and
-    one more than its largest label; if the one before had as many, `is_steady`, the next one may be
-    presumed to.
+    An image of real numbers is one of those to be added up. `calls` of what was added up are for
+    `ComponentRuns`. The last call had as many components as `counted` says, and one more than its
+    largest label, once the host `is_told`; if the one before had as many, `is_steady`, the next one
+    may be presumed to.
     """
 
     def __init__(
@@ -104,19 +103,17 @@ class TileSums:
         self._is_clear = True
         self.calls = RecordedCalls(gpu)
         self._value: Any = None  # the type of the values that are added up, if there are any
-        self.counted, self.is_steady = (0, 0), False
+        self.counted, self.is_steady, self.is_told = (0, 0), False, False
 
-    def start(self, labels: Any, image: Any) -> Recording:
-        """Launch what adds up labels of the kind and the values of an image, or None.
-
-        Return what was launched, which tells how many components there are.
-        """
+    def start(self, labels: Any, image: Any) -> None:
+        """Launch what adds up labels of the kind and the values of an image, or None."""
         if not self._is_clear:
             self._memory.fill(0)
-        self._is_clear, self._value = False, None if image is None else image.dtype
+        self._is_clear = self.is_told = False
+        self._value = None if image is None else image.dtype
         self._call = next(_calls) % (1 << CALL_BITS)
         variable, purpose = (labels, image, Field("call", self._call)), ("add", self._value)
-        return self.calls.launch(purpose, variable, lambda: self._add(labels, image))
+        self._launched = self.calls.launch(purpose, variable, lambda: self._add(labels, image))
 
     def _add(self, labels: Any, image: Any) -> None:
         gpu, shape = self._gpu, self._shape
@@ -133,11 +130,10 @@ class TileSums:
         for kernel in listing:
             launch(kernel, by_row, table, self._runs)
 
-    def ask(self, launched: Recording, state: int) -> None:
-        """Wait for how many components there are, and let `counted` be that.
-
-        `start` returned `launched`, and ``RunState`` is at the address `state`.
-        """
+    def read_counts(self, state: int) -> tuple[int, int]:
+        """Return `counted` of the launches, once the host is told; ``RunState`` is at `state`."""
+        if self.is_told:
+            return self.counted
         answer = self._gpu.answer.item
         for _ in range(GLANCES):
             told = answer()
@@ -146,9 +142,10 @@ class TileSums:
                 rows = told >> COMPONENT_BITS & (1 << ROW_BITS) - 1
                 break
         else:
-            _, components, rows = launched.read_all(self._stream, state, STATE_WORDS)
-        self.is_steady = components > 0 and components == self.counted[0]
+            _, components, rows = self._launched.read_all(self._stream, state, STATE_WORDS)
+        self.is_steady, self.is_told = components > 0 and components == self.counted[0], True
         self.counted = components, rows
+        return self.counted
 
     def cleared(self) -> None:
         """Note that columns of as many components as there were are written."""

@@ -65,9 +65,8 @@ class WeightBits(NamedTuple):
 
     def struct(self) -> np.void:
         """Return the masks as kernels take them."""
-        minus_zero, negative, sign = self.order
-        masks = {"minus_zero": minus_zero, "negative": negative, "sign": sign}
-        return ORDERS[self.bits.dtype].pack(masks)
+        masks = zip(("minus_zero", "negative", "sign"), self.order, strict=True)
+        return ORDERS[self.bits.dtype].pack(dict(masks))
 
 
 class _Keys(NamedTuple):

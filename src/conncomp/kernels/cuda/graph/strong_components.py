@@ -95,10 +95,8 @@ def _begin(gpu: Gpu, graph: Any, memory: PlacedStruct, grid: tuple[int, int]) ->
     choose = PIVOT.one(gpu, pointer, vertex)
     sources, targets = list_arcs(gpu, graph, memory["spare_sources"])
     listed = ARCS.of(gpu, sources=sources, targets=targets, count=arcs)
-    mean = arcs / max(vertices, 1)
-    # Meshes have no row as long as a hub's, and few arcs as long as a part would leave no cut.
-    hub, long_arc = int(mean + DEVIATIONS * sqrt(mean)) + 1, vertices // PARTS + 1
-    values = hub, long_arc, LEAST_CHAINED, int(CHAIN_DEGREE * vertices), MOST_ENDS
+    longest = _least_hub(vertices, arcs), _long_arc(vertices)
+    values = *longest, LEAST_CHAINED, int(CHAIN_DEGREE * vertices), MOST_ENDS
     limits = LIMITS.pack(dict(zip(_LIMITS.split(), values, strict=True)))
     state, components = memory["state"], memory["components"]
     launch(choose, (1, THREADS), vertices, listed, indptr, limits, state, components)
@@ -127,3 +125,14 @@ def _first_steps(gpu: Gpu, graph: Any, state: Any) -> int:
             return CUT_ARCS | CONTRACT_CHAINS
         steps = _steps_of_graphs[graph] = first_entry(state[: COUNT.itemsize].view(COUNT))
     return steps
+
+
+def _least_hub(vertices: int, arcs: int) -> int:
+    """Return how long a row is that tells of a giant: meshes have none."""
+    mean = arcs / max(vertices, 1)
+    return int(mean + DEVIATIONS * sqrt(mean)) + 1
+
+
+def _long_arc(vertices: int) -> int:
+    """Return how far an arc leads over others where few of these would leave no cut."""
+    return vertices // PARTS + 1

@@ -42,11 +42,9 @@ def fill_labels(gpu: Gpu, image: Image, labels: Any, memory: Workspace, consecut
     plan, (settle, *number) = _unite(gpu, image, labels, memory, consecutive)
     components, *by_word = memory.take(gpu, *plan.parts)
     roots, in_chunk = by_word if consecutive else (None, None)
-    size = plan.size, plan.item_size
-    launch(settle, plan.by_chunk, *size, plan.chunk, labels, roots, in_chunk, components)
-    if consecutive:
-        (number_elements,) = number
-        launch(number_elements, plan.by_element, *size, plan.chunk, labels, roots, in_chunk)
+    launch(settle, plan.by_chunk, *plan.sizes, labels, roots, in_chunk, components)
+    for number_elements in number:
+        launch(number_elements, plan.by_element, *plan.sizes, labels, roots, in_chunk)
     return components
 
 
@@ -71,16 +69,14 @@ def _unite(
 class _Plan(NamedTuple):
     """What depends on the kind of an array only.
 
-    `tiles` is ``Tiling<rank, 0, GivenLogs>``; `size`, `item_size` and `chunk` count elements of the
-    array, of an item, and of a chunk whose roots are counted together. An array `joins` if elements
+    `tiles` is ``Tiling<rank, 0, GivenLogs>``; `sizes` count elements of the array, of an item, and
+    of a chunk whose roots are counted together. An array `joins` if elements
     of different tiles, or at the ends of an axis, may be neighbours.
     """
 
     module: Module
     tiles: Any
-    size: int
-    item_size: int
-    chunk: int
+    sizes: tuple[int, int, int]
     joins: bool
     by_tile: tuple[int, int]
     by_chunk: tuple[int, int]
@@ -98,23 +94,18 @@ def plan_of(
     least = -(-multiprocessors // (items * SHARE))
     logs = choose_tile(shape, 0, LOGS[min(len(shape), 3)], least)
     tiles = count_tiles(shape, 0, logs)
-    item_size = geometry.item_size
-    size = items * item_size
+    size = items * geometry.item_size
     words, blocks = -(-size // WORD), -(-size // THREADS)
     rounds = -(-blocks // MOST_CHUNKS)
     chunks = -(-blocks // rounds)
-    parts: tuple[tuple[int, Any], ...] = ((items, COUNT),)
-    if consecutive:
-        parts += (words, WORDS), (chunks, COUNT)
+    by_word = ((words, WORDS), (chunks, COUNT)) if consecutive else ()
     return _Plan(
         (_NUMBERS if consecutive else _ROOTS).module(rule, len(shape), items > 1, index),
         tiling(geometry, logs),
-        size,
-        item_size,
-        rounds * THREADS,
+        (size, geometry.item_size, rounds * THREADS),
         tiles > 1 or any(geometry.steps.periodic),
         (items * tiles, 1 << sum(logs)),
         (chunks, THREADS),
         (min(blocks, NUMBERING_BLOCKS * multiprocessors), THREADS),
-        parts,
+        ((items, COUNT), *by_word),
     )
