@@ -39,7 +39,6 @@ MANY_PARAMETERS = {
     "grid/labelling.py label": USERS,
     "grid/runs.py fill_by_tiles": OPTIONS,
     "grid/wrapping.py component_wrapping": USERS,
-    "kernels/cuda/components/contacts.py find_contacts": "columns of a table, an array each",
     "kernels/cuda/papers/tiles.py fill_roots": OPTIONS,
     "io/view.py write_view": USERS,
     "models/cahn_hilliard/model.py __init__": USERS,

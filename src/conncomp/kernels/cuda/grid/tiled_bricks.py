@@ -21,7 +21,7 @@ from conncomp.kernels.cuda.grid.image import (
 )
 from conncomp.kernels.cuda.grid.run_tiles import words_of
 from conncomp.kernels.cuda.grid.tiling import as_rows, choose_tile, count_tiles, tiling
-from conncomp.kernels.cuda.launcher import COUNT, THREADS, Gpu, Module, Templates, launch
+from conncomp.kernels.cuda.launcher import COUNT, THREADS, DType, Gpu, Module, Templates, launch
 from conncomp.kernels.cuda.structs import Struct
 from conncomp.kernels.cuda.workspace import Part, Workspace
 from conncomp.kernels.links import Links
@@ -167,9 +167,10 @@ def fill_labels(
         launch(link, by_brick, tiles, image.rule, values, table)
     if plan.by_rows:
         plan.by_rows.label(gpu, image, labels, memory)
-    by_chunk = min(plan.chunks, gpu.resident_threads), THREADS
+    chunk, chunks = plan.chunked
+    by_chunk = min(chunks, gpu.resident_threads), THREADS
     if plan.by_bundles:
-        plan.by_bundles.label(gpu, image, labels, memory, by_chunk, plan.chunk)
+        plan.by_bundles.label(gpu, image, labels, memory, by_chunk, chunk)
     launch(label, plan.by_tile, tiles, plan.rule, values, labels, table, shared=plan.shared)
     if plan.joins:
         launch(join, plan.by_border, tiles, *plan.border, values, labels, table)
@@ -182,8 +183,8 @@ def fill_labels(
     elif consecutive:
         settle, gather, assign = number
         launch(settle, gpu.grid(plan.bricks), tiles, labels, table)
-        launch(gather, by_chunk, tiles, words, columns, plan.chunk, table, roots, in_chunk)
-        launch(assign, by_chunk, words, plan.chunk, roots, in_chunk, numbers)
+        launch(gather, by_chunk, tiles, words, columns, chunk, table, roots, in_chunk)
+        launch(assign, by_chunk, words, chunk, roots, in_chunk, numbers)
     if plan.by_bundles:
         plan.by_bundles.write(gpu, labels, memory, roots, numbers)
     launch(write, plan.by_tile, tiles, values, labels, table, columns, roots, numbers)
@@ -197,7 +198,8 @@ class Plan(NamedTuple):
     Images of many components of several values are labelled `by_rows`, volumes of one foreground
     value `by_bundles`. `rule` is ``Equal<T>`` or ``GivenLinks``, `tiles` ``BrickTiles<rank, ...>``.
     `words` counts those of the array and of a row, `words_of_item` those of an item that a block
-    numbers, or 0; the roots of a `chunk` of words are counted together. Grids are for all bricks,
+    numbers, or 0; `chunked` how many words' roots are counted together, and how many such chunks
+    there are. Grids are for all bricks,
     and for those at borders, of which `border` has the number of tiles, and of bricks for each. An
     array `joins` if elements of different tiles, or at the ends of an axis, may be neighbours.
     `shared` is in bytes. `table` has the fields of ``BrickTable``, `by_word` further parts, those
@@ -213,8 +215,7 @@ class Plan(NamedTuple):
     bricks: int
     words: tuple[int, int]
     words_of_item: int
-    chunk: int
-    chunks: int
+    chunked: tuple[int, int]
     by_tile: tuple[int, int]
     by_border: tuple[int, int]
     joins: bool
@@ -251,7 +252,7 @@ def plan_of(
     of_item = words_of(shape)
     words = items * of_item
     by_item = consecutive and items > 1 and LEAST_OF_ITEM <= of_item <= MOST_OF_ITEM
-    chunk, chunks = chunks_of(words)
+    chunked = chunks_of(words)
     sparse = fixed and not consecutive and _may_be_sparse(geometry, links, index)
     by_rows = row_tiles.plan_of(geometry, links) if sparse else None
     described = geometry, links, index, consecutive
@@ -273,18 +274,14 @@ def plan_of(
     }
     rule = rule_of(links)
     compared = rule.name if by_value else _GIVEN_LINKS[1 if geometry.steps.most_moves <= 1 else 3]
-    elsewhere = sparse or ahead is not None
-    kind = _named(compared, rank, logs if fixed else None, items > 1, elsewhere)
+    arrays = items > 1, sparse or ahead is not None
+    kind = _named(compared, rank, logs if fixed else None, *arrays)
     # Few blocks take tiles in turn where bricks may have nothing to do.
     most = multiprocessors if by_bundles else tiles
-    by_word = ((words, WORDS), (words, index), (chunks, COUNT)) if consecutive else ()
+    by_word = ((words, WORDS), (words, index), (chunked[1], COUNT)) if consecutive else ()
     return Plan(
         kind,
-        (
-            _LABEL.module(kind, index),
-            _JOIN.module(kind, index) if by_value else _LINK.module(rule.name, kind, index),
-            _WRITE[consecutive, by_item].module(kind, index),
-        ),
+        _modules(rule.name, kind, index, (consecutive, by_item)),
         by_rows,
         by_bundles,
         rule.struct if by_value else np.uint8(0),
@@ -292,8 +289,7 @@ def plan_of(
         bricks,
         (words, -(-shape[-1] // WORD)),
         of_item if by_item else 0,
-        chunk,
-        chunks,
+        chunked,
         (min(tiles, bundle_tiles.BLOCKS * most), of_tile),
         (min(-(-tiles * border // JOIN_THREADS), bundle_tiles.JOINING * most), JOIN_THREADS),
         tiles > items or any(geometry.steps.periodic),
@@ -302,6 +298,15 @@ def plan_of(
         table,
         {**dict(zip(BY_WORD, by_word, strict=False)), **(ahead.parts if ahead else {})},
     )
+
+
+def _modules(
+    rule: str, kind: _Names, index: DType, numbering: tuple[bool, bool]
+) -> tuple[Module, Module, Module]:
+    """Return the modules that label tiles, join them, and write labels, as `_WRITE` numbers."""
+    by_value = kind.links == rule
+    join = _JOIN.module(kind, index) if by_value else _LINK.module(rule, kind, index)
+    return _LABEL.module(kind, index), join, _WRITE[numbering].module(kind, index)
 
 
 def _by_value(geometry: Geometry, links: Links) -> bool:
