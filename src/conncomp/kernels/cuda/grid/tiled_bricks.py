@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from conncomp._arguments import INDEX_TYPES
 from conncomp.kernels.cuda.core.numbering import WORD, WORDS, chunks_of
 from conncomp.kernels.cuda.grid import bundle_tiles, row_tiles
 from conncomp.kernels.cuda.grid.image import (
@@ -21,7 +22,16 @@ from conncomp.kernels.cuda.grid.image import (
 )
 from conncomp.kernels.cuda.grid.run_tiles import words_of
 from conncomp.kernels.cuda.grid.tiling import as_rows, choose_tile, count_tiles, tiling
-from conncomp.kernels.cuda.launcher import COUNT, THREADS, DType, Gpu, Module, Templates, launch
+from conncomp.kernels.cuda.launcher import (
+    COUNT,
+    THREADS,
+    DType,
+    Gpu,
+    Module,
+    Templates,
+    ctype,
+    launch,
+)
 from conncomp.kernels.cuda.structs import Struct
 from conncomp.kernels.cuda.workspace import Part, Workspace
 from conncomp.kernels.links import Links
@@ -53,6 +63,7 @@ class _Names(NamedTuple):
 
     links: str
     tiles: str
+    index: str
     elsewhere: str = ""
     joined: str = ""
 
@@ -60,13 +71,13 @@ class _Names(NamedTuple):
 ELSEWHERE = ", true"
 
 
-def _named(links: str, rank: int, logs: Any, items: bool, elsewhere: bool) -> _Names:
+def _named(links: str, rank: int, logs: Any, items: bool, index: DType, elsewhere: bool) -> _Names:
     """Return the names for tiles whose logarithms the compiler knows, or of any (None)."""
     known = f"GivenLogs<{str(items).lower()}>"
     if logs is not None:
         known = f"FixedLogs<{', '.join(map(str, logs))}>"
     last = ELSEWHERE * elsewhere, ELSEWHERE * (elsewhere and rank == bundle_tiles.AXES)
-    return _Names(links, f"conncomp::BrickTiles<{rank}, conncomp::{known}>", *last)
+    return _Names(links, f"conncomp::BrickTiles<{rank}, conncomp::{known}>", ctype(index), *last)
 
 
 def _every(
@@ -75,7 +86,9 @@ def _every(
     """Return the names of all kinds of tiles that are compiled for links and ranks."""
     tiles: list[Any] = [(rank, LOGS[rank], False) for rank in ranks if rank in FIXED]
     tiles += [(rank, None, items) for rank in ranks for items in (False, True) if not elsewhere]
-    return tuple(_named(name, *each, elsewhere) for each, name in product(tiles, links))
+    indices = (SPARSE_INDEX,) if elsewhere else INDEX_TYPES
+    every = product(links, tiles, indices)
+    return tuple(_named(name, *each, index, elsewhere) for name, each, index in every)
 
 
 _EQUAL = tuple(f"conncomp::Equal<{value}>" for value in VALUE_CTYPES.values())
@@ -93,19 +106,19 @@ _ALL = *_BY_VALUE, *GIVEN[1], *GIVEN[3]
 
 
 def _templates(kinds: Sequence[_Names], *names: str, **choices: Any) -> Templates:
-    return Templates(FILE, *names, **choices, kind=kinds, indices="index")
+    return Templates(FILE, *names, **choices, kind=kinds)
 
 
-_LABEL = _templates(_ALL, "label_tiles<{kind.links}, {kind.tiles}, {index}{kind.elsewhere}>")
-_JOIN = _templates(_BY_VALUE, "join_tiles<{kind.links}, {kind.tiles}, {index}{kind.joined}>")
+_LABEL = _templates(_ALL, "label_tiles<{kind.links}, {kind.tiles}, {kind.index}{kind.elsewhere}>")
+_JOIN = _templates(_BY_VALUE, "join_tiles<{kind.links}, {kind.tiles}, {kind.index}{kind.joined}>")
 _LINK = _templates(
     (*GIVEN[1], *GIVEN[3]),
-    "join_links<{kind.links}, {kind.tiles}, {index}>",
-    "link_bricks<{rule}, {kind.tiles}, {index}>",
+    "join_links<{kind.links}, {kind.tiles}, {kind.index}>",
+    "link_bricks<{rule}, {kind.tiles}, {kind.index}>",
     rule=RULE_NAMES,
 )
 _ROOTS, _NUMBERS = (
-    f"write_labels<{{kind.links}}, {consecutive}, {{kind.tiles}}, {{index}}{{kind.elsewhere}}>"
+    f"write_labels<{{kind.links}}, {consecutive}, {{kind.tiles}}, {{kind.index}}{{kind.elsewhere}}>"
     for consecutive in ("false", "true")
 )
 # By whether labels are consecutive, and each item is numbered by a block.
@@ -114,13 +127,13 @@ _WRITE = {
     (True, False): _templates(
         [kind for kind in _ALL if not kind.elsewhere or kind.joined],
         _NUMBERS,
-        *("settle_roots<{kind.tiles}, {index}>", "gather_roots<{kind.tiles}, {index}>"),
-        "number_words<{index}>",
+        *("settle_roots<{kind.tiles}, {kind.index}>", "gather_roots<{kind.tiles}, {kind.index}>"),
+        "number_words<{kind.index}>",
     ),
     (True, True): _templates(
         [kind for kind in _ALL if "GivenLogs<true>" in kind.tiles],
         _NUMBERS,
-        "number_items<{kind.tiles}, {index}>",
+        "number_items<{kind.tiles}, {kind.index}>",
     ),
 }
 
@@ -274,14 +287,14 @@ def plan_of(
     }
     rule = rule_of(links)
     compared = rule.name if by_value else _GIVEN_LINKS[1 if geometry.steps.most_moves <= 1 else 3]
-    arrays = items > 1, sparse or ahead is not None
+    arrays = items > 1, index, sparse or ahead is not None
     kind = _named(compared, rank, logs if fixed else None, *arrays)
     # Few blocks take tiles in turn where bricks may have nothing to do.
     most = multiprocessors if by_bundles else tiles
     by_word = ((words, WORDS), (words, index), (chunked[1], COUNT)) if consecutive else ()
     return Plan(
         kind,
-        _modules(rule.name, kind, index, (consecutive, by_item)),
+        _modules(rule.name, kind, (consecutive, by_item)),
         by_rows,
         by_bundles,
         rule.struct if by_value else np.uint8(0),
@@ -301,12 +314,12 @@ def plan_of(
 
 
 def _modules(
-    rule: str, kind: _Names, index: DType, numbering: tuple[bool, bool]
+    rule: str, kind: _Names, numbering: tuple[bool, bool]
 ) -> tuple[Module, Module, Module]:
     """Return the modules that label tiles, join them, and write labels, as `_WRITE` numbers."""
     by_value = kind.links == rule
-    join = _JOIN.module(kind, index) if by_value else _LINK.module(rule, kind, index)
-    return _LABEL.module(kind, index), join, _WRITE[numbering].module(kind, index)
+    join = _JOIN.module(kind) if by_value else _LINK.module(rule, kind)
+    return _LABEL.module(kind), join, _WRITE[numbering].module(kind)
 
 
 def _by_value(geometry: Geometry, links: Links) -> bool:

@@ -118,11 +118,11 @@ class BrickClusters:
     def modules(self, measures: bool) -> list[Module]:
         """Return the modules that `find`, with or without sizes, and `flip` load."""
         tasks = ("find", "measure", "flip") if measures else ("find", "flip")
-        return [self._tasks[task].module(self._plan.kind, self._index) for task in tasks]
+        return [self._tasks[task].module(self._plan.kind) for task in tasks]
 
     def _load(self, task: str) -> tuple[Kernel, ...]:
         # They are compiled together when the task's turn comes.
-        return self._tasks[task].load(self._replicas.gpu, self._plan.kind, self._index)
+        return self._tasks[task].load(self._replicas.gpu, self._plan.kind)
 
     def _join_winding(
         self, joined: Any, components: _Components, tables: ClusterWindings, records: Any
@@ -188,14 +188,14 @@ def packed_geometry(lattice: Lattice, replicas: int, neighbourhood: Neighbourhoo
 
 @cache
 def _tasks(of: Kernels) -> dict[str, Templates]:
-    """Return the kernels of each task, for the links of an array and an index."""
+    """Return the kernels of each task, for the kind of a plan."""
     by_words = of.words is not None
     kinds = {
         kind: (axes, kind)
         for axes in ((1,) if by_words else (1, 3))
         for kind in tiled_bricks.GIVEN[axes]
     }
-    tiles = "{kind[1].tiles}, {index}"
+    tiles = "{kind[1].tiles}, {kind[1].index}"
     joined, summed = f"{{kind[1].links}}, {tiles}", f"{tiles}, conncomp::{of.sums}"
     words = f"link_words<{tiles}, conncomp::Words::{of.words}>"
     tasks: dict[str, tuple[str, ...]] = {
@@ -214,9 +214,7 @@ def _tasks(of: Kernels) -> dict[str, Templates]:
         leaving = f"join_links<{joined}, conncomp::Leaving::kWithinArray>"
         tasks["windings"] = leaving, f"unite_seams_of_bricks<{tiles}>", f"join_seams<{tiles}>"
     return {
-        task: Templates(
-            WINDINGS_FILE if task == "windings" else of.file, *names, kind=kinds, indices="index"
-        )
+        task: Templates(WINDINGS_FILE if task == "windings" else of.file, *names, kind=kinds)
         for task, names in tasks.items()
     }
 
