@@ -56,16 +56,13 @@ def stages(choose_tile):
     gpu, workspace, described = HostGpu(), Workspace(), describe(image())
     labels = np.full((SIDE, SIDE), UNWRITTEN, np.int32)
     plan = tiled_bricks.plan_of(described.geometry, described.links, labels.dtype, 1, False)
-    stage_kernels = gpu.load(tiled_bricks.FILE, plan.names)
-    (write,) = gpu.load(tiled_bricks.FILE, plan.last_names)
+    label, join, write = (gpu.load(*module)[0] for module in plan.modules)
     memory = workspace.take_struct(gpu, tiled_bricks.TABLE, plan.table)
     table = memory.struct
     given = plan.tiles, plan.rule, described.values
-    launch(stage_kernels[0], plan.by_tile, *given, labels, table, shared=plan.shared)
+    launch(label, plan.by_tile, *given, labels, table, shared=plan.shared)
     after = [labels.copy()]
-    launch(
-        stage_kernels[1], plan.by_border, plan.tiles, *plan.border, described.values, labels, table
-    )
+    launch(join, plan.by_border, plan.tiles, *plan.border, described.values, labels, table)
     after.append(labels.copy())
     launch(
         write, plan.by_tile, plan.tiles, described.values, labels, table, plan.words[1], None, None

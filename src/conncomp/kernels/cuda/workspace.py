@@ -55,18 +55,18 @@ class Recordings(dict[Hashable, Recording]):
         It launches the same each time, but for what is `variable`: see `Gpu.recording_of`. Replays
         need the arrays of the first call, and what is `needed`, at their places.
         """
-        recording = self.get(kind)
-        if recording is not None:
+        known = self.get(kind)
+        if known is not None:
             address = gpu.address
             values = [
                 0 if given is None else given.value if type(given) is Field else address(given)
                 for given in variable
             ]
-            recording.run(stream, tuple(values))
-            return recording
+            known.run(stream, tuple(values))
+            return known
         with recorded_launches() as made:
             launches()
-        recording = gpu.recording_of(made, variable)
+        recording: Recording = gpu.recording_of(made, variable)
         self[kind] = recording._replace(memory=(recording.memory, needed))
         return recording
 

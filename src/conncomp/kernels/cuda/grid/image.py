@@ -134,8 +134,9 @@ def _background(links: Links) -> tuple[Any, Any]:
 def _within(links: Links) -> tuple[DType, Any]:
     """Return the dtype and the value of ``Within``."""
     kind, background = _background(links)
+    limits: tuple[float, ...] = (links.limit,)
     if links.value_type.startswith("f"):
-        distance, limits = layout(("limit", "f8")), (links.limit,)
+        distance = layout(("limit", "f8"))
     else:
         bits = np.dtype(links.value_type)
         distance = layout(("limit turn", bits))

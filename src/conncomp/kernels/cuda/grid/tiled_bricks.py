@@ -88,7 +88,10 @@ def _every(
     tiles += [(rank, None, items) for rank in ranks for items in (False, True) if not elsewhere]
     indices = (SPARSE_INDEX,) if elsewhere else INDEX_TYPES
     every = product(links, tiles, indices)
-    return tuple(_named(name, *each, index, elsewhere) for name, each, index in every)
+    return tuple(
+        _named(name, rank, logs, items, index, elsewhere)
+        for name, (rank, logs, items), index in every
+    )
 
 
 _EQUAL = tuple(f"conncomp::Equal<{value}>" for value in VALUE_CTYPES.values())

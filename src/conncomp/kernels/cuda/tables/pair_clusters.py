@@ -63,7 +63,7 @@ class GpuClusters:
         src, dst = left[0].reshape(-1), right[0].reshape(-1)
         for rows in self._batches(len(src)):
             ends = self._numbers.number(self._gpu, src[rows], dst[rows], self._workspace)
-            self._unite(*ends, None if weights is None else weights[rows])
+            self._unite(ends[0], ends[1], None if weights is None else weights[rows])
         return None, None
 
     def _batches(self, count: int) -> Iterator[slice]:
