@@ -430,8 +430,7 @@ class Gpu:
 
     def allow_cluster(self, kernel: Kernel) -> None:
         """Let clusters of a kernel have more than eight blocks, which all such GPUs grant."""
-        function = kernel.function.kernel.ptr
-        self.xp.cuda.driver.funcSetAttribute(function, _ANY_CLUSTER, 1)
+        self.xp.cuda.driver.funcSetAttribute(kernel.function.kernel.ptr, _ANY_CLUSTER, 1)
 
     @property
     def refusals(self) -> tuple[type[Exception], ...]:

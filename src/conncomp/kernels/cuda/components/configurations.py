@@ -41,9 +41,8 @@ def count_configurations(gpu: Gpu, given: LabelledComponents) -> Any:
 
 def count_borders(gpu: Gpu, given: LabelledComponents) -> Any:
     """Return int64, (n, 3): how many elements of each kind the borders have, of two axes."""
-    xp = gpu.xp
     (count,) = BORDERS.load(gpu, given.labels.dtype)
-    kinds = xp.zeros((given.runs.count, BORDER_KINDS), COUNT)
+    kinds = gpu.xp.zeros((given.runs.count, BORDER_KINDS), COUNT)
     if not len(kinds):
         return kinds
     lengths = lengths_on(gpu, *given.shape)

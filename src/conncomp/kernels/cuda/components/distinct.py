@@ -55,8 +55,7 @@ def translate_labels(
         bits = _bits_for(len(distinct))
     list_numbers, translate = TRANSLATE.load(gpu, signed.dtype, numbers.dtype)
     keys, full = _table(xp, known, bits), xp.zeros(1, COUNT)
-    values = xp.empty(len(keys), numbers.dtype)
-    slots = {"bits": bits, "labels": keys, "numbers": values}
+    slots = {"bits": bits, "labels": keys, "numbers": xp.empty(len(keys), numbers.dtype)}
     first = {"first_label": known, "first_number": numbers}
     table = NUMBERS.of(gpu, hash=HASH.pack({"factor": FACTOR}), **slots, **first)
     out = xp.empty(labels.shape, numbers.dtype)

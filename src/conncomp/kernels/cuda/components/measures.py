@@ -114,8 +114,7 @@ def _kind_of(gpu: Gpu, labels: Any, batch_axes: Any, allowed: Allowed) -> tuple[
     ):
         return None
     batch, shape = labels.shape[:batch_axes], labels.shape[batch_axes:]
-    place = gpu.device, stream_key(stream)
-    return batch, shape, labels.dtype, *place, *allowed(batch, shape)
+    return batch, shape, labels.dtype, gpu.device, stream_key(stream), *allowed(batch, shape)
 
 
 class Sums(NamedTuple):
@@ -296,8 +295,7 @@ class RecordedRuns:
         begin, *present = runs.ROWS.load(gpu)
         if self._batched:
             empty, memory = labels.dtype.type(self._background), self._memory.struct
-            by_label = gpu.grid(labels.size)
-            launch(find, by_label, labels.size, labels, memory)
+            launch(find, gpu.grid(labels.size), labels.size, labels, memory)
             launch(clear, by_row, self._lowest, memory, table)
             lengths = prod(self._shape), length
             launch(copy, by_word, labels.size, labels, *lengths, empty, memory, table)

@@ -40,8 +40,7 @@ class RecordedCalls:
         self, purpose: Hashable, variable: tuple[Any, ...], launches: Any, needed: Any = ()
     ) -> Recording:
         """Launch, or replay, what calls do for a purpose, as `Recordings.launch`."""
-        given = purpose, variable, launches, needed
-        return self.recordings.launch(self._gpu, self._stream, *given)
+        return self.recordings.launch(self._gpu, self._stream, purpose, variable, launches, needed)
 
     def take_memory(self) -> None:
         """Make the arrays that the last call asked for, while the GPU is at work for this one."""
@@ -170,7 +169,6 @@ def find_runs(
     begin, count_present, list_present = ROWS.load(gpu)
     count, _ = OF_LABELS.load(gpu, labels.dtype)
     by_row = grid_of_rows(gpu, rows)
-    by_label = gpu.grid(labels.size, each=WORDS)
     counts = xp.empty(rows + 2 * MOST_BLOCKS + STATE_WORDS, COUNT)
     present = xp.empty(2 * min(rows, labels.size), COUNT)
     fields = {
@@ -184,7 +182,7 @@ def find_runs(
     table = TABLE.of(gpu, entries=None, **fields)
     described = label_rows(gpu, labels, background, rows)
     launch(begin, by_row, rows, rows // max(items, 1), table)
-    launch(count, by_label, described, length, table)
+    launch(count, gpu.grid(labels.size, each=WORDS), described, length, table)
     launch(count_present, by_row, table)
     launch(list_present, by_row, table)
     components, runs, _ = fields["state"].tolist()

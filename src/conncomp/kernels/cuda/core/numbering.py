@@ -92,8 +92,7 @@ def count_roots(gpu: Gpu, labels: Any, workspace: Workspace, items: int = 1) -> 
 def place_roots_within_items(gpu: Gpu, labels: Any, items: int) -> None:
     """Replace the roots in `labels`, indices in all items, by indices within their item."""
     if items > 1 and len(labels):
-        grid = gpu.grid(len(labels))
-        launch(_WITHIN.one(gpu, labels.dtype), grid, len(labels), items, labels)
+        launch(_WITHIN.one(gpu, labels.dtype), gpu.grid(len(labels)), len(labels), items, labels)
 
 
 def _find_root_bits(
@@ -105,8 +104,7 @@ def _find_root_bits(
     """
     count = len(labels)
     words = -(-count // WORD)
-    most_chunks = gpu.resident_threads // THREADS
-    chunk = max(1, -(-words // (most_chunks * ROUND))) * ROUND
+    chunk = max(1, -(-words // (gpu.resident_threads // THREADS * ROUND))) * ROUND
     chunks = -(-words // chunk)
     roots, in_chunk, numbers, components = workspace.take(
         gpu, (words, WORDS), (chunks, COUNT), (words, labels.dtype), (items, COUNT)

@@ -72,8 +72,7 @@ def _copy_staged(xp: Any, host: NDArray[Any], device: Any, kind: int) -> None:
     if stream.ptr == PER_THREAD:
         stream.synchronize()
     run, staged = _transfers(xp.cuda.runtime.getDevice()).run, (buffers.ptr, STRIP, threads)
-    moved = host.ctypes.data, int(device.data.ptr), host.nbytes
-    run(stream.ptr, kind == TO_GPU, *moved, *staged)
+    run(stream.ptr, kind == TO_GPU, host.ctypes.data, int(device.data.ptr), host.nbytes, *staged)
 
 
 @cache

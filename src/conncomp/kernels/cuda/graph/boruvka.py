@@ -256,8 +256,7 @@ class ForestTask:
             self._settle(ALL_KEYS)
             return
         numbers, limit = (self.count, self.arcs, self._edges()), self.memory["limit"]
-        of_trees = self.memory["trees"], self.keys
-        self._launch("guess_limit", (1, SAMPLES), *numbers, *of_trees, limit)
+        self._launch("guess_limit", (1, SAMPLES), *numbers, self.memory["trees"], self.keys, limit)
         self._settle(KEYS_TO_LIMIT)
         self._settle(KEYS_ABOVE_LIMIT)
 
@@ -302,8 +301,7 @@ class ForestTask:
             self._launch("list_edges_of_hubs", self.by_span, *graph, memory)
         most = self.gpu.blocks_together(SETTLING_THREADS, 1)
         grid = max(1, min(-(-self.arcs // SETTLING_THREADS), most)), SETTLING_THREADS
-        settle = self.gpu.together(self.kernels["settle_edges"])
-        launch(settle, grid, self.arcs, self.keys, memory)
+        launch(self.gpu.together(self.kernels["settle_edges"]), grid, self.arcs, self.keys, memory)
 
     def _link_trees(self) -> None:
         """Link trees by all edges; those that take long are listed."""
@@ -336,8 +334,7 @@ def _order_of(xp: Any, weights: WeightBits) -> Any:
     minus_zero, negative, sign = map(dtype, weights.order)
     plain = xp.where(bits == minus_zero, dtype(0), bits)
     is_negative = (plain >> dtype(8 * plain.dtype.itemsize - 1)).astype(bool)
-    ordered = plain ^ xp.where(is_negative, negative, dtype(0)) ^ sign
-    return xp.argsort(ordered, kind="stable")
+    return xp.argsort(plain ^ xp.where(is_negative, negative, dtype(0)) ^ sign, kind="stable")
 
 
 def _are_linked(keys: _Keys, index: DType) -> bool:

@@ -69,10 +69,9 @@ def fill_roots(
         kernels = ARCS.load(gpu, *variant, src.dtype, roots.dtype)
         start, start_arcs, unite, flatten = kernels
         counters, components = workspace.take(gpu, (COUNTERS_BYTES, BYTE), (1, COUNT))
-        arcs = gpu.grid(len(src))
         launch(start, vertices, count, None, None, roots, counters, components)
         if init > 1:
-            launch(start_arcs, arcs, len(src), src, dst, roots)
+            launch(start_arcs, gpu.grid(len(src)), len(src), src, dst, roots)
         one_each = max(1, -(-len(src) // THREADS_FOR_ARCS)), THREADS_FOR_ARCS
         launch(unite, one_each, len(src), src, dst, roots, tally)
     else:

@@ -68,8 +68,7 @@ def rows_from_both_ends(gpu: Gpu, graph: Any) -> tuple[Any, Any]:
 def rows_of_arcs(xp: Any, src: Any, dst: Any, num_vertices: int) -> tuple[Any, Any]:
     """Return a list of arcs as `indptr` and `indices`; `xp` is the library of the arrays."""
     order = xp.argsort(src)
-    starts = xp.arange(num_vertices + 1, dtype=src.dtype)
-    indptr = xp.searchsorted(src[order], starts)
+    indptr = xp.searchsorted(src[order], xp.arange(num_vertices + 1, dtype=src.dtype))
     return indptr.astype(INDEX_TYPES[len(src) > INT32_MAX], copy=False), dst[order]
 
 

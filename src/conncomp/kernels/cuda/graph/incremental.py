@@ -85,27 +85,23 @@ class GrowingForest:
         """Fill `connected` with whether ``u[i]`` and ``v[i]`` are; for the others see `unite`."""
         if len(u):
             *_, compare, _, _, _ = self._load(gpu, u)
-            grid = _grid(gpu, len(u))
-            vertices = len(self.parent)
-            pairs = call, argument, u, v
-            launch(compare, grid, len(u), vertices, *pairs, self.parent, connected, self.refusal)
+            given = len(u), len(self.parent), call, argument, u, v
+            launch(compare, _grid(gpu, len(u)), *given, self.parent, connected, self.refusal)
 
     def list_roots(self, gpu: Gpu, call: int, argument: int, wanted: Any, roots: Any) -> None:
         """Fill `roots`, of the dtype of the parents, with the roots of `wanted`; see `unite`."""
         if len(wanted):
             *_, find, _, _ = self._load(gpu, wanted)
-            grid = _grid(gpu, len(wanted))
-            counts = len(wanted), len(self.parent)
-            launch(find, grid, *counts, call, argument, wanted, self.parent, roots, self.refusal)
+            given = len(wanted), len(self.parent), call, argument, wanted
+            launch(find, _grid(gpu, len(wanted)), *given, self.parent, roots, self.refusal)
 
     def copy_roots(self, gpu: Gpu, labels: Any) -> None:
         """Fill `labels`, of int32 or int64, with the root of every vertex."""
         vertices = len(self.parent)
         if vertices:
-            copies = self._load(gpu, self.parent)[-2:]
+            copies = dict(zip(INDEX_TYPES, self._load(gpu, self.parent)[-2:], strict=True))
             grid = _grid(gpu, -(-vertices // VERTICES_AT_ONCE))
-            copy = copies[INDEX_TYPES.index(labels.dtype)]
-            launch(copy, grid, vertices, self.parent, labels)
+            launch(copies[labels.dtype], grid, vertices, self.parent, labels)
 
     def _load(self, gpu: Gpu, vertices: Any) -> Any:
         return KERNELS.load(gpu, vertices.dtype, self.parent.dtype)

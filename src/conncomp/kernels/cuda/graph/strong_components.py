@@ -56,12 +56,11 @@ def fill_roots(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
         return blocked_afforest.fill_roots(gpu, graph, roots, workspace)
     vertices, arcs, vertex = graph.num_vertices, graph.num_arcs, vertex_dtype(graph)
     most_blocks = gpu.blocks_together(THREADS, MOST_BLOCKS_TOGETHER)
-    ends = arcs, vertex
     memory = workspace.take_struct(
         gpu,
         MEMORY,
         {
-            **dict.fromkeys(_LISTS, ends),
+            **dict.fromkeys(_LISTS, (arcs, vertex)),
             "row_ends": (2 * (vertices + 1), COUNT),
             "bits": (-(-max(arcs, vertices) // WARP), BITS),
             "words_of_searches": (-(-vertices // VERTICES_OF_WORD), BITS),
@@ -72,15 +71,13 @@ def fill_roots(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
         {"components": (1, COUNT)},
     )
     components = memory["components"]
-    work = -(-max(arcs, vertices) // SMALLEST_SHARE)
-    grid = max(1, min(most_blocks, work)), THREADS
+    grid = max(1, min(most_blocks, -(-max(arcs, vertices) // SMALLEST_SHARE))), THREADS
     # What comes first tells which kernels there are, while the longest is being compiled.
     with gpu.loading([KERNELS.module(vertex, roots.dtype)]):
         listed = _begin(gpu, graph, memory, grid)
     (strong,) = KERNELS.load(gpu, vertex, roots.dtype)
     are_paths = bool(arcs <= PATH_DEGREE * vertices)
-    are_in_order = np.bool_(graph._csr is not None)
-    options = ARC_BARRIERS[are_paths], np.bool_(are_paths), are_in_order
+    options = ARC_BARRIERS[are_paths], np.bool_(are_paths), np.bool_(graph._csr is not None)
     launch(gpu.together(strong), grid, vertices, listed, *options, memory.struct, roots, components)
     return components
 

@@ -61,8 +61,7 @@ class RowPlan(NamedTuple):
         by_rows, components = memory["elsewhere"], memory["components"]
         between = memory["reaching"], memory["settled_of_rows"]
         launch(sample, (1, SAMPLING), rule, values, shape, by_rows, components)
-        by_tile = blocks, LABELLING
-        launch(label, by_tile, rule, values, labels, shape, by_rows, *between, tiles)
+        launch(label, (blocks, LABELLING), rule, values, labels, shape, by_rows, *between, tiles)
         launch(join, (blocks, JOINING), values, labels, shape, by_rows, tiles)
         by_word, counted = gpu.grid(self.words, FOLLOWING), (components, self.words, tiles)
         launch(follow, by_word, labels, shape, by_rows, *between, *counted)
@@ -77,10 +76,9 @@ def plan_of(geometry: Geometry, links: Links) -> RowPlan | None:
         return None
     tiles_of_row, columns = -(-width // WIDTH), -(-width // WORD)
     tiles, words = tiles_of_row * -(-height // HEIGHT), height * columns
-    strides = geometry.value_strides[::-1]
     return RowPlan(
         KERNELS.module(rule_of(links).name, geometry.connectivity == 2),
-        np.array((strides, (width, height), tiles_of_row, columns), SHAPE)[()],
+        np.array((geometry.value_strides[::-1], (width, height), tiles_of_row, columns), SHAPE)[()],
         words,
         tiles,
         {"reaching": (words, WORDS), "settled_of_rows": (tiles, COUNTS)},

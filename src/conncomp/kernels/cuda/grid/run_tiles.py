@@ -48,8 +48,7 @@ def takes(geometry: Geometry, links: Links, index: np.dtype[Any]) -> bool:
     """Whether `fill_labels` can label an array, and it fills its tiles well enough."""
     if not takes_kind(geometry, links, index, 1):
         return False
-    elements = ELEMENTS * prod(tiles_along(geometry.shape))
-    return geometry.item_size >= LEAST_FILLED * elements
+    return geometry.item_size >= LEAST_FILLED * (ELEMENTS * prod(tiles_along(geometry.shape)))
 
 
 def takes_kind(geometry: Geometry, links: Links, index: np.dtype[Any], connectivity: int) -> bool:
@@ -90,8 +89,7 @@ def fill_labels(gpu: Gpu, image: Image, labels: Any, memory: Workspace, consecut
         roots, entries = placed["roots_of_word"], placed["entries_of_word"]
         counts = in_chunk, placed["components"]
         launch(settle, by_chunk, labels, shape, None, roots, entries, plan.chunk, *counts)
-        numbers = placed["number_of_word"]
-        launch(assign, by_chunk, plan.words, plan.chunk, roots, in_chunk, numbers)
+        launch(assign, by_chunk, plan.words, plan.chunk, roots, in_chunk, placed["number_of_word"])
     launch(write, (plan.tiles, LABELLING), labels, shape, table)
     return placed["components"]
 

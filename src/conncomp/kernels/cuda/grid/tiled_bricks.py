@@ -63,7 +63,7 @@ class _Names(NamedTuple):
 
     links: str
     tiles: str
-    index: str
+    label: str
     elsewhere: str = ""
     joined: str = ""
 
@@ -86,8 +86,7 @@ def _every(
     """Return the names of all kinds of tiles that are compiled for links and ranks."""
     tiles: list[Any] = [(rank, LOGS[rank], False) for rank in ranks if rank in FIXED]
     tiles += [(rank, None, items) for rank in ranks for items in (False, True) if not elsewhere]
-    indices = (SPARSE_INDEX,) if elsewhere else INDEX_TYPES
-    every = product(links, tiles, indices)
+    every: Any = product(links, tiles, (SPARSE_INDEX,) if elsewhere else INDEX_TYPES)
     return tuple(
         _named(name, rank, logs, items, index, elsewhere)
         for name, (rank, logs, items), index in every
@@ -112,16 +111,16 @@ def _templates(kinds: Sequence[_Names], *names: str, **choices: Any) -> Template
     return Templates(FILE, *names, **choices, kind=kinds)
 
 
-_LABEL = _templates(_ALL, "label_tiles<{kind.links}, {kind.tiles}, {kind.index}{kind.elsewhere}>")
-_JOIN = _templates(_BY_VALUE, "join_tiles<{kind.links}, {kind.tiles}, {kind.index}{kind.joined}>")
+_LABEL = _templates(_ALL, "label_tiles<{kind.links}, {kind.tiles}, {kind.label}{kind.elsewhere}>")
+_JOIN = _templates(_BY_VALUE, "join_tiles<{kind.links}, {kind.tiles}, {kind.label}{kind.joined}>")
 _LINK = _templates(
     (*GIVEN[1], *GIVEN[3]),
-    "join_links<{kind.links}, {kind.tiles}, {kind.index}>",
-    "link_bricks<{rule}, {kind.tiles}, {kind.index}>",
+    "join_links<{kind.links}, {kind.tiles}, {kind.label}>",
+    "link_bricks<{rule}, {kind.tiles}, {kind.label}>",
     rule=RULE_NAMES,
 )
 _ROOTS, _NUMBERS = (
-    f"write_labels<{{kind.links}}, {consecutive}, {{kind.tiles}}, {{kind.index}}{{kind.elsewhere}}>"
+    f"write_labels<{{kind.links}}, {consecutive}, {{kind.tiles}}, {{kind.label}}{{kind.elsewhere}}>"
     for consecutive in ("false", "true")
 )
 # By whether labels are consecutive, and each item is numbered by a block.
@@ -130,13 +129,13 @@ _WRITE = {
     (True, False): _templates(
         [kind for kind in _ALL if not kind.elsewhere or kind.joined],
         _NUMBERS,
-        *("settle_roots<{kind.tiles}, {kind.index}>", "gather_roots<{kind.tiles}, {kind.index}>"),
-        "number_words<{kind.index}>",
+        *("settle_roots<{kind.tiles}, {kind.label}>", "gather_roots<{kind.tiles}, {kind.label}>"),
+        "number_words<{kind.label}>",
     ),
     (True, True): _templates(
         [kind for kind in _ALL if "GivenLogs<true>" in kind.tiles],
         _NUMBERS,
-        "number_items<{kind.tiles}, {kind.index}>",
+        "number_items<{kind.tiles}, {kind.label}>",
     ),
 }
 
@@ -179,8 +178,7 @@ def fill_labels(
     roots, numbers, in_chunk = (memory[name] if consecutive else None for name in BY_WORD)
     tiles, values = plan.tiles, image.values
     for link in links:
-        by_brick = gpu.grid(plan.bricks, LINK_THREADS)
-        launch(link, by_brick, tiles, image.rule, values, table)
+        launch(link, gpu.grid(plan.bricks, LINK_THREADS), tiles, image.rule, values, table)
     if plan.by_rows:
         plan.by_rows.label(gpu, image, labels, memory)
     chunk, chunks = plan.chunked
@@ -320,8 +318,7 @@ def _modules(
     rule: str, kind: _Names, numbering: tuple[bool, bool]
 ) -> tuple[Module, Module, Module]:
     """Return the modules that label tiles, join them, and write labels, as `_WRITE` numbers."""
-    by_value = kind.links == rule
-    join = _JOIN.module(kind) if by_value else _LINK.module(rule, kind)
+    join = _JOIN.module(kind) if kind.links == rule else _LINK.module(rule, kind)
     return _LABEL.module(kind), join, _WRITE[numbering].module(kind)
 
 

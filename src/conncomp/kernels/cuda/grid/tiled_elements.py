@@ -91,8 +91,7 @@ def plan_of(
     """Return how `fill_labels` labels arrays of a kind."""
     geometry = as_rows(geometry)
     shape, items = geometry.shape, geometry.items
-    least = -(-multiprocessors // (items * SHARE))
-    logs = choose_tile(shape, 0, LOGS[min(len(shape), 3)], least)
+    logs = choose_tile(shape, 0, LOGS[min(len(shape), 3)], -(-multiprocessors // (items * SHARE)))
     tiles = count_tiles(shape, 0, logs)
     size = items * geometry.item_size
     words, blocks = -(-size // WORD), -(-size // THREADS)

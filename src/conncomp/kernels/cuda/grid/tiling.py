@@ -54,8 +54,7 @@ def choose_tile(shape: Shape, part_log: int, usual: tuple[int, ...], least: int)
     logs[0] += max(0, WARP_LOG - sum(logs))
     logs += [0] * (3 - axes)
     while sum(logs) > WARP_LOG and count_tiles(shape, part_log, logs) < least:
-        axis = max(range(axes), key=lambda a: (logs[a], -a))
-        logs[axis] -= 1
+        logs[max(range(axes), key=lambda a: (logs[a], -a))] -= 1
     return tuple(logs)
 
 

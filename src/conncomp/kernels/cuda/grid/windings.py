@@ -71,8 +71,7 @@ def find_windings(
     components = read[head : head + int(read[0]) * LISTED].reshape(-1, LISTED)
 
     def left_out_below(bounds: NDArray[np.int64]) -> NDArray[np.int64]:
-        between = np.zeros(len(bounds) + 1, np.int64)
-        counted = gpu.xp.asarray(np.concatenate([bounds, between]))
+        counted = gpu.xp.asarray(np.concatenate([bounds, np.zeros(len(bounds) + 1, np.int64)]))
         launch(count, by_slot, windings, counted, len(bounds), counted[len(bounds) :])
         return np.cumsum(as_numpy(gpu, counted[len(bounds) : -1]))
 

@@ -195,7 +195,7 @@ def _tasks(of: Kernels) -> dict[str, Templates]:
         for axes in ((1,) if by_words else (1, 3))
         for kind in tiled_bricks.GIVEN[axes]
     }
-    tiles = "{kind[1].tiles}, {kind[1].index}"
+    tiles = "{kind[1].tiles}, {kind[1].label}"
     joined, summed = f"{{kind[1].links}}, {tiles}", f"{tiles}, conncomp::{of.sums}"
     words = f"link_words<{tiles}, conncomp::Words::{of.words}>"
     tasks: dict[str, tuple[str, ...]] = {

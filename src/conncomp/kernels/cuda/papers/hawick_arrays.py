@@ -110,8 +110,7 @@ def fill_by_equivalence(
 ) -> None:
     """Fill `roots` by Kernel D."""
     width, height = block
-    kind = image.rule_name, image.rank, roots.dtype
-    start, scan, analyse, relabel = EQUIVALENCE.load(gpu, *kind)
+    start, scan, analyse, relabel = EQUIVALENCE.load(gpu, image.rule_name, image.rank, roots.dtype)
     references, last_change = workspace.take(gpu, (image.size, roots.dtype), LAST_CHANGE)
     by_block, by_cell = _by_block(gpu, image, block, cells), gpu.grid(image.size)
     blocks = BLOCKS[image.rank].pack({"grid": image.grid, "width": width, "height": height})

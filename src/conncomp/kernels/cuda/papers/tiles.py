@@ -109,9 +109,8 @@ def fill_roots(
         compresses = np.bool_(paths == "compressed")
         for group, seams in _levels(image, side):
             groups = image.items * prod(-(-length // group) for length in image.shape)
-            one_each = gpu.blocks(groups, 1), WARP
             arguments = seams, group, compresses, image.values, *memory, roots
-            launch(sew, one_each, *described, *arguments)
+            launch(sew, (gpu.blocks(groups, 1), WARP), *described, *arguments)
     elif memory:
         relaxations = _relax(gpu, image, roots, side, across, last_change, *memory)
     launch(flatten, by_site, image.size, *(memory if sewing == "by size" else ()), roots)
@@ -144,9 +143,8 @@ def _relax(
     prepare, relax = kernels
     planes, neighbours = _planes(image, side), _crossing_neighbours(image)
     total = _seam_sites(image, planes)
-    by_site = gpu.grid(total)
     seams = _seams(image, side - 1, side, planes), np.int32(neighbours), total
-    launch(prepare, by_site, image.grid, image.rule, *seams, image.values, roots, pairs)
+    launch(prepare, gpu.grid(total), image.grid, image.rule, *seams, image.values, roots, pairs)
     count = total * neighbours
     by_pair = gpu.grid(count)
 

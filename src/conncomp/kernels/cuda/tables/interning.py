@@ -85,8 +85,7 @@ class IdNumbers:
         if self.size + new > MOST_IDS:
             raise ValueError(f"there are more than {MOST_IDS:,} distinct ids")
         numbers, new_ids = xp.empty((sides, rows), NUMBERS), xp.empty(new, KEYS)
-        rows_and_size = places, ids, self.size
-        launch(number_ids, grid, *rows_and_size, found, slots, counts, numbers, new_ids)
+        launch(number_ids, grid, places, ids, self.size, found, slots, counts, numbers, new_ids)
         self.ids = xp.concatenate([self.ids, new_ids])
         self._new_share = new / max(places, 1)
         self._slots = slots
