@@ -1,5 +1,6 @@
 """Numbers in pinned memory that kernels write to."""
 
+from collections import defaultdict
 from threading import Thread
 from types import SimpleNamespace
 
@@ -15,7 +16,7 @@ def test_a_handler_of_signals_may_ask_for_one_while_memory_is_asked_for():
             numbers.append(gpu._new_answer())
         return bytearray(size)
 
-    device = SimpleNamespace(attributes={})
+    device = SimpleNamespace(attributes=defaultdict(int))
     cuda = SimpleNamespace(alloc_pinned_memory=pinned_memory, Device=lambda number: device)
     gpu = Gpu(SimpleNamespace(cuda=cuda), 0)
     thread = Thread(target=lambda: numbers.append(gpu._new_answer()), daemon=True)

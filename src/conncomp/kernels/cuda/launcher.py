@@ -318,34 +318,18 @@ class Gpu:
     def __init__(self, cupy: Any, device: int) -> None:
         self.xp = cupy
         self.device = device
-        self._attributes = cupy.cuda.Device(device).attributes
+        attributes: dict[str, int] = cupy.cuda.Device(device).attributes
+        self.multiprocessors = attributes["MultiProcessorCount"]
+        # That run at once on the whole device; and memory of a multiprocessor, in bytes.
+        self.resident_threads = self.multiprocessors * attributes["MaxThreadsPerMultiProcessor"]
+        self.shared_memory = attributes["MaxSharedMemoryPerMultiprocessor"]
         self._kernels: dict[Module, tuple[Kernel, ...]] = {}
         self._answers: list[np.ndarray[Any, np.dtype[np.int64]]] = []
-
-    @cached_property
-    def multiprocessors(self) -> int:
-        """How many there are."""
-        return int(self._attributes["MultiProcessorCount"])
-
-    @cached_property
-    def resident_threads(self) -> int:
-        """How many threads run at once on the whole device."""
-        return self.multiprocessors * int(self._attributes["MaxThreadsPerMultiProcessor"])
-
-    @cached_property
-    def shared_memory(self) -> int:
-        """The shared memory of a multiprocessor, in bytes."""
-        return int(self._attributes["MaxSharedMemoryPerMultiprocessor"])
 
     @cached_property
     def has_clusters(self) -> bool:
         """Whether blocks may form clusters."""
         return int(self.xp.cuda.Device(self.device).compute_capability) >= 90
-
-    @cached_property
-    def launches_overlap(self) -> bool:
-        """Whether a launch, also in a graph, can begin before the one ahead has ended."""
-        return self.has_clusters and int(self.xp.cuda.runtime.driverGetVersion()) >= 12030
 
     def load(
         self, file: str, names: tuple[str, ...], shared_percent: int | None = None
@@ -447,7 +431,9 @@ class Gpu:
         and numbers in such records (`Field`); for None and empty arrays nothing does.
         ``answer(stream)`` returns `number`, an array of int64 on the GPU.
         """
-        recorder = native.Launches(self.device, self.launches_overlap, DRIVER)
+        # Whether a launch, also in a graph, can begin before the one ahead has ended.
+        overlaps = self.has_clusters and int(self.xp.cuda.runtime.driverGetVersion()) >= 12030
+        recorder = native.Launches(self.device, overlaps, DRIVER)
         memory = []
         if number is not None:
             (tell,), answer = TELLING.load(self), self._new_answer()

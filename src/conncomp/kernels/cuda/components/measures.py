@@ -142,6 +142,7 @@ class RecordedRuns:
         self._background, self._lowest, self._batched = background, lowest, bool(batch)
         self._batch_axes = batch_axes
         self._capacity = capacity = max(LEAST_ROWS, labels.size // LABELS_OF_ROW)
+        self._described = background, capacity, self._shape[-1]
         places = {
             **dict.fromkeys(("counts", "present", "ends"), (capacity, COUNT)),
             "in_block": (2 * MOST_BLOCKS, COUNT),
@@ -268,10 +269,6 @@ class RecordedRuns:
         if are_as_many:
             tiles.cleared()
         return are_as_many
-
-    @property
-    def _described(self) -> tuple[int, int, int]:
-        return self._background, self._capacity, self._shape[-1]
 
     def _tiles_of(self, labels: Any, image: Any, is_real: bool) -> TileSums:
         """Return what adds up as many rows as the last call had, and such values."""

@@ -90,6 +90,7 @@ class ComponentRuns:
         self.sums = sums
         self._gpu, self._fields, self._calls, self._elements = gpu, fields, calls, labels.size
         self.state = fields["state"]  # ``RunState``, as an array of int64
+        self.by_row = gpu.grid(labels.size)  # of a kernel that goes through components
         self.new: Any = gpu.xp.ndarray if calls is None or sums is not None else calls.new
         self._entries = self.new(total, ENTRY)
         if total:
@@ -115,11 +116,6 @@ class ComponentRuns:
         """``Runs``."""
         lists = {"ends": self._fields["ends"], "entries": self._entries, "state": self.state}
         return RUNS.of(self._gpu, **lists, elements=self._elements)
-
-    @property
-    def by_row(self) -> tuple[int, int]:
-        """The grid of a kernel that goes through components."""
-        return self._gpu.grid(self._elements)
 
     def in_turns(self, turns: int) -> tuple[int, int]:
         """Return the grid of a kernel that walks through the runs in turns."""

@@ -180,6 +180,7 @@ class ForestTask:
         self.is_linked = _are_linked(self.key_kind, self.index) and not self._are_many()
         self.far = FAR if self.is_linked else NOWHERE
         self.memory = workspace.take_struct(gpu, MEMORY, *self._parts())
+        self.total = self.memory["total"]  # how many arcs are chosen
         self.by_vertex = gpu.grid(max(self.count, self.words))
         self.by_span = gpu.grid(arcs, each=SPAN // THREADS)
         modules = self._modules((is_list, first.dtype, second.dtype))
@@ -226,11 +227,6 @@ class ForestTask:
             "links": (2 * self.count, KEY_TYPES[1]) if linked else None,
         }
         return fields, {"of_chunk": (MOST_CHUNKS, COUNT), "total": (1, COUNT)}
-
-    @property
-    def total(self) -> Any:
-        """How many arcs are chosen."""
-        return self.memory["total"]
 
     def find(self, arcs: Any) -> None:
         """Let an array begin with the arcs of the forest, and count them."""

@@ -195,19 +195,10 @@ class Image:
             along = zip(links.bonds, values.shape[batch_axes:], strict=True)
             links = links._replace(bonds=tuple(bond for bond, length in along if length != 1))
         self.links = links
-        self.shape = self.geometry.shape
+        self.items, self.shape = self.geometry.items, self.geometry.shape
+        self.size = self.items * self.geometry.item_size  # elements of all items
         self.rank = len(self.shape)
         self.rule_name, self.rule = rule_of(links)
-
-    @property
-    def items(self) -> int:
-        """The number of items."""
-        return self.geometry.items
-
-    @property
-    def size(self) -> int:
-        """The number of elements of all items."""
-        return self.items * self.geometry.item_size
 
     @property
     def grid(self) -> Any:

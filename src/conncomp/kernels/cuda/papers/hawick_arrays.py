@@ -14,7 +14,7 @@ import numpy as np
 
 from conncomp.kernels.cuda.core.sweeps import LAST_CHANGE, SMALL_BATCH, sweep_until_settled
 from conncomp.kernels.cuda.grid.image import GRIDS, OF_IMAGES, Image
-from conncomp.kernels.cuda.launcher import Gpu, Kernel, Templates, launch
+from conncomp.kernels.cuda.launcher import Gpu, Templates, launch
 from conncomp.kernels.cuda.structs import Struct
 from conncomp.kernels.cuda.workspace import Workspace
 
@@ -68,24 +68,21 @@ def fill_by_neighbours(
     gpu: Gpu, image: Image, roots: Any, workspace: Workspace, *, block: Block = FLAT
 ) -> None:
     """Fill `roots` by Kernel A."""
-    (last_change,) = workspace.take(gpu, LAST_CHANGE)
-    propagate, *cells = _start(gpu, image, roots, last_change, BY_NEIGHBOURS, block, 1)
-    sweep_until_settled(partial(launch, propagate, *cells, roots, last_change), last_change)
+    last_change, *sweep = _start(gpu, image, roots, workspace, BY_NEIGHBOURS, block, 1)
+    sweep_until_settled(partial(launch, *sweep, roots, last_change), last_change)
 
 
 def fill_in_blocks(
     gpu: Gpu, image: Image, roots: Any, memory: Workspace, *, block: Block = SQUARE, cells: int = 1
 ) -> None:
     """Fill `roots` by Kernel B."""
-    (last_change,) = memory.take(gpu, LAST_CHANGE)
-    _start(gpu, image, roots, last_change, IN_BLOCKS, block, cells)
+    last_change, *_ = _start(gpu, image, roots, memory, IN_BLOCKS, block, cells)
     sweep_until_settled(_sweep_in_blocks(gpu, image, roots, last_change, block, cells), last_change)
 
 
 def fill_along_rows(gpu: Gpu, image: Image, roots: Any, workspace: Workspace) -> None:
     """Fill `roots` by Kernel C."""
-    (last_change,) = workspace.take(gpu, LAST_CHANGE)
-    along, *_ = _start(gpu, image, roots, last_change, ALONG_ROWS, START_BLOCK, 1)
+    last_change, along, *_ = _start(gpu, image, roots, workspace, ALONG_ROWS, START_BLOCK, 1)
 
     def sweep(number: int) -> None:
         for axis, length in enumerate(image.shape):
@@ -134,14 +131,15 @@ def fill_by_equivalence(
 
 
 def _start(
-    gpu: Gpu, image: Image, roots: Any, changed: Any, kernels: Templates, block: Block, cells: int
-) -> tuple[Kernel, Any, *tuple[Any, ...]]:
-    """Label each cell by itself; return the kernel of sweeps, its grid and first arguments."""
+    gpu: Gpu, image: Image, roots: Any, memory: Any, kernels: Templates, block: Block, cells: int
+) -> Any:
+    """Label each cell by itself; return the last change, and kernel, grid and data of sweeps."""
     start, sweep = kernels.load(gpu, image.rule_name, image.rank, roots.dtype)
+    (last_change,) = memory.take(gpu, LAST_CHANGE)
     by_block = _by_block(gpu, image, block, cells)
     described = image.grid, image.rule, *map(np.int32, block), image.values
-    launch(start, by_block, *described, roots, changed)
-    return sweep, by_block, *described
+    launch(start, by_block, *described, roots, last_change)
+    return last_change, sweep, by_block, *described
 
 
 def _sweep_in_blocks(

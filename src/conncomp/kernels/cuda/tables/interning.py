@@ -71,7 +71,11 @@ class IdNumbers:
         grid = gpu.grid(places)
         ids = ROWS.of(gpu, left=left, right=right)
         found, counts = xp.empty(places, WORDS), xp.empty(places, NUMBERS)
-        self._make_room(gpu, int(places * min(1.0, MARGIN * self._new_share)) + 1)
+        # Half of the slots stay free when as many ids have come.
+        room = self.size + int(places * min(1.0, MARGIN * self._new_share)) + 1
+        bits = min(max((2 * room - 1).bit_length(), FEWEST_BITS), MOST_BITS)
+        if bits > self._bits:
+            self._bits, self._slots = bits, None
         while True:
             slots = self._take_slots(gpu)
             full = xp.zeros(1, COUNT)
@@ -90,12 +94,6 @@ class IdNumbers:
         self._new_share = new / max(places, 1)
         self._slots = slots
         return numbers[0] if right is None else numbers
-
-    def _make_room(self, gpu: Gpu, count: int) -> None:
-        """Make the table so large that half of its slots stay free when so many ids have come."""
-        bits = min(max((2 * (self.size + count) - 1).bit_length(), FEWEST_BITS), MOST_BITS)
-        if bits > self._bits:
-            self._bits, self._slots = bits, None
 
     def _enlarge(self) -> None:
         if self._bits == MOST_BITS:
