@@ -85,12 +85,7 @@ def _numbering(fill_roots: Callable[..., Any]) -> Callable[..., Any]:
     return fill
 
 
-def _on_gpu(
-    name: str,
-    fill_roots: Callable[..., Any],
-    source: str,
-    **traits: Any,
-) -> Algorithm:
+def _on_gpu(name: str, fill_roots: Callable[..., Any], source: str, **traits: Any) -> Algorithm:
     return Algorithm(name, "cuda", _numbering(fill_roots), source, **traits)
 
 
@@ -105,11 +100,7 @@ ALGORITHMS = table_of(
     Algorithm("ecl", "cpu", _fill_by_ecl, source=JAIGANESH, options=ecl.OPTIONS),
     Algorithm("bfs", "cpu", _by_rows(native.bfs_of_csr), source=HAWICK),
     Algorithm("recolouring", "cpu", _by_rows(native.recolouring_of_csr), source=HAWICK),
-    _on_gpu(
-        "auto",
-        blocked_afforest.fill_roots,
-        f"Sutton, Ben-Nun, Barak 2018; {JAIGANESH}",
-    ),
+    _on_gpu("auto", blocked_afforest.fill_roots, f"Sutton, Ben-Nun, Barak 2018; {JAIGANESH}"),
     _on_gpu("ecl", ecl.fill_roots, JAIGANESH, options=ecl.OPTIONS),
     _of_paper(
         "soman",
@@ -118,12 +109,7 @@ ALGORITHMS = table_of(
         options=soman.OPTIONS,
     ),
     _of_paper("edge-propagation", hawick.fill_by_edges, HAWICK, options=hawick.OPTIONS),
-    _of_paper(
-        "vertex-propagation",
-        hawick.fill_by_vertices,
-        HAWICK,
-        options=hawick.VERTEX_OPTIONS,
-    ),
+    _of_paper("vertex-propagation", hawick.fill_by_vertices, HAWICK, options=hawick.VERTEX_OPTIONS),
     _of_paper("bfs", hawick.fill_by_bfs, HAWICK, options=hawick.OPTIONS),
 )
 
@@ -131,11 +117,7 @@ ALGORITHMS = table_of(
 STRONG_ALGORITHMS = table_of(
     Algorithm("auto", "cpu", _by_rows(native.strong_of_csr, True), source=f"{SLOTA}; {TARJAN}"),
     Algorithm("tarjan", "cpu", _by_rows(native.strong_of_csr, False), source=TARJAN),
-    _on_gpu(
-        "auto",
-        strong_components.fill_roots,
-        f"{FLEISCHER}; {ALABANDI}",
-    ),
+    _on_gpu("auto", strong_components.fill_roots, f"{FLEISCHER}; {ALABANDI}"),
     _of_paper("ecl-scc", strong.fill_by_ecl_scc, ALABANDI),
     _of_paper("forward-backward", strong.fill_by_division, BARNAT),
 )

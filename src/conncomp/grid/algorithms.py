@@ -121,12 +121,7 @@ def _on_cpu(name: str, fill: Callable[..., Any], source: str, **traits: Any) -> 
     return Algorithm(name, "cpu", fill, source, waits=always_waits, **traits)
 
 
-def _on_gpu(
-    name: str,
-    fill_roots: Callable[..., object],
-    source: str,
-    **traits: Any,
-) -> Algorithm:
+def _on_gpu(name: str, fill_roots: Callable[..., object], source: str, **traits: Any) -> Algorithm:
     """Return a paper's algorithm on a GPU; it waits unless told else."""
     traits = {"waits": always_waits, **traits}
     return Algorithm(name, "cuda", _numbering(fill_roots), source, **traits)

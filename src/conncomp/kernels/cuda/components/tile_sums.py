@@ -14,15 +14,7 @@ from conncomp.kernels.cuda.components.intensities import SMALL_TYPES, are_small
 from conncomp.kernels.cuda.components.rows import extent_of, label_rows, lengths_on
 from conncomp.kernels.cuda.components.runs import FEW_AXES, STATE_WORDS, RecordedCalls, grid_of_rows
 from conncomp.kernels.cuda.components.shapes import Shapes, are_few
-from conncomp.kernels.cuda.launcher import (
-    COUNT,
-    THREADS,
-    Field,
-    Gpu,
-    Templates,
-    ctype,
-    launch,
-)
+from conncomp.kernels.cuda.launcher import COUNT, THREADS, Field, Gpu, Templates, ctype, launch
 from conncomp.kernels.cuda.structs import Struct
 
 if TYPE_CHECKING:
