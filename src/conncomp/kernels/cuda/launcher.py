@@ -436,7 +436,7 @@ class Gpu:
         recorder = native.Launches(self.device, overlaps, DRIVER)
         memory = []
         if number is not None:
-            (tell,), answer = TELLING.load(self), self._new_answer()
+            tell, answer = TELLING.one(self), self._new_answer()
             made = [*made, Launch(tell, (1, 1), (number, answer), 0)]
             recorder.tell(self.address(answer))
         for kernel, (blocks, threads), arguments, shared in made:

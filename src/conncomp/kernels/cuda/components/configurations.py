@@ -26,7 +26,7 @@ def count_configurations(gpu: Gpu, given: LabelledComponents) -> Any:
     They are int64, (n, 6) or (n, 16), as ``Configurations`` in ``core/configurations.h``.
     """
     xp, axes = gpu.xp, len(given.shape)
-    (count,) = KERNELS.load(gpu, given.labels.dtype, axes)
+    count = KERNELS.one(gpu, given.labels.dtype, axes)
     weights = native.configuration_weights(axes)
     numbers = xp.zeros((given.runs.count, weights.size >> 2**axes), COUNT)
     if not len(numbers):
@@ -41,7 +41,7 @@ def count_configurations(gpu: Gpu, given: LabelledComponents) -> Any:
 
 def count_borders(gpu: Gpu, given: LabelledComponents) -> Any:
     """Return int64, (n, 3): how many elements of each kind the borders have, of two axes."""
-    (count,) = BORDERS.load(gpu, given.labels.dtype)
+    count = BORDERS.one(gpu, given.labels.dtype)
     kinds = gpu.xp.zeros((given.runs.count, BORDER_KINDS), COUNT)
     if not len(kinds):
         return kinds

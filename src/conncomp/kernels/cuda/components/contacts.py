@@ -45,7 +45,7 @@ def find_contacts(
     """
     xp = gpu.xp
     bits = max(FEWEST_BITS, (labels.size // ELEMENTS_PER_SLOT).bit_length())
-    (count,) = KERNELS.load(gpu, labels.dtype, INDEX_TYPES[labels.size > INT32_MAX])
+    count = KERNELS.one(gpu, labels.dtype, INDEX_TYPES[labels.size > INT32_MAX])
     lengths, packed = lengths_on(gpu, *shape), xp.asarray(steps)
     grid = gpu.grid(labels.size, each=SPAN // THREADS)
     problem = (

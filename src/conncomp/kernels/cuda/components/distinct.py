@@ -31,7 +31,7 @@ def distinct_labels(gpu: Gpu, labels: Any, bits: int | None = None) -> Any:
     xp, signed = gpu.xp, as_signed(labels)
     if bits is None:
         bits = _bits_for(labels.size // ELEMENTS_PER_LABEL)
-    (collect,) = COLLECT.load(gpu, signed.dtype)
+    collect = COLLECT.one(gpu, signed.dtype)
     keys, full = _table(xp, signed, bits), xp.zeros(1, COUNT)
     launch(collect, gpu.grid(labels.size), labels.size, signed, FACTOR, bits, keys, full)
     if first_entry(full):

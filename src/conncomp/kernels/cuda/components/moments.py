@@ -132,7 +132,7 @@ def principal_variances(gpu: Gpu, runs: ComponentRuns, covariances: Any) -> tupl
     Covariances, contiguous float64, (n, ndim, ndim), are of at least one component, and of
     `FEW_AXES`.
     """
-    (write,) = VARIANCES.load(gpu, covariances.shape[1])
+    write = VARIANCES.one(gpu, covariances.shape[1])
     columns = [gpu.xp.empty(covariances.shape[:2]) for _ in range(2)]
     runs.launch_by_row("variances", write, covariances, *columns)
     variances, moments_of_inertia = columns

@@ -85,7 +85,7 @@ def measure_shapes(
     beside: tuple[Any, ...] = ()
     further = 0
     if image is not None:
-        (measure,) = WITH_SHAPES.load(gpu, image.dtype, ndim)
+        measure = WITH_SHAPES.one(gpu, image.dtype, ndim)
         beside, further = (image,), words_of_small(ndim)
 
     def launches(table: Any, *arrays: Any) -> None:

@@ -31,7 +31,7 @@ def combine_labels(
     background; see `count_labels`.
     """
     if labels.size:
-        (combine,) = COMBINE.load(gpu, labels.dtype, out.dtype)
+        combine = COMBINE.one(gpu, labels.dtype, out.dtype)
         empty = labels.dtype.type(background)
         launch(combine, gpu.grid(labels.size), labels.size, labels, length, empty, rows, out)
 

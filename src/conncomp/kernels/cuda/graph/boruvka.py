@@ -272,7 +272,7 @@ class ForestTask:
             return
         # The imbalance is 0 if arcs weigh the same both ways, and else by a rare chance.
         weights, key = self.weights, np.uint64(secrets.randbits(64))
-        (weigh,) = WEIGHTS.load(self.gpu, weights.bits.dtype, *(end.dtype for end in self.ends))
+        weigh = WEIGHTS.one(self.gpu, weights.bits.dtype, *(end.dtype for end in self.ends))
         weighed = self.graph, self.arcs, weights.bits, weights.struct(), key
         launch(weigh, self.by_span, *weighed, *known)
         one_each = max(1, -(-self.count // THREADS)), THREADS

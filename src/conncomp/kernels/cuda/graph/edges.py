@@ -87,7 +87,7 @@ def list_arcs(gpu: Gpu, graph: Any, sources: Any) -> tuple[Any, Any]:
     if graph._csr is None:
         return graph._arcs  # type: ignore[no-any-return]
     indptr, targets = graph._csr
-    (kernel,) = ARCS.load(gpu, indptr.dtype, targets.dtype)
+    kernel = ARCS.one(gpu, indptr.dtype, targets.dtype)
     grid = gpu.grid(len(targets), each=SPAN // THREADS)
     launch(kernel, grid, graph.num_vertices, len(targets), indptr, sources)
     return sources, targets

@@ -75,7 +75,7 @@ def fill_roots(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
     # What comes first tells which kernels there are, while the longest is being compiled.
     with gpu.loading([KERNELS.module(vertex, roots.dtype)]):
         listed = _begin(gpu, graph, memory, grid)
-    (strong,) = KERNELS.load(gpu, vertex, roots.dtype)
+    strong = KERNELS.one(gpu, vertex, roots.dtype)
     are_paths = bool(arcs <= PATH_DEGREE * vertices)
     options = ARC_BARRIERS[are_paths], np.bool_(are_paths), np.bool_(graph._csr is not None)
     launch(gpu.together(strong), grid, vertices, listed, *options, memory.struct, roots, components)
@@ -99,7 +99,7 @@ def _begin(gpu: Gpu, graph: Any, memory: PlacedStruct, grid: tuple[int, int]) ->
     launch(choose, (1, THREADS), vertices, listed, indptr, limits, state, components)
     steps = _first_steps(gpu, graph, state)
     if steps & CONTRACT_CHAINS:
-        (contract,) = CHAINS.load(gpu, pointer, vertex)
+        contract = CHAINS.one(gpu, pointer, vertex)
         launch(gpu.together(contract), grid, vertices, listed, indptr, memory.struct)
     if steps & CUT_ARCS:
         launch(gpu.together(CUTS.one(gpu, vertex)), grid, vertices, listed, memory.struct)

@@ -50,7 +50,7 @@ def fill_labels(gpu: Gpu, image: Image, labels: Any, memory: Workspace, consecut
     """Fill `labels` with consecutive labels, as `tiled_bricks.fill_labels` does."""
     assert consecutive
     table, threads = _plan_of(image.geometry, gpu.multiprocessors)
-    (kernel,) = KERNELS.load(gpu, threads, labels.dtype)
+    kernel = KERNELS.one(gpu, threads, labels.dtype)
     placed = memory.take_struct(gpu, TABLE, table)
     grid = image.items * table["parts"], threads
     shared = _shared_bytes(image.shape)
