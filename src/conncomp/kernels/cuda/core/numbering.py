@@ -54,11 +54,10 @@ def chunks_of(words: int) -> tuple[int, int]:
     return chunk, -(-words // chunk)
 
 
-def modules_of(labels: Any, items: int = 1) -> list[Module]:
-    """Return the modules that `number_roots` loads."""
-    if _are_few(len(labels), items):
-        return [_FEW.module(labels.dtype)]
-    return [(_ONE if items == 1 else _SEVERAL).module(labels.dtype)] if len(labels) else []
+def modules_of(labels: Any) -> list[Module]:
+    """Return the modules that `number_roots` loads for one item."""
+    kernels = _FEW if _are_few(len(labels), 1) else _ONE
+    return [kernels.module(labels.dtype)] if len(labels) else []
 
 
 def _are_few(count: int, items: int) -> bool:
