@@ -2,6 +2,9 @@
 
 import json
 import shlex
+import sys
+from dataclasses import is_dataclass
+from inspect import cleandoc
 from pathlib import Path
 
 import click
@@ -15,7 +18,8 @@ import zarr
 import conncomp
 from conncomp.cli._command import Later
 from conncomp.cli._command import command as group
-from conncomp.cli._rules import Command, option_of
+from conncomp.cli._options import TOLD, Common, parameters_of
+from conncomp.cli._rules import Command, Rule, option_of
 
 
 def commands_of(group, *names):
@@ -39,6 +43,16 @@ def options_of(name):
 
 
 NAMED = [(name, max(each.opts, key=len)) for name in COMMANDS for each in options_of(name)]
+
+
+def test_words_are_of_an_option():
+    """Help under a name that no option has would be lost."""
+    for module in [each for name, each in sys.modules.items() if name.startswith("conncomp.cli.")]:
+        for each in vars(module).values():
+            if is_dataclass(each) and each not in (Rule, Common) and "--" in each.__doc__:
+                told = {name for name, *_ in TOLD.findall(cleandoc(each.__doc__))}
+                known = {word for one in parameters_of(each) for word in one.opts}
+                assert {f"--{name}" for name in told} <= known, each
 
 
 def complaint(name, words):

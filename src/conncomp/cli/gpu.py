@@ -10,7 +10,7 @@ import click
 import numpy as np
 
 from conncomp._config import config
-from conncomp.cli._options import json_option, option, parsed
+from conncomp.cli._options import Json, option, parsed
 from conncomp.cli._report import Stages, show
 from conncomp.cli._rules import command, needs, no_effect
 
@@ -91,26 +91,17 @@ def _parse_dtype(text: str) -> str:
     return kind.name
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Options:
-    """What the command is given."""
+    """What the command is given.
 
-    kinds: tuple[str, ...] = option(
-        "Compile what calls of a kind need, and keep it on disk; may be given several times.",
-        None,
-        "--compile",
-        type=click.Choice([*KINDS, "all"]),
-        multiple=True,
-    )
-    dtypes: tuple[str, ...] = option(
-        "Of the images that are labelled, such as bool or float32; may be given several times.",
-        None,
-        "--dtype",
-        type=parsed(_parse_dtype),
-        multiple=True,
-        default=("uint8",),
-    )
-    as_json: bool = json_option()
+    --compile  Compile what calls of a kind need, and keep it on disk; may be given several times.
+    --dtype  Of the images that are labelled, such as bool or float32; may be given several times.
+    """
+
+    compile: tuple[str, ...] = option(type=click.Choice([*KINDS, "all"]), multiple=True)
+    dtype: tuple[str, ...] = option(type=parsed(_parse_dtype), multiple=True, default=("uint8",))
+    as_json: Json
 
 
 @command(
@@ -118,7 +109,7 @@ class Options:
     needs("--dtype", "--compile"),
     no_effect(
         "is for kinds of labels, such as --compile label-2d; leave it out",
-        lambda given: not any(kind == "all" or kind.startswith("label") for kind in given["kinds"]),
+        lambda given: not any(name.startswith(("all", "label")) for name in given["compile"]),
         "--dtype",
     ),
 )
@@ -129,7 +120,7 @@ def gpu(options: Options) -> None:
     done now, such as when a container is set up: CuPy keeps what was compiled in the folder of
     CUPY_CACHE_DIR, by default ~/.cupy/kernel_cache, for GPUs of the same architecture.
     """
-    kinds, as_json = options.kinds, options.as_json
+    kinds, as_json = options.compile, options.as_json
     if not kinds:
         about = ("gpu", "cuda", "cupy", "CUPY", "nvidia")
         facts = {name: str(value) for name, value in config().items() if name.startswith(about)}
@@ -141,18 +132,21 @@ def gpu(options: Options) -> None:
     stages = Stages()
     for name in chosen:
         with stages(name):
-            for dtype in options.dtypes[: None if name.startswith("label") else 1]:
+            for dtype in options.dtype[: None if name.startswith("label") else 1]:
                 KINDS[name].call("cuda", dtype)
     seconds = {name: round(taken, 2) for name, taken in stages.seconds.items()}
     rows = [("kind", "seconds"), *((name, f"{taken:.2f}") for name, taken in seconds.items())]
     show({"seconds": seconds}, [], rows, as_json=as_json, names=1)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class InfoOptions:
-    """What the other command is given."""
+    """What the other command is given.
 
-    as_json: bool = option("Print one JSON object.", None, "--json")
+    --json  Print one JSON object.
+    """
+
+    as_json: bool = option("--json")
 
 
 @command(InfoOptions)

@@ -17,7 +17,7 @@ from conncomp._arrays import move_to_gpu, native_layout, on_host
 from conncomp._memory import in_words, peak_memory
 from conncomp.cli import _options, _report
 from conncomp.cli._input import one_channel, read_quietly, rows_of_input, with_named_axes
-from conncomp.cli._options import ANY_PATH, Common, argument, option, values_of
+from conncomp.cli._options import ANY_PATH, Bytes, Common, Natural, Positive, argument, values_of
 from conncomp.cli._output import check_distinct, is_within_zarr, write_rows
 from conncomp.cli._picture import check_picture, paint_labels
 from conncomp.cli._report import Stages
@@ -278,20 +278,24 @@ def _check_output(options: Options) -> None:
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class PlanOptions(Common):
-    """What the command is given."""
+    """What the command is given.
+
+    --key NAME  Which array of a group of Zarr, or dataset of HDF5.
+    --channel N  Which channel of OME-Zarr.
+    --threshold VALUE  Foreground is what lies above VALUE.
+    --memory SIZE  The most memory that the command conncomp label may take, such as 8G.
+    """
 
     input: Path = argument("IN", type=ANY_PATH)
-    key: str | None = option("Which array of a group of Zarr, or dataset of HDF5.", "NAME")
-    channel: int | None = option("Which channel of OME-Zarr.", "N", least=0)
-    threshold: Any = of_label.threshold_option("Foreground is what lies above VALUE.", "VALUE")
-    join_time: bool = _options.join_time_option()
-    background: int | float = of_label.background_option()
-    connectivity: int | None = of_label.connectivity_option()
-    memory: int | None = _options.memory_option(
-        "The most memory that the command conncomp label may take, such as 8G."
-    )
+    key: str | None
+    channel: Natural | None
+    threshold: of_label.Threshold | None
+    join_time: bool
+    background: of_label.Background
+    connectivity: Positive | None
+    memory: Bytes | None
 
 
 @command(PlanOptions)

@@ -7,12 +7,11 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from conncomp.cli._options import option
 from conncomp.cli._picture import plot_scan
 from conncomp.cli._report import Row
 from conncomp.cli._rules import command, excludes
 from conncomp.cli.simulate import _common as common
-from conncomp.cli.simulate._places import MOST_POINTS, Range, range_option, values_of
+from conncomp.cli.simulate._places import MOST_POINTS, Range, values_of
 from conncomp.models import Kawasaki, jackknife
 from conncomp.models.results import Estimate, KawasakiMeasurements, Simulation
 
@@ -35,25 +34,27 @@ class Point(NamedTuple):
     largest_fraction: Estimate
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Settings(common.Settings):
-    """What the user chose of Kawasaki dynamics."""
+    """What the user chose of Kawasaki dynamics.
 
-    lattice: Literal["bcc", "sc", "square"] = option(
-        "bcc is body-centred cubic: --shape counts sites along its primitive vectors.",
-        default="bcc",
-    )
-    temperature: str | float | None = common.number_or_critical_option(
-        "kT in units of J, in the Ising convention. Default: the critical one of --fraction 0.5.",
-        "T|critical",
-    )
-    beta: float | None = option("The inverse temperature, in place of --temperature.", "BETA")
-    temperatures: Range | None = range_option("N temperatures from A to B, side by side.")
-    fraction: float | None = option("The share of spins that are up. Default: 0.5.", "F")
-    fractions: Range | None = range_option(
-        "N fractions from A to B, side by side, at each temperature."
-    )
-    coupling: float = option(None, "J", default=1.0)
+    --lattice  bcc is body-centred cubic: --shape counts sites along its primitive vectors.
+    --temperature T|critical  kT in units of J, in the Ising convention. Default: the critical one
+        of --fraction 0.5.
+    --beta BETA  The inverse temperature, in place of --temperature.
+    --temperatures A:B:N  N temperatures from A to B, side by side.
+    --fraction F  The share of spins that are up. Default: 0.5.
+    --fractions A:B:N  N fractions from A to B, side by side, at each temperature.
+    --coupling J
+    """
+
+    lattice: Literal["bcc", "sc", "square"] = "bcc"
+    temperature: common.OrCritical | None
+    beta: float | None
+    temperatures: Range | None
+    fraction: float | None
+    fractions: Range | None
+    coupling: float = 1.0
 
 
 @command(
