@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from inspect import signature
 from pathlib import Path
@@ -19,7 +19,7 @@ from conncomp._arrays import move_from_gpu, on_gpu
 from conncomp._optional import optional
 from conncomp.cli._options import Json, Positive, Threads, numbers, option, parsed
 from conncomp.cli._output import check_distinct, output_file
-from conncomp.cli._picture import NOTHING, Known, middle_plane, paint_labels, plot_series
+from conncomp.cli._picture import NOTHING, Known, middle_plane, paint_labels, plot_scan, plot_series
 from conncomp.cli._report import Row, Stages, show, speed_row, stages_on, timing_row
 from conncomp.cli._rules import excludes, needs
 from conncomp.files.access import atomic_path
@@ -204,6 +204,32 @@ class Finished(Generic[Measured]):
         ]
         show(report, rows, table, as_json=settings.as_json, names=1)
 
+    def plot(
+        self,
+        model: Row,
+        series: Mapping[str, NDArray[Any]],
+        known: Known = NOTHING,
+        scan: tuple[Sequence[float], Mapping[str, Any]] = ((), {}),
+    ) -> None:
+        """Draw observables, if wanted: a `scan` of several temperatures, or else series.
+
+        Series are of shape (rows,) or (rows, replicas); a scan has estimates at each temperature.
+        """
+        path, updates = self.settings.plot, self.run.updates
+        if path is None:
+            return
+        with self.stage("plot"):
+            if len(scan[0]) > 1:
+                plot_scan(path, *scan, model[1], known)
+                return
+            shaped = {name: values.reshape(len(updates), -1) for name, values in series.items()}
+            beta, levels = self.run.arrays.get("beta"), {}
+            if beta is not None and len(np.unique(beta)) == 1 and beta.max() > 0:
+                at = 1 / beta.reshape(-1)[:1]
+                for name, (called, values) in known.curves.items():
+                    levels[name] = called, float(values(at)[0])
+            plot_series(path, updates, shaped, model[1], levels)
+
     def speed_row(self, elements: str) -> Row:
         """Return the row on how many elements were updated in a second."""
         parameters = self.run.parameters
@@ -213,24 +239,20 @@ class Finished(Generic[Measured]):
         return speed_row(speed, elements, conncomp.get_num_threads(), self.settings.device)
 
 
-def arguments_of(model: type, settings: Settings, **others: Any) -> dict[str, Any]:
-    """Return the settings that a model takes, but for shape and borders, and other arguments."""
+def run_model(
+    settings: Settings, model: type[Model[Measured]], given: Any, *, cell: int = 1, **options: Any
+) -> Finished[Measured]:
+    """Simulate a model of the settings and of what else is `given`, and write all but the plot.
+
+    `options` are of `conncomp.models.simulate`; `cell` sites are painted in a row.
+    """
     made = [vars(base)["__init__"] for base in model.__mro__ if "__init__" in vars(base)]
     names = {name for each in made for name in signature(each).parameters} - {"shape", "periodic"}
-    return {name: getattr(settings, name) for name in names if hasattr(settings, name)} | others
-
-
-def run_model(
-    settings: Settings,
-    build: Callable[[], Model[Measured]],
-    options: Mapping[str, Any],
-    cell: int = 1,
-) -> Finished[Measured]:
-    """Build a model, simulate it, and write all but the plot; `cell` sites are painted in a row."""
+    arguments = {name: getattr(settings, name) for name in names if hasattr(settings, name)}
     stage = Stages()
     timed = stages_on(settings.device, stage)
     with timed("starting"):
-        model = build()
+        simulated: Any = model(settings.shape, **(arguments | given))
     painted = (*settings.shape[:-1], settings.shape[-1] * cell)
     film = None
     if settings.film is not None:
@@ -239,9 +261,9 @@ def run_model(
     begin = perf_counter()
     thermalise = settings.sweeps // 10 if settings.thermalise is None else settings.thermalise
     try:
-        how = {"thermalise": thermalise, "progress": True, "watch": film, **options}
-        how |= {name: getattr(settings, name) for name in OF_SIMULATE}
-        run = simulate_model(model, settings.sweeps, **how)
+        options |= {name: getattr(settings, name) for name in OF_SIMULATE}
+        options |= {"thermalise": thermalise, "progress": True, "watch": film}
+        run = simulate_model(simulated, settings.sweeps, **options)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(_kept(settings.checkpoint, thermalise + settings.sweeps)) from None
     stage.seconds["simulating"] = perf_counter() - begin
@@ -250,7 +272,7 @@ def run_model(
             film.write(settings.film)
     if settings.picture is not None:
         with timed("picture"):
-            first = model.labels().reshape(-1, *painted)[0]
+            first = simulated.labels().reshape(-1, *painted)[0]
             paint_labels(settings.picture, move_from_gpu(first) if on_gpu(first) else first)
     return Finished(settings, run, stage, cell)
 
@@ -275,22 +297,6 @@ def facts_of(checkpoint: Path | None) -> dict[str, Any]:
     except (OSError, ValueError):
         pass  # is an error when the run reads it
     return {}
-
-
-def plot_observables(
-    finished: Finished[Any], model: Row, series: Mapping[str, NDArray[Any]], known: Known = NOTHING
-) -> None:
-    """Draw series, of shape (rows,) or (rows, replicas), as they went."""
-    assert finished.settings.plot is not None
-    updates = finished.run.updates
-    shaped = {name: values.reshape(len(updates), -1) for name, values in series.items()}
-    beta = finished.run.arrays.get("beta")
-    levels = {}
-    if beta is not None and len(np.unique(beta)) == 1 and beta.max() > 0:
-        at = 1 / beta.reshape(-1)[:1]
-        for name, (called, values) in known.curves.items():
-            levels[name] = called, float(values(at)[0])
-    plot_series(finished.settings.plot, updates, shaped, model[1], levels)
 
 
 def shown(estimate: Estimate) -> str:

@@ -63,19 +63,14 @@ def cahn_hilliard(settings: Settings) -> None:
     last measurement, the mean of all lattices. Components are the domains of phi above 0.
     """
     settings.check()
-
-    given, level = common.arguments_of(CahnHilliard, settings), {"threshold": settings.threshold}
     try:
-        finished = common.run_model(settings, lambda: CahnHilliard(settings.shape, **given), level)
+        finished = common.run_model(settings, CahnHilliard, {}, threshold=settings.threshold)
     except FloatingPointError as error:
         raise click.ClickException(str(error)) from None
     parameters = finished.run.parameters
     lengths = " x ".join(map(str, parameters["shape"]))
     model = "model", f"Cahn-Hilliard equation, {lengths} cells, dt = {parameters['dt']:g}"
-    if settings.plot is not None:
-        with finished.stage("plot"):
-            shown = {name: getattr(finished.run.series, key) for key, name in NAMES.items()}
-            common.plot_observables(finished, model, shown)
+    finished.plot(model, {name: getattr(finished.run.series, key) for key, name in NAMES.items()})
     last = _last(finished.run.series)
     time = float(finished.run.updates[-1]) * parameters["dt"]
     table: list[Row] = [("observable", f"at time {time:g}")]

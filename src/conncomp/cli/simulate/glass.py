@@ -83,13 +83,12 @@ def glass(settings: Settings) -> None:
     betas = _inverses(settings.temperature, settings.temperatures)
     exchanges = len(betas) > 1 if settings.tempering is None else settings.tempering
     options = {"houdayer": settings.houdayer, "overlaps": True, "tempering": exchanges}
-    given: dict[str, Any] = {"beta": betas, "temperature": None}
-    given |= {"copies": settings.replicas or PAIR, "replicas": None}
-    arguments = common.arguments_of(SpinGlass, settings, **given)
+    copies = settings.replicas or PAIR
+    given = {"beta": betas, "temperature": None, "copies": copies, "replicas": None}
 
     def run(own: common.Settings) -> common.Finished[Any]:
-        given = {"periodic": closed_axes(settings.periodic, len(own.shape), "lattice"), **arguments}
-        return common.run_model(own, lambda: SpinGlass(own.shape, **given), options)
+        closed = closed_axes(settings.periodic, len(own.shape), "lattice")
+        return common.run_model(own, SpinGlass, {"periodic": closed, **given}, **options)
 
     finished = run_sizes(settings, run)
     parameters = finished[-1].run.parameters

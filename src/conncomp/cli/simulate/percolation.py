@@ -57,16 +57,12 @@ def percolation(settings: Settings) -> None:
 
     closed = closed_axes(settings.periodic, len(settings.shape), "lattice")
     p = "critical" if settings.p is None else settings.p
-    given = common.arguments_of(Percolation, settings, p=p, periodic=closed)
-    finished = common.run_model(settings, lambda: Percolation(settings.shape, **given), {})
+    finished = common.run_model(settings, Percolation, {"p": p, "periodic": closed})
     series, model = finished.run.series, _model_row(finished.run.parameters)
     with finished.stage("statistics"):
         summary = series.summarise()
-    if settings.plot is not None:
-        drawn = "clusters", "largest_cluster"
-        with finished.stage("plot"):
-            shares = {NAMES[key]: getattr(series, key) / series.lattice.sites for key in drawn}
-            common.plot_observables(finished, model, shares)
+    drawn = "clusters", "largest_cluster"
+    finished.plot(model, {NAMES[k]: getattr(series, k) / series.lattice.sites for k in drawn})
     table: list[Row] = [("observable", "value ± error")]
     table += [(name, common.shown(getattr(summary, key))) for key, name in NAMES.items()]
     table += _size_rows(series)

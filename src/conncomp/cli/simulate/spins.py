@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from conncomp.cli._options import Axes, numbers, option
-from conncomp.cli._picture import plot_scan
 from conncomp.cli._report import Row
 from conncomp.cli._rules import Command, command, excludes, needs
 from conncomp.cli.simulate import SUMMARIES
@@ -247,13 +246,11 @@ def _run(model: Any, settings: Settings, others: dict[str, Any], **updates: Any)
     lattice, antiperiodic = settings.lattice, getattr(settings, "antiperiodic", False)
     chosen = ("update", "clusters", "wrapping", "observe")
     updates |= {name: getattr(settings, name) for name in chosen}
-    arguments = common.arguments_of(model, settings, **others)
 
     def run(own: common.Settings) -> common.Finished[Any]:
         axes = len(own.shape) if lattice is None else len(LATTICES[lattice].vectors)
-        given = {"periodic": borders_of(settings.periodic, antiperiodic, axes), **arguments}
-        cell = sites_of_cell(lattice)
-        return common.run_model(own, lambda: model(own.shape, **given), updates, cell)
+        given = {"periodic": borders_of(settings.periodic, antiperiodic, axes), **others}
+        return common.run_model(own, model, given, cell=sites_of_cell(lattice), **updates)
 
     finished = run_sizes(settings, run)
     parameters = finished[0].run.parameters
@@ -263,40 +260,25 @@ def _run(model: Any, settings: Settings, others: dict[str, Any], **updates: Any)
     [one] = finished
     with one.stage("statistics"):
         summaries = one.run.summarise()
-    if one.settings.plot is not None:
-        with one.stage("plot"):
-            _draw(one, summaries)
+    observables, measured = _observables(summaries), one.run.series
+    has_vectors = parameters["model"] not in ("Ising", "Potts")
+    length = measured.squared_magnetisation**0.5 if has_vectors else measured.magnetisation
+    energy = measured.energy / measured.lattice.sites
+    series = {NAMES["energy"]: energy, NAMES["magnetisation"]: length}
+    at = [1 / summary.beta if summary.beta else inf for summary in summaries]
+    one.plot(_model_row(parameters), series, known_of(parameters), (at, observables))
     facts: list[Row] = []
     if parameters["update"] not in ("wolff", "few-cluster"):
         facts.append(one.speed_row("spins"))
     facts += common.doubt_rows({"": summaries})
     # A line for each temperature or, of one temperature, a line for each observable.
     columns = {"temperature": [temperature_in_words(summary.beta) for summary in summaries]}
-    if not _are_vectors(one):
+    if not has_vectors:
         columns["beta"] = [f"{summary.beta:.6g}" for summary in summaries]
-    for name, each in _observables(summaries).items():
+    for name, each in observables.items():
         columns[name] = list(map(common.shown, each))
     plain = list(map(common.as_plain, summaries))
     one.show(_model_row(parameters), plain, common.as_table(columns), facts=facts)
-
-
-def _are_vectors(finished: common.Finished[Any]) -> bool:
-    return finished.run.parameters["model"] not in ("Ising", "Potts")
-
-
-def _draw(finished: common.Finished[Any], summaries: list[Summary]) -> None:
-    run, path = finished.run, finished.settings.plot
-    assert path is not None
-    known, model = known_of(run.parameters), _model_row(run.parameters)
-    if len(summaries) > 1:
-        temperatures = [1 / summary.beta if summary.beta else inf for summary in summaries]
-        plot_scan(path, temperatures, _observables(summaries), model[1], known)
-        return
-    measured = run.series
-    has_vectors, energy = _are_vectors(finished), measured.energy / measured.lattice.sites
-    length = measured.squared_magnetisation**0.5 if has_vectors else measured.magnetisation
-    series = {NAMES["energy"]: energy, NAMES["magnetisation"]: length}
-    common.plot_observables(finished, model, series, known)
 
 
 def _observables(summaries: list[Summary]) -> dict[str, list[Estimate]]:
