@@ -184,7 +184,11 @@ def _read_graph(options: Options, stage: Stages) -> Labelled:
         say(note)
     if ids is not None and options.writes_npy:
         raise click.UsageError("vertices have names, for which .npy has no place; write .npz.")
-    count, labels = _label(arcs, options, stage)
+    how = values_of(options, "connection", "algorithm")
+    _, labels, count = _report.labelled_on(
+        *(options.device, stage, arcs, lambda graph: graph.to("cuda")),
+        lambda placed: conncomp.connected_components(placed, **how)[::-1],
+    )
     return Labelled(count, labels, ids, arcs.num_arcs, lambda: count_without_arcs(arcs))
 
 
@@ -214,15 +218,6 @@ def _check_options(options: Options) -> None:
         raise click.UsageError(f"--algorithm: {name!r} is not one of {', '.join(known)}.")
     if options.histogram is not None:
         optional("matplotlib.figure")
-
-
-def _label(arcs: conncomp.Graph, options: Options, stage: Stages) -> tuple[int, NDArray[Any]]:
-    known = values_of(options, "connection", "algorithm")
-    _, labels, count = _report.labelled_on(
-        *(options.device, stage, arcs, lambda graph: graph.to("cuda")),
-        lambda placed: conncomp.connected_components(placed, **known)[::-1],
-    )
-    return count, labels
 
 
 def _write_labels(path: Path, labels: NDArray[Any], ids: NDArray[Any] | None) -> None:

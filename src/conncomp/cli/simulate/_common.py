@@ -20,7 +20,7 @@ from conncomp._optional import optional
 from conncomp.cli._options import Json, Positive, Threads, numbers, option, parsed
 from conncomp.cli._output import check_distinct, output_file
 from conncomp.cli._picture import NOTHING, Known, middle_plane, paint_labels, plot_scan, plot_series
-from conncomp.cli._report import Row, Stages, show, speed_row, stages_on, timing_row
+from conncomp.cli._report import Row, Stages, show, speed_row, timing_row
 from conncomp.cli._rules import excludes, needs
 from conncomp.files.access import atomic_path
 from conncomp.models import Model
@@ -240,8 +240,8 @@ class Finished(Generic[Measured]):
 
 
 def run_model(
-    settings: Settings, model: type[Model[Measured]], given: Any, *, cell: int = 1, **options: Any
-) -> Finished[Measured]:
+    settings: Settings, model: Any, given: Any, *, cell: int = 1, **options: Any
+) -> Finished[Any]:
     """Simulate a model of the settings and of what else is `given`, and write all but the plot.
 
     `options` are of `conncomp.models.simulate`; `cell` sites are painted in a row.
@@ -250,9 +250,8 @@ def run_model(
     names = {name for each in made for name in signature(each).parameters} - {"shape", "periodic"}
     arguments = {name: getattr(settings, name) for name in names if hasattr(settings, name)}
     stage = Stages()
-    timed = stages_on(settings.device, stage)
-    with timed("starting"):
-        simulated: Any = model(settings.shape, **(arguments | given))
+    with stage("starting", device=settings.device):
+        simulated = model(settings.shape, **(arguments | given))
     painted = (*settings.shape[:-1], settings.shape[-1] * cell)
     film = None
     if settings.film is not None:
@@ -271,7 +270,7 @@ def run_model(
         with stage("film"):
             film.write(settings.film)
     if settings.picture is not None:
-        with timed("picture"):
+        with stage("picture", device=settings.device):
             first = simulated.labels().reshape(-1, *painted)[0]
             paint_labels(settings.picture, move_from_gpu(first) if on_gpu(first) else first)
     return Finished(settings, run, stage, cell)
