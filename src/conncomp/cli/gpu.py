@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal, NamedTuple
 
 import click
@@ -24,32 +25,27 @@ class Kind(NamedTuple):
     call: Callable[[Device, str], None]
 
 
-def _label(shapes: tuple[tuple[int, ...], ...], batch_axes: int) -> Callable[[Device, str], None]:
-    def call(device: Device, dtype: str) -> None:
-        from conncomp import label
+def _label(batch_axes: int, *rest: Any) -> None:
+    from conncomp import label
 
-        for shape in shapes:
-            image = np.zeros(shape, dtype)
-            label(image, batch_axes=batch_axes, device=device)
-            label(image, numbering="roots", batch_axes=batch_axes, device=device)
-
-    return call
+    *shapes, device, dtype = rest
+    for shape in shapes:
+        image = np.zeros(shape, dtype)
+        label(image, batch_axes=batch_axes, device=device)
+        label(image, numbering="roots", batch_axes=batch_axes, device=device)
 
 
-def _components(connection: Literal["weak", "strong"]) -> Callable[[Device, str], None]:
-    def call(device: Device, dtype: str) -> None:
-        from conncomp import Graph, connected_components
+def _components(connection: Literal["weak", "strong"], device: Device, dtype: str) -> None:
+    from conncomp import Graph, connected_components
 
-        order = np.random.default_rng(0).permutation(1 << 15)
-        scattered = np.empty_like(order)
-        scattered[order] = np.roll(order, -1)
-        # Symmetric, not symmetric, and a cycle in any order, which is contracted.
-        for indices in ([1, 0, 3, 2], [1, 2, 3, 0], scattered):
-            indptr = np.arange(len(indices) + 1, dtype=np.int32)
-            graph = Graph.from_csr(indptr, np.array(indices, np.int32))
-            connected_components(graph, connection=connection, device=device)
-
-    return call
+    order = np.random.default_rng(0).permutation(1 << 15)
+    scattered = np.empty_like(order)
+    scattered[order] = np.roll(order, -1)
+    # Symmetric, not symmetric, and a cycle in any order, which is contracted.
+    for indices in ([1, 0, 3, 2], [1, 2, 3, 0], scattered):
+        indptr = np.arange(len(indices) + 1, dtype=np.int32)
+        graph = Graph.from_csr(indptr, np.array(indices, np.int32))
+        connected_components(graph, connection=connection, device=device)
 
 
 def _statistics(device: Device, dtype: str) -> None:
@@ -71,11 +67,11 @@ def _potts(device: Device, dtype: str) -> None:
 
 
 KINDS = {
-    "label-2d": Kind("label of images", _label(((64, 64), (2048, 2048)), 0)),
-    "label-3d": Kind("label of volumes", _label(((32, 32, 32), (256, 256, 256)), 0)),
-    "label-batch": Kind("label of batches of images", _label(((4, 128, 128),), 1)),
-    "components": Kind("connected_components of rows of int32", _components("weak")),
-    "strong": Kind("the same with connection='strong'", _components("strong")),
+    "label-2d": Kind("label of images", partial(_label, 0, (64, 64), (2048, 2048))),
+    "label-3d": Kind("label of volumes", partial(_label, 0, (32, 32, 32), (256, 256, 256))),
+    "label-batch": Kind("label of batches of images", partial(_label, 1, (4, 128, 128))),
+    "components": Kind("connected_components of rows of int32", partial(_components, "weak")),
+    "strong": Kind("the same with connection='strong'", partial(_components, "strong")),
     "statistics": Kind("component_statistics of labels of int32", _statistics),
     "potts": Kind("sweeps of Potts.swendsen_wang, of two and three dimensions", _potts),
 }

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass
-from itertools import combinations_with_replacement
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ from conncomp._memory import in_words, peak_memory
 from conncomp.cli import _options, _report
 from conncomp.cli._input import one_channel, read_quietly, rows_of_input, with_named_axes
 from conncomp.cli._options import ANY_PATH, Bytes, Common, Natural, Positive, argument, values_of
-from conncomp.cli._output import check_distinct, is_within_zarr, write_rows
+from conncomp.cli._output import check_distinct, columns_of, is_within_zarr, write_rows
 from conncomp.cli._picture import check_picture, paint_labels
 from conncomp.cli._report import Stages
 from conncomp.cli._rules import command
@@ -192,20 +191,15 @@ def _write_statistics(options: Options, labels: Image, axes: Axes, closes: Close
     spacing = options.spacing
     of_labels: dict[str, Any] = {"background": 0, "batch_axes": axes.batch}
     statistics = conncomp.component_statistics(labels, spacing=spacing, **of_labels)
-    names = stream.names_of_columns(labels.ndim - axes.batch, spacing is not None)
-    columns = dict(zip(names, stream.columns_of(statistics, spacing is not None), strict=True))
-    of_item = range(labels.ndim - axes.batch)
-    pairs = combinations_with_replacement(of_item, 2)
-    columns |= {f"moment-{j}-{k}": statistics.moments[:, j, k] for j, k in pairs}
+    columns = columns_of(statistics, *stream.properties_of(options), "moment")
     item = tuple(statistics.batch.T)
     told = {"spans": conncomp.component_spans(labels, **of_labels), "wraps": closes}
     for name, table in told.items():
         if table is not None:
             found = table[(*item, statistics.labels)].astype(np.int64)
-            columns |= {f"{name}-{k}": found[:, k] for k in of_item}
-    places = {f"batch-{k}": column for k, column in enumerate(item)}
+            columns |= {f"{name}-{k}": column for k, column in enumerate(found.T)}
     letters = "".join(axes.letters[k] for k in axes.separate)
-    columns = with_named_axes(places, axes.batch, letters) | columns
+    columns = with_named_axes(columns_of(statistics, "batch"), axes.batch, letters) | columns
     write_rows(options.stats, list(columns), list(columns.values()))
 
 
