@@ -280,6 +280,7 @@ class _IGraph(Peer):
 
 class _NetworKitSerial(Peer):
     name, module, algorithm = "networkit-serial", "networkit", "ConnectedComponents"
+    more: ClassVar[tuple[bool, ...]] = ()  # arguments of the algorithm
 
     def converted(self, data: Any, connectivity: int) -> Any:
         self.library.setNumberOfThreads(self.threads)
@@ -287,7 +288,7 @@ class _NetworKitSerial(Peer):
         return self.library.GraphFromCoo(ends, n=data.num_vertices)
 
     def run(self, prepared: Any) -> Any:
-        return getattr(self.library.components, self.algorithm)(prepared).run()
+        return getattr(self.library.components, self.algorithm)(prepared, *self.more).run()
 
     def labels(self, result: Any) -> Labels:
         return np.array(result.getPartition().getVector(), np.int64)
@@ -298,10 +299,7 @@ class _NetworKit(_NetworKitSerial):
 
 
 class _NetworKitUncontracted(_NetworKit):
-    name = "networkit-uncontracted"
-
-    def run(self, prepared: Any) -> Any:
-        return self.library.components.ParallelConnectedComponents(prepared, False).run()
+    name, more = "networkit-uncontracted", (False,)
 
 
 class _NetworKitDynamic(_NetworKitSerial):

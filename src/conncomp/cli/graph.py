@@ -112,7 +112,7 @@ RULES = (
     no_effect(
         "is not for edges in Parquet or Arrow files; leave it out",
         lambda given: Options(**given).has_edge_files,
-        *("--strong", "--compact-ids", "--format", "--algorithm", "--device cuda"),
+        *("--strong", "--compact-ids", "--integers", "--format", "--algorithm", "--device cuda"),
     ),
 )
 
@@ -196,8 +196,6 @@ def _read_edges(options: Options, stage: Stages) -> Labelled:
     """Read edges of files in batches, and label their vertices meanwhile."""
     from conncomp.tables.files.edges import EdgeFiles, label_edges  # of which the help has no need
 
-    if options.integers:
-        raise click.UsageError("--integers is not for edges in Parquet or Arrow files.")
     optional("pyarrow").set_cpu_count(conncomp.get_num_threads())
     columns = options.src or "src", options.dst or "dst"
     files = EdgeFiles(options.input, columns, None, None, options.header)

@@ -9,12 +9,11 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import click
-from rich.progress import BarColumn, MofNCompleteColumn, TimeRemainingColumn
 
 import conncomp
 from conncomp._memory import available_memory
 from conncomp._optional import optional
-from conncomp._progress import progress_display
+from conncomp._progress import counting
 from conncomp.bench.devices import DEVICES, DeviceName
 from conncomp.bench.inputs import SIZES, Input, check_memory, in_bytes
 from conncomp.bench.peers import TABLES, Contender, algorithms, peers, variants
@@ -154,15 +153,13 @@ def _bench(kind: Kind, options: Options) -> None:
         optional("skimage.measure", "a check of labels", "bench")
     check_memory((entry for _, entry in chosen), gpu_free)
     result: dict[str, Any] = {"rows": []}
-    columns = BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
+    steps, done = 2 + len(contenders), 0
     try:
-        with progress_display(*columns) as progress:
-            task = progress.add_task("copy rate", total=len(chosen) * (2 + len(contenders)))
-            done = 0
+        with counting("copy rate") as count:
 
             def notify(step: str) -> None:
                 nonlocal done
-                progress.update(task, description=step, completed=done)
+                count(done, len(chosen) * steps, description=step)
                 done += 1
 
             for result in measure(
@@ -177,7 +174,7 @@ def _bench(kind: Kind, options: Options) -> None:
                 output=output,
                 notify=notify,
             ):
-                done = len(result["rows"]) * (2 + len(contenders))
+                done = len(result["rows"]) * steps
     finally:  # after an interrupt, too
         if result["rows"]:
             tables = _table(result), _transfers_table(result)
