@@ -313,7 +313,7 @@ def test_memory_is_checked_first(run, monkeypatch):
 
 def test_interrupt_keeps_rows(run, monkeypatch):
     def interrupt(self, prepared):
-        if prepared[0].any():
+        if prepared.args[0].any():
             return label(self, prepared)
         raise KeyboardInterrupt
 
