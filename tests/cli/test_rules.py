@@ -134,7 +134,7 @@ REFUSED = [
     "measure l.npy -o m.csv --properties area --intensity l.npy",
     *(f"graph g.txt --{words}" for words in ("src a", "dst b")),
     *(f"graph e.parquet --{words}" for words in ("strong", "compact-ids", "format csv")),
-    *(f"graph e.parquet --{words}" for words in ("algorithm bfs", "device cuda")),
+    *(f"graph e.parquet --{words}" for words in ("algorithm bfs", "device cuda", "integers")),
     *(f"{PAIRS} --{words}" for words in ("weight w", "threshold 1", "max-size 3", "node l")),
     f"{PAIRS} --weight w --threshold .5,.6 --top 3",
     *("gpu --dtype bool", "gpu --compile potts --dtype bool"),

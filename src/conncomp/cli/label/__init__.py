@@ -137,7 +137,8 @@ def _check_image(options: Options, image: Image, batch: int) -> None:
 def _label(image: Image, axes: Axes, options: Options, stage: Stages) -> tuple[Image, int, Closes]:
     """Return labels, their number, and of periodic axes with --stats where components close."""
     asked = values_of(options, "background", "connectivity", "device")
-    asked |= {"periodic": axes.periodic_of_item, "batch_axes": axes.batch}
+    periodic = [closed for k, closed in enumerate(axes.periodic) if k not in axes.separate]
+    asked |= {"periodic": periodic, "batch_axes": axes.batch}
 
     def move(image: Image) -> Any:
         return move_to_gpu(launcher.import_cupy(), native_layout(image))

@@ -17,7 +17,6 @@ from conncomp.cli._options import check_spacing, closed_axes, values_of
 from conncomp.cli._output import columns_of, rows_file
 from conncomp.cli._report import Counter, Stages, describe_decades
 from conncomp.cli.label.options import Options, check_floats, finite
-from conncomp.components.statistics import ComponentStatistics
 from conncomp.files.access import naming
 from conncomp.files.scales import Scale, separate_axes
 from conncomp.files.slabs import SlabFile, open_slabs
@@ -131,11 +130,6 @@ class Axes(NamedTuple):
         """How many axes of separate images there are."""
         return len(self.separate)
 
-    @property
-    def periodic_of_item(self) -> list[bool]:
-        """Which axes of each image close."""
-        return [closed for k, closed in enumerate(self.periodic) if k not in self.separate]
-
 
 def report_of(
     options: Options, stage: Stages, shape: tuple[int, ...], dtype: object, axes: Axes, **found: Any
@@ -167,6 +161,7 @@ def _measure(
 
     asked, properties = values_of(options, "background", "connectivity"), properties_of(options)
     total = math.prod(file.shape) * file.dtype.itemsize
+    ends = np.array([(0, length) for length in file.shape])
     none = np.zeros(0, np.int64)
     found = kept = summary_of(none, none, none, 1)
 
@@ -192,15 +187,10 @@ def _measure(
             large = batch.sizes >= (options.min_size or 1)
             found, kept = with_batch(found, slice(None)), with_batch(kept, large)
             if add is not None:
-                columns = [*columns_of(batch, *properties).values(), *_spans(batch, file)]
+                spans = (batch.bounding_boxes == ends).all(axis=2).astype(np.int64)
+                columns = [*columns_of(batch, *properties).values(), *spans.T]
                 add([column[large] for column in columns])
     return found, kept
-
-
-def _spans(batch: ComponentStatistics, file: SlabFile) -> Iterator[NDArray[np.int64]]:
-    for k, length in enumerate(file.shape):
-        box = batch.bounding_boxes[:, k]
-        yield ((box[:, 0] == 0) & (box[:, 1] == length)).astype(np.int64)
 
 
 def properties_of(options: Options) -> list[str]:
