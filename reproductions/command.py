@@ -12,7 +12,7 @@ from conncomp._optional import optional
 from conncomp._progress import progress_display
 from conncomp.bench.devices import DEVICES, DeviceName
 from conncomp.cli._errors import OneLineErrors
-from conncomp.cli._options import THREADS, set_threads
+from conncomp.cli._options import set_threads
 from conncomp.cli._report import Row, show
 from reproductions import PAPERS
 from reproductions.paper import (
@@ -61,7 +61,7 @@ VERDICTS = {True: "holds", False: "does not hold", None: "not judged"}
     type=click.IntRange(1, 4096),
     callback=set_threads,
     expose_value=False,
-    help=THREADS,
+    help="How many threads to use. Default: one for each processor.",
 )
 @click.option(
     "--size",

@@ -6,16 +6,24 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-import rich.progress
 from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    SpinnerColumn,
+    TextColumn,
+    TimeRemainingColumn,
+)
 
 
-def progress_display(*columns: rich.progress.ProgressColumn) -> rich.progress.Progress:
+def progress_display(*columns: ProgressColumn) -> Progress:
     """Return a display of progress on standard error, which is silent but on a terminal."""
     silent = not sys.stderr.isatty()
-    return rich.progress.Progress(
-        rich.progress.SpinnerColumn(),
-        rich.progress.TextColumn("{task.description}"),
+    return Progress(
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
         *columns,
         # Older versions of rich end even a disabled display with an empty line.
         console=Console(stderr=True, quiet=silent),
@@ -25,13 +33,9 @@ def progress_display(*columns: rich.progress.ProgressColumn) -> rich.progress.Pr
 
 
 @contextmanager
-def counting(name: str) -> Iterator[Callable[[int, int], None]]:
-    """Display how much of something is done; yields a function to tell that, and the total."""
-    columns = (
-        rich.progress.BarColumn(),
-        rich.progress.MofNCompleteColumn(),
-        rich.progress.TimeRemainingColumn(),
-    )
+def counting(name: str) -> Iterator[Callable[..., None]]:
+    """Display how much of something is done; gives what is told that, the total and more."""
+    columns = BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
     with progress_display(*columns) as progress:
         task = progress.add_task(name, total=None)
-        yield lambda done, total: progress.update(task, completed=done, total=total)
+        yield lambda done, total, **more: progress.update(task, completed=done, total=total, **more)

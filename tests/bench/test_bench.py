@@ -171,7 +171,7 @@ def test_an_algorithm_takes_the_options_that_it_has(run):
 
 def test_options_on_a_gpu():
     values = {"block": ["16x16", "32X32"], "cells": ["4"]}
-    asked = SimpleNamespace(device="cuda", algorithms=(), values=values, peers=False)
+    asked = SimpleNamespace(device="cuda", algorithm=(), values=values, peers=False)
     found = bench._choose_contenders("grid", asked)
     names = [contender.name for contender in found]
     for algorithm in ("label-equivalence", "local-propagation"):
@@ -313,7 +313,7 @@ def test_memory_is_checked_first(run, monkeypatch):
 
 def test_interrupt_keeps_rows(run, monkeypatch):
     def interrupt(self, prepared):
-        if prepared[0].any():
+        if prepared.args[0].any():
             return label(self, prepared)
         raise KeyboardInterrupt
 

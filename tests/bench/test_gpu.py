@@ -19,6 +19,8 @@ from conncomp.bench import devices, runner
 from conncomp.bench.peers import TABLES, algorithms
 from conncomp.bench.results import load
 from conncomp.bench.suites import SUITES
+from conncomp.cli._rules import option_of
+from conncomp.cli.bench.command import grid
 from conncomp.graph import Graph
 from conncomp.kernels.cuda import launcher
 from stand_in import Array
@@ -263,7 +265,7 @@ def test_an_algorithm_that_takes_too_long(run, gpu, monkeypatch):
 
 
 def test_limit_by_default(run, gpu, monkeypatch):
-    monkeypatch.setattr("conncomp.cli.bench.command.LIMIT", 0.01)
+    monkeypatch.setattr(option_of(grid, "--limit"), "default", 0.01)
     sweeps_without_end(monkeypatch, gpu, {0})
     run(*GRID, "--algorithm", "auto", "-o", "out.json")
     assert runs_of("auto")[0]["reason"] == "given up after 0.01 s"

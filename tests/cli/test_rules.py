@@ -2,6 +2,9 @@
 
 import json
 import shlex
+import sys
+from dataclasses import is_dataclass
+from inspect import cleandoc
 from pathlib import Path
 
 import click
@@ -15,7 +18,8 @@ import zarr
 import conncomp
 from conncomp.cli._command import Later
 from conncomp.cli._command import command as group
-from conncomp.cli._rules import Command, option_of
+from conncomp.cli._options import TOLD, Common, parameters_of
+from conncomp.cli._rules import Command, Rule, option_of
 
 
 def commands_of(group, *names):
@@ -39,6 +43,16 @@ def options_of(name):
 
 
 NAMED = [(name, max(each.opts, key=len)) for name in COMMANDS for each in options_of(name)]
+
+
+def test_words_are_of_an_option():
+    """Help under a name that no option has would be lost."""
+    for module in [each for name, each in sys.modules.items() if name.startswith("conncomp.cli.")]:
+        for each in vars(module).values():
+            if is_dataclass(each) and each not in (Rule, Common) and "--" in each.__doc__:
+                told = {name for name, *_ in TOLD.findall(cleandoc(each.__doc__))}
+                known = {word for one in parameters_of(each) for word in one.opts}
+                assert {f"--{name}" for name in told} <= known, each
 
 
 def complaint(name, words):
@@ -120,7 +134,7 @@ REFUSED = [
     "measure l.npy -o m.csv --properties area --intensity l.npy",
     *(f"graph g.txt --{words}" for words in ("src a", "dst b")),
     *(f"graph e.parquet --{words}" for words in ("strong", "compact-ids", "format csv")),
-    *(f"graph e.parquet --{words}" for words in ("algorithm bfs", "device cuda")),
+    *(f"graph e.parquet --{words}" for words in ("algorithm bfs", "device cuda", "integers")),
     *(f"{PAIRS} --{words}" for words in ("weight w", "threshold 1", "max-size 3", "node l")),
     f"{PAIRS} --weight w --threshold .5,.6 --top 3",
     *("gpu --dtype bool", "gpu --compile potts --dtype bool"),

@@ -67,48 +67,45 @@ class Ours(Contender):
     numbering: Numbering = "consecutive"
 
     def __init__(self, measured: Kind, algorithm: str, **options: Any) -> None:
-        self.name = _name(algorithm, options)
+        self.name = ", ".join([algorithm, *(f"{name}={value}" for name, value in options.items())])
         self.threads = conncomp.get_num_threads()
         self._options: dict[str, Any] = {"algorithm": algorithm, **options}
         self._connection = CONNECTIONS.get(measured)
 
-    def run(self, prepared: Any) -> Any:
-        """Label, into a new array as other libraries do."""
-        data, connectivity = prepared
+    def prepare(self, data: Any, connectivity: int, **more: Any) -> Any:
+        """Return the call, into a new array as other libraries do unless there is more to it."""
+        options = self._options | more
         if self._connection:
-            known = self._options | {"connection": self._connection}
-            return conncomp.connected_components(data, **known)[1]
-        return conncomp.label(data, connectivity=connectivity, **self._options)
+            options["connection"] = self._connection
+            return partial(conncomp.connected_components, data, **options)
+        return partial(conncomp.label, data, connectivity=connectivity, **options)
+
+    def run(self, prepared: Any) -> Any:
+        """Label."""
+        found = prepared()
+        return found[1] if self._connection else found
 
 
-class OursOnGpu(Contender):
+class OursOnGpu(Ours):
     """An algorithm of this library on the GPU, with some options; a run allocates nothing."""
-
-    kind = "ours"
-    threads = 1
 
     def __init__(
         self, measured: Kind, algorithm: str, numbering: Numbering = "roots", **options: Any
     ) -> None:
-        named = algorithm if numbering == "roots" else f"{algorithm}-{numbering}"
-        self.name = _name(named, options)
-        self.numbering = numbering
-        self._options: dict[str, Any] = {"algorithm": algorithm, **options}
-        self._connection = CONNECTIONS.get(measured)
+        super().__init__(measured, algorithm, **options)
+        if numbering != "roots":
+            self.name = f"{algorithm}-{numbering}{self.name.removeprefix(algorithm)}"
+        self.numbering, self.threads = numbering, 1
         chosen_algorithm = TABLES[measured]["cuda"][algorithm]
         waits = chosen_algorithm.waits(chosen_algorithm.check_options(options))
         self.captures = numbering == "roots" and not waits
 
-    def prepare(self, data: Any, connectivity: int) -> Any:
+    def prepare(self, data: Any, connectivity: int, **more: Any) -> Any:
         """Return the call and the array that it writes to."""
         shape = (data.num_vertices,) if self._connection else data.shape
         out = launcher.import_cupy().empty(shape, label_dtype(math.prod(shape)))
-        memory: dict[str, Any] = {"out": out, "workspace": conncomp.Workspace()}
-        options = self._options | memory | {"numbering": self.numbering}
-        if self._connection:
-            options["connection"] = self._connection
-            return partial(conncomp.connected_components, data, **options), out
-        return partial(conncomp.label, data, connectivity=connectivity, **options), out
+        more |= {"out": out, "workspace": conncomp.Workspace(), "numbering": self.numbering}
+        return super().prepare(data, connectivity, **more), out
 
     def run(self, prepared: Any) -> Any:
         """Label."""
@@ -124,7 +121,7 @@ class OursOfList(Ours):
         super().__init__(measured, "auto")
         self.name = "auto-list"
 
-    def prepare(self, data: Any, connectivity: int) -> Any:
+    def prepare(self, data: Any, connectivity: int, **more: Any) -> Any:
         """Return the ends of the arcs, and how many vertices there are."""
         if self._connection == "strong":
             order = np.random.default_rng(0).permutation(data.num_arcs)
@@ -133,12 +130,7 @@ class OursOfList(Ours):
 
     def run(self, prepared: Any) -> Any:
         """Make a graph, as one that was labelled before may have rows, and label it."""
-        return super().run((Graph.from_edges(*prepared), 0))
-
-
-def _name(algorithm: str, options: dict[str, Any]) -> str:
-    """Return what an algorithm with options is called in results."""
-    return ", ".join([algorithm, *(f"{name}={value}" for name, value in options.items())])
+        return super().run(super().prepare(Graph.from_edges(*prepared), 0))
 
 
 class Peer(Contender):
@@ -288,6 +280,7 @@ class _IGraph(Peer):
 
 class _NetworKitSerial(Peer):
     name, module, algorithm = "networkit-serial", "networkit", "ConnectedComponents"
+    more: ClassVar[tuple[bool, ...]] = ()  # arguments of the algorithm
 
     def converted(self, data: Any, connectivity: int) -> Any:
         self.library.setNumberOfThreads(self.threads)
@@ -295,7 +288,7 @@ class _NetworKitSerial(Peer):
         return self.library.GraphFromCoo(ends, n=data.num_vertices)
 
     def run(self, prepared: Any) -> Any:
-        return getattr(self.library.components, self.algorithm)(prepared).run()
+        return getattr(self.library.components, self.algorithm)(prepared, *self.more).run()
 
     def labels(self, result: Any) -> Labels:
         return np.array(result.getPartition().getVector(), np.int64)
@@ -306,10 +299,7 @@ class _NetworKit(_NetworKitSerial):
 
 
 class _NetworKitUncontracted(_NetworKit):
-    name = "networkit-uncontracted"
-
-    def run(self, prepared: Any) -> Any:
-        return self.library.components.ParallelConnectedComponents(prepared, False).run()
+    name, more = "networkit-uncontracted", (False,)
 
 
 class _NetworKitDynamic(_NetworKitSerial):

@@ -65,7 +65,9 @@ def _suites(result: Result) -> Iterable[dict[str, Any]]:
         ordered = sorted(runs, key=lambda run: run.kind != "ours")
         columns = list(dict.fromkeys(run.name for run in ordered))
         colours = {name: COLOURS[i % len(COLOURS)] for i, name in enumerate(columns)}
-        base = base_name(rows)
+        # What others are compared with: ours that is named 'auto', or first.
+        ours = [run.name for run in runs if run.kind == "ours"]
+        base = "auto" if "auto" in ours else next(iter(ours), None)
         table = [_cells(result, row, base) for row in rows]
         ratios = {name: [cells["ratios"].get(name) for cells in table] for name in columns}
         means = {name: geometric_mean(each) for name, each in ratios.items() if any(each)}
@@ -79,12 +81,6 @@ def _suites(result: Result) -> Iterable[dict[str, Any]]:
             "curves": _draw_curves(find_curves(rows), columns, colours),
             "bars": _draw_bars(table, columns, colours, base),
         }
-
-
-def base_name(rows: Sequence[Row]) -> str | None:
-    """Return the run that others are compared with: ours that is first or named 'auto'."""
-    names = [run.name for row in rows for run in row.runs if run.kind == "ours"]
-    return "auto" if "auto" in names else next(iter(names), None)
 
 
 def _cells(result: Result, row: Row, base: str | None) -> dict[str, Any]:

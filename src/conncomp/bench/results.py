@@ -73,12 +73,12 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def median(self) -> float | None:
         """Median of the repetitions; None if there are none."""
-        return _median(self.seconds)
+        return float(np.median(self.seconds)) if self.seconds else None
 
     @property
     def captured_median(self) -> float | None:
         """Median of the repetitions as a CUDA graph; None if there are none."""
-        return _median(self.captured)
+        return float(np.median(self.captured)) if self.captured else None
 
     @property
     def quartiles(self) -> tuple[float, float] | None:
@@ -199,10 +199,6 @@ class StrongResult(_Result[GraphRow], tag="strong", frozen=True):
 
 
 Result = GridResult | GraphResult | StrongResult
-
-
-def _median(seconds: tuple[float, ...]) -> float | None:
-    return float(np.median(seconds)) if seconds else None
 
 
 def _check_unique(names: Iterable[str], thing: str) -> None:

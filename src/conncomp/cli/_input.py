@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -16,15 +14,8 @@ from conncomp.files.images import is_hdf5, read_content
 from conncomp.files.scales import Content
 
 
-@contextmanager
-def quiet() -> Iterator[None]:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield
-
-
 def read_quietly(path: Path, key: str | None = None) -> Content:
-    with quiet():
+    with warnings.catch_warnings(action="ignore"):
         return read_any(path, key)
 
 

@@ -1,13 +1,19 @@
-"""The options of commands: fields of a dataclass, whose names and types tell most of each."""
+"""The options of commands: fields of a dataclass, by their names, types and defaults.
+
+The docstring of the class has a line for each option, with its value and its help; what follows of
+it is indented.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import Field, dataclass, field, fields
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import MISSING, Field, dataclass, field, fields
+from inspect import cleandoc, get_annotations
 from pathlib import Path
 from types import UnionType
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import click
 
@@ -15,47 +21,64 @@ import conncomp
 from conncomp._memory import parse_bytes
 
 Parse = Callable[[str], Any]
+TOLD = re.compile(r"^--([\w-]+)(?: (\S+))?(?:\s\s+(.+?))?(?=\n-|\n\n|\Z)", re.MULTILINE | re.DOTALL)
 
 
-def option(help_: str | None = None, metavar: str | None = None, *names: str, **more: Any) -> Any:
-    """Return a field of a command's options, which is an option; `more` are arguments of click.
+def option(*names: str, **more: Any) -> Any:
+    """Return a field of a command's options of which there is more to tell; `more` is for click.
 
     It is named as the field is, with hyphens, and its type is that of the field: a flag for bool,
-    choices for a Literal, given several times for a tuple. `least` and `most` bound a number. Texts
-    are parsed by `type`. Those of a higher rank stand behind others, of derived classes, too.
+    choices for a Literal, given several times for a tuple. An Annotated has a type of click, or
+    more arguments for it.
     """
-    return field(kw_only=True, metadata={"help": help_, "metavar": metavar, "names": names, **more})
+    return field(metadata={"names": names, **more} if names else more)
 
 
 def argument(metavar: str, **more: Any) -> Any:
-    return field(kw_only=True, metadata={"metavar": metavar, **more})
+    return field(metadata={"argument": True, "metavar": metavar, **more})
 
 
 def parameters_of(options: type) -> list[click.Parameter]:
-    """Return the options and arguments that the fields of a class are."""
-    hints = get_type_hints(options)
-    declared = sorted(fields(options), key=lambda each: each.metadata.get("rank", 0))
-    return [_parameter(each, hints[each.name]) for each in declared]
+    """Return the options and arguments that the fields of a class are.
+
+    Those that a class with a higher RANK declares first, or whose `rank` is higher, stand behind
+    others, of derived classes, too.
+    """
+    hints, bases = get_type_hints(options, include_extras=True), options.__mro__[-2::-1]
+    told, ranks = dict[str, list[str]](), dict[str, int]()
+    for base in bases:
+        ranks = dict.fromkeys(get_annotations(base), vars(base).get("RANK", 0)) | ranks
+    for base in (Common, *bases):
+        told |= {name: words for name, *words in TOLD.findall(cleandoc(base.__doc__ or ""))}
+    declared = sorted(fields(options), key=lambda e: e.metadata.get("rank", ranks[e.name]))
+    return [_parameter(each, hints[each.name], told) for each in declared]
 
 
-def _parameter(each: Field[Any], hint: Any) -> click.Parameter:
-    given = dict(each.metadata)
-    if "names" not in given:
-        return click.Argument([each.name], **given)
-    names = given.pop("names") or (f"--{each.name.replace('_', '-')}",)
-    given.pop("rank", None)
+def _parameter(each: Field[Any], hint: Any, told: Mapping[str, Sequence[str]]) -> click.Parameter:
     kind = get_args(hint)[0] if get_origin(hint) in (Union, UnionType) else hint
-    bounds = given.pop("least", None), given.pop("most", None)
+    given: dict[str, Any] = {}
+    if get_origin(kind) is Annotated:
+        kind, shared = get_args(kind)
+        given |= shared.metadata if isinstance(shared, Field) else {"type": shared}
+    given |= each.metadata
+    given.pop("rank", None)
+    if given.pop("argument", False):
+        return click.Argument([each.name], **given)
+    names = given.pop("names", (f"--{each.name.replace('_', '-')}",))
+    metavar, help_ = told.get(names[0].removeprefix("--").partition("/")[0], ("", ""))
+    given = {"metavar": metavar or None, "help": " ".join(help_.split()) or None} | given
+    if each.name == "output":
+        names = "-o", *names
+    if each.default is not MISSING:
+        given["default"] = each.default
     if "type" in given:
         pass
     elif kind is bool:
         given["is_flag"] = True
-    elif get_origin(kind) is Literal:
-        given["type"] = click.Choice(get_args(kind))
-    elif get_origin(kind) is tuple:
-        given["multiple"] = True
     else:
-        given["type"] = kind if bounds == (None, None) else click.IntRange(*bounds)
+        if get_origin(kind) is tuple:
+            kind, given["multiple"] = get_args(kind)[0], True
+        given["type"] = click.Choice(get_args(kind)) if get_origin(kind) is Literal else kind
     return click.Option([*names, each.name], **{"show_default": "default" in given, **given})
 
 
@@ -100,17 +123,8 @@ def _parse_axes(text: str) -> bool | list[bool] | list[int]:
 AXES = "not 'all', 'none', axes such as '0,2', or 'true,false,...'"
 
 
-def axes_option(help_: str, default: str, rank: int = 0) -> Any:
-    """Return an option that names axes; `closed_axes` makes one answer for each."""
-    return option(help_, "AXES", type=parsed(_parse_axes, AXES), default=default, rank=rank)
-
-
-def periodic_option(default: str, rank: int = 0) -> Any:
-    return axes_option(
-        "Axes that close on themselves: all, none, a list such as 0,2, or true,false,true.",
-        default,
-        rank,
-    )
+# Of axes by name; `closed_axes` makes one answer for each.
+Axes = Annotated[bool | list[bool] | list[int], parsed(_parse_axes, AXES)]
 
 
 def closed_axes(
@@ -141,57 +155,15 @@ def _parse_spacing(text: str) -> tuple[float, ...]:
     return lengths
 
 
-def spacing_option(more: str) -> Any:
-    return option(
-        f"The distance of neighbouring elements along each axis, such as 2,0.5,0.5. {more}",
-        "D,D,...",
-        type=parsed(
-            _parse_spacing, "not a positive, finite number for each axis, such as '2,0.5,0.5'"
-        ),
-    )
+Spacing = Annotated[
+    tuple[float, ...],
+    parsed(_parse_spacing, "not a positive, finite number for each axis, such as '2,0.5,0.5'"),
+]
 
 
 def check_spacing(spacing: Sequence[float] | None, ndim: int) -> None:
     if spacing is not None and len(spacing) != ndim:
         raise ValueError(f"--spacing has {len(spacing)} lengths; the image has {ndim} axes")
-
-
-def header_option(more: str) -> Any:
-    """Return the option that tells whether the first row of a CSV file names the columns."""
-    return option(
-        f"Whether the first row of CSV and TSV has the names of columns. {more} Default: what "
-        "the rows look like; a guess is printed.",
-        None,
-        "--header/--no-header",
-        default=None,
-    )
-
-
-def top_option(what: str) -> Any:
-    return option(f"How many of the largest {what} to list.", "K", least=1, default=5)
-
-
-def memory_option(help_: str) -> Any:
-    return option(help_, "SIZE", type=parsed(parse_bytes, "no number of bytes, such as '8G'"))
-
-
-def join_time_option() -> Any:
-    """Return the option by which labels go on from frame to frame."""
-    return option(
-        "Elements at neighbouring times are neighbours, and labels go on from frame to frame. "
-        "Without it, where IN names an axis of time, each time is an image of its own."
-    )
-
-
-def device_option() -> Any:
-    return option(
-        "Where to label. With cuda, the copies to the GPU and back are timed on their own; the "
-        "first labelling compiles kernels, which are kept for later ones.",
-        default="cpu",
-    )
-
-
-THREADS = "How many threads to use. Default: one for each processor."
 
 
 def set_threads(context: click.Context, option: click.Parameter, threads: int | None) -> Any:
@@ -201,20 +173,35 @@ def set_threads(context: click.Context, option: click.Parameter, threads: int | 
     return threads
 
 
-def threads_option(rank: int = 0) -> Any:
-    return option(THREADS, "N", least=1, most=4096, callback=set_threads, rank=rank)
+Positive = Annotated[int, click.IntRange(1)]
+Natural = Annotated[int, click.IntRange(0)]
+Header = Annotated[bool, option("--header/--no-header")]
+Json = Annotated[bool, option("--json")]
+Bytes = Annotated[int, parsed(parse_bytes, "no number of bytes, such as '8G'")]
+Threads = Annotated[int, option(type=click.IntRange(1, 4096), callback=set_threads)]
+Device = Literal["cpu", "cuda"]
 
 
-def json_option(rank: int = 0) -> Any:
-    return option("Print one JSON object instead of a table.", None, "--json", rank=rank)
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Common:
-    """The options that most commands have at the end."""
+    """The options that most commands have at the end, and the words of what several have.
 
-    threads: int | None = threads_option(rank=1)
-    as_json: bool = json_option(rank=1)
+    --threads N  How many threads to use. Default: one for each processor.
+    --json  Print one JSON object instead of a table.
+    --background V  The value that is background; with --threshold, 0 or 1.
+    --connectivity N  Along how many axes neighbours may differ: 1 for faces only. Default: all.
+    --device  Where to label. With cuda, the copies to the GPU and back are timed on their own; the
+        first labelling compiles kernels, which are kept for later ones.
+    --join-time  Elements at neighbouring times are neighbours, and labels go on from frame to
+        frame. Without it, where IN names an axis of time, each time is an image of its own.
+    --periodic AXES  Axes that close on themselves: all, none, a list such as 0,2, or
+        true,false,true.
+    """
+
+    RANK = 1
+
+    threads: Threads | None
+    as_json: Json
 
 
 ANY_PATH = click.Path(exists=True, path_type=Path)

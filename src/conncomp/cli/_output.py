@@ -111,3 +111,9 @@ def write_table(file: Any, path: Path, table: Any) -> None:
     with opened as writer:
         for begin in range(0, table.num_rows, BLOCK):
             writer.write_table(table.slice(begin, BLOCK))
+
+
+def columns_of(statistics: Any, *names: str) -> dict[str, NDArray[Any]]:
+    """Return the columns of some properties, in the order of these."""
+    table, wanted = statistics.columns(), dict.fromkeys(names)
+    return {c: table[c] for name in wanted for c in table if c.partition("-")[0] == name}

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -46,16 +47,25 @@ class Stages:
         self.seconds: dict[str, float] = {}
 
     @contextmanager
-    def __call__(self, name: str, *, counts: bool = False) -> Iterator[Counter]:
-        """Run a stage; with `counts`, give what is told the bytes done and in total."""
+    def __call__(
+        self, name: str, *, counts: bool = False, device: str = "cpu"
+    ) -> Iterator[Counter]:
+        """Run a stage on a device; with `counts`, give what is told the bytes done and in total."""
         detail = TextColumn("{task.fields[detail]}")
         counters = (BarColumn(), DownloadColumn(), detail, TimeRemainingColumn()) if counts else ()
         with progress_display(*(counters or (TimeElapsedColumn(),))) as progress:
             task = progress.add_task(name, total=None, detail="")
             start = perf_counter()
-            yield lambda done, total, detail="": progress.update(
-                task, completed=done, total=total, detail=detail
-            )
+            try:
+                yield lambda done, total, detail="": progress.update(
+                    task, completed=done, total=total, detail=detail
+                )
+                if device == "cuda":
+                    launcher.import_cupy().cuda.get_current_stream().synchronize()
+            except RuntimeError as error:
+                if device == "cpu":
+                    raise
+                raise click.ClickException(f"--device cuda: {error}") from error
             self.seconds[name] = perf_counter() - start
 
 
@@ -203,34 +213,14 @@ def timing_row(seconds: dict[str, float]) -> Row:
     return "seconds", ", ".join(f"{name} {value:.3g}" for name, value in seconds.items())
 
 
-Stage = Callable[[str], AbstractContextManager[None]]
-Function = Callable[[Any], Any]
-
-
-def stages_on(device: str, stage: Stages) -> Stage:
-    @contextmanager
-    def run(name: str) -> Iterator[None]:
-        with stage(name):
-            if device == "cpu":
-                yield
-                return
-            try:
-                yield
-                launcher.import_cupy().cuda.get_current_stream().synchronize()
-            except RuntimeError as error:
-                raise click.ClickException(f"--device cuda: {error}") from error
-
-    return run
-
-
 def labelled_on(
-    device: str, stage: Stages, data: Any, move: Function | None, label: Function
+    device: str, stage: Stages, data: Any, move: Callable[[Any], Any] | None, label: Any
 ) -> tuple[Any, Any, Any]:
     """Return data where they are labelled, labels in main memory, and the number of components.
 
     The ways to the device and back are stages of their own.
     """
-    on_device = stages_on(device, stage)
+    on_device = partial(stage, device=device)
     if device == "cuda":
         with on_device("starting the GPU"):
             launcher.import_cupy()

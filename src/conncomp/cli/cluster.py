@@ -10,7 +10,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import click
 import numpy as np
@@ -21,7 +21,7 @@ from conncomp._memory import peak_memory
 from conncomp._optional import optional
 from conncomp.cli import _report
 from conncomp.cli._errors import say
-from conncomp.cli._options import Common, argument, header_option, numbers, option, top_option
+from conncomp.cli._options import Common, Header, Positive, argument, numbers, option
 from conncomp.cli._output import check_distinct, output_file, write_table
 from conncomp.cli._rules import command, needs, no_effect
 from conncomp.files.access import atomic_path
@@ -30,75 +30,55 @@ from conncomp.tables.files.memory import Budget
 from conncomp.tables.pairs import Clustering
 
 PairFiles = list[reading.PairFile]
+THRESHOLDS = "no number, and no list of such as '0.9,0.95'"
 OUTPUTS = [end for kind in ("parquet", "arrow", "csv", "tsv") for end in reading.SUFFIXES[kind]]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Options(Common):
-    """What the command is given."""
+    """What the command is given.
+
+    --left COLUMN  The column with the first id of each pair, or its number from 0 where CSV has no
+        header. Give it several times if an id has several columns. Files of .dups do without.
+    --right COLUMN  The column with the second id, likewise.
+    --weight COLUMN  The column with the weight of each pair: how alike its ids are.
+    --threshold T,T,...  Use only pairs whose weight is at least T. With several thresholds there
+        are clusters for each of them.
+    --max-size N  Divide clusters of more than N ids: the threshold is raised within them alone.
+    --output FILE  Write a table with a row for each id: its cluster, and the size of the cluster.
+        The name ends with .parquet, .pq, .parq, .arrow, .arrows, .feather, .ipc, .csv, .tsv.
+    --cluster-ids  Name clusters by numbers, 0, 1, ... in the order of their first ids, or by the
+        first ids themselves.
+    --nodes FILE  A file of ids that come first in the output, in the order of the file. An id that
+        no pair has is a cluster of its own.
+    --node COLUMN  The column with the ids in the file of --nodes. Default: that of --left.
+    --nulls  Rows without an id or a weight: end with an error, or leave them out.
+    --format  The format of IN and of the file of --nodes. Default: each file's name tells.
+    --integers  Read the ids in CSV and TSV as integers of 64 bits, which take less memory than
+        text; entries such as 007, +7 and 1.0 are errors. Default: ids are text, as it stands.
+    --header  Whether the first row of CSV and TSV has the names of columns. Without them, columns
+        have numbers from 0. Default: what the rows look like; a guess is printed.
+    --memory SIZE  The most memory that the command may take, such as 8G; if it needs more, it ends
+        with an error. Default: what is free.
+    --top K  How many of the largest clusters to list.
+    """
 
     input: tuple[str, ...] = argument("IN...", nargs=-1, required=True)
-    left: tuple[str, ...] = option(
-        "The column with the first id of each pair, or its number from 0 where CSV has no header. "
-        "Give it several times if an id has several columns. Files of .dups do without.",
-        "COLUMN",
-    )
-    right: tuple[str, ...] = option("The column with the second id, likewise.", "COLUMN")
-    weights: str | None = option(
-        "The column with the weight of each pair: how alike its ids are.", "COLUMN", "--weight"
-    )
-    threshold: list[float] | None = option(
-        "Use only pairs whose weight is at least T. With several thresholds there are clusters "
-        "for each of them.",
-        "T,T,...",
-        type=numbers(",", [float], "no number, and no list of such as '0.9,0.95'"),
-    )
-    max_size: int | None = option(
-        "Divide clusters of more than N ids: the threshold is raised within them alone.",
-        "N",
-        least=1,
-    )
-    output: Path | None = option(
-        "Write a table with a row for each id: its cluster, and the size of the cluster. The "
-        f"name ends with {', '.join(OUTPUTS)}.",
-        "FILE",
-        *("-o", "--output"),
-        type=output_file(*OUTPUTS),
-    )
-    cluster_ids: Literal["number", "first"] = option(
-        "Name clusters by numbers, 0, 1, ... in the order of their first ids, or by the first ids "
-        "themselves.",
-        default="number",
-    )
-    nodes: str | None = option(
-        "A file of ids that come first in the output, in the order of the file. An id that no "
-        "pair has is a cluster of its own.",
-        "FILE",
-        type=click.Path(exists=True, dir_okay=False),
-    )
-    node_columns: tuple[str, ...] = option(
-        "The column with the ids in the file of --nodes. Default: that of --left.",
-        "COLUMN",
-        "--node",
-    )
-    nulls: Literal["raise", "drop"] = option(
-        "Rows without an id or a weight: end with an error, or leave them out.", default="raise"
-    )
-    format: str | None = option(
-        "The format of IN and of the file of --nodes. Default: each file's name tells.",
-        type=click.Choice(list(reading.SUFFIXES)),
-    )
-    integers: bool = option(
-        "Read the ids in CSV and TSV as integers of 64 bits, which take less memory than text; "
-        "entries such as 007, +7 and 1.0 are errors. Default: ids are text, as it stands."
-    )
-    header: bool | None = header_option("Without them, columns have numbers from 0.")
-    memory: str | None = option(
-        "The most memory that the command may take, such as 8G; if it needs more, it ends with an "
-        "error. Default: what is free.",
-        "SIZE",
-    )
-    top: int = top_option("clusters")
+    left: tuple[str, ...]
+    right: tuple[str, ...]
+    weights: str | None = option("--weight")
+    threshold: Annotated[list[float], numbers(",", [float], THRESHOLDS)] | None
+    max_size: Positive | None
+    output: Path | None = option(type=output_file(*OUTPUTS))
+    cluster_ids: Literal["number", "first"] = "number"
+    nodes: str | None = option(type=click.Path(exists=True, dir_okay=False))
+    node_columns: tuple[str, ...] = option("--node")
+    nulls: Literal["raise", "drop"] = "raise"
+    format: Annotated[str, click.Choice(list(reading.SUFFIXES))] | None
+    integers: bool
+    header: Header | None = None
+    memory: str | None
+    top: Positive = 5
 
     @property
     def files_of_nodes(self) -> tuple[str, ...]:

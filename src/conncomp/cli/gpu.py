@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal, NamedTuple
 
 import click
 import numpy as np
 
 from conncomp._config import config
-from conncomp.cli._options import json_option, option, parsed
+from conncomp.cli._options import Json, option, parsed
 from conncomp.cli._report import Stages, show
 from conncomp.cli._rules import command, needs, no_effect
 
@@ -24,32 +25,27 @@ class Kind(NamedTuple):
     call: Callable[[Device, str], None]
 
 
-def _label(shapes: tuple[tuple[int, ...], ...], batch_axes: int) -> Callable[[Device, str], None]:
-    def call(device: Device, dtype: str) -> None:
-        from conncomp import label
+def _label(batch_axes: int, *rest: Any) -> None:
+    from conncomp import label
 
-        for shape in shapes:
-            image = np.zeros(shape, dtype)
-            label(image, batch_axes=batch_axes, device=device)
-            label(image, numbering="roots", batch_axes=batch_axes, device=device)
-
-    return call
+    *shapes, device, dtype = rest
+    for shape in shapes:
+        image = np.zeros(shape, dtype)
+        label(image, batch_axes=batch_axes, device=device)
+        label(image, numbering="roots", batch_axes=batch_axes, device=device)
 
 
-def _components(connection: Literal["weak", "strong"]) -> Callable[[Device, str], None]:
-    def call(device: Device, dtype: str) -> None:
-        from conncomp import Graph, connected_components
+def _components(connection: Literal["weak", "strong"], device: Device, dtype: str) -> None:
+    from conncomp import Graph, connected_components
 
-        order = np.random.default_rng(0).permutation(1 << 15)
-        scattered = np.empty_like(order)
-        scattered[order] = np.roll(order, -1)
-        # Symmetric, not symmetric, and a cycle in any order, which is contracted.
-        for indices in ([1, 0, 3, 2], [1, 2, 3, 0], scattered):
-            indptr = np.arange(len(indices) + 1, dtype=np.int32)
-            graph = Graph.from_csr(indptr, np.array(indices, np.int32))
-            connected_components(graph, connection=connection, device=device)
-
-    return call
+    order = np.random.default_rng(0).permutation(1 << 15)
+    scattered = np.empty_like(order)
+    scattered[order] = np.roll(order, -1)
+    # Symmetric, not symmetric, and a cycle in any order, which is contracted.
+    for indices in ([1, 0, 3, 2], [1, 2, 3, 0], scattered):
+        indptr = np.arange(len(indices) + 1, dtype=np.int32)
+        graph = Graph.from_csr(indptr, np.array(indices, np.int32))
+        connected_components(graph, connection=connection, device=device)
 
 
 def _statistics(device: Device, dtype: str) -> None:
@@ -71,11 +67,11 @@ def _potts(device: Device, dtype: str) -> None:
 
 
 KINDS = {
-    "label-2d": Kind("label of images", _label(((64, 64), (2048, 2048)), 0)),
-    "label-3d": Kind("label of volumes", _label(((32, 32, 32), (256, 256, 256)), 0)),
-    "label-batch": Kind("label of batches of images", _label(((4, 128, 128),), 1)),
-    "components": Kind("connected_components of rows of int32", _components("weak")),
-    "strong": Kind("the same with connection='strong'", _components("strong")),
+    "label-2d": Kind("label of images", partial(_label, 0, (64, 64), (2048, 2048))),
+    "label-3d": Kind("label of volumes", partial(_label, 0, (32, 32, 32), (256, 256, 256))),
+    "label-batch": Kind("label of batches of images", partial(_label, 1, (4, 128, 128))),
+    "components": Kind("connected_components of rows of int32", partial(_components, "weak")),
+    "strong": Kind("the same with connection='strong'", partial(_components, "strong")),
     "statistics": Kind("component_statistics of labels of int32", _statistics),
     "potts": Kind("sweeps of Potts.swendsen_wang, of two and three dimensions", _potts),
 }
@@ -91,26 +87,17 @@ def _parse_dtype(text: str) -> str:
     return kind.name
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Options:
-    """What the command is given."""
+    """What the command is given.
 
-    kinds: tuple[str, ...] = option(
-        "Compile what calls of a kind need, and keep it on disk; may be given several times.",
-        None,
-        "--compile",
-        type=click.Choice([*KINDS, "all"]),
-        multiple=True,
-    )
-    dtypes: tuple[str, ...] = option(
-        "Of the images that are labelled, such as bool or float32; may be given several times.",
-        None,
-        "--dtype",
-        type=parsed(_parse_dtype),
-        multiple=True,
-        default=("uint8",),
-    )
-    as_json: bool = json_option()
+    --compile  Compile what calls of a kind need, and keep it on disk; may be given several times.
+    --dtype  Of the images that are labelled, such as bool or float32; may be given several times.
+    """
+
+    compile: tuple[str, ...] = option(type=click.Choice([*KINDS, "all"]), multiple=True)
+    dtype: tuple[str, ...] = option(type=parsed(_parse_dtype), multiple=True, default=("uint8",))
+    as_json: Json
 
 
 @command(
@@ -118,7 +105,7 @@ class Options:
     needs("--dtype", "--compile"),
     no_effect(
         "is for kinds of labels, such as --compile label-2d; leave it out",
-        lambda given: not any(kind == "all" or kind.startswith("label") for kind in given["kinds"]),
+        lambda given: not any(name.startswith(("all", "label")) for name in given["compile"]),
         "--dtype",
     ),
 )
@@ -129,7 +116,7 @@ def gpu(options: Options) -> None:
     done now, such as when a container is set up: CuPy keeps what was compiled in the folder of
     CUPY_CACHE_DIR, by default ~/.cupy/kernel_cache, for GPUs of the same architecture.
     """
-    kinds, as_json = options.kinds, options.as_json
+    kinds, as_json = options.compile, options.as_json
     if not kinds:
         about = ("gpu", "cuda", "cupy", "CUPY", "nvidia")
         facts = {name: str(value) for name, value in config().items() if name.startswith(about)}
@@ -141,18 +128,21 @@ def gpu(options: Options) -> None:
     stages = Stages()
     for name in chosen:
         with stages(name):
-            for dtype in options.dtypes[: None if name.startswith("label") else 1]:
+            for dtype in options.dtype[: None if name.startswith("label") else 1]:
                 KINDS[name].call("cuda", dtype)
     seconds = {name: round(taken, 2) for name, taken in stages.seconds.items()}
     rows = [("kind", "seconds"), *((name, f"{taken:.2f}") for name, taken in seconds.items())]
     show({"seconds": seconds}, [], rows, as_json=as_json, names=1)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class InfoOptions:
-    """What the other command is given."""
+    """What the other command is given.
 
-    as_json: bool = option("Print one JSON object.", None, "--json")
+    --json  Print one JSON object.
+    """
+
+    as_json: bool = option("--json")
 
 
 @command(InfoOptions)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import click
 import numpy as np
@@ -20,11 +20,11 @@ from conncomp.cli import _report
 from conncomp.cli._errors import say
 from conncomp.cli._options import (
     Common,
+    Device,
+    Header,
+    Positive,
     argument,
-    device_option,
-    header_option,
     option,
-    top_option,
     values_of,
 )
 from conncomp.cli._output import check_distinct, output_file, write_rows
@@ -50,47 +50,41 @@ class FileOrPattern(click.Path):
         return super().convert(value, option, context)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Options(Common):
-    """What the command is given."""
+    """What the command is given.
+
+    --output FILE  Write the labels: .npy, .npz or .parquet in the order of the vertices, .txt or
+        .csv with a vertex and its label on each line.
+    --src COLUMN  Of edges in Parquet or Arrow: the column of their first ends. Default: src.
+    --dst COLUMN  That of their second ends. Default: dst.
+    --strong  Vertices are connected if arcs lead from each to the other.
+    --algorithm NAME  The name of an algorithm of connected_components for this device; with
+        --strong, for strong components.
+    --compact-ids  Only ids that occur in the file are vertices. In edge lists and CSV they are text
+        as it stands, in the order in which they first appear. A .npz file then holds them as ids.
+    --integers  Read the ids in edge lists and CSV as integers; entries such as 007, +7 and 1.0 are
+        errors.
+    --header  Whether the first row of CSV and TSV has the names of columns. Without them, arcs are
+        in the first two columns. Default: what the rows look like; a guess is printed.
+    --format  The format of IN. Default: its name tells, or else its content.
+    --top K  How many of the largest components to list.
+    --histogram FILE.png  Plot how many components there are of each size.
+    """
 
     input: Path = argument("IN", type=FileOrPattern(exists=True, dir_okay=False, path_type=Path))
-    output: Path | None = option(
-        "Write the labels: .npy, .npz or .parquet in the order of the vertices, .txt or .csv with "
-        "a vertex and its label on each line.",
-        "FILE",
-        *("-o", "--output"),
-        type=output_file(".npy", ".npz", ".txt", ".csv", ".parquet"),
-    )
-    src: str | None = option(
-        "Of edges in Parquet or Arrow: the column of their first ends. Default: src.", "COLUMN"
-    )
-    dst: str | None = option("That of their second ends. Default: dst.", "COLUMN")
-    strong: bool = option("Vertices are connected if arcs lead from each to the other.")
-    algorithm: str = option(
-        "The name of an algorithm of connected_components for this device; with --strong, for "
-        "strong components.",
-        "NAME",
-        default="auto",
-    )
-    compact_ids: bool = option(
-        "Only ids that occur in the file are vertices. In edge lists and CSV they are text as it "
-        "stands, in the order in which they first appear. A .npz file then holds them as ids."
-    )
-    integers: bool = option(
-        "Read the ids in edge lists and CSV as integers; entries such as 007, +7 and 1.0 are "
-        "errors."
-    )
-    header: bool | None = header_option("Without them, arcs are in the first two columns.")
-    format: str | None = option(
-        "The format of IN. Default: its name tells, or else its content.",
-        type=click.Choice(list(FORMATS)),
-    )
-    top: int = top_option("components")
-    histogram: Path | None = option(
-        "Plot how many components there are of each size.", "FILE.png", type=output_file(".png")
-    )
-    device: Literal["cpu", "cuda"] = device_option()
+    output: Path | None = option(type=output_file(".npy", ".npz", ".txt", ".csv", ".parquet"))
+    src: str | None
+    dst: str | None
+    strong: bool
+    algorithm: str = "auto"
+    compact_ids: bool
+    integers: bool
+    header: Header | None = None
+    format: Annotated[str, click.Choice(list(FORMATS))] | None
+    top: Positive = 5
+    histogram: Path | None = option(type=output_file(".png"))
+    device: Device = "cpu"
 
     @property
     def has_edge_files(self) -> bool:
@@ -118,7 +112,7 @@ RULES = (
     no_effect(
         "is not for edges in Parquet or Arrow files; leave it out",
         lambda given: Options(**given).has_edge_files,
-        *("--strong", "--compact-ids", "--format", "--algorithm", "--device cuda"),
+        *("--strong", "--compact-ids", "--integers", "--format", "--algorithm", "--device cuda"),
     ),
 )
 
@@ -190,7 +184,11 @@ def _read_graph(options: Options, stage: Stages) -> Labelled:
         say(note)
     if ids is not None and options.writes_npy:
         raise click.UsageError("vertices have names, for which .npy has no place; write .npz.")
-    count, labels = _label(arcs, options, stage)
+    how = values_of(options, "connection", "algorithm")
+    _, labels, count = _report.labelled_on(
+        *(options.device, stage, arcs, lambda graph: graph.to("cuda")),
+        lambda placed: conncomp.connected_components(placed, **how)[::-1],
+    )
     return Labelled(count, labels, ids, arcs.num_arcs, lambda: count_without_arcs(arcs))
 
 
@@ -198,8 +196,6 @@ def _read_edges(options: Options, stage: Stages) -> Labelled:
     """Read edges of files in batches, and label their vertices meanwhile."""
     from conncomp.tables.files.edges import EdgeFiles, label_edges  # of which the help has no need
 
-    if options.integers:
-        raise click.UsageError("--integers is not for edges in Parquet or Arrow files.")
     optional("pyarrow").set_cpu_count(conncomp.get_num_threads())
     columns = options.src or "src", options.dst or "dst"
     files = EdgeFiles(options.input, columns, None, None, options.header)
@@ -220,15 +216,6 @@ def _check_options(options: Options) -> None:
         raise click.UsageError(f"--algorithm: {name!r} is not one of {', '.join(known)}.")
     if options.histogram is not None:
         optional("matplotlib.figure")
-
-
-def _label(arcs: conncomp.Graph, options: Options, stage: Stages) -> tuple[int, NDArray[Any]]:
-    known = values_of(options, "connection", "algorithm")
-    _, labels, count = _report.labelled_on(
-        *(options.device, stage, arcs, lambda graph: graph.to("cuda")),
-        lambda placed: conncomp.connected_components(placed, **known)[::-1],
-    )
-    return count, labels
 
 
 def _write_labels(path: Path, labels: NDArray[Any], ids: NDArray[Any] | None) -> None:

@@ -12,9 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 import conncomp
-from conncomp.cli import _options
 from conncomp.cli._input import read_quietly, rows_of_input
-from conncomp.cli._options import ANY_PATH, FILE, Common, argument, option, parsed
+from conncomp.cli._options import (
+    ANY_PATH,
+    FILE,
+    Common,
+    Spacing,
+    argument,
+    option,
+    parsed,
+)
 from conncomp.cli._output import check_distinct, output_file
 from conncomp.cli._report import Row, Stages, show, timing_row
 from conncomp.cli._rules import command
@@ -22,6 +29,9 @@ from conncomp.files.access import naming
 from conncomp.files.scales import Content
 
 BOUND = re.compile(r"-?[0-9]{1,18}")
+
+
+SLICES = "not a slice for each axis, such as 10:20,:,::2"
 
 
 def _parse_slices(text: str) -> list[slice]:
@@ -34,36 +44,31 @@ def _parse_slices(text: str) -> list[slice]:
     return slices
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Options(Common):
-    """What the command is given."""
+    """What the command is given.
+
+    --output FILE.html  Write the page here. Default: the name of IN with .html, in the current
+        folder.
+    --image FILE  Show this image, in grey or in colour, below the colours of the components.
+    --key NAME  Which array of .npz or Zarr, or dataset of HDF5.
+    --crop SLICES  Show a part: begin:end or begin:end:step for each axis, as in Python. With
+        ::2,::2,::2 it is every second element along three axes.
+    --background  The label that is no component.
+    --spacing D,D,...  The distance of neighbouring elements along each axis, such as 2,0.5,0.5.
+        With it, or where IN tells, slices are shown in their true proportions.
+    --open  Open the page in a browser.
+    """
 
     input: Path = argument("IN", type=ANY_PATH)
-    output: Path | None = option(
-        "Write the page here. Default: the name of IN with .html, in the current folder.",
-        "FILE.html",
-        *("-o", "--output"),
-        type=output_file(".html", ".htm"),
-    )
-    image: Path | None = option(
-        "Show this image, in grey or in colour, below the colours of the components.",
-        "FILE",
-        type=FILE,
-    )
-    key: str | None = option("Which array of .npz or Zarr, or dataset of HDF5.", "NAME")
-    part: list[slice] | None = option(
-        "Show a part: begin:end or begin:end:step for each axis, as in Python. With ::2,::2,::2 "
-        "it is every second element along three axes.",
-        "SLICES",
-        "--crop",
-        type=parsed(_parse_slices, "not a slice for each axis, such as 10:20,:,::2"),
-    )
-    background: Literal["0", "-1", "none"] = option("The label that is no component.", default="0")
-    join_time: bool = _options.join_time_option()
-    spacing: tuple[float, ...] | None = _options.spacing_option(
-        "With it, or where IN tells, slices are shown in their true proportions."
-    )
-    opens: bool = option("Open the page in a browser.", None, "--open")
+    output: Path | None = option(type=output_file(".html", ".htm"))
+    image: Path | None = option(type=FILE)
+    key: str | None
+    part: list[slice] | None = option("--crop", type=parsed(_parse_slices, SLICES))
+    background: Literal["0", "-1", "none"] = "0"
+    join_time: bool
+    spacing: Spacing | None
+    open: bool
 
 
 @command(Options)
@@ -99,7 +104,7 @@ def view(options: Options) -> None:
             spacing=options.spacing or (None if scale is None else scale.spacing),
             batch_axes=len(separate),
         )
-    opened = options.opens and webbrowser.open(output.absolute().as_uri())
+    opened = options.open and webbrowser.open(output.absolute().as_uri())
     report: dict[str, Any] = {
         "input": {"path": path, "shape": stored.image.shape, "dtype": str(labels.dtype)},
         **{"axes": stored.axes, "separate": separate, "image": image},
@@ -108,7 +113,7 @@ def view(options: Options) -> None:
     }
     page = f"{output}, {report['written']['bytes'] / 1e6:.3g} MB"
     rows: list[Row] = [*rows_of_input(report), ("page", page), timing_row(stage.seconds)]
-    if options.opens and not opened:
+    if options.open and not opened:
         rows.append(("opened", "no, as no browser was found"))
     show(report, rows, as_json=options.as_json)
 

@@ -187,11 +187,8 @@ def photograph(shape: Shape, *, seed: int = 0, device: str | None = None) -> Ima
     lengths = check_shape(shape)
     noise = uniform(math.prod(lengths), seed=seed, purpose=Purpose.VALUE, dtype=np.float32)
     spectrum = rfftn(noise.reshape(lengths))
-    frequency = np.zeros(spectrum.shape, np.float32)
-    for axis, length in enumerate(lengths):
-        last = axis == len(lengths) - 1
-        along = (np.fft.rfftfreq if last else np.fft.fftfreq)(length).astype(np.float32)
-        frequency += (along**2).reshape([-1 if k == axis else 1 for k in range(len(lengths))])
+    along = [*map(np.fft.fftfreq, lengths[:-1]), np.fft.rfftfreq(lengths[-1])]
+    frequency = np.asarray(sum(np.ix_(*(each.astype(np.float32) ** 2 for each in along))))
     frequency.flat[0] = np.inf  # no mean
     spectrum /= np.sqrt(frequency)
     field = np.asarray(irfftn(spectrum, s=lengths))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 from typing import Any, cast
 
 import numpy as np
@@ -76,13 +77,9 @@ def rings(shape: Shape, *, device: str | None = None) -> Image:
 
 def _depth(xp: Any, shape: tuple[int, ...]) -> NDArray[np.int32]:
     """Return how many steps each element is from the border of the array."""
-    depth: NDArray[np.int32] = xp.full(shape, np.iinfo(np.int32).max, np.int32)
-    for axis, length in enumerate(shape):
-        near = xp.arange(length, dtype=np.int32)
-        near = xp.minimum(near, near[::-1])
-        near = near.reshape([-1 if k == axis else 1 for k in range(len(shape))])
-        xp.minimum(depth, near, out=depth)
-    return depth
+    ways = (xp.arange(length, dtype=np.int32) for length in shape)
+    near = (xp.minimum(along, along[::-1]) for along in ways)
+    return cast("NDArray[np.int32]", reduce(xp.minimum, xp.ix_(*near)))
 
 
 def maze(shape: Sequence[int], *, seed: int = 0, device: str | None = None) -> Image:

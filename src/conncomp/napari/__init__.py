@@ -140,16 +140,12 @@ def filter_by_column(
     The column is a property with one number, as ``"area"``, or one of its columns, as
     ``"bbox-0"``; those of intensities need an image.
     """
-    table = measure(labels, image, properties=(_property_of(column),), device=device)
+    is_quantile = column.startswith("intensity_quantile-")
+    name = column if is_quantile else column.partition("-")[0]
+    table = measure(labels, image, properties=(name,), device=device)
     if column not in table:
         raise ValueError(f"column={column!r} must be one of {', '.join(table)}")
     values = table[column]
     kept = table["label"][(values >= least) & (values <= most)]
     data = grey_values(labels)
     return labels_layer(labels, f"{column} filtered", np.where(np.isin(data, kept), data, 0))
-
-
-def _property_of(column: str) -> str:
-    if column.startswith("intensity_quantile-"):
-        return column
-    return column.partition("-")[0]

@@ -6,29 +6,26 @@ import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import click
-from rich.progress import BarColumn, MofNCompleteColumn, TimeRemainingColumn
 
 import conncomp
 from conncomp._memory import available_memory
 from conncomp._optional import optional
-from conncomp._progress import progress_display
+from conncomp._progress import counting
 from conncomp.bench.devices import DEVICES, DeviceName
 from conncomp.bench.inputs import SIZES, Input, check_memory, in_bytes
 from conncomp.bench.peers import TABLES, Contender, algorithms, peers, variants
 from conncomp.bench.runner import measure
 from conncomp.bench.suites import SUITES, Kind
 from conncomp.bench.suites.graphs import find_published
-from conncomp.cli._options import option, threads_option
+from conncomp.cli._options import Threads, option
 from conncomp.cli._output import output_file
 from conncomp.cli._report import Row, show
 from conncomp.cli._rules import command, needs, no_effect
 from conncomp.cli.bench.report import compare, paper, report
 
-# Where one algorithm takes milliseconds, another one takes minutes.
-LIMIT = 2.0
 RULES = (
     needs("--transfers", "--device cuda"),
     no_effect(
@@ -61,60 +58,42 @@ def _parse_values(context: click.Context, option: click.Parameter, texts: Sequen
     return values
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Options:
-    """What the commands that measure are given."""
+    """What the commands that measure are given.
 
-    suites: tuple[str, ...] = option("Default: all suites.", "NAME", "--suite")
-    inputs: tuple[str, ...] = option("Default: the whole suite.", "NAME", "--input")
-    algorithms: tuple[str, ...] = option(
-        "An algorithm of conncomp, or another library. Default: all of conncomp's.",
-        "NAME",
-        "--algorithm",
-    )
-    values: Any = option(
-        "A value for the option of algorithms, such as init=1 or block=16x16; may be "
-        "repeated. Each combination is measured on its own.",
-        "NAME=VALUE",
-        "--option",
-        type=str,
-        multiple=True,
-        callback=_parse_values,
-    )
-    peers: bool = option("Measure other libraries too.")
-    device: DeviceName = option(
-        "Where to measure; with cuda, data are in the memory of the GPU already.", default="cpu"
-    )
-    threads: int | None = threads_option()
-    size: str = option(
-        "full is the size that was published.",
-        "[small|medium|full]",
-        type=click.Choice(SIZES),
-        default="small",
-    )
-    transfers: bool = option(
-        "With --device cuda: time the copies of the input to the GPU and of the labels from it, "
-        "too."
-    )
-    limit: float | None = option(
-        "Give up an algorithm that sweeps until nothing changes on an input that takes it longer.  "
-        f"[default: {LIMIT:g}]",
-        "SECONDS",
-        type=click.FloatRange(min=0, min_open=True),
-    )
-    data: Path | None = option(
-        "A folder of published graphs, such as amazon0601.txt.gz or europa_osm.mtx, which are "
-        "used, at any size, in place of their stand-ins.",
-        "DIR",
-        type=click.Path(exists=True, file_okay=False, path_type=Path),
-    )
-    output: Path | None = option(
-        "Write the result: the file grows after each input.",
-        "RESULT.json",
-        *("-o", "--output"),
-        type=output_file(".json"),
-    )
-    only_list: bool = option("List suites and inputs, and stop.", None, "--list")
+    --suite NAME  Default: all suites.
+    --input NAME  Default: the whole suite.
+    --algorithm NAME  An algorithm of conncomp, or another library. Default: all of conncomp's.
+    --option NAME=VALUE  A value for the option of algorithms, such as init=1 or block=16x16; may be
+        repeated. Each combination is measured on its own.
+    --peers  Measure other libraries too.
+    --device  Where to measure; with cuda, data are in the memory of the GPU already.
+    --size [small|medium|full]  full is the size that was published.
+    --transfers  With --device cuda: time the copies of the input to the GPU and of the labels from
+        it, too.
+    --limit SECONDS  Give up an algorithm that sweeps until nothing changes on an input that takes
+        it longer.
+    --data DIR  A folder of published graphs, such as amazon0601.txt.gz or europa_osm.mtx, which are
+        used, at any size, in place of their stand-ins.
+    --output RESULT.json  Write the result: the file grows after each input.
+    --list  List suites and inputs, and stop.
+    """
+
+    suite: tuple[str, ...]
+    input: tuple[str, ...]
+    algorithm: tuple[str, ...]
+    values: Any = option("--option", type=str, multiple=True, callback=_parse_values)
+    peers: bool
+    device: DeviceName = "cpu"
+    threads: Threads | None
+    size: Annotated[str, click.Choice(SIZES)] = "small"
+    transfers: bool
+    # Where one algorithm takes milliseconds, another one takes minutes.
+    limit: float = option(type=click.FloatRange(min=0, min_open=True), default=2)
+    data: Path | None = option(type=click.Path(exists=True, file_okay=False, path_type=Path))
+    output: Path | None = option(type=output_file(".json"))
+    only_list: bool = option("--list")
 
 
 @command(Options, *RULES)
@@ -174,15 +153,13 @@ def _bench(kind: Kind, options: Options) -> None:
         optional("skimage.measure", "a check of labels", "bench")
     check_memory((entry for _, entry in chosen), gpu_free)
     result: dict[str, Any] = {"rows": []}
-    columns = BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
+    steps, done = 2 + len(contenders), 0
     try:
-        with progress_display(*columns) as progress:
-            task = progress.add_task("copy rate", total=len(chosen) * (2 + len(contenders)))
-            done = 0
+        with counting("copy rate") as count:
 
             def notify(step: str) -> None:
                 nonlocal done
-                progress.update(task, description=step, completed=done)
+                count(done, len(chosen) * steps, description=step)
                 done += 1
 
             for result in measure(
@@ -193,11 +170,11 @@ def _bench(kind: Kind, options: Options) -> None:
                 threads=conncomp.get_num_threads(),
                 device=where,
                 transfers=options.transfers,
-                limit=LIMIT if options.limit is None else options.limit,
+                limit=options.limit,
                 output=output,
                 notify=notify,
             ):
-                done = len(result["rows"]) * (2 + len(contenders))
+                done = len(result["rows"]) * steps
     finally:  # after an interrupt, too
         if result["rows"]:
             tables = _table(result), _transfers_table(result)
@@ -205,7 +182,7 @@ def _bench(kind: Kind, options: Options) -> None:
 
 
 def _choose_inputs(kind: Kind, options: Options) -> list[tuple[str, Input]]:
-    suites, inputs = options.suites, options.inputs
+    suites, inputs = options.suite, options.input
     _check_names("--suite", suites, SUITES[kind])
     makes = {name: make for name, make in SUITES[kind].items() if name in suites or not suites}
     size, data = options.size, options.data
@@ -215,7 +192,7 @@ def _choose_inputs(kind: Kind, options: Options) -> list[tuple[str, Input]]:
 
 
 def _choose_contenders(kind: Kind, options: Options) -> list[Contender]:
-    device, names = options.device, options.algorithms
+    device, names = options.device, options.algorithm
     own, libraries = algorithms(kind, device), peers(kind, device)
     _check_names("--algorithm", names, (*own, *libraries))
     chosen = [own[name] for name in own if name in names or not names]

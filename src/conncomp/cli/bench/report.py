@@ -38,13 +38,16 @@ def paper(context: click.Context, words: Sequence[str]) -> None:
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Compared:
-    """What `compare` is given."""
+    """What `compare` is given.
+
+    --json  Print one JSON object instead of tables.
+    """
 
     before: Path = argument("A.json", type=FILE)
     after: Path = argument("B.json", type=FILE)
-    as_json: bool = option("Print one JSON object instead of tables.", None, "--json")
+    as_json: bool = option("--json")
 
 
 @command(Compared)
@@ -92,18 +95,15 @@ def compare(options: Compared) -> None:
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Reported:
-    """What `report` is given."""
+    """What `report` is given.
+
+    --output FILE.html  Write the page here: one file, which needs no others.
+    """
 
     results: tuple[Path, ...] = argument("RESULT.json...", type=FILE, nargs=-1, required=True)
-    output: Path = option(
-        "Write the page here: one file, which needs no others.",
-        "FILE.html",
-        *("-o", "--output"),
-        type=output_file(".html", ".htm"),
-        required=True,
-    )
+    output: Path = option(type=output_file(".html", ".htm"), required=True)
 
 
 @command(Reported)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass
-from itertools import combinations_with_replacement
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +16,8 @@ from conncomp._arrays import move_to_gpu, native_layout, on_host
 from conncomp._memory import in_words, peak_memory
 from conncomp.cli import _options, _report
 from conncomp.cli._input import one_channel, read_quietly, rows_of_input, with_named_axes
-from conncomp.cli._options import ANY_PATH, Common, argument, option, values_of
-from conncomp.cli._output import check_distinct, is_within_zarr, write_rows
+from conncomp.cli._options import ANY_PATH, Bytes, Common, Natural, Positive, argument, values_of
+from conncomp.cli._output import check_distinct, columns_of, is_within_zarr, write_rows
 from conncomp.cli._picture import check_picture, paint_labels
 from conncomp.cli._report import Stages
 from conncomp.cli._rules import command
@@ -138,7 +137,8 @@ def _check_image(options: Options, image: Image, batch: int) -> None:
 def _label(image: Image, axes: Axes, options: Options, stage: Stages) -> tuple[Image, int, Closes]:
     """Return labels, their number, and of periodic axes with --stats where components close."""
     asked = values_of(options, "background", "connectivity", "device")
-    asked |= {"periodic": axes.periodic_of_item, "batch_axes": axes.batch}
+    periodic = [closed for k, closed in enumerate(axes.periodic) if k not in axes.separate]
+    asked |= {"periodic": periodic, "batch_axes": axes.batch}
 
     def move(image: Image) -> Any:
         return move_to_gpu(launcher.import_cupy(), native_layout(image))
@@ -192,20 +192,15 @@ def _write_statistics(options: Options, labels: Image, axes: Axes, closes: Close
     spacing = options.spacing
     of_labels: dict[str, Any] = {"background": 0, "batch_axes": axes.batch}
     statistics = conncomp.component_statistics(labels, spacing=spacing, **of_labels)
-    names = stream.names_of_columns(labels.ndim - axes.batch, spacing is not None)
-    columns = dict(zip(names, stream.columns_of(statistics, spacing is not None), strict=True))
-    of_item = range(labels.ndim - axes.batch)
-    pairs = combinations_with_replacement(of_item, 2)
-    columns |= {f"moment-{j}-{k}": statistics.moments[:, j, k] for j, k in pairs}
+    columns = columns_of(statistics, *stream.properties_of(options), "moment")
     item = tuple(statistics.batch.T)
     told = {"spans": conncomp.component_spans(labels, **of_labels), "wraps": closes}
     for name, table in told.items():
         if table is not None:
             found = table[(*item, statistics.labels)].astype(np.int64)
-            columns |= {f"{name}-{k}": found[:, k] for k in of_item}
-    places = {f"batch-{k}": column for k, column in enumerate(item)}
+            columns |= {f"{name}-{k}": column for k, column in enumerate(found.T)}
     letters = "".join(axes.letters[k] for k in axes.separate)
-    columns = with_named_axes(places, axes.batch, letters) | columns
+    columns = with_named_axes(columns_of(statistics, "batch"), axes.batch, letters) | columns
     write_rows(options.stats, list(columns), list(columns.values()))
 
 
@@ -278,20 +273,24 @@ def _check_output(options: Options) -> None:
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class PlanOptions(Common):
-    """What the command is given."""
+    """What the command is given.
+
+    --key NAME  Which array of a group of Zarr, or dataset of HDF5.
+    --channel N  Which channel of OME-Zarr.
+    --threshold VALUE  Foreground is what lies above VALUE.
+    --memory SIZE  The most memory that the command conncomp label may take, such as 8G.
+    """
 
     input: Path = argument("IN", type=ANY_PATH)
-    key: str | None = option("Which array of a group of Zarr, or dataset of HDF5.", "NAME")
-    channel: int | None = option("Which channel of OME-Zarr.", "N", least=0)
-    threshold: Any = of_label.threshold_option("Foreground is what lies above VALUE.", "VALUE")
-    join_time: bool = _options.join_time_option()
-    background: int | float = of_label.background_option()
-    connectivity: int | None = of_label.connectivity_option()
-    memory: int | None = _options.memory_option(
-        "The most memory that the command conncomp label may take, such as 8G."
-    )
+    key: str | None
+    channel: Natural | None
+    threshold: of_label.Threshold | None
+    join_time: bool
+    background: of_label.Background
+    connectivity: Positive | None
+    memory: Bytes | None
 
 
 @command(PlanOptions)

@@ -6,20 +6,34 @@ import math
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any
 
 import click
 from numpy.typing import NDArray
 
 from conncomp._arguments import shown
-from conncomp.cli import _options
 from conncomp.cli._errors import say
-from conncomp.cli._options import ANY_PATH, Common, argument, option, parsed, typed
+from conncomp.cli._options import (
+    ANY_PATH,
+    Axes,
+    Bytes,
+    Common,
+    Device,
+    Natural,
+    Positive,
+    Spacing,
+    argument,
+    option,
+    parsed,
+    typed,
+)
 from conncomp.cli._output import is_within_zarr, output_file
 from conncomp.cli._rules import excludes, needs, no_effect
 from conncomp.files.images import is_hdf5
 from conncomp.files.slabs import Raw, parse_raw
 from conncomp.files.thresholds import WAYS, has_fractions, window_of
+
+RAW = "no shape and dtype, such as '512,2048,2048:uint16'"
 
 
 def number(text: str) -> int | float:
@@ -50,103 +64,70 @@ def _parse_threshold(text: str) -> int | float | str:
     return value
 
 
-def threshold_option(help_: str, metavar: str = "VALUE|WAY") -> Any:
-    """Return the option of what lies above a value."""
-    return option(help_, metavar, type=parsed(_parse_threshold))
+Threshold = Annotated[int | float | str, parsed(_parse_threshold)]
+Background = Annotated[
+    int | float,
+    option(default="0", type=parsed(number, "not a number that floating point can hold")),
+]
 
 
-def background_option() -> Any:
-    """Return the option of the value that is background."""
-    return option(
-        "The value that is background; with --threshold, 0 or 1.",
-        "V",
-        default="0",
-        type=parsed(number, "not a number that floating point can hold"),
-    )
-
-
-def connectivity_option() -> Any:
-    """Return the option of how far neighbours may differ."""
-    return option(
-        "Along how many axes neighbours may differ: 1 for faces only. Default: all.", "N", least=1
-    )
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Options(Common):
-    """What the command is given."""
+    """What the command is given.
+
+    --output FILE  Write the labels: .npy, .npz, .tif, .tiff, .btf or (two axes, up to 65535) .png;
+        .zarr, which must not exist, block by block.
+    --key NAME  Which array of a .npz file, of a group of Zarr, or dataset of HDF5.
+    --channel N  Label one channel of an image in colour, such as 0 for red, or of a microscope.
+    --grey  Label the luminance of an image in colour, with the weights of scikit-image's rgb2gray,
+        in its own range of values; opacity is left out.
+    --threshold VALUE|WAY  First make the image binary: foreground is what lies above VALUE, or
+        above the value that otsu, li or triangle find, or above local:51, the mean around each
+        element, weighted by a Gaussian in a window of 51. All but otsu need scikit-image.
+    --top K  Keep only the K largest components.
+    --min-size S  Keep only components of at least S elements.
+    --stats FILE.csv  Write a line for each component kept: label, size, bounding box (first
+        coordinates, and those after the last), centroid, second central moments, all where the
+        elements are stored, even if they meet across a periodic axis; along which axes it spans the
+        image, 0 or 1, and, with --periodic, along which it wraps.
+    --spacing D,D,...  The distance of neighbouring elements along each axis, such as 2,0.5,0.5. For
+        --stats: centroids and moments are in its units then, and there is a column of volumes.
+    --picture FILE.png  Write a picture in which components that are close differ in colour. Of more
+        than two axes, it shows the middle slice along the first; of more than 2000 pixels a side,
+        every second, third, ... of them. It has true proportions where IN tells voxel sizes.
+    --stats-only  Read the volume once, slab by slab, and only measure components: it may be larger
+        than memory. For .npy in C order, TIFF and --raw. With --stats, lines are written as
+        components are finished, without moments; labels are the smallest index of the component.
+    --raw SHAPE:DTYPE  With --stats-only: IN holds nothing but values, such as 512,2048,2048:uint16.
+    --memory SIZE  With --stats-only, and for volumes in chunks: the most memory that the command
+        may take, such as 8G; if it needs more, it ends with an error.
+    --scheduler ADDRESS  For volumes in chunks: label them on the workers of a running cluster of
+        Dask, which must see IN and FILE by the same names. ADDRESS is what 'dask scheduler' prints,
+        such as tcp://10.0.0.1:8786, of a cluster that you trust.
+    """
 
     input: Path = argument("IN", type=ANY_PATH)
     output: Path | None = option(
-        "Write the labels: .npy, .npz, .tif, .tiff, .btf or (two axes, up to 65535) .png; .zarr, "
-        "which must not exist, block by block.",
-        "FILE",
-        *("-o", "--output"),
-        type=output_file(".npy", ".npz", ".tif", ".tiff", ".btf", ".png", ".zarr"),
+        type=output_file(".npy", ".npz", ".tif", ".tiff", ".btf", ".png", ".zarr")
     )
-    key: str | None = option(
-        "Which array of a .npz file, of a group of Zarr, or dataset of HDF5.", "NAME"
-    )
-    channel: int | None = option(
-        "Label one channel of an image in colour, such as 0 for red, or of a microscope.",
-        "N",
-        least=0,
-    )
-    grey: bool = option(
-        "Label the luminance of an image in colour, with the weights of scikit-image's rgb2gray, "
-        "in its own range of values; opacity is left out."
-    )
-    threshold: int | float | str | None = threshold_option(
-        "First make the image binary: foreground is what lies above VALUE, or above the value "
-        "that otsu, li or triangle find, or above local:51, the mean around each element, weighted "
-        "by a Gaussian in a window of 51. All but otsu need scikit-image."
-    )
-    background: int | float = background_option()
-    connectivity: int | None = connectivity_option()
-    periodic: bool | list[bool] | list[int] = _options.periodic_option("none")
-    join_time: bool = _options.join_time_option()
-    top: int | None = option("Keep only the K largest components.", "K", least=1)
-    min_size: int | None = option("Keep only components of at least S elements.", "S", least=1)
-    stats: Path | None = option(
-        "Write a line for each component kept: label, size, bounding box (first coordinates, and "
-        "those after the last), centroid, second central moments, all where the elements are "
-        "stored, even if they meet across a periodic axis; along which axes it spans the image, 0 "
-        "or 1, and, with --periodic, along which it wraps.",
-        "FILE.csv",
-        type=output_file(".csv"),
-    )
-    spacing: tuple[float, ...] | None = _options.spacing_option(
-        "For --stats: centroids and moments are in its units then, and there is a column of "
-        "volumes."
-    )
-    picture: Path | None = option(
-        "Write a picture in which components that are close differ in colour. Of more than two "
-        "axes, it shows the middle slice along the first; of more than 2000 pixels a side, every "
-        "second, third, ... of them. It has true proportions where IN tells voxel sizes.",
-        "FILE.png",
-        type=output_file(".png"),
-    )
-    stats_only: bool = option(
-        "Read the volume once, slab by slab, and only measure components: it may be larger than "
-        "memory. For .npy in C order, TIFF and --raw. With --stats, lines are written as "
-        "components are finished, without moments; labels are the smallest index of the component."
-    )
-    raw: Raw | None = option(
-        "With --stats-only: IN holds nothing but values, such as 512,2048,2048:uint16.",
-        "SHAPE:DTYPE",
-        type=parsed(parse_raw, "no shape and dtype, such as '512,2048,2048:uint16'"),
-    )
-    memory: int | None = _options.memory_option(
-        "With --stats-only, and for volumes in chunks: the most memory that the command may take, "
-        "such as 8G; if it needs more, it ends with an error."
-    )
-    scheduler: str | None = option(
-        "For volumes in chunks: label them on the workers of a running cluster of Dask, which "
-        "must see IN and FILE by the same names. ADDRESS is what 'dask scheduler' prints, such as "
-        "tcp://10.0.0.1:8786, of a cluster that you trust.",
-        "ADDRESS",
-    )
-    device: Literal["cpu", "cuda"] = _options.device_option()
+    key: str | None
+    channel: Natural | None
+    grey: bool
+    threshold: Threshold | None
+    background: Background
+    connectivity: Positive | None
+    periodic: Axes = option(default="none")
+    join_time: bool
+    top: Positive | None
+    min_size: Positive | None
+    stats: Path | None = option(type=output_file(".csv"))
+    spacing: Spacing | None
+    picture: Path | None = option(type=output_file(".png"))
+    stats_only: bool
+    raw: Annotated[Raw, parsed(parse_raw, RAW)] | None
+    memory: Bytes | None
+    scheduler: str | None
+    device: Device = "cpu"
 
     @property
     def is_whole(self) -> bool:

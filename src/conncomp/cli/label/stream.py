@@ -14,10 +14,9 @@ from numpy.typing import NDArray
 import conncomp
 from conncomp._memory import in_words, memory_limit, peak_memory, resident_memory
 from conncomp.cli._options import check_spacing, closed_axes, values_of
-from conncomp.cli._output import rows_file
+from conncomp.cli._output import columns_of, rows_file
 from conncomp.cli._report import Counter, Stages, describe_decades
 from conncomp.cli.label.options import Options, check_floats, finite
-from conncomp.components.statistics import ComponentStatistics
 from conncomp.files.access import naming
 from conncomp.files.scales import Scale, separate_axes
 from conncomp.files.slabs import SlabFile, open_slabs
@@ -131,11 +130,6 @@ class Axes(NamedTuple):
         """How many axes of separate images there are."""
         return len(self.separate)
 
-    @property
-    def periodic_of_item(self) -> list[bool]:
-        """Which axes of each image close."""
-        return [closed for k, closed in enumerate(self.periodic) if k not in self.separate]
-
 
 def report_of(
     options: Options, stage: Stages, shape: tuple[int, ...], dtype: object, axes: Axes, **found: Any
@@ -165,8 +159,9 @@ def _measure(
     from conncomp.chunked.selection import merged_summaries, summary_of
     from conncomp.chunked.streams.batches import measure_slabs
 
-    asked = values_of(options, "background", "connectivity")
+    asked, properties = values_of(options, "background", "connectivity"), properties_of(options)
     total = math.prod(file.shape) * file.dtype.itemsize
+    ends = np.array([(0, length) for length in file.shape])
     none = np.zeros(0, np.int64)
     found = kept = summary_of(none, none, none, 1)
 
@@ -185,33 +180,20 @@ def _measure(
     with ExitStack() as files:
         add = None
         if options.stats is not None:
-            header = names_of_columns(len(axes), options.spacing is not None)
-            header += [f"spans-{k}" for k in range(len(axes))]
-            add = files.enter_context(rows_file(options.stats, header))
+            counts = (("bbox", 2 * len(axes)), ("centroid", len(axes)), ("spans", len(axes)))
+            numbered = [f"{name}-{k}" for name, count in counts for k in range(count)]
+            add = files.enter_context(rows_file(options.stats, [*properties[:-2], *numbered]))
         for batch in batches if total else ():
             large = batch.sizes >= (options.min_size or 1)
             found, kept = with_batch(found, slice(None)), with_batch(kept, large)
             if add is not None:
-                columns = [*columns_of(batch, options.spacing is not None), *_spans(batch, file)]
+                spans = (batch.bounding_boxes == ends).all(axis=2).astype(np.int64)
+                columns = [*columns_of(batch, *properties).values(), *spans.T]
                 add([column[large] for column in columns])
     return found, kept
 
 
-def _spans(batch: ComponentStatistics, file: SlabFile) -> Iterator[NDArray[np.int64]]:
-    for k, length in enumerate(file.shape):
-        box = batch.bounding_boxes[:, k]
-        yield ((box[:, 0] == 0) & (box[:, 1] == length)).astype(np.int64)
-
-
-def names_of_columns(ndim: int, with_volumes: bool) -> list[str]:
-    """Return the names of `columns_of`."""
-    positions = [f"bbox-{k}" for k in range(2 * ndim)] + [f"centroid-{k}" for k in range(ndim)]
-    return ["label", "num_pixels", *(["area"] if with_volumes else []), *positions]
-
-
-def columns_of(statistics: ComponentStatistics, with_volumes: bool) -> list[NDArray[Any]]:
+def properties_of(options: Options) -> list[str]:
     """Return what all tables of components have: where they are, and how large."""
-    boxes = np.moveaxis(statistics.bounding_boxes, 0, -1)
-    volumes = [statistics.volumes] if with_volumes else []
-    places = *boxes[:, 0], *boxes[:, 1], *statistics.centroids.T
-    return [statistics.labels, statistics.sizes, *volumes, *places]
+    volumes = ["area"] if options.spacing is not None else []
+    return ["label", "num_pixels", *volumes, "bbox", "centroid"]

@@ -5,9 +5,10 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
+from warnings import catch_warnings
 
 import click
 import numpy as np
@@ -18,7 +19,6 @@ from conncomp._optional import optional
 from conncomp._text import printable
 from conncomp.chunked.volumes.job import GivenUpError
 from conncomp.cli._errors import say
-from conncomp.cli._input import quiet
 from conncomp.cli._picture import paint_labels
 from conncomp.cli._report import Counter, Row, Stages, show, timing_row
 from conncomp.cli._rules import command
@@ -63,7 +63,7 @@ def measure(options: Options) -> None:
     sources = sources_of(options)
     stage = Stages()
     with kept_tables(options) as kept:
-        with stage("measuring", counts=True) as progress, quiet():
+        with stage("measuring", counts=True) as progress, catch_warnings(action="ignore"):
             tables, failures = _measure_all(sources, options, kept, progress)
         tables = _of_one_kind(tables, failures)
         failures = {source: failures[source] for source in sources if source in failures}
@@ -96,7 +96,7 @@ def _measure_all(
     threads = conncomp.get_num_threads()
     workers = 1 if options.memory is not None else min(options.workers or threads, len(sources))
     try:
-        with OpenFiles(sources, options.bioio) as files:
+        with closing(OpenFiles(sources, options.bioio)) as files:
             work = Work(options, kept, files)
             if workers == 1:
                 for source in sources:

@@ -194,10 +194,8 @@ class OpenFiles:
         self._idle: dict[Path, list[tuple[Read, ExitStack]]] = defaultdict(list)
         self._lock = Lock()
 
-    def __enter__(self) -> OpenFiles:
-        return self
-
-    def __exit__(self, *error: object) -> None:
+    def close(self) -> None:
+        """Close all that are open."""
         for path in list(self._idle):
             self._close(path)
 

@@ -18,11 +18,12 @@ from conncomp.chunked.measures.volume_file import VolumeFile
 from conncomp.chunked.volumes.formats.zarr_arrays import is_zarr
 from conncomp.chunked.volumes.volume import PartOfVolume, Place, Volume
 from conncomp.cli._input import one_channel, with_named_axes
+from conncomp.cli._output import columns_of
 from conncomp.cli.label.options import finite
 from conncomp.cli.measure.inputs import OpenFiles, Source
 from conncomp.cli.measure.options import Options
 from conncomp.components.columns.properties import USUAL, USUAL_OF_IMAGE
-from conncomp.components.statistics import ComponentStatistics, Numbers, component_table
+from conncomp.components.statistics import Numbers, component_table
 from conncomp.files.access import naming
 from conncomp.files.images import is_hdf5
 from conncomp.files.scales import Content, Scale, batch_axes_of, in_unit
@@ -178,7 +179,9 @@ def measure_in_blocks(source: Source, options: Options) -> Measured:
         numbers |= {"moments": False, "spacing": None if scale is None else scale.spacing}
         statistics = conncomp.component_statistics(labels, image, **numbers)
     names = options.properties or USUAL + (() if image is None else USUAL_OF_IMAGE)
-    columns = _columns(statistics, tuple(names))
+    columns = columns_of(statistics, "label", "batch", *names)
+    for extreme in {"intensity_min", "intensity_max"} & columns.keys():
+        columns[extreme] = columns[extreme].astype(np.float64)
     for k in range(batch):
         if axes[k : k + 1] == "C" and labels.shape[k] == 1:
             del columns[f"batch-{k}"]  # no place, as in memory
@@ -206,25 +209,3 @@ class _WholeNumbers(PartOfVolume):
     def read(self, place: Place) -> NDArray[Any]:
         """Return a part; raise TypeError unless it is of whole numbers."""
         return as_whole_numbers(self.volume.read(place), BY_BLOCKS)
-
-
-def _columns(statistics: ComponentStatistics, names: tuple[str, ...]) -> dict[str, Any]:
-    """Return columns by the names that `component_statistics` has for properties."""
-    boxes = statistics.bounding_boxes
-    values = {
-        "num_pixels": statistics.sizes,
-        "area": statistics.volumes,
-        "bbox": boxes.swapaxes(1, 2).reshape(len(boxes), 2 * boxes.shape[1]),
-        "centroid": statistics.centroids,
-        "intensity_mean": statistics.means,
-        "intensity_min": statistics.minima.astype(np.float64),
-        "intensity_max": statistics.maxima.astype(np.float64),
-        "centroid_weighted": statistics.weighted_centroids,
-    }
-    columns: dict[str, Any] = {"label": statistics.labels}
-    columns |= {f"batch-{k}": column for k, column in enumerate(statistics.batch.T)}
-    for name in names:
-        table = values.get(name, statistics.labels)  # "label" is there already
-        for index in np.ndindex(*table.shape[1:]):
-            columns["-".join(map(str, (name, *index)))] = table[(slice(None), *index)]
-    return columns

@@ -6,15 +6,24 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import click
 
-from conncomp.cli import _options
-from conncomp.cli._options import Common, argument, option, parsed, typed
+from conncomp.cli._options import (
+    Bytes,
+    Common,
+    Natural,
+    Positive,
+    Spacing,
+    argument,
+    option,
+    parsed,
+    typed,
+)
 from conncomp.cli._output import output_file
 from conncomp.cli._rules import excludes, needs, no_effect
-from conncomp.cli.label.options import connectivity_option, threshold_option
+from conncomp.cli.label.options import Threshold
 from conncomp.components.columns.properties import (
     PROPERTIES,
     Conditions,
@@ -65,6 +74,9 @@ def _parse_properties(text: str) -> tuple[str, ...] | str:
     return names
 
 
+SERIES = "neither a number nor 'all'"
+
+
 def _parse_series(text: str) -> int | None:
     if text == "all":
         return None
@@ -79,83 +91,67 @@ def _parse_unit(text: str) -> str:
     return unit_of(text)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Options(Common):
-    """What the command is given."""
+    """What the command is given.
+
+    --output FILE  Write the table here: .parquet or .arrow (.feather), with units in the metadata
+        of columns, or .csv.
+    --threshold VALUE|WAY  Objects are the components of what lies above VALUE, or above the value
+        that otsu, li or triangle find in each file, or above local:51, the mean around each
+        element, weighted by a Gaussian in a window of 51. Without it images are labels, as Cellpose
+        and StarDist write them, and are measured as they are.
+    --dark  Objects are what is not above the threshold.
+    --min-size S  Keep objects of at least S elements.
+    --channel N  Where images have channels, find objects in this one.
+    --grey  Find objects in the luminance, where images are in colour.
+    --key NAME  Which array of .npz or Zarr, or dataset of HDF5.
+    --series N|all  Which series of a TIFF file, and of that of --intensity if it has several; all
+        is each.
+    --planes  Each plane of a stack is an image of its own, as frames of a film are.
+    --intensity NAME  Measure intensities in this image, such as raw/{stem}.tif. Default: with
+        --threshold, in all channels of the image itself, as it was.
+    --properties P,P,...|all  Which columns of numbers, by the names of scikit-image's
+        regionprops_table; all are those that there are of an image. Default:
+        num_pixels,area,bbox,centroid and, of images, intensity_mean,intensity_min,intensity_max.
+    --spacing D,D,...  The distance of neighbouring elements along each axis, such as 2,0.5,0.5. In
+        the place of what files tell; one number is for all axes.
+    --unit U  The unit of lengths, such as mm or um: that of --spacing, or what the files' own are
+        converted to.
+    --labels NAME  Write labels, such as out/{stem}.tif.
+    --picture NAME.png  Write pictures of labels, such as out/{stem}.png.
+    --memory SIZE  Measure labels in Zarr or HDF5, without --threshold, block by block, in no more
+        memory than SIZE, such as 8G; if it needs more, the file fails. Columns are the default
+        ones, and centroid_weighted.
+    --workers N  How many files to measure at once. Default: one for each thread.
+    --bioio  Let bioio and its plugins read formats that are not known here, such as .czi, .lif and
+        .nd2. It has to be installed, and is others' code: of files from strangers it may make
+        whatever it does.
+    --resume  Go on where the same command ended before all was done.
+    """
 
     inputs: tuple[str, ...] = argument("IN...", nargs=-1, required=True)
-    output: Path = option(
-        "Write the table here: .parquet or .arrow (.feather), with units in the metadata of "
-        "columns, or .csv.",
-        "FILE",
-        *("-o", "--output"),
-        required=True,
-        type=output_file(".parquet", ".csv", ".arrow", ".feather"),
-    )
-    threshold: int | float | str | None = threshold_option(
-        "Objects are the components of what lies above VALUE, or above the value that otsu, li or "
-        "triangle find in each file, or above local:51, the mean around each element, weighted by "
-        "a Gaussian in a window of 51. Without it images are labels, as Cellpose and StarDist "
-        "write them, and are measured as they are."
-    )
-    dark: bool = option("Objects are what is not above the threshold.")
-    min_size: int | None = option("Keep objects of at least S elements.", "S", least=1)
-    connectivity: int | None = connectivity_option()
-    channel: int | None = option(
-        "Where images have channels, find objects in this one.", "N", least=0
-    )
-    grey: bool = option("Find objects in the luminance, where images are in colour.")
-    key: str | None = option("Which array of .npz or Zarr, or dataset of HDF5.", "NAME")
-    series: int | None = option(
-        "Which series of a TIFF file, and of that of --intensity if it has several; all is each.",
-        "N|all",
-        default="0",
-        type=parsed(_parse_series, "neither a number nor 'all'"),
-    )
-    planes: bool = option("Each plane of a stack is an image of its own, as frames of a film are.")
-    join_time: bool = _options.join_time_option()
-    intensity: str | None = option(
-        "Measure intensities in this image, such as raw/{stem}.tif. Default: with --threshold, in "
-        "all channels of the image itself, as it was.",
-        "NAME",
-        type=template_of(),
-    )
-    properties: tuple[str, ...] | str | None = option(
-        "Which columns of numbers, by the names of scikit-image's regionprops_table; all are "
-        "those that there are of an image. Default: "
-        "num_pixels,area,bbox,centroid and, of images, intensity_mean,intensity_min,intensity_max.",
-        "P,P,...|all",
-        type=parsed(_parse_properties),
-    )
-    spacing: tuple[float, ...] | None = _options.spacing_option(
-        "In the place of what files tell; one number is for all axes."
-    )
-    unit: str | None = option(
-        "The unit of lengths, such as mm or um: that of --spacing, or what the files' own are "
-        "converted to.",
-        "U",
-        type=parsed(_parse_unit, f"none of {', '.join(METRES)}"),
-    )
-    labels: str | None = option(
-        "Write labels, such as out/{stem}.tif.", "NAME", type=template_of(*WRITTEN)
-    )
-    picture: str | None = option(
-        "Write pictures of labels, such as out/{stem}.png.", "NAME.png", type=template_of(".png")
-    )
-    memory: int | None = _options.memory_option(
-        "Measure labels in Zarr or HDF5, without --threshold, block by block, in no more memory "
-        "than SIZE, such as 8G; if it needs more, the file fails. Columns are the default ones, "
-        "and centroid_weighted."
-    )
-    workers: int | None = option(
-        "How many files to measure at once. Default: one for each thread.", "N", least=1, most=256
-    )
-    bioio: bool = option(
-        "Let bioio and its plugins read formats that are not known here, such as .czi, .lif and "
-        ".nd2. It has to be installed, and is others' code: of files from strangers it may make "
-        "whatever it does."
-    )
-    resume: bool = option("Go on where the same command ended before all was done.")
+    output: Path = option(type=output_file(".parquet", ".csv", ".arrow", ".feather"), required=True)
+    threshold: Threshold | None
+    dark: bool
+    min_size: Positive | None
+    connectivity: Positive | None
+    channel: Natural | None
+    grey: bool
+    key: str | None
+    series: int | None = option(type=parsed(_parse_series, SERIES), default="0")
+    planes: bool
+    join_time: bool
+    intensity: str | None = option(type=template_of())
+    properties: Annotated[tuple[str, ...] | str, parsed(_parse_properties)] | None
+    spacing: Spacing | None
+    unit: str | None = option(type=parsed(_parse_unit, f"none of {', '.join(METRES)}"))
+    labels: str | None = option(type=template_of(*WRITTEN))
+    picture: str | None = option(type=template_of(".png"))
+    memory: Bytes | None
+    workers: int | None = option(type=click.IntRange(1, 256))
+    bioio: bool
+    resume: bool
 
     @property
     def kept_folder(self) -> Path:

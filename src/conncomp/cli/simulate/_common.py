@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from inspect import signature
 from pathlib import Path
 from time import perf_counter
-from typing import Any, Generic, Literal
+from typing import Annotated, Any, Generic, Literal
 
 import click
 import numpy as np
@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 import conncomp
 from conncomp._arrays import move_from_gpu, on_gpu
 from conncomp._optional import optional
-from conncomp.cli._options import json_option, numbers, option, parsed, threads_option
+from conncomp.cli._options import Json, Positive, Threads, numbers, option, parsed
 from conncomp.cli._output import check_distinct, output_file
-from conncomp.cli._picture import NOTHING, Known, middle_plane, paint_labels, plot_series
-from conncomp.cli._report import Row, Stages, show, speed_row, stages_on, timing_row
+from conncomp.cli._picture import NOTHING, Known, middle_plane, paint_labels, plot_scan, plot_series
+from conncomp.cli._report import Row, Stages, show, speed_row, timing_row
 from conncomp.cli._rules import excludes, needs
 from conncomp.files.access import atomic_path
 from conncomp.models import Model
@@ -45,70 +45,53 @@ SIZES = (
 LENGTHS = numbers("x", [int], "not lengths such as 64x64")
 
 
-def number_or_critical_option(help_: str, metavar: str) -> Any:
-    """Return an option that is a number, or "critical"."""
-    wanted = "not a number or 'critical'; several need a run each, or an option that takes A:B:N"
-    parse = parsed(lambda text: text if text == "critical" else float(text), wanted)
-    return option(help_, metavar, type=parse)
+OR_CRITICAL = "not a number or 'critical'; several need a run each, or an option that takes A:B:N"
+OrCritical = Annotated[
+    str | float,
+    parsed(lambda text: text if text == "critical" else float(text), OR_CRITICAL),
+]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Settings:
-    """What the user chose of what all simulations have."""
+    """What the user chose of what all simulations have.
 
-    shape: list[int] = option(
-        "The lengths of the lattice's axes.", "LxL...", type=LENGTHS, required=True
-    )
-    replicas: int | None = option(
-        "How many lattices to simulate side by side, at each of several temperatures.", "R", least=1
-    )
-    seed: int = option(None, "N", default=0)
-    sweeps: int = option(
-        "How many updates to make after those of --thermalise.", "N", required=True
-    )
-    thermalise: int | None = option(
-        "How many updates to make first. Default: a tenth of --sweeps.", "N"
-    )
-    measure_every: int = option("How many updates to make for each measurement.", "N", default=1)
-    output: Path | None = option(
-        "Write the series and the parameters.",
-        "FILE.h5",
-        *("-o", "--output"),
-        type=output_file(".h5", ".hdf5"),
-    )
-    plot: Path | None = option(
-        "Draw the observables by temperature or, if there is one temperature, by update.",
-        "FILE.png",
-        type=output_file(".png"),
-    )
-    picture: Path | None = option(
-        "Paint the components of the last state of the first lattice; of three axes, those in "
-        "the middle plane.",
-        "FILE.png",
-        type=output_file(".png"),
-    )
-    film: Path | None = option(
-        "Paint the same plane again and again while the simulation goes on, as a GIF.",
-        "FILE.gif",
-        type=output_file(".gif"),
-    )
-    film_every: int | None = option(
-        "How many measurements to make for each frame. Default: as many as make 100 frames.",
-        "N",
-        least=1,
-    )
-    force: bool = option("Replace files that are there.")
-    checkpoint: Path | None = option(
-        "Keep the simulation here, and go on from there if it was killed.",
-        "FILE",
-        type=output_file(),
-    )
-    checkpoint_every: float = option(None, "SECONDS", default=600.0)
-    device: Literal["cpu", "cuda"] = option(
-        "Where to simulate; results are the same on both.", default="cpu"
-    )
-    threads: int | None = threads_option()
-    as_json: bool = json_option()
+    --shape LxL...  The lengths of the lattice's axes.
+    --replicas R  How many lattices to simulate side by side, at each of several temperatures.
+    --seed N
+    --sweeps N  How many updates to make after those of --thermalise.
+    --thermalise N  How many updates to make first. Default: a tenth of --sweeps.
+    --measure-every N  How many updates to make for each measurement.
+    --output FILE.h5  Write the series and the parameters.
+    --plot FILE.png  Draw the observables by temperature or, if there is one temperature, by update.
+    --picture FILE.png  Paint the components of the last state of the first lattice; of three axes,
+        those in the middle plane.
+    --film FILE.gif  Paint the same plane again and again while the simulation goes on, as a GIF.
+    --film-every N  How many measurements to make for each frame. Default: as many as make 100
+        frames.
+    --force  Replace files that are there.
+    --checkpoint FILE  Keep the simulation here, and go on from there if it was killed.
+    --checkpoint-every SECONDS
+    --device  Where to simulate; results are the same on both.
+    """
+
+    shape: list[int] = option(type=LENGTHS, required=True)
+    replicas: Positive | None
+    seed: int = 0
+    sweeps: int = option(required=True)
+    thermalise: int | None
+    measure_every: int = 1
+    output: Path | None = option(type=output_file(".h5", ".hdf5"))
+    plot: Path | None = option(type=output_file(".png"))
+    picture: Path | None = option(type=output_file(".png"))
+    film: Path | None = option(type=output_file(".gif"))
+    film_every: Positive | None
+    force: bool
+    checkpoint: Path | None = option(type=output_file())
+    checkpoint_every: float = 600.0
+    device: Literal["cpu", "cuda"] = "cpu"
+    threads: Threads | None
+    as_json: Json
 
     def check(self) -> None:
         """Raise if what is to be written cannot be, before anything long starts."""
@@ -120,23 +103,18 @@ class Settings:
                 check_output(path, self.force)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SettingsOfSizes(Settings):
-    """The same of several sizes; of each, the shape is one of them."""
+    """The same of several sizes; of each, the shape is one of them.
 
-    shape: Any = option(
-        "The lengths of the lattice's axes; again for each further size.",
-        "LxL...",
-        type=LENGTHS,
-        required=True,
-        multiple=True,
-    )
-    folder: Path | None = option(
-        "Keep series and a checkpoint of each size there, and go on from what is there.",
-        "DIR",
-        type=click.Path(file_okay=False, path_type=Path),
-        rank=2,
-    )
+    --shape LxL...  The lengths of the lattice's axes; again for each further size.
+    --folder DIR  Keep series and a checkpoint of each size there, and go on from what is there.
+    """
+
+    RANK = 2
+
+    shape: Any = option(type=LENGTHS, required=True, multiple=True)
+    folder: Path | None = option(type=click.Path(file_okay=False, path_type=Path))
 
 
 FRAMES, MILLISECONDS = 100, 80
@@ -226,6 +204,32 @@ class Finished(Generic[Measured]):
         ]
         show(report, rows, table, as_json=settings.as_json, names=1)
 
+    def plot(
+        self,
+        model: Row,
+        series: Mapping[str, NDArray[Any]],
+        known: Known = NOTHING,
+        scan: tuple[Sequence[float], Mapping[str, Any]] = ((), {}),
+    ) -> None:
+        """Draw observables, if wanted: a `scan` of several temperatures, or else series.
+
+        Series are of shape (rows,) or (rows, replicas); a scan has estimates at each temperature.
+        """
+        path, updates = self.settings.plot, self.run.updates
+        if path is None:
+            return
+        with self.stage("plot"):
+            if len(scan[0]) > 1:
+                plot_scan(path, *scan, model[1], known)
+                return
+            shaped = {name: values.reshape(len(updates), -1) for name, values in series.items()}
+            beta, levels = self.run.arrays.get("beta"), {}
+            if beta is not None and len(np.unique(beta)) == 1 and beta.max() > 0:
+                at = 1 / beta.reshape(-1)[:1]
+                for name, (called, values) in known.curves.items():
+                    levels[name] = called, float(values(at)[0])
+            plot_series(path, updates, shaped, model[1], levels)
+
     def speed_row(self, elements: str) -> Row:
         """Return the row on how many elements were updated in a second."""
         parameters = self.run.parameters
@@ -235,24 +239,19 @@ class Finished(Generic[Measured]):
         return speed_row(speed, elements, conncomp.get_num_threads(), self.settings.device)
 
 
-def arguments_of(model: type, settings: Settings, **others: Any) -> dict[str, Any]:
-    """Return the settings that a model takes, but for shape and borders, and other arguments."""
+def run_model(
+    settings: Settings, model: Any, given: Any, *, cell: int = 1, **options: Any
+) -> Finished[Any]:
+    """Simulate a model of the settings and of what else is `given`, and write all but the plot.
+
+    `options` are of `conncomp.models.simulate`; `cell` sites are painted in a row.
+    """
     made = [vars(base)["__init__"] for base in model.__mro__ if "__init__" in vars(base)]
     names = {name for each in made for name in signature(each).parameters} - {"shape", "periodic"}
-    return {name: getattr(settings, name) for name in names if hasattr(settings, name)} | others
-
-
-def run_model(
-    settings: Settings,
-    build: Callable[[], Model[Measured]],
-    options: Mapping[str, Any],
-    cell: int = 1,
-) -> Finished[Measured]:
-    """Build a model, simulate it, and write all but the plot; `cell` sites are painted in a row."""
+    arguments = {name: getattr(settings, name) for name in names if hasattr(settings, name)}
     stage = Stages()
-    timed = stages_on(settings.device, stage)
-    with timed("starting"):
-        model = build()
+    with stage("starting", device=settings.device):
+        simulated = model(settings.shape, **(arguments | given))
     painted = (*settings.shape[:-1], settings.shape[-1] * cell)
     film = None
     if settings.film is not None:
@@ -261,9 +260,9 @@ def run_model(
     begin = perf_counter()
     thermalise = settings.sweeps // 10 if settings.thermalise is None else settings.thermalise
     try:
-        how = {"thermalise": thermalise, "progress": True, "watch": film, **options}
-        how |= {name: getattr(settings, name) for name in OF_SIMULATE}
-        run = simulate_model(model, settings.sweeps, **how)
+        options |= {name: getattr(settings, name) for name in OF_SIMULATE}
+        options |= {"thermalise": thermalise, "progress": True, "watch": film}
+        run = simulate_model(simulated, settings.sweeps, **options)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(_kept(settings.checkpoint, thermalise + settings.sweeps)) from None
     stage.seconds["simulating"] = perf_counter() - begin
@@ -271,8 +270,8 @@ def run_model(
         with stage("film"):
             film.write(settings.film)
     if settings.picture is not None:
-        with timed("picture"):
-            first = model.labels().reshape(-1, *painted)[0]
+        with stage("picture", device=settings.device):
+            first = simulated.labels().reshape(-1, *painted)[0]
             paint_labels(settings.picture, move_from_gpu(first) if on_gpu(first) else first)
     return Finished(settings, run, stage, cell)
 
@@ -297,22 +296,6 @@ def facts_of(checkpoint: Path | None) -> dict[str, Any]:
     except (OSError, ValueError):
         pass  # is an error when the run reads it
     return {}
-
-
-def plot_observables(
-    finished: Finished[Any], model: Row, series: Mapping[str, NDArray[Any]], known: Known = NOTHING
-) -> None:
-    """Draw series, of shape (rows,) or (rows, replicas), as they went."""
-    assert finished.settings.plot is not None
-    updates = finished.run.updates
-    shaped = {name: values.reshape(len(updates), -1) for name, values in series.items()}
-    beta = finished.run.arrays.get("beta")
-    levels = {}
-    if beta is not None and len(np.unique(beta)) == 1 and beta.max() > 0:
-        at = 1 / beta.reshape(-1)[:1]
-        for name, (called, values) in known.curves.items():
-            levels[name] = called, float(values(at)[0])
-    plot_series(finished.settings.plot, updates, shaped, model[1], levels)
 
 
 def shown(estimate: Estimate) -> str:

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from conncomp.cli._options import closed_axes, numbers, option
+from conncomp.cli._options import closed_axes, numbers
 from conncomp.models.lattices import LATTICES
 
 NAMES = {"bcc": "body-centred cubic", "fcc": "face-centred cubic"}
 MOST_POINTS = 1 << 16
-Range = tuple[float, float, int]
 
 
 def borders_of(periodic: Any, antiperiodic: Any, axes: int) -> list[bool | str]:
@@ -59,10 +58,13 @@ def borders_in_words(periodic: Sequence[bool | str]) -> str:
     return ", ".join(f"{kind} along {axes}" for kind, axes in along.items() if axes)
 
 
-def range_option(help_: str, wanted: str = "two numbers") -> Any:
-    """Return an option for a range; `wanted` says what A and B are."""
-    kinds = numbers(":", [float, float, int], f"not A:B:N, {wanted} and how many")
-    return option(help_, "A:B:N", type=kinds)
+def range_of(wanted: str) -> Any:
+    """Return a type of an option for a range; `wanted` says what A and B are."""
+    return numbers(":", [float, float, int], f"not A:B:N, {wanted} and how many")
+
+
+Range = Annotated[tuple[float, float, int], range_of("two numbers")]
+Temperatures = Annotated[tuple[float, float, int], range_of("two temperatures")]
 
 
 def values_of(

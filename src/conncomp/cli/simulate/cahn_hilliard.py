@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import click
 import numpy as np
 
-from conncomp.cli._options import option
 from conncomp.cli._report import Row
 from conncomp.cli._rules import command
 from conncomp.cli.simulate import _common as common
@@ -27,27 +26,33 @@ OF_PHASES = {"components": "components", "largest_component": "largest component
 PHASES = "above", "below"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Settings(common.Settings):
-    """What the user chose of the equation; most are arguments of `CahnHilliard`."""
+    """What the user chose of the equation; most are arguments of `CahnHilliard`.
 
-    mobility: float = option(None, "M", default=1.0)
-    b: float = option(None, "B", default=1.0)
-    u: float = option(None, "U", default=1.0)
-    K: float = option(None, "K", "--K", default=1.0)
-    dx: float = option(None, "DX", default=1.0)
-    dt: float | None = option("The time step. Default: 0.8 of the stable bound.", "DT")
-    mean: float = option("The mean of the first field.", "PHI", default=0.0)
-    amplitude: float = option(
-        "The first field is uniform between PHI - A and PHI + A.", "A", default=0.1
-    )
-    noise: float = option("The temperature of the conserved noise.", "T", default=0.0)
-    dtype: str = option(type=click.Choice(DTYPES), default=DTYPES[0])
-    threshold: float = option(
-        "Where the field is above, there is one phase; everywhere else, the other one.",
-        "PHI",
-        default=0.0,
-    )
+    --mobility M
+    --b B
+    --u U
+    --K K
+    --dx DX
+    --dt DT  The time step. Default: 0.8 of the stable bound.
+    --mean PHI  The mean of the first field.
+    --amplitude A  The first field is uniform between PHI - A and PHI + A.
+    --noise T  The temperature of the conserved noise.
+    --threshold PHI  Where the field is above, there is one phase; everywhere else, the other one.
+    """
+
+    mobility: float = 1.0
+    b: float = 1.0
+    u: float = 1.0
+    K: float = 1.0
+    dx: float = 1.0
+    dt: float | None
+    mean: float = 0.0
+    amplitude: float = 0.1
+    noise: float = 0.0
+    dtype: Annotated[str, click.Choice(DTYPES)] = DTYPES[0]
+    threshold: float = 0.0
 
 
 @command(Settings, *common.ONE_SIZE, name="cahn-hilliard")
@@ -58,19 +63,14 @@ def cahn_hilliard(settings: Settings) -> None:
     last measurement, the mean of all lattices. Components are the domains of phi above 0.
     """
     settings.check()
-
-    given, level = common.arguments_of(CahnHilliard, settings), {"threshold": settings.threshold}
     try:
-        finished = common.run_model(settings, lambda: CahnHilliard(settings.shape, **given), level)
+        finished = common.run_model(settings, CahnHilliard, {}, threshold=settings.threshold)
     except FloatingPointError as error:
         raise click.ClickException(str(error)) from None
     parameters = finished.run.parameters
     lengths = " x ".join(map(str, parameters["shape"]))
     model = "model", f"Cahn-Hilliard equation, {lengths} cells, dt = {parameters['dt']:g}"
-    if settings.plot is not None:
-        with finished.stage("plot"):
-            shown = {name: getattr(finished.run.series, key) for key, name in NAMES.items()}
-            common.plot_observables(finished, model, shown)
+    finished.plot(model, {name: getattr(finished.run.series, key) for key, name in NAMES.items()})
     last = _last(finished.run.series)
     time = float(finished.run.updates[-1]) * parameters["dt"]
     table: list[Row] = [("observable", f"at time {time:g}")]

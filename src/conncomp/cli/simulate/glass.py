@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 from math import sqrt
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import click
 import numpy as np
 
-from conncomp.cli._options import closed_axes, option, periodic_option
+from conncomp.cli._options import Axes, Positive, closed_axes, option
 from conncomp.cli._report import Row
 from conncomp.cli._rules import command, excludes, no_effect
 from conncomp.cli.simulate import _common as common
 from conncomp.cli.simulate._exact import ENERGY_OF_BOND, known_of_glass
-from conncomp.cli.simulate._places import Range, range_option, temperatures_of
+from conncomp.cli.simulate._places import Range, Temperatures, temperatures_of
 from conncomp.cli.simulate._sizes import Curves, run_sizes, show_sizes, size_of
 from conncomp.kernels.spin_glass import RULES
 from conncomp.models import SpinGlass
@@ -35,30 +35,30 @@ IDENTITY = {"equilibration_test": "off Katzgraber-Young"}  # of Gaussian couplin
 DRAWN = "correlation_ratio", "binder_ratio"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Settings(common.SettingsOfSizes):
-    """What the user chose of spin glasses."""
+    """What the user chose of spin glasses.
 
-    couplings: str = option(type=click.Choice(KINDS), default="pm")
-    positive: float | None = option("Which share of ±J is positive.", "P")
-    dilution: float | None = option("Which share of the bonds is absent.", "P")
-    temperatures: Range | None = range_option(
-        "N temperatures from A to B, side by side.", "two temperatures"
-    )
-    temperature: float | None = option("One temperature instead.", "T")
-    samples: int = option(
-        "How many sets of couplings there are of each size.", "N", least=1, default=16
-    )
-    periodic: bool | list[bool] | list[int] = periodic_option("all")
-    update: str = option(type=click.Choice(RULES), default=RULES[0])
-    houdayer: bool = option("Move clusters of pairs of replicas after each sweep.")
-    tempering: bool | None = option(
-        "Whether replicas exchange temperatures. Default: if there are several.",
-        None,
-        "--tempering/--no-tempering",
-        default=None,
-    )
-    start: Literal["hot", "cold"] = option(default="hot")
+    --positive P  Which share of ±J is positive.
+    --dilution P  Which share of the bonds is absent.
+    --temperatures A:B:N  N temperatures from A to B, side by side.
+    --temperature T  One temperature instead.
+    --samples N  How many sets of couplings there are of each size.
+    --houdayer  Move clusters of pairs of replicas after each sweep.
+    --tempering  Whether replicas exchange temperatures. Default: if there are several.
+    """
+
+    couplings: Annotated[str, click.Choice(KINDS)] = "pm"
+    positive: float | None
+    dilution: float | None
+    temperatures: Temperatures | None
+    temperature: float | None
+    samples: Positive = 16
+    periodic: Axes = option(default="all")
+    update: Annotated[str, click.Choice(RULES)] = RULES[0]
+    houdayer: bool
+    tempering: bool | None = option("--tempering/--no-tempering", default=None)
+    start: Literal["hot", "cold"] = "hot"
 
 
 @command(
@@ -83,13 +83,12 @@ def glass(settings: Settings) -> None:
     betas = _inverses(settings.temperature, settings.temperatures)
     exchanges = len(betas) > 1 if settings.tempering is None else settings.tempering
     options = {"houdayer": settings.houdayer, "overlaps": True, "tempering": exchanges}
-    given: dict[str, Any] = {"beta": betas, "temperature": None}
-    given |= {"copies": settings.replicas or PAIR, "replicas": None}
-    arguments = common.arguments_of(SpinGlass, settings, **given)
+    copies = settings.replicas or PAIR
+    given = {"beta": betas, "temperature": None, "copies": copies, "replicas": None}
 
     def run(own: common.Settings) -> common.Finished[Any]:
-        given = {"periodic": closed_axes(settings.periodic, len(own.shape), "lattice"), **arguments}
-        return common.run_model(own, lambda: SpinGlass(own.shape, **given), options)
+        closed = closed_axes(settings.periodic, len(own.shape), "lattice")
+        return common.run_model(own, SpinGlass, {"periodic": closed, **given}, **options)
 
     finished = run_sizes(settings, run)
     parameters = finished[-1].run.parameters

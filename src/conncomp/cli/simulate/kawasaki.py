@@ -7,12 +7,9 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from conncomp.cli._options import option
-from conncomp.cli._picture import plot_scan
-from conncomp.cli._report import Row
 from conncomp.cli._rules import command, excludes
 from conncomp.cli.simulate import _common as common
-from conncomp.cli.simulate._places import MOST_POINTS, Range, range_option, values_of
+from conncomp.cli.simulate._places import MOST_POINTS, Range, values_of
 from conncomp.models import Kawasaki, jackknife
 from conncomp.models.results import Estimate, KawasakiMeasurements, Simulation
 
@@ -35,25 +32,27 @@ class Point(NamedTuple):
     largest_fraction: Estimate
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Settings(common.Settings):
-    """What the user chose of Kawasaki dynamics."""
+    """What the user chose of Kawasaki dynamics.
 
-    lattice: Literal["bcc", "sc", "square"] = option(
-        "bcc is body-centred cubic: --shape counts sites along its primitive vectors.",
-        default="bcc",
-    )
-    temperature: str | float | None = common.number_or_critical_option(
-        "kT in units of J, in the Ising convention. Default: the critical one of --fraction 0.5.",
-        "T|critical",
-    )
-    beta: float | None = option("The inverse temperature, in place of --temperature.", "BETA")
-    temperatures: Range | None = range_option("N temperatures from A to B, side by side.")
-    fraction: float | None = option("The share of spins that are up. Default: 0.5.", "F")
-    fractions: Range | None = range_option(
-        "N fractions from A to B, side by side, at each temperature."
-    )
-    coupling: float = option(None, "J", default=1.0)
+    --lattice  bcc is body-centred cubic: --shape counts sites along its primitive vectors.
+    --temperature T|critical  kT in units of J, in the Ising convention. Default: the critical one
+        of --fraction 0.5.
+    --beta BETA  The inverse temperature, in place of --temperature.
+    --temperatures A:B:N  N temperatures from A to B, side by side.
+    --fraction F  The share of spins that are up. Default: 0.5.
+    --fractions A:B:N  N fractions from A to B, side by side, at each temperature.
+    --coupling J
+    """
+
+    lattice: Literal["bcc", "sc", "square"] = "bcc"
+    temperature: common.OrCritical | None
+    beta: float | None
+    temperatures: Range | None
+    fraction: float | None
+    fractions: Range | None
+    coupling: float = 1.0
 
 
 @command(
@@ -91,20 +90,21 @@ def kawasaki(settings: Settings) -> None:
     if settings.temperatures is not None or settings.fractions is not None:
         one, named["replicas"] = np.repeat(along, len(across) * each), count * each
     named["temperature" if beta is None else "beta"] = one
-    given = common.arguments_of(Kawasaki, settings, **named)
-    finished = common.run_model(settings, lambda: Kawasaki(settings.shape, **given), {})
+    finished = common.run_model(settings, Kawasaki, named)
     with finished.stage("statistics"):
         points = _summarise(finished, count)
     lengths = " x ".join(map(str, finished.run.parameters["shape"]))
     lattice = {"bcc": "body-centred cubic", "sc": "simple cubic"}.get(settings.lattice, "square")
     model = "model", f"Kawasaki dynamics, {lattice}, {lengths} sites, periodic"
-    if settings.plot is not None:
-        with finished.stage("plot"):
-            _draw(finished, points, model)
+    series = {NAMES[key]: values for key, values in _series(finished.run).items()}
+    observables = {name: [getattr(p, key) for p in points] for key, name in NAMES.items()}
+    at = [point.temperature for point in points]
+    distinct = len(set(at)) == len(points)
+    finished.plot(model, series, scan=(at if distinct else (), observables))
     columns = {
         "temperature": [f"{point.temperature:.6g}" for point in points],
         "fraction": [f"{point.fraction:.6g}" for point in points],
-        **{name: [common.shown(getattr(p, key)) for p in points] for key, name in NAMES.items()},
+        **{name: list(map(common.shown, each)) for name, each in observables.items()},
     }
     facts = [finished.speed_row("spins")]
     finished.show(model, list(map(common.as_plain, points)), common.as_table(columns), facts=facts)
@@ -131,14 +131,3 @@ def _summarise(finished: common.Finished[KawasakiMeasurements], points: int) -> 
         Point(t, share, each[0].size, *(jackknife(lambda mean: mean, values) for values in each))
         for t, share, *each in zip(temperatures, fractions, *series, strict=True)
     ]
-
-
-def _draw(finished: common.Finished[KawasakiMeasurements], points: list[Point], model: Row) -> None:
-    assert finished.settings.plot is not None
-    at = [point.temperature for point in points]
-    if len(points) > 1 and len(set(at)) == len(points):
-        observables = {name: [getattr(p, key) for p in points] for key, name in NAMES.items()}
-        plot_scan(finished.settings.plot, at, observables, model[1])
-        return
-    series = {NAMES[key]: values for key, values in _series(finished.run).items()}
-    common.plot_observables(finished, model, series)

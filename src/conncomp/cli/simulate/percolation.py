@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Annotated, Any
 
 import click
 import numpy as np
 
-from conncomp.cli._options import closed_axes, option, periodic_option
+from conncomp.cli._options import Axes, closed_axes, option
 from conncomp.cli._report import Row
 from conncomp.cli._rules import command
 from conncomp.cli.simulate import _common as common
@@ -30,18 +30,18 @@ NAMES = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Settings(common.Settings):
-    """What the user chose of percolation."""
+    """What the user chose of percolation.
 
-    kind: str = option(
-        "Whether sites or bonds are occupied at random.", type=click.Choice(KINDS), default=KINDS[0]
-    )
-    p: str | float | None = common.number_or_critical_option(
-        "The probability that a site or bond is occupied. Default: the threshold.", "P|critical"
-    )
-    lattice: str = option(type=click.Choice(LATTICES), default=LATTICES[0])
-    periodic: bool | list[bool] | list[int] = periodic_option("all")
+    --kind  Whether sites or bonds are occupied at random.
+    --p P|critical  The probability that a site or bond is occupied. Default: the threshold.
+    """
+
+    kind: Annotated[str, click.Choice(KINDS)] = KINDS[0]
+    p: common.OrCritical | None
+    lattice: Annotated[str, click.Choice(LATTICES)] = LATTICES[0]
+    periodic: Axes = option(default="all")
 
 
 @command(Settings, *common.ONE_SIZE)
@@ -57,16 +57,12 @@ def percolation(settings: Settings) -> None:
 
     closed = closed_axes(settings.periodic, len(settings.shape), "lattice")
     p = "critical" if settings.p is None else settings.p
-    given = common.arguments_of(Percolation, settings, p=p, periodic=closed)
-    finished = common.run_model(settings, lambda: Percolation(settings.shape, **given), {})
+    finished = common.run_model(settings, Percolation, {"p": p, "periodic": closed})
     series, model = finished.run.series, _model_row(finished.run.parameters)
     with finished.stage("statistics"):
         summary = series.summarise()
-    if settings.plot is not None:
-        drawn = "clusters", "largest_cluster"
-        with finished.stage("plot"):
-            shares = {NAMES[key]: getattr(series, key) / series.lattice.sites for key in drawn}
-            common.plot_observables(finished, model, shares)
+    drawn = "clusters", "largest_cluster"
+    finished.plot(model, {NAMES[k]: getattr(series, k) / series.lattice.sites for k in drawn})
     table: list[Row] = [("observable", "value ± error")]
     table += [(name, common.shown(getattr(summary, key))) for key, name in NAMES.items()]
     table += _size_rows(series)

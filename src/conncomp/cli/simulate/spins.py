@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import click
 import numpy as np
 from numpy.typing import ArrayLike
 
-from conncomp.cli._options import axes_option, numbers, option, periodic_option
-from conncomp.cli._picture import plot_scan
+from conncomp.cli._options import Axes, numbers, option
 from conncomp.cli._report import Row
 from conncomp.cli._rules import Command, command, excludes, needs
 from conncomp.cli.simulate import SUMMARIES
@@ -20,9 +18,9 @@ from conncomp.cli.simulate import _common as common
 from conncomp.cli.simulate._exact import known_of
 from conncomp.cli.simulate._places import (
     Range,
+    Temperatures,
     borders_of,
     place_in_words,
-    range_option,
     sites_of_cell,
     temperature_in_words,
     temperatures_of,
@@ -57,126 +55,118 @@ WRAPPING_NAMES = {
 }
 
 
-def _lattice_option(default: str | None) -> Any:
-    return option(
-        "--shape counts its unit cells, along its primitive vectors.",
-        type=click.Choice(list(LATTICES)),
-        default=default,
-        rank=1,
-        show_default=default or "hypercubic, of as many axes as there are lengths",
-    )
+HYPERCUBIC = "hypercubic, of as many axes as there are lengths"
+Lattice = Annotated[str, click.Choice(list(LATTICES))]
 
 
-def _update_option(updates: Sequence[str]) -> Any:
-    help_ = "The kind of updates: one of wolff flips one cluster; the others are sweeps."
-    return option(help_, type=click.Choice(updates), default=updates[0], rank=1)
-
-
-def _observe_option(*observables: str) -> Any:
-    help_ = "Measure this, too; again for each. Of structure follows the correlation length."
-    return option(help_, type=click.Choice(observables), multiple=True, rank=1)
-
-
-def _strength_option(help_: str | None, metavar: str = "H", default: float = 0.0) -> Any:
-    return option(help_, metavar, default=default, rank=1)
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Settings(common.SettingsOfSizes):
-    """What the user chose of a model that clusters update."""
+    """What the user chose of a model that clusters update.
 
-    coupling: float = _strength_option(None, "J", 1.0)
-    field: float = option()  # each model says which
-    lattice: str | None = _lattice_option(None)
-    periodic: bool | list[bool] | list[int] = periodic_option("all", rank=1)
-    start: Literal["hot", "cold"] = option(default="hot", rank=1)
-    update: str = option()  # likewise
-    clusters: bool = option("Measure sizes of clusters, too, which makes m^2 more exact.", rank=1)
-    wrapping: bool = option("Measure the probabilities that clusters wrap, too.", rank=1)
-    observe: tuple[str, ...] = _observe_option("structure")
+    --coupling J
+    --lattice  --shape counts its unit cells, along its primitive vectors.
+    --update  The kind of updates: one of wolff flips one cluster; the others are sweeps.
+    --clusters  Measure sizes of clusters, too, which makes m^2 more exact.
+    --wrapping  Measure the probabilities that clusters wrap, too.
+    --observe  Measure this, too; again for each. Of structure follows the correlation length.
+    """
+
+    RANK = 1
+
+    coupling: float = 1.0
+    field: float = 0.0
+    lattice: Lattice | None = option(show_default=HYPERCUBIC)
+    periodic: Axes = option(default="all")
+    start: Literal["hot", "cold"] = "hot"
+    update: str  # each model has its own
+    clusters: bool
+    wrapping: bool
+    observe: tuple[str, ...] = option(type=click.Choice(["structure"]), multiple=True)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class PottsSettings(Settings):
-    """What the user chose of the Potts model."""
+    """What the user chose of the Potts model.
 
-    q: int = option("How many states.", "Q", default=2)
-    beta: str | float | None = common.number_or_critical_option(
-        "The inverse temperature. Default: the critical one.", "B|critical"
-    )
-    temperatures: Range | None = range_option(
-        "N temperatures from A to B, side by side. They are kT in the units of J; as equal spins "
-        "have the energy -J here, and others 0, those of the Ising convention are twice as high.",
-        "two temperatures",
-    )
-    field: float = _strength_option("The energy of a spin of state 0 is -H.")
-    update: str = _update_option(UPDATES)
-    tile: list[int] | None = option(
-        "With few-cluster: the lengths of tiles, in each of which one site is chosen.",
-        "LxL...",
-        type=numbers("x", [int], "not lengths such as 32x32"),
-        rank=1,
-    )
-    p_flip: float | None = option(
-        "With few-cluster: the probability that the cluster of a chosen site flips.", "P", rank=1
-    )
+    --q Q  How many states.
+    --beta B|critical  The inverse temperature. Default: the critical one.
+    --temperatures A:B:N  N temperatures from A to B, side by side. They are kT in the units of J;
+        as equal spins have the energy -J here, and others 0, those of the Ising convention are
+        twice as high.
+    --field H  The energy of a spin of state 0 is -H.
+    --tile LxL...  With few-cluster: the lengths of tiles, in each of which one site is chosen.
+    --p-flip P  With few-cluster: the probability that the cluster of a chosen site flips.
+    """
+
+    q: int = 2
+    beta: common.OrCritical | None
+    temperatures: Temperatures | None
+    update: Annotated[str, click.Choice(UPDATES)] = UPDATES[0]
+    tile: list[int] | None = option(type=numbers("x", [int], "not lengths such as 32x32"), rank=1)
+    p_flip: float | None = option(rank=1)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class TurningSettings(Settings):
-    """What the user chose of a model whose axes may close with the opposite coupling."""
+    """What the user chose of a model whose axes may close with the opposite coupling.
 
-    antiperiodic: bool | list[bool] | list[int] = axes_option(
-        "Axes that close on themselves with the opposite coupling; named as those of --periodic.",
-        "none",
-        rank=1,
-    )
-    temperature: str | float | None = common.number_or_critical_option(
-        "kT in units of J. Default: the critical one, where it is known.", "T|critical"
-    )
-    temperatures: Range | None = range_option(
-        "N temperatures from A to B, side by side.", "two temperatures"
-    )
+    --antiperiodic AXES  Axes that close on themselves with the opposite coupling; named as those of
+        --periodic.
+    --temperature T|critical  kT in units of J. Default: the critical one, where it is known.
+    --temperatures A:B:N  N temperatures from A to B, side by side.
+    """
+
+    antiperiodic: Axes = option(default="none", rank=1)
+    temperature: common.OrCritical | None
+    temperatures: Temperatures | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class IsingSettings(TurningSettings):
-    """What the user chose of the Ising model."""
+    """What the user chose of the Ising model.
 
-    beta: float | None = option("The inverse temperature, instead of the temperature.", "B")
-    betas: Range | None = range_option("N inverse temperatures from A to B, side by side.")
-    coupling: float = _strength_option(
-        "The energy of a bond is -J between equal spins, and J between others. An antiferromagnet "
-        "has one below 0.",
-        "J",
-        1.0,
-    )
-    field: float = _strength_option("The energy of a spin is -H if it is up, and H if not.")
-    lattice: str | None = _lattice_option("square")
-    update: str = _update_option(ON_EDGES)
+    --beta B  The inverse temperature, instead of the temperature.
+    --betas A:B:N  N inverse temperatures from A to B, side by side.
+    --coupling J  The energy of a bond is -J between equal spins, and J between others. An
+        antiferromagnet has one below 0.
+    --field H  The energy of a spin is -H if it is up, and H if not.
+    """
+
+    beta: float | None
+    betas: Range | None
+    lattice: Lattice = "square"
+    update: Annotated[str, click.Choice(ON_EDGES)] = ON_EDGES[0]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class VectorSettings(TurningSettings):
-    """What the user chose of spins that are vectors."""
+    """What the user chose of spins that are vectors.
 
-    field: float = _strength_option("The energy of a spin is -H times its first component.")
-    update: str = _update_option(OF_VECTORS)
-    observe: tuple[str, ...] = _observe_option("structure", "helicity_modulus", "vortices")
+    --field H  The energy of a spin is -H times its first component.
+    """
+
+    update: Annotated[str, click.Choice(OF_VECTORS)] = OF_VECTORS[0]
+    observe: tuple[Literal["structure", "helicity_modulus", "vortices"], ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ClockSettings(VectorSettings):
-    """What the user chose of the clock model."""
+    """What the user chose of the clock model.
 
-    q: int = option("How many directions.", "Q", required=True)
+    --q Q  How many directions.
+    """
+
+    q: int = option(required=True)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class OnSettings(VectorSettings):
-    """What the user chose of the O(n) model."""
+    """What the user chose of the O(n) model.
 
-    n: int = option("How many components.", "N", default=4)
+    --n N  How many components.
+    """
+
+    n: int = 4
 
 
 @command(
@@ -256,13 +246,11 @@ def _run(model: Any, settings: Settings, others: dict[str, Any], **updates: Any)
     lattice, antiperiodic = settings.lattice, getattr(settings, "antiperiodic", False)
     chosen = ("update", "clusters", "wrapping", "observe")
     updates |= {name: getattr(settings, name) for name in chosen}
-    arguments = common.arguments_of(model, settings, **others)
 
     def run(own: common.Settings) -> common.Finished[Any]:
         axes = len(own.shape) if lattice is None else len(LATTICES[lattice].vectors)
-        given = {"periodic": borders_of(settings.periodic, antiperiodic, axes), **arguments}
-        cell = sites_of_cell(lattice)
-        return common.run_model(own, lambda: model(own.shape, **given), updates, cell)
+        given = {"periodic": borders_of(settings.periodic, antiperiodic, axes), **others}
+        return common.run_model(own, model, given, cell=sites_of_cell(lattice), **updates)
 
     finished = run_sizes(settings, run)
     parameters = finished[0].run.parameters
@@ -272,40 +260,25 @@ def _run(model: Any, settings: Settings, others: dict[str, Any], **updates: Any)
     [one] = finished
     with one.stage("statistics"):
         summaries = one.run.summarise()
-    if one.settings.plot is not None:
-        with one.stage("plot"):
-            _draw(one, summaries)
+    observables, measured = _observables(summaries), one.run.series
+    has_vectors = parameters["model"] not in ("Ising", "Potts")
+    length = measured.squared_magnetisation**0.5 if has_vectors else measured.magnetisation
+    energy = measured.energy / measured.lattice.sites
+    series = {NAMES["energy"]: energy, NAMES["magnetisation"]: length}
+    at = [1 / summary.beta if summary.beta else inf for summary in summaries]
+    one.plot(_model_row(parameters), series, known_of(parameters), (at, observables))
     facts: list[Row] = []
     if parameters["update"] not in ("wolff", "few-cluster"):
         facts.append(one.speed_row("spins"))
     facts += common.doubt_rows({"": summaries})
     # A line for each temperature or, of one temperature, a line for each observable.
     columns = {"temperature": [temperature_in_words(summary.beta) for summary in summaries]}
-    if not _are_vectors(one):
+    if not has_vectors:
         columns["beta"] = [f"{summary.beta:.6g}" for summary in summaries]
-    for name, each in _observables(summaries).items():
+    for name, each in observables.items():
         columns[name] = list(map(common.shown, each))
     plain = list(map(common.as_plain, summaries))
     one.show(_model_row(parameters), plain, common.as_table(columns), facts=facts)
-
-
-def _are_vectors(finished: common.Finished[Any]) -> bool:
-    return finished.run.parameters["model"] not in ("Ising", "Potts")
-
-
-def _draw(finished: common.Finished[Any], summaries: list[Summary]) -> None:
-    run, path = finished.run, finished.settings.plot
-    assert path is not None
-    known, model = known_of(run.parameters), _model_row(run.parameters)
-    if len(summaries) > 1:
-        temperatures = [1 / summary.beta if summary.beta else inf for summary in summaries]
-        plot_scan(path, temperatures, _observables(summaries), model[1], known)
-        return
-    measured = run.series
-    has_vectors, energy = _are_vectors(finished), measured.energy / measured.lattice.sites
-    length = measured.squared_magnetisation**0.5 if has_vectors else measured.magnetisation
-    series = {NAMES["energy"]: energy, NAMES["magnetisation"]: length}
-    common.plot_observables(finished, model, series, known)
 
 
 def _observables(summaries: list[Summary]) -> dict[str, list[Estimate]]:
