@@ -452,24 +452,25 @@ class Output:
         in_place = self._copy is not None and not private and self._copy.dtype == filled
         self.labels: Any = self._copy if in_place else new_array(xp, shape, filled)
 
-    def finish(self) -> Any:
-        """Return the filled `labels` as the user wants them; raise if they do not fit a type."""
+    def finish(self, library: str) -> Any:
+        """Return the filled `labels` as the user wants them, those that are new of a library.
+
+        Raise if they do not fit a type.
+        """
         dtype = self._dtype
         if dtype not in INDEX_TYPES:
             largest = max(extremes(self.labels)[1], 0) if self.labels.size else 0
             smallest = np.min_scalar_type(largest if self._lowest == 0 else -largest - 1)
             dtype = smallest if dtype is None else dtype
             check_holds(dtype, largest, self._lowest, "dtype" if self._out is None else "out")
-        target = self._copy
-        if target is None and self.labels.dtype == dtype:
-            return self.labels
-        if target is None:
+        target = self.labels if self._copy is None else self._copy
+        if target.dtype != dtype:
             target = self._xp.empty(self.labels.shape, dtype)
         if target is not self.labels and self._xp is np:
             converted(self.labels, dtype, target)
         elif target is not self.labels:
             target[...] = self.labels
-        return target if self._out is None else self._out
+        return in_library(target, library) if self._out is None else self._out
 
 
 def as_label_type(dtype: DTypeLike | None, largest: int, lowest: int) -> np.dtype[Any]:

@@ -294,8 +294,7 @@ class _InMemory:
         # What the kernel writes leads it on, unchecked.
         output = _arrays.Output(shape, max(shape[0] - 1, 0), dtype, out, (), private=True)
         native.label_growing(self.parent, consecutive, output.labels)
-        labels = output.finish()
-        return _arrays.in_library(labels, self._library) if out is None else labels
+        return output.finish(self._library)
 
     def one_vertex(self, vertex: Any, name: str) -> Any:
         return _one_vertex(vertex, name, len(self.parent))
@@ -364,8 +363,7 @@ class _OnGpu:
                 if consecutive:
                     number_roots(gpu, output.labels, 0, memory)
             self._raise_refusal(consecutive)
-            labels = output.finish()
-            return _arrays.in_library(labels, library) if out is None else out
+            return output.finish(library)
 
     def one_vertex(self, vertex: Any, name: str) -> Any:
         with self._on_stream("cupy") as gpu:

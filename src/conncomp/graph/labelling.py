@@ -217,9 +217,7 @@ def connected_components(
     else:
         consecutive = numbering == "consecutive"
         (count,) = chosen.fill(None, arcs, output.labels, None, consecutive, True, **choices)
-    labels = output.finish()
-    if out is None:
-        labels = _arrays.in_library(labels, arcs._library)
+    labels = output.finish(arcs._library)
     return (count, labels) if return_labels else count
 
 
@@ -252,11 +250,10 @@ def _label_on_gpu(
                 rows = map(_arrays.move_from_gpu, condense(gpu.xp, graph, output.labels, count))
                 native.topological_of_csr(*rows, numbers)
                 output.labels[:] = _arrays.move_to_gpu(gpu.xp, numbers)[output.labels]
-        labels = output.finish()
-        result = _arrays.in_library(labels, graph._library) if out is None else out
+        placed = output.finish(graph._library)
         if consecutive:
-            return count, result
-        return _arrays.in_library(counts.reshape(()), graph._library), result
+            return count, placed
+        return _arrays.in_library(counts.reshape(()), graph._library), placed
 
 
 def _lies_on_gpu(graph: Any) -> bool:

@@ -22,7 +22,7 @@ from weakref import WeakKeyDictionary
 
 from conncomp._algorithms import Algorithm
 from conncomp._arguments import INT32_MAX
-from conncomp._arrays import Output, in_library
+from conncomp._arrays import Output
 from conncomp._cuda_arrays import Counted, CudaLibrary, RecordedFill, cuda_library_named, kept_with
 from conncomp.gpu import Workspace
 from conncomp.graph.graph import Graph
@@ -146,10 +146,7 @@ def first_call(
             recorded = RecordedFill(gpu, fill, (filled,), library, memory, (), counted)
             if filled.dtype == INDEX_TYPES[0]:  # not as those of `out`
                 _kinds(memory, graph)[kind[1]] = recorded
-        labels = output.finish()
-        if out is None:
-            labels = in_library(labels, graph._library)
-        return recorded.first, labels
+        return recorded.first, output.finish(graph._library)
 
 
 def recorded_forest(

@@ -12,9 +12,10 @@ from conncomp._arguments import INT32_MAX
 from conncomp._arrays import in_library, on_gpu
 from conncomp._cuda_arrays import CudaLibrary, RecordedFill, cuda_library_of
 from conncomp.gpu import Workspace
-from conncomp.grid.answers import array_of, fill_on_gpu, image_of, output_of
-from conncomp.grid.array import read_array
-from conncomp.grid.question import Numbering, question_of_image
+from conncomp.grid._arguments import question_of_image
+from conncomp.grid.answers import fill_on_gpu, output_of
+from conncomp.grid.array import array_of, read_array
+from conncomp.grid.question import Numbering
 from conncomp.grid.repeated import may_be_recorded, record_fill
 from conncomp.kernels.cuda.launcher import INDEX_TYPES, current_gpu
 from conncomp.kernels.cuda.workspace import stream_key
@@ -137,19 +138,17 @@ class Labeller:
             )
         given = read_array(label_image)
         self._check_kind(given.array)
-        question, gpu, memory = self._question, self._gpu, self._workspace
-        array = array_of(question, given)
+        array, memory = array_of(self._question, given), self._workspace
         with array.stream():
-            output = output_of(question, self.shape, array.given, gpu.xp, out)
-            labels = output.labels
+            output = output_of(array, self._gpu.xp, out)
             if library is not None and may_be_recorded(array):
-                recorded = record_fill(array, question, memory, library, labels, "unasked")
+                recorded = record_fill(array, memory, library, output.labels, "unasked")
                 counts, self._recorded[kind] = recorded.counts, recorded
             else:
-                counts = fill_on_gpu(question, gpu, image_of(array), labels, memory)
+                asked = self._question, self._gpu, array.image
+                counts = fill_on_gpu(*asked, output.labels, memory)
             self._counts = counts.reshape(array.batch_shape), array.library
-            labels = output.finish()
-            return in_library(labels, array.library) if out is None else labels
+            return output.finish(array.library)
 
     def _check_kind(self, given: Any) -> None:
         """Raise unless an array is of the kind that was said."""
