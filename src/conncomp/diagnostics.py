@@ -84,8 +84,8 @@ def path_lengths(graph: Any, *, init: int = 3, jump: int = 4) -> PathLengths:
     >>> conncomp.diagnostics.path_lengths(line, init=2, jump=3)  # doctest: +SKIP
     PathLengths(paths=6, average=1.5, maximum=3, walked=5)
     """
-    placed = as_graph(graph).to("cuda")
-    with placed._stream():
+    placed = as_graph(graph).to("cuda")._parts
+    with placed.stream():
         counted = ecl.count_paths(launcher.current_gpu(), placed, init, jump)
     average = counted.steps / counted.paths if counted.paths else 0.0
     return PathLengths(counted.paths, average, counted.longest, counted.walked)

@@ -298,7 +298,7 @@ BREAKAGES = {
     "contacts": [
         *(of(conncomp, "contacts", _part(k)) for k in ("pairs", "counts", "areas", "batch")),
         of(conncomp, "region_adjacency", _part("_arcs", 1)),
-        of(conncomp, "region_adjacency", _part("_num_vertices")),
+        of(conncomp, "region_adjacency", _part("_parts", "num_vertices")),
     ],
     "match": [
         *(
@@ -323,7 +323,7 @@ BREAKAGES = {
         of(conncomp, "connected_components", lambda x: x if type(x) is int else _other(x, (1,))),
         of(conncomp, "condensation", _part("labels")),
         of(conncomp, "condensation", _part("num_components")),
-        of(conncomp, "condensation", _part("graph", "_csr", 1)),
+        of(conncomp, "condensation", _part("graph", "_parts", "csr", 1)),
     ],
     "forests": [
         of(conncomp, "spanning_forest", _part()),

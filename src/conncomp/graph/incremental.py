@@ -185,11 +185,8 @@ class IncrementalComponents:
         ndarray of bool, shape (num_pairs,), or bool
             Whether ``u[i]`` and ``v[i]`` are in one component. Of the library of the arrays.
         """
-        wait = as_bool("wait", wait)
-        if _is_scalar(u) and _is_scalar(v):
-            pair = {"u": self._kept.one_vertex(u, "u"), "v": self._kept.one_vertex(v, "v")}
-            return bool(first_entry(self._kept.answer(pair, True)))
-        return cast("NDArray[Any]", self._kept.answer({"u": u, "v": v}, wait))
+        answer = self._answer(wait, u=u, v=v)
+        return bool(answer) if isinstance(answer, int) else answer
 
     @overload
     def roots(self, vertices: int, *, wait: bool = False) -> int: ...
@@ -214,11 +211,15 @@ class IncrementalComponents:
         >>> components.roots([2, 0])
         array([1, 0], dtype=int32)
         """
-        wait = as_bool("wait", wait)
-        if _is_scalar(vertices):
-            vertex = {"vertices": self._kept.one_vertex(vertices, "vertices")}
-            return first_entry(self._kept.answer(vertex, True))
-        return cast("NDArray[Any]", self._kept.answer({"vertices": vertices}, wait))
+        return self._answer(wait, vertices=vertices)
+
+    def _answer(self, wait: bool, **vertices: Any) -> int | NDArray[Any]:
+        """Return what is asked of vertices: an int if these are integers, else an array."""
+        wait, kept = as_bool("wait", wait), self._kept
+        if all(isinstance(vertex, (int, np.integer)) for vertex in vertices.values()):
+            one_each = {name: kept.one_vertex(vertex, name) for name, vertex in vertices.items()}
+            return first_entry(kept.answer(one_each, True))
+        return cast("NDArray[Any]", kept.answer(vertices, wait))
 
     def labels(
         self,
@@ -419,10 +420,6 @@ class _OnGpu:
 
 def _library_of(arrays: Named) -> str:
     return _arrays.library_of(next(iter(arrays.values())))
-
-
-def _is_scalar(value: Any) -> bool:
-    return isinstance(value, (int, np.integer))
 
 
 def _one_vertex(vertex: Any, name: str, vertices: int) -> NDArray[Any]:

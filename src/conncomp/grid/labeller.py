@@ -151,19 +151,14 @@ class Labeller:
             return output.finish(array.library)
 
     def _check_kind(self, given: Any) -> None:
-        """Raise unless an array is of the kind that was said."""
-        if given.shape != self.shape:
-            raise ValueError(
-                f"label_image has shape {given.shape}, and this Labeller is for {self.shape}; make "
-                "another one"
-            )
-        if given.dtype != self.dtype:
-            raise TypeError(
-                f"label_image is of dtype {given.dtype}, and this Labeller is for {self.dtype}; "
-                "make another one"
-            )
-        if given.device.id != self._gpu.device:
-            raise ValueError(
-                f"label_image lies on GPU {given.device.id}, and this Labeller works on GPU "
-                f"{self._gpu.device}; make another one there"
-            )
+        """Raise unless an array is of the shape and dtype that were said, and on this GPU."""
+        for what, found, aim, expected, error in (
+            ("has shape", given.shape, "is for", self.shape, ValueError),
+            ("is of dtype", given.dtype, "is for", self.dtype, TypeError),
+            ("lies on GPU", given.device.id, "works on GPU", self._gpu.device, ValueError),
+        ):
+            if found != expected:
+                raise error(
+                    f"label_image {what} {found}, and this Labeller {aim} {expected}; make another"
+                    " one for it"
+                )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from itertools import chain
 from types import MethodDescriptorType
 from typing import Any
@@ -33,20 +34,20 @@ def is_networkx(graph: Any) -> bool:
     return hasattr(graph, "adj") and hasattr(graph, "is_multigraph")
 
 
-def is_igraph(graph: Any) -> bool:
-    """Whether it is an `igraph.Graph`."""
-    return is_of(graph, "igraph") and hasattr(graph, "get_edgelist")
+def library_of(graph: Any) -> str | None:
+    """Return which library a graph is of, among those whose graphs are taken."""
+    if is_networkx(graph):
+        return "NetworkX"
+    if is_of(graph, "igraph") and hasattr(graph, "get_edgelist"):
+        return "igraph"
+    return "rustworkx" if is_of(graph, "rustworkx") and hasattr(graph, "edge_list") else None
 
 
-def is_rustworkx(graph: Any) -> bool:
-    """Whether it is a `rustworkx.PyGraph` or `PyDiGraph`."""
-    return is_of(graph, "rustworkx") and hasattr(graph, "edge_list")
-
-
-def check_library(is_kind: bool, graph: Any, library: str) -> None:
-    """Raise unless `graph` is of the library."""
-    if not is_kind:
+def parts_of(graph: Any, library: str) -> Parts:
+    """Return what a graph of one of these libraries is made of."""
+    if library_of(graph) != library:
         raise TypeError(f"graph is a {type(graph).__name__}, not a graph of {library}")
+    return _MAKERS[library](graph)
 
 
 def as_scipy(matrix: Any) -> Any:
@@ -92,8 +93,8 @@ def csr_of_networkx(
     return indptr, indices
 
 
-def parts_of_networkx(graph: Any) -> Parts:
-    """Return what a graph of NetworkX is made of, its nodes numbered in their order."""
+def _parts_of_networkx(graph: Any) -> Parts:
+    """Return the parts, nodes numbered in their order."""
     nodes, rows = dictionaries_of_networkx(graph)
     csr = csr_of_networkx(nodes, rows, multiple=graph.is_multigraph())
     return Parts(len(nodes), csr=csr, symmetric=None if graph.is_directed() else True)
@@ -118,8 +119,7 @@ def as_arcs_or_rows(matrix: Any) -> Any:
     return entries
 
 
-def parts_of_igraph(graph: Any) -> Parts:
-    """Return what a graph of igraph is made of."""
+def _parts_of_igraph(graph: Any) -> Parts:
     vertices, count = graph.vcount(), graph.ecount()
     ends: Indices = np.empty((2, count), INDEX_TYPES[vertices > INT32_MAX])
     address = _address_of_igraph(graph)
@@ -146,8 +146,8 @@ def _address_of_igraph(graph: Any) -> int | None:
     return None
 
 
-def parts_of_rustworkx(graph: Any) -> Parts:
-    """Return the same; nodes are numbered without the gaps that removed ones leave."""
+def _parts_of_rustworkx(graph: Any) -> Parts:
+    """Return the parts, nodes numbered without the gaps that removed ones leave."""
     nodes = np.asarray(graph.node_indices(), np.int64)
     ends = np.asarray(graph.edge_list()).reshape(-1, 2).T
     dtype = INDEX_TYPES[len(nodes) > INT32_MAX]
@@ -165,3 +165,10 @@ def _parts_of_ends(ends: Indices, num_vertices: int, directed: bool) -> Parts:
     if directed:
         return Parts(num_vertices, arcs=(src, dst))
     return undirected(num_vertices, src, dst)
+
+
+_MAKERS: dict[str, Callable[[Any], Parts]] = {
+    "NetworkX": _parts_of_networkx,
+    "igraph": _parts_of_igraph,
+    "rustworkx": _parts_of_rustworkx,
+}
