@@ -195,13 +195,10 @@ def as_numpy(array: ArrayLike, name: str) -> NDArray[Any]:
 def as_numpy_and_mask(array: ArrayLike, name: str) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
     """Return what `as_numpy` does, and which elements are masked or null, or None where none is."""
     array = held_by_names(array)
-    if isinstance(array, np.ma.MaskedArray):
-        mask = np.ma.getmask(array)
-        if mask is np.ma.nomask or mask.dtype != bool or not mask.any():
-            return np.asarray(array).view(), None
-        return np.asarray(array).view(), np.ma.getmaskarray(array)
     if isinstance(array, np.ndarray):
-        return np.asarray(array).view(), None
+        mask = np.ma.getmask(array)
+        hides = isinstance(array, np.ma.MaskedArray) and mask.dtype == bool and mask.any()
+        return np.asarray(array).view(), np.ma.getmaskarray(array) if hides else None
     if on_gpu(array):
         raise TypeError(
             f"{name} lies in GPU memory ({type(array).__module__}.{type(array).__qualname__}), "
