@@ -207,7 +207,10 @@ class Parts:
 def parts_of_arcs(src: ArrayLike, dst: ArrayLike, num_vertices: int | None) -> Parts:
     """Return the parts of arcs, once checked; by default vertices end with the largest there."""
     with where_they_lie(src=src, dst=dst) as library:
-        arcs = as_arcs(src, dst)
+        ends = [as_indices(src, "src"), as_indices(dst, "dst")]
+        check_lengths(("src", "dst"), ends)
+        first, second = as_one_dtype(ends)
+        arcs = first, second
         count = check_arcs(arcs, num_vertices)
         if num_vertices is None:
             refuse_excess(arcs, count)
@@ -252,15 +255,7 @@ def undirected(num_vertices: int, src: Indices, dst: Indices) -> Parts:
     return Parts(num_vertices, arcs=arcs, symmetric=True)
 
 
-def as_arcs(src: ArrayLike, dst: ArrayLike) -> tuple[Indices, Indices]:
-    """Return sources and targets as vectors of one length and type; vertices are not checked."""
-    ends = [as_indices(src, "src"), as_indices(dst, "dst")]
-    check_lengths(("src", "dst"), ends)
-    first, second = as_one_dtype(ends)
-    return first, second
-
-
-def check_arcs(arcs: tuple[Indices, Indices], num_vertices: int | None) -> int:
+def check_arcs(arcs: Ends, num_vertices: int | None) -> int:
     """Raise unless all ends are vertices; return how many there are, by default all that occur."""
     found = [extremes(ends) if len(ends) else (0, -1) for ends in arcs]
     if num_vertices is None:
@@ -270,7 +265,7 @@ def check_arcs(arcs: tuple[Indices, Indices], num_vertices: int | None) -> int:
     return num_vertices
 
 
-def as_rows(indptr: ArrayLike, indices: ArrayLike) -> tuple[Indices, Indices]:
+def as_rows(indptr: ArrayLike, indices: ArrayLike) -> Ends:
     """Return compressed sparse rows as vectors; what they hold is not checked."""
     rows = as_indices(indptr, "indptr"), as_indices(indices, "indices")
     if len(rows[0]) == 0:
@@ -324,9 +319,8 @@ def check_num_vertices(num_vertices: int) -> int:
 
 def check_csr(indptr: Indices, indices: Indices) -> None:
     """Raise unless compressed sparse rows are a graph."""
-    if len(indptr) == 0 or indptr[0] != 0:
-        first = "is empty" if len(indptr) == 0 else f"starts with {indptr[0]}"
-        raise ValueError(f"indptr {first}; it must start with 0")
+    if indptr[0] != 0:
+        raise ValueError(f"indptr starts with {indptr[0]}; it must start with 0")
     falls = indptr[1:] < indptr[:-1]
     if falls.any():
         fall = int(falls.argmax())
@@ -360,7 +354,7 @@ def excess(num_vertices: int, num_arcs: int) -> str | None:
     )
 
 
-def refuse_excess(arcs: tuple[Indices, Indices], num_vertices: int) -> None:
+def refuse_excess(arcs: Ends, num_vertices: int) -> None:
     """Raise if the largest vertex is so far from the others that it is hardly meant as one."""
     problem = excess(num_vertices, len(arcs[0]))
     if problem is None:

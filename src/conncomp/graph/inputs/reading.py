@@ -15,7 +15,7 @@ from xml.parsers import expat
 
 import numpy as np
 from numpy.lib import format as npy
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy import sparse
 
 from conncomp._arguments import INT32_MAX, check_choice
@@ -111,23 +111,22 @@ def read_parts(
 
 def _read_as(format: str, source: Source, asked: Asked) -> tuple[Parts, Ids | None]:
     for name, given, formats in (
-        ("integers=True", asked.integers, tuple(IDS_AS_WRITTEN)),
-        (f"header={asked.header}", asked.header is not None, ("csv",)),
+        ("integers=True", asked.integers, [n for n, known in FORMATS.items() if known.has_ids]),
+        (f"header={asked.header}", asked.header is not None, ["csv"]),
     ):
         if given and format not in formats:
             raise source.error(
                 f"{name} is for the format {' or '.join(formats)}, but the file is read as "
                 f"{format}; leave it out, or give another format="
             )
-    if format in TEXT:
+    chosen = FORMATS[format]
+    if chosen.is_text:
         head = source.peek(HEAD)
         if UTF_16.fullmatch(head[: len(head) // 2 * 2]):
             raise source.error("looks like text in UTF-16; save it as UTF-8 or ASCII")
         if head.startswith(BYTE_ORDER_MARK):
             source.read_bytes(len(BYTE_ORDER_MARK))
-    if format in IDS_AS_WRITTEN:
-        return IDS_AS_WRITTEN[format](source, asked)
-    made = FORMATS[format](source)
+    made = chosen.read(source, asked) if chosen.has_ids else chosen.read(source)
     return (made, None) if isinstance(made, Parts) else made
 
 
@@ -295,32 +294,28 @@ def _graph_of_npz(path: str) -> Parts:
     shape = tuple(int(length) for length in read_image(path, key="shape").ravel()[:3])
     if len(shape) != 2 or shape[0] != shape[1]:
         raise ValueError(f"it has shape {shape}; an adjacency matrix is square")
+    vertices = parts.check_num_vertices(shape[0])
     if "coords" in keys:  # as SciPy may write matrices of layout coo
-        row, column = read_image(path, key="coords")
-        return _parts_of_arcs(row, column, shape[0])
-    arrays = [read_image(path, key=key) for key in LAYOUTS[layout]]
+        layout, arrays = "coo", [*read_image(path, key="coords")]
+    else:
+        arrays = [read_image(path, key=key) for key in LAYOUTS[layout]]
     if layout == "coo":
-        return _parts_of_arcs(arrays[0], arrays[1], shape[0])
+        row, column = arrays
+        return parts.parts_of_arcs(row, column, vertices)
     if layout in ("csr", "csc"):
         indptr, indices = parts.as_rows(*arrays)
         parts.check_csr(indptr, indices)
-        if len(indptr) - 1 != shape[0]:
+        if len(indptr) - 1 != vertices:
             raise ValueError(f"it has shape {shape}, but indptr is for {len(indptr) - 1}")
         if layout == "csr":
             return _mirrored(indptr, indices)
-        return Parts(shape[0], arcs=(indices, parts.sources_of_rows(indptr, indices)))
+        return Parts(vertices, arcs=(indices, parts.sources_of_rows(indptr, indices)))
     # An entry takes 16 bytes at least, and may be one that DEFLATE packs into nearly nothing.
     if 16 * arrays[0].size > FREE_EXPANSION + access.EXPANSION * os.path.getsize(path):
         raise ValueError(f"{arrays[0].size} entries are packed too well; save it as csr")
     make = {"bsr": sparse.bsr_array, "dia": sparse.dia_array}[layout]
     entries = as_arcs_or_rows(make((arrays[0], *arrays[1:]), shape=shape))
-    return _parts_of_arcs(entries.row, entries.col, shape[0])
-
-
-def _parts_of_arcs(src: ArrayLike, dst: ArrayLike, num_vertices: int) -> Parts:
-    arcs = parts.as_arcs(src, dst)
-    parts.check_arcs(arcs, parts.check_num_vertices(num_vertices))
-    return Parts(num_vertices, arcs=arcs)
+    return parts.parts_of_arcs(entries.row, entries.col, vertices)
 
 
 def _layout_of_npz(path: str) -> tuple[str, set[str]]:
@@ -348,14 +343,11 @@ class _XmlText:
     """
 
     def __init__(self, source: Source) -> None:
-        self._source = source
-        self._text = memoryview(b"")
+        self._source, self._parser = source, expat.ParserCreate()
+        self._text, self._cut = memoryview(b""), b""  # the latter is a tag that a block's end cut
         self._is_over, self._parsed = False, 0
         self._declared: str | None = None
         self._decode: Callable[[bytes], bytes] | None = None
-        self._begun = False  # the first element
-        self._cut = b""  # a tag that the end of a block has cut
-        self._parser = expat.ParserCreate()
         self._parser.StartElementHandler = self._begin
         self._parser.StartDoctypeDeclHandler = self._refuse
         self._parser.XmlDeclHandler = self._declare
@@ -379,13 +371,13 @@ class _XmlText:
         return count
 
     def _begin(self, *element: object) -> None:
-        self._begun = True
-        self._parser.StartElementHandler = None
+        self._parser.StartElementHandler = None  # which says that the first element has begun
 
     def _is_plain(self) -> bool:
         """Tell whether the next byte is outside of tags, in the first element, and of ASCII's."""
         is_read = self._parsed == self._parser.CurrentByteIndex
-        return self._decode is bytes and self._begun and is_read and not self._is_over
+        has_begun = self._parser.StartElementHandler is None
+        return self._decode is bytes and has_begun and is_read and not self._is_over
 
     def _parse_around_pieces(self, block: bytes) -> bytes:
         """Parse a block up to a tag that its end may have cut, and return that part of it."""
@@ -516,34 +508,27 @@ def _names_of(source: Source, reader: Any) -> Names:
     return names
 
 
-# Formats whose ids may be text.
-IDS_AS_WRITTEN: dict[str, Callable[[Source, Asked], tuple[Parts, Ids | None]]] = {
-    "edge-list": _read_edge_list,
-    "csv": _read_csv,
+class _Format(NamedTuple):
+    """A format: what reads it, the ends of its files' names, and what these hold."""
+
+    read: Callable[..., Any]
+    suffixes: tuple[str, ...] = ()
+    is_text: bool = False
+    has_ids: bool = False  # which may be text; `read` takes what is asked of them, too
+
+
+FORMATS = {
+    "edge-list": _Format(_read_edge_list, is_text=True, has_ids=True),
+    "csv": _Format(_read_csv, is_text=True, has_ids=True),
+    "matrix-market": _Format(_read_matrix_market, (".mtx",), is_text=True),
+    "dimacs": _Format(_read_dimacs, (".gr", ".col"), is_text=True),
+    "metis": _Format(_read_metis, (".graph", ".metis"), is_text=True),
+    "graphml": _Format(_read_graphml, (".graphml",)),
+    "ecl": _Format(_read_ecl, (".egr",)),
+    "npz": _Format(_read_npz, (".npz",)),
 }
 
-FORMATS: dict[str, Callable[..., Any]] = {
-    **IDS_AS_WRITTEN,
-    "matrix-market": _read_matrix_market,
-    "dimacs": _read_dimacs,
-    "metis": _read_metis,
-    "graphml": _read_graphml,
-    "ecl": _read_ecl,
-    "npz": _read_npz,
-}
-
-TEXT = ("edge-list", "csv", "matrix-market", "dimacs", "metis")
-
-SUFFIXES = {
-    ".mtx": "matrix-market",
-    ".gr": "dimacs",
-    ".col": "dimacs",
-    ".graph": "metis",
-    ".metis": "metis",
-    ".graphml": "graphml",
-    ".egr": "ecl",
-    ".npz": "npz",
-}
+SUFFIXES = {suffix: name for name, known in FORMATS.items() for suffix in known.suffixes}
 
 
 def _read_header(source: Source, comment: bytes) -> list[bytes]:
