@@ -196,9 +196,11 @@ def as_numpy_and_mask(array: ArrayLike, name: str) -> tuple[NDArray[Any], NDArra
     """Return what `as_numpy` does, and which elements are masked or null, or None where none is."""
     array = held_by_names(array)
     if isinstance(array, np.ndarray):
-        mask = np.ma.getmask(array)
-        hides = isinstance(array, np.ma.MaskedArray) and mask.dtype == bool and mask.any()
-        return np.asarray(array).view(), np.ma.getmaskarray(array) if hides else None
+        values, hides = np.asarray(array).view(), False
+        if isinstance(array, np.ma.MaskedArray):
+            mask = np.ma.getmask(array)
+            hides = mask.dtype == bool and bool(mask.any())
+        return values, np.ma.getmaskarray(array) if hides else None
     if on_gpu(array):
         raise TypeError(
             f"{name} lies in GPU memory ({type(array).__module__}.{type(array).__qualname__}), "

@@ -25,6 +25,8 @@ Named = dict[str, Any]
 # The arguments that hold vertices, by the numbers that kernels know them by.
 ARGUMENTS = ("src", "dst", "u", "v", "vertices")
 
+_INTEGERS, _HERE = (int, np.integer), nullcontext(np)
+
 
 class IncrementalComponents:
     """The connected components of a graph that grows: edges are added, and none is taken away.
@@ -186,8 +188,11 @@ class IncrementalComponents:
         ndarray of bool, shape (num_pairs,), or bool
             Whether ``u[i]`` and ``v[i]`` are in one component. Of the library of the arrays.
         """
-        answer = self._answer(wait, u=u, v=v)
-        return bool(answer) if isinstance(answer, int) else answer
+        wait = as_bool("wait", wait)
+        if isinstance(u, _INTEGERS) and isinstance(v, _INTEGERS):
+            pair = {"u": self._kept.one_vertex(u, "u"), "v": self._kept.one_vertex(v, "v")}
+            return bool(first_entry(self._kept.answer(pair, True)))
+        return cast("NDArray[Any]", self._kept.answer({"u": u, "v": v}, wait))
 
     @overload
     def roots(self, vertices: int, *, wait: bool = False) -> int: ...
@@ -212,15 +217,11 @@ class IncrementalComponents:
         >>> components.roots([2, 0])
         array([1, 0], dtype=int32)
         """
-        return self._answer(wait, vertices=vertices)
-
-    def _answer(self, wait: bool, **vertices: Any) -> int | NDArray[Any]:
-        """Return what is asked of vertices: an int if these are integers, else an array."""
-        wait, kept = as_bool("wait", wait), self._kept
-        if all(isinstance(vertex, (int, np.integer)) for vertex in vertices.values()):
-            one_each = {name: kept.one_vertex(vertex, name) for name, vertex in vertices.items()}
-            return first_entry(kept.answer(one_each, True))
-        return cast("NDArray[Any]", kept.answer(vertices, wait))
+        wait = as_bool("wait", wait)
+        if isinstance(vertices, _INTEGERS):
+            vertex = {"vertices": self._kept.one_vertex(vertices, "vertices")}
+            return first_entry(self._kept.answer(vertex, True))
+        return cast("NDArray[Any]", self._kept.answer({"vertices": vertices}, wait))
 
     def labels(
         self,
@@ -302,10 +303,9 @@ class _Kept:
 
     def labels(self, consecutive: bool, dtype: DTypeLike | None, out: Any) -> Any:
         with self.stream(self.library if out is None else _arrays.library_of(out)) as xp:
-            largest = max(len(self.parent) - 1, 0)
+            given = self.parent.shape, max(len(self.parent) - 1, 0), dtype, out, ()
             # What the kernel of the CPU writes leads it on, unchecked.
-            where: Any = {"private": self.device == "cpu", "xp": xp}
-            output = _arrays.Output(self.parent.shape, largest, dtype, out, (), **where)
+            output = _arrays.Output(*given, private=self.device == "cpu", xp=xp)
             self.write(output.labels, consecutive)
             self.raise_refusal(consecutive)
             return output.finish(self.library)
@@ -316,12 +316,11 @@ class _Kept:
         if not 0 <= number < vertices:
             numbered = f"vertices are numbered from 0 to {vertices - 1}"
             raise ValueError(f"{name}={shown(vertex)}; {numbered}")
-        with self.stream("cupy") as xp:
-            return xp.asarray(np.array([number]))
+        return np.array([number])
 
     def stream(self, library: str) -> AbstractContextManager[Any]:
         """Work there, on the stream that is current in a library; the value is NumPy or CuPy."""
-        return nullcontext(np)
+        return _HERE
 
     def raise_refusal(self, wait: bool = True) -> None:
         """Raise the error of the first call that was refused, if we are to wait for it."""
@@ -389,6 +388,10 @@ class _OnGpu(_Kept):
             self._forest.copy_roots(current_gpu(), labels)
             if consecutive:
                 number_roots(current_gpu(), labels, 0, memory)
+
+    def one_vertex(self, vertex: Any, name: str) -> Any:
+        with self.stream("cupy") as xp:
+            return xp.asarray(super().one_vertex(vertex, name))
 
     @contextmanager
     def stream(self, library: str) -> Iterator[Any]:
