@@ -157,30 +157,24 @@ def _as_weights(weights: Any, graph: Parts) -> WeightBits:
         here, away = ("GPU", "main") if there else ("main", "GPU")
         raise TypeError(f"weights lies in {here} memory, but the graph in {away} memory; move one")
     with graph.stream() if there else nullcontext():
-        return _bits_of_weights(weights, graph, there)
-
-
-def _bits_of_weights(weights: Any, graph: Parts, there: bool) -> WeightBits:
-    """Return the same of weights that lie in GPU memory if they are `there`, as the graph does."""
-    array = as_array(weights, "weights")
-    if array.size == 0 and not hasattr(weights, "dtype"):
-        array = array.astype(np.float64)
-    _arrays.check_kind(array, "biuf", weights, "weights", "of real numbers")
-    if array.dtype.itemsize > 8:
-        raise TypeError(f"weights is of dtype {array.dtype}; use float64 instead")
-    check_one_each("weights", array.shape, graph.num_arcs)
-    wide = array.dtype.itemsize > 4
-    kind = {"b": "u", "u": "u", "i": "i", "f": "f"}[array.dtype.kind]
-    dtype = np.dtype(f"{kind}{8 if wide else 4}")
-    if kind == "f":
-        _refuse_nan(array)
-    array = (
-        array.astype(dtype, order="C", copy=False) if there else _arrays.contiguous(array, dtype)
-    )
-    bits = np.dtype(f"u{dtype.itemsize}")
-    sign = 1 << (8 * dtype.itemsize - 1)
-    order = {"u": (0, 0, 0), "i": (0, 0, sign), "f": (sign, sign - 1, sign)}[kind]
-    return WeightBits(array.view(bits), order)
+        array = as_array(weights, "weights")
+        if array.size == 0 and not hasattr(weights, "dtype"):
+            array = array.astype(np.float64)
+        _arrays.check_kind(array, "biuf", weights, "weights", "of real numbers")
+        if array.dtype.itemsize > 8:
+            raise TypeError(f"weights is of dtype {array.dtype}; use float64 instead")
+        check_one_each("weights", array.shape, graph.num_arcs)
+        letter = array.dtype.kind.replace("b", "u")
+        dtype = np.dtype(f"{letter}{8 if array.dtype.itemsize > 4 else 4}")
+        if letter == "f":
+            _refuse_nan(array)
+        if there:
+            array = array.astype(dtype, order="C", copy=False)
+        else:
+            array = _arrays.contiguous(array, dtype)
+        sign = 1 << (8 * dtype.itemsize - 1)
+        order = {"u": (0, 0, 0), "i": (0, 0, sign), "f": (sign, sign - 1, sign)}[letter]
+        return WeightBits(array.view(f"u{dtype.itemsize}"), order)
 
 
 def _refuse_nan(weights: Any) -> None:

@@ -451,13 +451,9 @@ def read_graph(
 
 def count_without_arcs(graph: Graph) -> int:
     """Count the vertices without arcs, each of which is a component of its own."""
-    if graph._parts.arcs is None:
-        has_arcs = np.diff(graph.indptr) > 0
-        has_arcs[graph.indices] = True
-    else:
-        has_arcs = np.zeros(graph.num_vertices, np.bool_)
-        for ends in graph._parts.arcs:
-            has_arcs[ends] = True
+    has_arcs = np.zeros(graph.num_vertices, np.bool_)
+    for ends in graph._parts.ends():
+        has_arcs[ends] = True
     return graph.num_vertices - int(np.count_nonzero(has_arcs))
 
 

@@ -13,10 +13,12 @@ import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
+from conncomp._arguments import INT32_MAX
 from conncomp._core import native
 from conncomp.components import component_members
 from conncomp.graph import Graph, connected_components
 from conncomp.graph.inputs.conversions import Nodes, Rows, csr_of_networkx, dictionaries_of_networkx
+from conncomp.kernels.cuda.launcher import INDEX_TYPES
 
 Item = TypeVar("Item")
 
@@ -118,8 +120,7 @@ class ConvertedGraph:
     @cached_property
     def weak(self) -> Components:
         """Components along edges of any direction, in the order of their first nodes."""
-        index = np.int32 if len(self) <= np.iinfo(np.int32).max else np.int64
-        labels = np.empty(len(self), index)
+        labels = np.empty(len(self), INDEX_TYPES[len(self) > INT32_MAX])
         rows = self.rows, self._opposite
         return Components(native.components_of_dictionaries(self.nodes, *rows, labels), labels)
 
