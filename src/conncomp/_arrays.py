@@ -47,8 +47,8 @@ def on_gpu(array: object) -> bool:
     """Whether `array` lies in the memory of a CUDA device, whatever its library."""
     if isinstance(array, (np.ndarray, type)):
         return False
-    kind: Any = type(array)
-    if _lies_on_gpu(kind):
+    its_type: Any = type(array)
+    if _lies_on_gpu(its_type):
         return True
     if (where := getattr(array, "__dlpack_device__", None)) is not None:
         try:
@@ -59,26 +59,26 @@ def on_gpu(array: object) -> bool:
 
 
 @lru_cache(maxsize=256)
-def _lies_on_gpu(kind: type) -> bool:
+def _lies_on_gpu(its_type: type) -> bool:
     """Whether arrays of a class all do: those of CuPy, which takes longer to say so of each."""
-    return "cupy" in _libraries_of_class(kind) and hasattr(kind, "__dlpack_device__")
+    return "cupy" in _libraries_of_class(its_type) and hasattr(its_type, "__dlpack_device__")
 
 
 def library_of(array: object) -> str:
     """Return the library of an array, or which its class inherits from and takes others' arrays."""
     if isinstance(array, np.ndarray):
         return "numpy"
-    kind: Any = type(array)
-    names = _libraries_of_class(kind)
+    its_type: Any = type(array)
+    names = _libraries_of_class(its_type)
     # Sparse arrays, for example, inherit operators from NumPy.
     foreign = (name for name in names if name != "numpy" and _exchange_of(name) is not None)
     return next(foreign, names[0])
 
 
 @lru_cache(maxsize=256)
-def _libraries_of_class(kind: type) -> tuple[str, ...]:
+def _libraries_of_class(its_type: type) -> tuple[str, ...]:
     """Return the library of a class, and those of what it inherits from."""
-    names = [base.__module__.partition(".")[0] for base in kind.__mro__]
+    names = [base.__module__.partition(".")[0] for base in its_type.__mro__]
     return tuple({"jaxlib": "jax"}.get(name, name) for name in names)
 
 
@@ -221,8 +221,8 @@ def _made(make: Callable[[Any], Any], held: Any, name: str, given: object) -> An
     except MemoryError:
         raise
     except Exception as error:  # whatever a foreign class raises
-        kind = ValueError if isinstance(error, ValueError) else TypeError
-        raise kind(
+        error_type = ValueError if isinstance(error, ValueError) else TypeError
+        raise error_type(
             f"NumPy cannot make an array of {name}, a {type(given).__name__}: {error}"
         ) from error
 
@@ -277,8 +277,8 @@ def _as_numpy_takes_it(given: Any, name: str, nested: int = 0) -> Any:
 
 def _is_sequence(given: object) -> bool:
     """Whether NumPy would read an object element by element, and it is none of Python's own."""
-    kind = type(given)
-    has_entries = hasattr(kind, "__len__") and hasattr(kind, "__getitem__")
+    its_type = type(given)
+    has_entries = hasattr(its_type, "__len__") and hasattr(its_type, "__getitem__")
     if not has_entries or isinstance(given, (str, bytes, dict, range)):
         return False
     try:

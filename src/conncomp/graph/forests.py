@@ -134,10 +134,10 @@ def minimum_spanning_forest(
 
 def _arcs_and_entries(graph: Any) -> tuple[Parts, Any]:
     if isinstance(graph, Graph) or conversions.library_of(graph):
-        kind = type(graph).__name__
+        name = type(graph).__name__
         by_name = '; networkx.minimum_spanning_tree(graph, backend="conncomp") takes those of edges'
         raise TypeError(
-            f"weights is missing, and graph is a {kind}, which has no entries; give a number for "
+            f"weights is missing, and graph is a {name}, which has no entries; give a number for "
             f"each arc, or use spanning_forest{by_name if conversions.is_networkx(graph) else ''}"
         )
     if not conversions.is_sparse(graph):

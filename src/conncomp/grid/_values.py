@@ -92,7 +92,6 @@ def _check_tolerance(tolerance: float, dtype: np.dtype[Any]) -> float:
         return sys.float_info.max
 
 
-@lru_cache(maxsize=256)
 def _as_value(number: float, dtype: np.dtype[Any]) -> NDArray[Any] | None:
     """Return `number` as ``image == number`` compares it, or None if it equals nothing."""
     if isinstance(number, np.generic):

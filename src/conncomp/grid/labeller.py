@@ -137,7 +137,7 @@ class Labeller:
                 "GPU, or label it by conncomp.label"
             )
         given = read_array(label_image)
-        self._check_kind(given.array)
+        self._check_fits(given.array)
         array, memory = array_of(self._question, given), self._workspace
         with array.stream():
             output = output_of(array, self._gpu.xp, out)
@@ -150,7 +150,7 @@ class Labeller:
             self._counts = counts.reshape(array.batch_shape), array.library
             return output.finish(array.library)
 
-    def _check_kind(self, given: Any) -> None:
+    def _check_fits(self, given: Any) -> None:
         """Raise unless an array is of the shape and dtype that were said, and on this GPU."""
         for what, found, aim, expected, error in (
             ("has shape", given.shape, "is for", self.shape, ValueError),

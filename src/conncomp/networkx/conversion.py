@@ -74,7 +74,7 @@ class ConvertedGraph:
         self._directed = graph.is_directed()
         self._opposite = dictionaries_of_networkx(graph, True)[1] if self._directed else self.rows
         self._multigraph = graph.is_multigraph()
-        self.kind = graph.__class__
+        self.graph_class = graph.__class__
         self.attributes = graph.graph
         self.node_attributes = graph._node
 
@@ -180,7 +180,7 @@ def convert_to_nx(result: Any, *, name: str | None = None) -> Any:
     """Return a result as NetworkX has it; sets, numbers and trees are so already."""
     if not isinstance(result, ConvertedGraph):
         return result
-    graph: Any = result.kind()
+    graph: Any = result.graph_class()
     graph.graph.update(result.attributes)
     graph.add_nodes_from(result.node_attributes.items())
     for node, row in zip(result.nodes, result.rows, strict=True):

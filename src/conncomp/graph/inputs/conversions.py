@@ -50,20 +50,6 @@ def parts_of(graph: Any, library: str) -> Parts:
     return _MAKERS[library](graph)
 
 
-def as_scipy(matrix: Any) -> Any:
-    """Return a sparse array of PyData's sparse as one of SciPy, and others as they are."""
-    if not is_of(matrix, "sparse"):
-        return matrix
-    fill = matrix.fill_value
-    if fill != 0 and np.isfinite(fill):  # as in a dense matrix, 0, NaN and infinity are no arcs
-        raise ValueError(
-            f"the sparse array has fill_value={shown(fill)}, so that all entries are arcs; use one "
-            "with the fill value 0, NaN or infinity, or its .todense()"
-        )
-    coo = matrix if hasattr(matrix, "to_scipy_sparse") else matrix.to_coo()
-    return coo.to_scipy_sparse(accept_fv=[0, np.nan, np.inf, -np.inf])
-
-
 def dictionaries_of_networkx(graph: Any, opposite: bool = False) -> tuple[Nodes, Rows]:
     """Return the nodes, and each one's dictionary of neighbours, or of those that arcs come from.
 
@@ -102,7 +88,16 @@ def _parts_of_networkx(graph: Any) -> Parts:
 
 def as_arcs_or_rows(matrix: Any) -> Any:
     """Return a sparse matrix as coo or csr, entries in order, without what pads bsr and dia."""
-    stored = as_scipy(matrix)
+    stored = matrix
+    if is_of(matrix, "sparse"):
+        fill = matrix.fill_value
+        if fill != 0 and np.isfinite(fill):  # as in a dense matrix, 0, NaN and infinity are no arcs
+            raise ValueError(
+                f"the sparse array has fill_value={shown(fill)}, so that all entries are arcs; use "
+                "one with the fill value 0, NaN or infinity, or its .todense()"
+            )
+        coo = matrix if hasattr(matrix, "to_scipy_sparse") else matrix.to_coo()
+        stored = coo.to_scipy_sparse(accept_fv=[0, np.nan, np.inf, -np.inf])
     if stored.format in ("coo", "csr"):
         return stored
     if hasattr(stored, "check_format"):
