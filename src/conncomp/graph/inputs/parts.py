@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from conncomp import _arrays
-from conncomp._arguments import as_integer
+from conncomp._arguments import INT32_MAX, as_integer
 from conncomp._arrays import extremes
 from conncomp._core import native
 from conncomp._memory import check_memory
@@ -244,6 +244,26 @@ def where_they_lie(**arrays: Any) -> Iterator[str]:
         place = _arrays.caller_stream(library, _arrays.as_cupy(first).device.id)
     with place:
         yield library
+
+
+def mirrored(indptr: Indices, indices: Indices) -> Parts:
+    """Make a graph of rows that should list every edge from both ends, but are not trusted to."""
+    symmetric = native.csr_is_mirrored(indptr, indices, secrets.randbits(64)) or None
+    return Parts(len(indptr) - 1, csr=(indptr, indices), symmetric=symmetric)
+
+
+def compacted(graph: Parts) -> tuple[Parts, NDArray[np.int64]]:
+    """Renumber the vertices that have arcs; return their old numbers too."""
+    src, dst = graph.ends()
+    if excess(graph.num_vertices, len(src)) is None:
+        # nanobind's int64 is C's long long, which NumPy prints unlike its own.
+        ids = native.compact_arcs(src, dst, graph.num_vertices).view(np.int64)
+    else:
+        ids = np.unique(np.concatenate((src, dst))).astype(np.int64, copy=False)
+        src, dst = np.searchsorted(ids, src), np.searchsorted(ids, dst)
+    if len(ids) <= INT32_MAX:
+        src, dst = src.astype(np.int32, copy=False), dst.astype(np.int32, copy=False)
+    return Parts(len(ids), arcs=(src, dst), symmetric=graph.symmetric), ids
 
 
 def undirected(num_vertices: int, src: Indices, dst: Indices) -> Parts:

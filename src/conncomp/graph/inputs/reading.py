@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import codecs
 import errno
 import io
 import os
 import re
-import secrets
 import zipfile
 from collections.abc import Callable
 from typing import Any, NamedTuple
-from xml.parsers import expat
 
 import numpy as np
 from numpy.lib import format as npy
@@ -27,6 +24,7 @@ from conncomp.files.images import read_image
 from conncomp.graph.inputs import parts
 from conncomp.graph.inputs.conversions import as_arcs_or_rows
 from conncomp.graph.inputs.parts import Ids, Indices, Parts
+from conncomp.graph.inputs.xml_text import XmlText
 from conncomp.kernels.cuda.launcher import INDEX_TYPES
 
 Names = NDArray[np.str_]
@@ -53,15 +51,6 @@ UTF_16 = re.compile(
 
 # What names may take as an array, for each of their characters and beyond what any machine has.
 BYTES_PER_CHARACTER, FREE_NAMES = 64, 1 << 26
-# What XML in UTF-16 begins with.
-UTF_16_HEADS = dict.fromkeys((b"\xff\xfe", b"\xfe\xff"), "utf-16")
-UTF_16_HEADS |= {b"<\0": "utf-16-le", b"\0<": "utf-16-be"}
-
-# A parser of XML keeps a comment, or another piece that has begun, and reads it from its beginning
-# with each block: of longer ones time would grow with the square of their length.
-LONGEST_PIECE = 1 << 20
-# What a parser of XML sees instead of plain elements.
-PLAIN_ELEMENT = b"<a/>"
 # What the words of a banner of Matrix Market may be.
 KINDS_OF_ENTRIES = "pattern real integer unsigned-integer"
 MATRIX_MARKET = "matrix", "coordinate", KINDS_OF_ENTRIES, "general symmetric skew-symmetric"
@@ -99,7 +88,7 @@ def read_parts(
     with Source(path, progress) as source:
         graph, names = _read_as(format or _find_format(source, asked), source, asked)
         if asked.compact:
-            graph, ids = _compact(graph)
+            graph, ids = parts.compacted(graph)
             return graph, ids if names is None else names[ids]
         # Vertices that only a number tells of may need much memory and time.
         rows_were_read = graph.csr is not None
@@ -247,7 +236,7 @@ def _read_metis(source: Source) -> Parts:
         _check_count(source, "neighbours, two an edge", 2 * edges, len(indices))
     indptr = np.zeros(vertices + 1, np.int64)
     np.cumsum(degrees, out=indptr[1:])
-    return _mirrored(indptr, indices)
+    return parts.mirrored(indptr, indices)
 
 
 def _read_ecl(source: Source) -> Parts:
@@ -271,7 +260,7 @@ def _read_ecl(source: Source) -> Parts:
     weights = source.read_bytes(4 * arcs + 1)
     if len(weights) not in (0, 4 * arcs):
         raise source.error(f"{len(weights)} bytes or more follow arcs; weights are {4 * arcs}")
-    return _mirrored(indptr, indices)
+    return parts.mirrored(indptr, indices)
 
 
 def _read_npz(source: Source) -> Parts:
@@ -308,7 +297,7 @@ def _graph_of_npz(path: str) -> Parts:
         if len(indptr) - 1 != vertices:
             raise ValueError(f"it has shape {shape}, but indptr is for {len(indptr) - 1}")
         if layout == "csr":
-            return _mirrored(indptr, indices)
+            return parts.mirrored(indptr, indices)
         return Parts(vertices, arcs=(indices, parts.sources_of_rows(indptr, indices)))
     # An entry takes 16 bytes at least, and may be one that DEFLATE packs into nearly nothing.
     if 16 * arrays[0].size > FREE_EXPANSION + access.EXPANSION * os.path.getsize(path):
@@ -335,106 +324,9 @@ def _layout_of_npz(path: str) -> tuple[str, set[str]]:
     return word.decode("ascii") if isinstance(word, bytes) else str(word), keys
 
 
-class _XmlText:
-    """The text of a file of XML in UTF-8, which a parser has found to be well-formed so far.
-
-    For plain pieces (`native.plain_pieces`) the parser sees an element, line ends and blanks, which
-    keep its place.
-    """
-
-    def __init__(self, source: Source) -> None:
-        self._source, self._parser = source, expat.ParserCreate()
-        self._text, self._cut = memoryview(b""), b""  # the latter is a tag that a block's end cut
-        self._is_over, self._parsed = False, 0
-        self._declared: str | None = None
-        self._decode: Callable[[bytes], bytes] | None = None
-        self._parser.StartElementHandler = self._begin
-        self._parser.StartDoctypeDeclHandler = self._refuse
-        self._parser.XmlDeclHandler = self._declare
-
-    def readinto(self, target: memoryview) -> int:
-        while not self._text and not self._is_over:
-            # The first block has the declaration.
-            block = bytes(self._source.read_bytes(CHUNK if self._decode else max(CHUNK, HEAD)))
-            self._is_over = not block
-            with access.naming(self._source.path):
-                if self._is_plain():
-                    block = self._parse_around_pieces(self._cut + block)
-                else:
-                    block, self._cut = self._cut + block, b""
-                    self._parse(block)
-                self._decode = self._decode or self._decoder(block[:2])
-                self._text = memoryview(self._decode(block))
-        count = min(len(target), len(self._text))
-        target[:count] = self._text[:count]
-        self._text = self._text[count:]
-        return count
-
-    def _begin(self, *element: object) -> None:
-        self._parser.StartElementHandler = None  # which says that the first element has begun
-
-    def _is_plain(self) -> bool:
-        """Tell whether the next byte is outside of tags, in the first element, and of ASCII's."""
-        is_read = self._parsed == self._parser.CurrentByteIndex
-        has_begun = self._parser.StartElementHandler is None
-        return self._decode is bytes and has_begun and is_read and not self._is_over
-
-    def _parse_around_pieces(self, block: bytes) -> bytes:
-        """Parse a block up to a tag that its end may have cut, and return that part of it."""
-        tag = block.rfind(b"<")
-        is_cut = tag >= 0 and block.find(b">", tag) < 0 and len(block) - tag <= LONGEST_ROW
-        whole = tag if is_cut else len(block)
-        block, self._cut = block[:whole], block[whole:]
-        parsed = 0
-        for begin, end, lines in native.plain_pieces(np.frombuffer(block, np.uint8)):
-            self._parse(block[parsed:begin])
-            if not self._is_plain():  # it is in a comment or an instruction
-                parsed = begin
-                break
-            piece = block[begin:end]
-            if b"\r" in piece:
-                lines += piece.count(b"\r") - piece.count(b"\r\n")
-            column = end - begin - 1 - max(piece.rfind(b"\n"), piece.rfind(b"\r"))
-            blanks = b" " * (column if lines else column - len(PLAIN_ELEMENT))
-            self._parse(PLAIN_ELEMENT + b"\n" * lines + blanks)
-            parsed = end
-        self._parse(block[parsed:])
-        return block
-
-    def _parse(self, text: bytes) -> None:
-        self._parser.Parse(text, self._is_over)
-        self._parsed += len(text)
-        # What the parser keeps, as its end has not come yet.
-        if self._parsed - self._parser.CurrentByteIndex > LONGEST_PIECE:
-            raise ValueError(
-                f"has a comment, or another piece of XML, of more than {LONGEST_PIECE} bytes; "
-                f"leave it out: line {self._parser.CurrentLineNumber}"
-            )
-
-    def _refuse(self, *declaration: object) -> None:
-        raise ValueError(
-            "has a DOCTYPE, which can expand without end and which GraphML does not need: line "
-            f"{self._parser.CurrentLineNumber}"
-        )
-
-    def _declare(self, version: str, encoding: str | None, standalone: int) -> None:
-        self._declared = encoding
-
-    def _decoder(self, head: bytes) -> Callable[[bytes], bytes]:
-        """Return what makes UTF-8 of the encoding that the parser has taken."""
-        if head in UTF_16_HEADS:
-            decoder = codecs.getincrementaldecoder(UTF_16_HEADS[head])()
-            return lambda block: decoder.decode(block).encode()
-        if (self._declared or "utf-8").lower() in ("utf-8", "us-ascii"):
-            return bytes
-        # As the parser has it: a table of 256 characters.
-        table = bytes(range(256)).decode(self._declared or "", "replace")
-        return lambda block: codecs.charmap_decode(block, "strict", table)[0].encode()
-
-
 def _read_graphml(source: Source) -> tuple[Parts, Names]:
     reader = native.GraphmlReader()
-    src, dst = _read_text(source, reader, LONGEST_ROW, _XmlText(source).readinto)
+    src, dst = _read_text(source, reader, LONGEST_ROW, XmlText(source, CHUNK, HEAD).readinto)
     if not reader.has_graph:
         raise source.error("has no <graph> in its <graphml>")
     vertices = reader.largest + 1
@@ -597,24 +489,3 @@ def _join(pieces: list[Indices], dtype: np.dtype[Any]) -> Indices:
     joined = np.concatenate(pieces, dtype=dtype, casting="same_kind")
     pieces.clear()
     return joined
-
-
-def _mirrored(indptr: Indices, indices: Indices) -> Parts:
-    """Make a graph of rows that should list every edge from both ends, but are not trusted to."""
-    symmetric = native.csr_is_mirrored(indptr, indices, secrets.randbits(64)) or None
-    return Parts(len(indptr) - 1, csr=(indptr, indices), symmetric=symmetric)
-
-
-def _compact(graph: Parts) -> tuple[Parts, NDArray[np.int64]]:
-    """Renumber the vertices that have arcs; return their old numbers too."""
-    rows: Any = graph.csr
-    src, dst = graph.arcs or (parts.sources_of_rows(*rows), rows[1])
-    if parts.excess(graph.num_vertices, len(src)) is None:
-        # nanobind's int64 is C's long long, which NumPy prints unlike its own.
-        ids = native.compact_arcs(src, dst, graph.num_vertices).view(np.int64)
-    else:
-        ids = np.unique(np.concatenate((src, dst))).astype(np.int64, copy=False)
-        src, dst = np.searchsorted(ids, src), np.searchsorted(ids, dst)
-    if len(ids) <= INT32_MAX:
-        src, dst = src.astype(np.int32, copy=False), dst.astype(np.int32, copy=False)
-    return Parts(len(ids), arcs=(src, dst), symmetric=graph.symmetric), ids
