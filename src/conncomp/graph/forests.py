@@ -133,12 +133,13 @@ def minimum_spanning_forest(
 
 
 def _arcs_and_entries(graph: Any) -> tuple[Parts, Any]:
-    if isinstance(graph, Graph) or conversions.library_of(graph):
+    library = conversions.library_of(graph)
+    if isinstance(graph, Graph) or library:
         name = type(graph).__name__
         by_name = '; networkx.minimum_spanning_tree(graph, backend="conncomp") takes those of edges'
         raise TypeError(
             f"weights is missing, and graph is a {name}, which has no entries; give a number for "
-            f"each arc, or use spanning_forest{by_name if conversions.is_networkx(graph) else ''}"
+            f"each arc, or use spanning_forest{by_name if library == 'NetworkX' else ''}"
         )
     if not conversions.is_sparse(graph):
         made = as_graph(graph)._parts

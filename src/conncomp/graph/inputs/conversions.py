@@ -29,14 +29,9 @@ def is_sparse(matrix: Any) -> bool:
     return is_of(matrix, "scipy.sparse", "cupyx.scipy.sparse") and hasattr(matrix, "tocsr")
 
 
-def is_networkx(graph: Any) -> bool:
-    """Whether it has what NetworkX's graphs have."""
-    return hasattr(graph, "adj") and hasattr(graph, "is_multigraph")
-
-
 def library_of(graph: Any) -> str | None:
     """Return which library a graph is of, among those whose graphs are taken."""
-    if is_networkx(graph):
+    if hasattr(graph, "adj") and hasattr(graph, "is_multigraph"):
         return "NetworkX"
     if is_of(graph, "igraph") and hasattr(graph, "get_edgelist"):
         return "igraph"
