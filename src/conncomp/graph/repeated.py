@@ -43,7 +43,6 @@ MOST_ENTRIES = 1 << 23
 _workspaces = OwnWorkspaces()  # by device, of calls without one
 _GRAPHS = "graphs"  # among the calls of a workspace: kinds by graph
 
-
 # The types of `asked` in calls that are kept: arguments of them that are equal mean the same.
 _NONE = type(None)
 _PLAIN = frozenset(product([bool], [str], [str], [str], [_NONE, str]))
