@@ -137,7 +137,7 @@ elif kind == "columns":
 elif kind == "made rows":
     src, dst = random.integers(0, 2000, (2, 5000))
     graph = conncomp.Graph.from_edges(src, dst, 2000)
-    race(lambda: (setattr(graph, "_csr", None), graph.indices), src, dst)
+    race(lambda: (setattr(graph._parts, "csr", None), graph.indices), src, dst)
 elif kind == "labels":
     labels = random.integers(0, 2000, (300, 500))
 

@@ -297,7 +297,7 @@ BREAKAGES = {
     ],
     "contacts": [
         *(of(conncomp, "contacts", _part(k)) for k in ("pairs", "counts", "areas", "batch")),
-        of(conncomp, "region_adjacency", _part("_arcs", 1)),
+        of(conncomp, "region_adjacency", _part("_parts", "arcs", 1)),
         of(conncomp, "region_adjacency", _part("_parts", "num_vertices")),
     ],
     "match": [
