@@ -215,17 +215,16 @@ def label(
            [0, 0, 0, 2],
            [3, 0, 2, 0]], dtype=int32), 3)
     """
-    for name in options:
-        if name in ELSEWHERE:
-            raise TypeError(f"label has no argument {name!r}; {ELSEWHERE[name]}")
     kind: Any = None
     again: Labels | tuple[Labels, Any] | None
     asked = background, return_num, connectivity, tolerance, periodic, batch_axes, numbering, device
-    if (
-        not options
-        and (structure is None and dtype is None and type(algorithm) is str and algorithm == "auto")
-        and tuple(map(type, asked)) in PLAIN
-    ):
+    if options:
+        for name in options:
+            if name in ELSEWHERE:
+                raise TypeError(f"label has no argument {name!r}; {ELSEWHERE[name]}")
+    elif (
+        structure is None and dtype is None and type(algorithm) is str and algorithm == "auto"
+    ) and tuple(map(type, asked)) in PLAIN:
         kind, again = call_again(label_image, workspace, asked, out)
         if again is not None:
             return again
