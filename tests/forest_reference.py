@@ -5,9 +5,9 @@ import numpy as np
 
 def ends_of(graph):
     """Return the sources and targets of the arcs of a graph, in the order of their numbers."""
-    if graph._arcs is not None:
-        return graph._arcs
-    indptr, indices = graph._csr
+    if graph._parts.arcs is not None:
+        return graph._parts.arcs
+    indptr, indices = graph._parts.csr
     return np.repeat(np.arange(graph.num_vertices), np.diff(indptr)), indices
 
 

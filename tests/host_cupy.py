@@ -9,6 +9,7 @@ import pytest
 
 import conncomp.components  # whose modules are to work on it
 import stand_in
+from conncomp.graph.inputs import parts
 from conncomp.kernels.cuda.components import measures
 from host_cuda.host_gpu import AVAILABLE, HostGpu
 from stand_in import Array, CuPy
@@ -89,11 +90,11 @@ def place_elsewhere(monkeypatch, arrays, users):
 
 
 def place_on(monkeypatch, gpu, users=()):
-    """Let `users` and all modules of components work on a GPU without recorded launches."""
+    """Let `users`, graphs and components work on a GPU, for which no launches are kept."""
     monkeypatch.setattr(measures, "_recorded", {})
     rooms = [name for name in sys.modules if name.startswith(conncomp.components.__name__)]
     rooms = [module for module in map(sys.modules.get, rooms) if hasattr(module, "current_gpu")]
-    for user in {*users, *rooms}:
+    for user in {*users, *rooms, parts}:
         monkeypatch.setattr(user, "current_gpu", lambda: gpu)
 
 

@@ -31,9 +31,9 @@ def gpu(monkeypatch):
     fake = FakeGpu(conncomp.connected_components, conncomp.label)
     for module in ("kernels.cuda.launcher", "_arrays"):
         monkeypatch.setattr(f"conncomp.{module}.import_cupy", lambda: fake)
-    monkeypatch.setattr("conncomp.graph.graph.current_gpu", lambda: SimpleNamespace(xp=fake))
+    monkeypatch.setattr("conncomp.graph.inputs.parts.current_gpu", lambda: SimpleNamespace(xp=fake))
     checked = SimpleNamespace(symmetric=True, wrong=False)  # by a kernel
-    monkeypatch.setattr("conncomp.graph.graph.check_rows", lambda *rows: checked)
+    monkeypatch.setattr("conncomp.graph.inputs.parts.check_rows", lambda *rows: checked)
     monkeypatch.setattr(devices, "WARM_UP", 0)
     monkeypatch.setattr(devices, "COPY_BYTES", 1 << 20)
 

@@ -75,7 +75,7 @@ elif kind in ("ecl", "bfs", "recolouring"):
     def label():
         for graph in (arcs, rows):
             for known in (None, True):
-                graph._symmetric = known
+                graph._parts.symmetric = known
                 conncomp.connected_components(graph, algorithm=kind, out=out)
 
     race(label, src, dst, *rows.arrays, out)
@@ -85,7 +85,7 @@ elif kind == "strong":
     rows = conncomp.Graph.from_csr(arcs.indptr.copy(), arcs.indices.copy())
 
     def label():
-        arcs._csr = None
+        arcs._parts.csr = None
         for graph in (arcs, rows):
             for numbering in ("roots", "topological"):
                 options = {"connection": "strong", "numbering": numbering}
@@ -113,7 +113,7 @@ elif kind == "forests":
     def find():
         for graph in (arcs, rows):
             for known in (None, True):
-                graph._symmetric = known
+                graph._parts.symmetric = known
                 conncomp.spanning_forest(graph)
                 conncomp.minimum_spanning_forest(graph, weights)
 
@@ -137,7 +137,7 @@ elif kind == "columns":
 elif kind == "made rows":
     src, dst = random.integers(0, 2000, (2, 5000))
     graph = conncomp.Graph.from_edges(src, dst, 2000)
-    race(lambda: (setattr(graph, "_csr", None), graph.indices), src, dst)
+    race(lambda: (setattr(graph._parts, "csr", None), graph.indices), src, dst)
 elif kind == "labels":
     labels = random.integers(0, 2000, (300, 500))
 

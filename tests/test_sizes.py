@@ -19,7 +19,6 @@ MOST_OF_FOLDER = 3000  # lines, with docstrings, of a folder outside `kernels`
 MOST_OF_FILE, MOST_OF_FUNCTION, MOST_PARAMETERS = 400, 60, 8
 
 LONG_FILES = {
-    "graph/inputs/reading.py": "eight formats of graphs, a function or two each",
     "tables/files/reading.py": "three formats of pairs, and what reads them ahead",
 }
 LONG_FUNCTIONS = {}

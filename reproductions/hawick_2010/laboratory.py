@@ -83,7 +83,7 @@ class Kernel(Contender):
         gpu = current_gpu()
         if isinstance(data, Graph):
             shape: tuple[int, ...] = (data.num_vertices,)
-            problem: Any = edge_list(gpu, data) if self._is_on_edges else data
+            problem: Any = (edge_list(gpu, data) if self._is_on_edges else data)._parts
         else:
             shape = data.shape
             axes = (False,) * data.ndim
@@ -104,8 +104,8 @@ class Kernel(Contender):
 
 def edge_list(gpu: Gpu, graph: Graph) -> Graph:
     """Return a symmetric graph as Kernel 1 takes it: as the ends of its edges, each listed once."""
-    src, dst, edges = (gpu.xp.empty(*part) for part in memory_for_edges(graph))
-    src, dst = list_edges(gpu, graph, src, dst, edges)
+    src, dst, edges = (gpu.xp.empty(*part) for part in memory_for_edges(graph._parts))
+    src, dst = list_edges(gpu, graph._parts, src, dst, edges)
     count = first_entry(edges)
     return Graph._of_checked(graph.num_vertices, arcs=(src[:count], dst[:count]))
 

@@ -12,9 +12,9 @@ import pytest
 import conncomp
 from conncomp import Graph, generate
 from conncomp.bench import devices
-from conncomp.graph import graph as graph_module
 from conncomp.graph import labelling
 from conncomp.graph.algorithms import ALGORITHMS
+from conncomp.graph.inputs import parts
 from conncomp.kernels.cuda import launcher
 from host_cuda.host_gpu import AVAILABLE
 from host_cupy import HostCuPyGpu
@@ -41,7 +41,7 @@ ON_GPU, LABEL, MOVE, CHECK = (
     ALGORITHMS["cuda"],
     conncomp.connected_components,
     Graph.to,
-    graph_module.check_rows,
+    parts.check_rows,
 )
 FEW = [row for row in laboratory.ECL if row.name in ("2d-2e20.sym", "europa_osm", "rmat16.sym")]
 
@@ -65,11 +65,11 @@ def host(gpu, monkeypatch, few):
     executor, milliseconds = HostCuPyGpu(gpu), count(1)
     monkeypatch.setattr(conncomp, "connected_components", LABEL)
     monkeypatch.setattr(Graph, "to", MOVE)
-    monkeypatch.setattr(graph_module, "check_rows", CHECK)
+    monkeypatch.setattr(parts, "check_rows", CHECK)
     monkeypatch.setitem(ALGORITHMS, "cuda", ON_GPU)
-    for module in (labelling, graph_module, launcher):
+    for module in (labelling, parts, launcher):
         monkeypatch.setattr(module, "current_gpu", lambda: executor)
-    monkeypatch.setattr(labelling, "kind_of_call", lambda *_: None)  # launches are not kept
+    monkeypatch.setattr(labelling, "call_again", lambda *_: (None, None))  # launches are not kept
     monkeypatch.setattr(devices.Cuda, "capture", lambda self, call: call)
     monkeypatch.setattr(gpu.cuda, "get_elapsed_time", lambda *_: float(next(milliseconds)))
     return executor

@@ -55,8 +55,8 @@ def on_gpu(array: object) -> bool:
     """Whether `array` lies in the memory of a CUDA device, whatever its library."""
     if isinstance(array, (np.ndarray, type)):
         return False
-    kind: Any = type(array)
-    if _lies_on_gpu(kind):
+    its_type: Any = type(array)
+    if _lies_on_gpu(its_type):
         return True
     if (where := getattr(array, "__dlpack_device__", None)) is not None:
         try:
@@ -67,26 +67,26 @@ def on_gpu(array: object) -> bool:
 
 
 @lru_cache(maxsize=256)
-def _lies_on_gpu(kind: type) -> bool:
+def _lies_on_gpu(its_type: type) -> bool:
     """Whether arrays of a class all do: those of CuPy, which takes longer to say so of each."""
-    return "cupy" in _libraries_of_class(kind) and hasattr(kind, "__dlpack_device__")
+    return "cupy" in _libraries_of_class(its_type) and hasattr(its_type, "__dlpack_device__")
 
 
 def library_of(array: object) -> str:
     """Return the library of an array, or which its class inherits from and takes others' arrays."""
     if isinstance(array, np.ndarray):
         return "numpy"
-    kind: Any = type(array)
-    names = _libraries_of_class(kind)
+    its_type: Any = type(array)
+    names = _libraries_of_class(its_type)
     # Sparse arrays, for example, inherit operators from NumPy.
     foreign = (name for name in names if name != "numpy" and _exchange_of(name) is not None)
     return next(foreign, names[0])
 
 
 @lru_cache(maxsize=256)
-def _libraries_of_class(kind: type) -> tuple[str, ...]:
+def _libraries_of_class(its_type: type) -> tuple[str, ...]:
     """Return the library of a class, and those of what it inherits from."""
-    names = [base.__module__.partition(".")[0] for base in kind.__mro__]
+    names = [base.__module__.partition(".")[0] for base in its_type.__mro__]
     return tuple({"jaxlib": "jax"}.get(name, name) for name in names)
 
 
@@ -203,13 +203,12 @@ def as_numpy(array: ArrayLike, name: str) -> NDArray[Any]:
 def as_numpy_and_mask(array: ArrayLike, name: str) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
     """Return what `as_numpy` does, and which elements are masked or null, or None where none is."""
     array = held_by_names(array)
-    if isinstance(array, np.ma.MaskedArray):
-        mask = np.ma.getmask(array)
-        if mask is np.ma.nomask or mask.dtype != bool or not mask.any():
-            return np.asarray(array).view(), None
-        return np.asarray(array).view(), np.ma.getmaskarray(array)
     if isinstance(array, np.ndarray):
-        return np.asarray(array).view(), None
+        values, hides = np.asarray(array).view(), False
+        if isinstance(array, np.ma.MaskedArray):
+            mask = np.ma.getmask(array)
+            hides = mask.dtype == bool and bool(mask.any())
+        return values, np.ma.getmaskarray(array) if hides else None
     if on_gpu(array):
         raise TypeError(
             f"{name} lies in GPU memory ({type(array).__module__}.{type(array).__qualname__}), "
@@ -230,8 +229,8 @@ def _made(make: Callable[[Any], Any], held: Any, name: str, given: object) -> An
     except MemoryError:
         raise
     except Exception as error:  # whatever a foreign class raises
-        kind = ValueError if isinstance(error, ValueError) else TypeError
-        raise kind(
+        error_type = ValueError if isinstance(error, ValueError) else TypeError
+        raise error_type(
             f"NumPy cannot make an array of {name}, a {type(given).__name__}: {error}"
         ) from error
 
@@ -286,8 +285,8 @@ def _as_numpy_takes_it(given: Any, name: str, nested: int = 0) -> Any:
 
 def _is_sequence(given: object) -> bool:
     """Whether NumPy would read an object element by element, and it is none of Python's own."""
-    kind = type(given)
-    has_entries = hasattr(kind, "__len__") and hasattr(kind, "__getitem__")
+    its_type = type(given)
+    has_entries = hasattr(its_type, "__len__") and hasattr(its_type, "__getitem__")
     if not has_entries or isinstance(given, (str, bytes, dict, range)):
         return False
     try:
@@ -460,24 +459,25 @@ class Output:
         in_place = self._copy is not None and not private and self._copy.dtype == filled
         self.labels: Any = self._copy if in_place else new_array(xp, shape, filled)
 
-    def finish(self) -> Any:
-        """Return the filled `labels` as the user wants them; raise if they do not fit a type."""
+    def finish(self, library: str) -> Any:
+        """Return the filled `labels` as the user wants them, those that are new of a library.
+
+        Raise if they do not fit a type.
+        """
         dtype = self._dtype
         if dtype not in INDEX_TYPES:
             largest = max(extremes(self.labels)[1], 0) if self.labels.size else 0
             smallest = np.min_scalar_type(largest if self._lowest == 0 else -largest - 1)
             dtype = smallest if dtype is None else dtype
             check_holds(dtype, largest, self._lowest, "dtype" if self._out is None else "out")
-        target = self._copy
-        if target is None and self.labels.dtype == dtype:
-            return self.labels
-        if target is None:
+        target = self.labels if self._copy is None else self._copy
+        if target.dtype != dtype:
             target = self._xp.empty(self.labels.shape, dtype)
         if target is not self.labels and self._xp is np:
             converted(self.labels, dtype, target)
         elif target is not self.labels:
             target[...] = self.labels
-        return target if self._out is None else self._out
+        return in_library(target, library) if self._out is None else self._out
 
 
 def as_label_type(dtype: DTypeLike | None, largest: int, lowest: int) -> np.dtype[Any]:

@@ -21,15 +21,15 @@ Values = tuple[Any, Any]  # an array, and where its values are null
 
 def is_of(value: object, *libraries: str) -> bool:
     """Whether a value's class, or one that it inherits from, is of one of these modules."""
-    kind: Any = type(value)
-    return _inherits_from(kind, libraries)
+    its_type: Any = type(value)
+    return _inherits_from(its_type, libraries)
 
 
 # Small graphs are asked for six libraries in each call.
 @lru_cache(maxsize=256)
-def _inherits_from(kind: Any, libraries: tuple[str, ...]) -> bool:
+def _inherits_from(its_type: Any, libraries: tuple[str, ...]) -> bool:
     heads = tuple(f"{library}." for library in libraries)
-    return any(f"{base.__module__}.".startswith(heads) for base in kind.__mro__)
+    return any(f"{base.__module__}.".startswith(heads) for base in its_type.__mro__)
 
 
 def held_by_names(array: Any) -> Any:

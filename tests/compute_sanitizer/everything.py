@@ -181,7 +181,7 @@ def weights_of(graph, draw):
     count = graph.num_arcs
     yield draw.integers(-2, 3, count).astype(np.int32)
     yield draw.normal(size=count)
-    if graph._csr is not None:
+    if graph._parts.csr is not None:
         src = np.repeat(np.arange(graph.num_vertices), np.diff(graph.indptr))
         dst = np.asarray(graph.indices, np.int64)
         yield ((src + dst) * 7919 % 31).astype(np.float32)

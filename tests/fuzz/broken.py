@@ -27,7 +27,7 @@ from conncomp.chunked.volumes.formats import slices, zarr_arrays
 from conncomp.cli import _rules
 from conncomp.components import statistics, touching
 from conncomp.files import packed_chunks, scales
-from conncomp.graph.inputs import conversions
+from conncomp.graph.inputs import conversions, parts
 from conncomp.models import places as classes
 from conncomp.tables import columns as table_columns
 from conncomp.tables import values as text_values
@@ -297,8 +297,8 @@ BREAKAGES = {
     ],
     "contacts": [
         *(of(conncomp, "contacts", _part(k)) for k in ("pairs", "counts", "areas", "batch")),
-        of(conncomp, "region_adjacency", _part("_arcs", 1)),
-        of(conncomp, "region_adjacency", _part("_num_vertices")),
+        of(conncomp, "region_adjacency", _part("_parts", "arcs", 1)),
+        of(conncomp, "region_adjacency", _part("_parts", "num_vertices")),
     ],
     "match": [
         *(
@@ -323,7 +323,7 @@ BREAKAGES = {
         of(conncomp, "connected_components", lambda x: x if type(x) is int else _other(x, (1,))),
         of(conncomp, "condensation", _part("labels")),
         of(conncomp, "condensation", _part("num_components")),
-        of(conncomp, "condensation", _part("graph", "_csr", 1)),
+        of(conncomp, "condensation", _part("graph", "_parts", "csr", 1)),
     ],
     "forests": [
         of(conncomp, "spanning_forest", _part()),
@@ -457,7 +457,7 @@ BREAKAGES = {
         of_property(models.Heisenberg, "spins", _part()),
     ],
     "ising-graphs": [
-        of(conncomp.Graph, "_ends", lambda ends: (ends[0][::-1], ends[1][::-1])),
+        of(parts.Parts, "ends", lambda ends: (ends[0][::-1], ends[1][::-1])),
         # A coupling of 1, as the strongest one is, is 2**29 units.
         of(models.Ising, "swendsen_wang", _column(0, 1 << 29)),
         *(of(models.Ising, "swendsen_wang", _column(k)) for k in (1, 2, 3)),

@@ -39,8 +39,8 @@ SMALLEST = {
 
 def same_graph(here, there):
     assert here.num_vertices == there.num_vertices
-    assert here._symmetric
-    assert there._symmetric
+    assert here._parts.symmetric
+    assert there._parts.symmetric
     for one, other in zip(here.arrays, there.arrays, strict=True):
         np.testing.assert_array_equal(one, other.get() if hasattr(other, "get") else other)
         assert one.dtype == other.dtype or one.size == 0

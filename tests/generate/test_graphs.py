@@ -33,7 +33,7 @@ def test_graphs_are_sound(name):
     graph = GRAPHS[name]()
     assert all(array.dtype == np.int32 for array in graph.arrays if array is not graph.indptr)
     assert graph.is_symmetric()
-    graph._symmetric = None
+    graph._parts.symmetric = None
     assert graph.is_symmetric()  # as found, not as said
     assert graph.indices.min() >= 0
     assert graph.indices.max() < graph.num_vertices

@@ -40,7 +40,7 @@ def test_copies_of_arrays(cupy, form):
     if form == "csr":
         np.testing.assert_array_equal(placed.indptr.get(), graph.indptr)
         np.testing.assert_array_equal(placed.indices.get(), graph.indices)
-    for array, kept in zip(placed.arrays, placed._kept(), strict=True):
+    for array, kept in zip(placed.arrays, placed._parts.arrays, strict=True):
         np.testing.assert_array_equal(array.get(), kept.get())
 
 
@@ -54,7 +54,7 @@ def test_moves_wait_for_the_other_gpu(cupy, monkeypatch):
 
     monkeypatch.setattr(_arrays, "FEW_BYTES", 10)
     monkeypatch.setattr(_arrays, "download", download)
-    np.testing.assert_array_equal(_arrays.move_from_gpu(placed._kept()[0]), np.arange(900))
+    np.testing.assert_array_equal(_arrays.move_from_gpu(placed._parts.arrays[0]), np.arange(900))
     np.testing.assert_array_equal(placed.to("cpu").arrays[1], np.arange(900) + 1)
 
 

@@ -11,7 +11,7 @@ from scipy.sparse import csgraph
 import conncomp
 from conncomp import Graph, connected_components
 from conncomp.graph.algorithms import ALGORITHMS
-from conncomp.graph.graph import CALLS_FOR_ROWS
+from conncomp.graph.inputs.parts import CALLS_FOR_ROWS
 from hard_graphs import FORMS, HARD_GRAPHS, line, make, random, roots_of, star
 from reference import consecutive
 
@@ -118,7 +118,7 @@ def test_symmetry_is_looked_up_once():
         graph = both_ways(src, dst, n) if symmetric else Graph.from_edges(src, dst, n)
         for algorithm in ("bfs", "recolouring"):
             connected_components(graph, algorithm=algorithm)
-            assert bool(graph._symmetric) == symmetric
+            assert bool(graph._parts.symmetric) == symmetric
         assert graph.is_symmetric() == symmetric
 
 

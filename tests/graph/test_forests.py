@@ -271,8 +271,8 @@ def test_bad_graphs():
 
 
 def find_on_host(graph, weights=None, **options):
-    bits = None if weights is None else _as_weights(weights, graph)
-    return forest_arcs(HostGpu(**options), graph, bits, Workspace())
+    bits = None if weights is None else _as_weights(weights, graph._parts)
+    return forest_arcs(HostGpu(**options), graph._parts, bits, Workspace())
 
 
 @pytest.mark.soak(gate="values")
@@ -404,7 +404,7 @@ def sorted_rows(graph, within=None):
     """Return a graph of arcs from both ends, with rows in the order of indices or of values."""
     within = graph.indices if within is None else within
     order = np.lexsort([within, ends_of(graph)[0]])
-    csr = graph._csr[0], graph._csr[1][order]
+    csr = graph._parts.csr[0], graph._parts.csr[1][order]
     return Graph._of_checked(graph.num_vertices, csr=csr, symmetric=True)
 
 
@@ -483,12 +483,12 @@ def test_changing_weights_on_gpu():
     draw = np.random.default_rng(1)
     for dtype in (np.float32, np.float64):
         weights = draw.random(graph.num_arcs).astype(dtype)
-        bits = _as_weights(weights, graph)
+        bits = _as_weights(weights, graph._parts)
 
         def change(number, weights=weights):
             weights[:] = draw.random(len(weights))
 
-        arcs = forest_arcs(ChangingGpu(change), graph, bits, Workspace())
+        arcs = forest_arcs(ChangingGpu(change), graph._parts, bits, Workspace())
         assert ((arcs >= 0) & (arcs < graph.num_arcs)).all()
 
 

@@ -55,7 +55,7 @@ SANITIZED = """
 def fill(gpu, algorithm, graph, index=np.int32, **options):
     roots = np.full(graph.num_vertices, -7, index)
     task = roots, Workspace(), False, True
-    components = ON_GPU[algorithm].fill(gpu, graph, *task, **options)
+    components = ON_GPU[algorithm].fill(gpu, graph._parts, *task, **options)
     return roots, int(components[0])
 
 
@@ -104,7 +104,7 @@ def test_blocks_of_sweeps(fill_roots, sweep, block):
     graph = make("critical", "both ends")
     roots = np.empty(graph.num_vertices, np.int32)
     with recorded_launches() as launches:
-        fill_roots(HostGpu(), graph, roots, Workspace(), block=block)
+        fill_roots(HostGpu(), graph._parts, roots, Workspace(), block=block)
     sweeps = [launch for launch in launches if launch.kernel.name == sweep]
     assert {launch.grid[1] for launch in sweeps} == {block}
 
@@ -116,7 +116,7 @@ def test_rows_of_vertex_propagation(rows):
     graph = make("brooms", "both ends")
     roots = np.empty(graph.num_vertices, np.int32)
     with recorded_launches() as launches:
-        hawick_graphs.fill_by_vertices(HostGpu(), graph, roots, Workspace(), rows=rows)
+        hawick_graphs.fill_by_vertices(HostGpu(), graph._parts, roots, Workspace(), rows=rows)
     lists = [each.arguments[3] for each in launches if each.kernel.name == "vertex_propagation"]
     if rows == "sorted":
         degrees = np.diff(graph.indptr)[lists[0]]
@@ -268,8 +268,8 @@ def test_check_of_good_rows(graph):
     once, twice = make(graph, "rows"), make(graph, "both ends", np.int64, np.int64)
     n = max(once.num_vertices, 1)
     forward, backward = np.sort(src * n + dst), np.sort(dst * n + src)
-    assert check_rows(gpu, *once._csr) == (False, np.array_equal(forward, backward))
-    assert check_rows(gpu, *twice._csr) == (False, True)
+    assert check_rows(gpu, *once._parts.csr) == (False, np.array_equal(forward, backward))
+    assert check_rows(gpu, *twice._parts.csr) == (False, True)
 
 
 @host
@@ -310,8 +310,8 @@ def test_list_of_edges(form, monkeypatch):
     edges = random(300, 9000, 8)  # with loops and multiple arcs
     monkeypatch.setitem(HARD_GRAPHS, "several spans", edges)
     graph = make("several spans", form)
-    src, dst, count = (np.empty(*part) for part in memory_for_edges(graph))
-    src, dst = list_edges(HostGpu(), graph, src, dst, count)
+    src, dst, count = (np.empty(*part) for part in memory_for_edges(graph._parts))
+    src, dst = list_edges(HostGpu(), graph._parts, src, dst, count)
     ends = np.stack(edges[:2])
     if form != "arcs":
         ends = ends[:, ends[0] != ends[1]]
@@ -325,17 +325,17 @@ def test_list_of_edges(form, monkeypatch):
 @pytest.mark.parametrize("algorithm", ON_GPU)
 def test_symmetry_to_be_found(algorithm):
     for form in ("rows", "both ends"):
-        graph = Graph._of_checked(997, csr=make("critical", form)._csr)
+        graph = Graph._of_checked(997, csr=make("critical", form)._parts.csr)
         roots, _ = fill(HostGpu(), algorithm, graph)
         np.testing.assert_array_equal(roots, roots_of("critical"))
 
 
 @host
 def test_symmetric_rows_are_taken_as_they_are():
-    graph = Graph._of_checked(997, csr=make("critical", "both ends")._csr)
-    assert rows_from_both_ends(HostGpu(), graph)[1] is graph.indices
-    graph = Graph._of_checked(997, csr=make("critical", "rows")._csr)
-    assert len(rows_from_both_ends(HostGpu(), graph)[1]) == 2 * np.sum(
+    graph = Graph._of_checked(997, csr=make("critical", "both ends")._parts.csr)
+    assert rows_from_both_ends(HostGpu(), graph._parts)[1] is graph.indices
+    graph = Graph._of_checked(997, csr=make("critical", "rows")._parts.csr)
+    assert len(rows_from_both_ends(HostGpu(), graph._parts)[1]) == 2 * np.sum(
         np.diff(np.stack(HARD_GRAPHS["critical"][:2]), axis=0) != 0
     )
 
@@ -361,10 +361,12 @@ def test_path_lengths():
     for form, init in (("both ends", 2), ("both ends", 3), ("arcs", 2)):
         graph = from_arcs(src, dst, n, form)
         for seed in range(3):
-            lengths = ecl.count_paths(HostGpu(seed=seed), graph, init, jump=3)
+            lengths = ecl.count_paths(HostGpu(seed=seed), graph._parts, init, jump=3)
             # The path of vertex 0, from its neighbour's side, has no step.
             assert lengths == (2 * (n - 1), steps_there, n - 1, 2 * (n - 1) - 1)
-            paths, steps, longest, walked = ecl.count_paths(HostGpu(seed=seed), graph, init, jump=4)
+            paths, steps, longest, walked = ecl.count_paths(
+                HostGpu(seed=seed), graph._parts, init, jump=4
+            )
             assert paths == 2 * (n - 1)
             assert n - 1 < steps <= steps_there
             assert longest < n
@@ -377,14 +379,14 @@ def test_path_lengths_of_a_star(jump):
     """Every leaf starts under the hub, or else alone, and then the threads of the hub look, too."""
     graph = make("star", "both ends")
     leaves = graph.num_vertices - 1
-    assert ecl.count_paths(HostGpu(), graph, 3, jump) == (2 * leaves, leaves, 1, leaves)
-    assert ecl.count_paths(HostGpu(), graph, 1, jump) == (
+    assert ecl.count_paths(HostGpu(), graph._parts, 3, jump) == (2 * leaves, leaves, 1, leaves)
+    assert ecl.count_paths(HostGpu(), graph._parts, 1, jump) == (
         2 * leaves + ecl.THREADS,
         0,
         0,
         0,
     )
-    assert ecl.count_paths(HostGpu(), make("none", "both ends")) == (0, 0, 0, 0)
+    assert ecl.count_paths(HostGpu(), make("none", "both ends")._parts) == (0, 0, 0, 0)
 
 
 @pytest.mark.gpu

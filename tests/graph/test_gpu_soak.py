@@ -80,7 +80,7 @@ def test_a_few_random_graphs():
 
     def fill(algorithm, graph, labels, numbering):
         consecutive = numbering == "consecutive"
-        ON_GPU[algorithm].fill(gpu, graph, labels, workspace, consecutive, counted=False)
+        ON_GPU[algorithm].fill(gpu, graph._parts, labels, workspace, consecutive, counted=False)
 
     soak(np, fill, FAST, 60, 50, 2)
 
@@ -163,7 +163,7 @@ def test_more_arcs_than_int32_counts(cupy, many_arcs, algorithm, known):
     assert graph.is_symmetric()
     assert graph.num_arcs == MANY_ARCS
     if not known:
-        graph = Graph._of_checked(graph.num_vertices, csr=graph._csr, library="cupy")
+        graph = Graph._of_checked(graph.num_vertices, csr=graph._parts.csr, library="cupy")
     out = cupy.full(graph.num_vertices, -7, np.int32)
     workspace = Workspace()
     pool = cupy.get_default_memory_pool()

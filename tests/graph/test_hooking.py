@@ -28,7 +28,7 @@ def outcome(vertices, edges, seed, **options):
     graph = Graph.from_edges(src, dst, vertices)
     roots = np.full(vertices, -7, np.int32)
     try:
-        soman.fill_roots(HostGpu(seed=seed), graph, roots, Workspace(), **options)
+        soman.fill_roots(HostGpu(seed=seed), graph._parts, roots, Workspace(), **options)
     except RuntimeError as error:
         why = re.fullmatch(
             f"hook='{options['hook']}' with jump='end' comes to no end: (parents of [0-9]+ vertices"

@@ -177,8 +177,8 @@ def test_round_trip(tmp_path_factory, write, graph, packing, chunk):
     assert ids.tolist() == sorted({v for arc in arcs for v in arc})
     assert [(ids[u], ids[v]) for u, v in arcs_of(compact)] == arcs
     for made in (found, compact):
-        if made._symmetric:
-            made._symmetric = None
+        if made._parts.symmetric:
+            made._parts.symmetric = None
             assert made.is_symmetric()
         want = Graph.from_csr(made.indptr, made.indices)
         labels = connected_components(made)[1]
@@ -206,7 +206,7 @@ def test_lines_longer_than_a_chunk(tmp_path, monkeypatch):
     star = " ".join(map(str, leaves)) + "\n" + "1\n" * len(leaves)
     graph = Graph.read(put(tmp_path, "a.graph", f"%{note * 100}\n2001 2000\n{star}"))
     assert graph.num_arcs == 4000
-    assert graph._symmetric
+    assert graph._parts.symmetric
 
 
 TEXT_WRITERS = [write for write in WRITERS if "ecl" not in write.__name__]
@@ -461,7 +461,7 @@ def test_rows_that_are_not_mirrored_are_read_as_they_are(tmp_path):
         ("a.egr", write_ecl(4, [(0, 1), (0, 1), (0, 2), (0, 2)])[0]),
     ):
         graph = Graph.read(put(tmp_path, name, content))
-        assert graph._symmetric is None
+        assert graph._parts.symmetric is None
         assert connected_components(graph)[1].tolist() == [0, 0, 0, 1]
 
 
@@ -493,7 +493,7 @@ def test_files_that_scipy_writes(tmp_path, symmetry, field):
     scipy.io.mmwrite(path, matrix.tocoo(), field=field, symmetry=symmetry)
     want = sorted(zip(*(part.tolist() for part in matrix.nonzero()), strict=True))
     assert arcs_of(Graph.read(path)) == want
-    assert Graph.read(path)._symmetric is (True if symmetry != "general" else None)
+    assert Graph.read(path)._parts.symmetric is (True if symmetry != "general" else None)
 
 
 @pytest.mark.parametrize("packing", PACKERS)
@@ -756,7 +756,7 @@ def test_matrices_that_scipy_saves(tmp_path, layout, compressed, name):
     assert arcs_of(graph) == arcs_of(Graph.from_scipy(matrix))
     assert Graph.read(
         put(tmp_path, "symmetric.npz", as_npz((matrix + matrix.T).tocsr()))
-    )._symmetric
+    )._parts.symmetric
     coordinates = matrix.tocoo()
     changed = as_npz(
         coordinates, row=None, col=None, coords=np.array([coordinates.row, coordinates.col])
@@ -832,7 +832,7 @@ def test_graphml(tmp_path):
     graph, names = Graph.read(path, compact_ids=True)
     assert names.tolist() == [str(node) for node in KARATE]
     assert arcs_of(graph) == arcs_of(Graph.read(path)) == arcs_of(Graph.from_networkx(KARATE))
-    assert graph._symmetric
+    assert graph._parts.symmetric
     directed = networkx.MultiDiGraph([("b", "a"), ("b", "a"), ("a", "ä ö")])
     directed.add_node("alone")
     text = as_graphml(directed).decode()
@@ -1433,7 +1433,7 @@ def test_damaged_files_give_a_graph_or_a_value_error(tmp_path_factory, well_beha
 def test_real_files(name, arcs, components):
     graph = Graph.read(DATA / name)
     assert graph.num_arcs == arcs
-    assert graph.is_symmetric() == bool(graph._symmetric) == name.endswith(".graph")
+    assert graph.is_symmetric() == bool(graph._parts.symmetric) == name.endswith(".graph")
     matrix = scipy.sparse.csr_array((np.ones(arcs), graph.indices, graph.indptr))
     expected = scipy.sparse.csgraph.connected_components(matrix)[1]
     count, labels = connected_components(graph)

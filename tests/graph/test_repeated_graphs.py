@@ -36,7 +36,7 @@ def kept(graph):
     return {
         k: v
         for held in repeated._workspaces.held(0).values()
-        for k, v in repeated._kinds(held, graph).items()
+        for k, v in repeated._kinds(held, graph._parts).items()
     }
 
 
@@ -50,9 +50,9 @@ def random_graph(vertices=300, arcs=400, seed=0, symmetric=False):
 
 def placed(graph):
     """Return the graph on the GPU, of rows or of arcs."""
-    if graph._csr is None:
-        return Graph.from_edges(*map(Array, graph._arcs), graph.num_vertices)
-    return Graph.from_csr(*map(Array, graph._csr))
+    if graph._parts.csr is None:
+        return Graph.from_edges(*map(Array, graph._parts.arcs), graph.num_vertices)
+    return Graph.from_csr(*map(Array, graph._parts.csr))
 
 
 def check(on_gpu, graph, **options):
@@ -66,8 +66,7 @@ def check(on_gpu, graph, **options):
 
 
 def forbid_decisions(monkeypatch):
-    monkeypatch.setattr(repeated, "first_call", None)
-    monkeypatch.setattr(labelling, "first_call", None)
+    monkeypatch.setattr(repeated, "record_fill", None)
     monkeypatch.setattr(labelling, "_label_on_gpu", None)
 
 
@@ -255,7 +254,7 @@ def test_calls_on_a_stream_of_each_thread_are_recorded_by_thread(cupy, monkeypat
         for _ in range(3):
             check(on_gpu, graph)
         (own,) = repeated._workspaces.held(PER_THREAD).values()
-        return [*own.calls[repeated._GRAPHS][on_gpu]]
+        return [*own.calls[repeated._GRAPHS][on_gpu._parts]]
 
     with ThreadPoolExecutor(1) as pool:
         assert len({*kinds(), *pool.submit(kinds).result()}) == 2

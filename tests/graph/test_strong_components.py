@@ -236,7 +236,7 @@ def test_matrices_and_graphs_of_other_libraries():
 
 def fill_on_gpu(gpu, graph, labels, workspace, consecutive, counted):
     """Stand in for an algorithm on a GPU."""
-    here = Graph.from_csr(*(array.host for array in graph._rows()))
+    here = Graph.from_csr(*(array.host for array in graph.rows()))
     numbering = "consecutive" if consecutive else "roots"
     count, found = connected_components(here, connection="strong", numbering=numbering)
     labels[:] = Array(found)

@@ -186,7 +186,7 @@ def in_form(graph, form, vertex=np.int32, pointer=np.int32):
 
 def fill(gpu, algorithm, graph, index=np.int32):
     roots = np.full(graph.num_vertices, -7, index)
-    components = ON_GPU[algorithm].fill(gpu, graph, roots, Workspace(), False, True)
+    components = ON_GPU[algorithm].fill(gpu, graph._parts, roots, Workspace(), False, True)
     return roots, int(components[0])
 
 
@@ -223,7 +223,7 @@ def test_sources_of_arcs(vertex):
     indices = rng.integers(0, 900, indptr[-1]).astype(vertex)
     graph = Graph.from_csr(indptr, indices)
     sources = np.full(len(indices), -1, vertex)
-    list_arcs(HostGpu(seed=2), graph, sources)
+    list_arcs(HostGpu(seed=2), graph._parts, sources)
     np.testing.assert_array_equal(sources, np.repeat(np.arange(900), lengths))
 
 
@@ -454,7 +454,7 @@ def test_random_digraphs(algorithm):
 def test_a_symmetric_graph_has_weak_components(monkeypatch):
     graph = generate.uniform_random(500, 400)
     rows = Graph.from_csr(graph.indptr, graph.indices)
-    rows._symmetric = True
+    rows._parts.symmetric = True
     monkeypatch.setattr(strong_components, "KERNELS", None)  # which it would have to load
     check(HostGpu(), "auto", rows, expected_of(graph))
 

@@ -7,8 +7,8 @@ import pytest
 
 import conncomp
 from chunked_cases import random_bonds, random_case
-from conncomp.grid.answers import read
-from conncomp.grid.question import question_of_bonds, question_of_image
+from conncomp.grid._arguments import question_of_bonds, question_of_image
+from conncomp.grid.array import read
 from conncomp.grid.runs import KeptRuns, Placed, write_together
 
 LONG = np.random.default_rng(0).random((3, 4, 150)) < 0.4  # rows of several words

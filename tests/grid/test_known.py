@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conncomp import label
-from conncomp.grid import known
+from conncomp.grid import repeated
 from reference import consecutive, label_by_flood_fill
 from strategies import LAYOUTS, lay_out
 
@@ -19,7 +19,7 @@ SHAPES = [(1,), (70,), (9, 13), (3, 65), (4, 5, 6), (1, 7, 1), (2, 2, 3, 3)]
 @pytest.fixture(autouse=True)
 def kinds(monkeypatch):
     kept = {}
-    monkeypatch.setattr(known, "_kinds", kept)
+    monkeypatch.setattr(repeated, "_on_cpu", kept)
     return kept
 
 
@@ -85,6 +85,14 @@ def test_later_images_equal_a_flood_fill(
         elif return_num:
             assert type(num) is int
             assert num == counts
+
+
+def test_tolerances_tell_kinds_apart(kinds):
+    image = np.array([[0, 1, 2, 4, 5, 8]], np.uint8)
+    for _ in range(2):
+        for tolerance, expected in ((0, [0, 1, 2, 3, 4, 5]), (1, [0, 1, 1, 2, 2, 3])):
+            assert label(image, tolerance=tolerance)[0].tolist() == expected
+    assert len(kinds) == 2
 
 
 def test_a_kind_is_kept_once_it_is_labelled(kinds):
@@ -170,7 +178,7 @@ def test_images_that_lie_between_addresses_of_their_type(kinds):
 
 
 def test_more_kinds_than_are_kept(monkeypatch, kinds):
-    monkeypatch.setattr(known, "MOST_KINDS", 3)
+    monkeypatch.setattr(repeated, "MOST_ON_CPU", 3)
     for length in range(1, 9):
         assert label(np.ones(length, np.uint8)).tolist() == [1] * length
         assert len(kinds) <= 3

@@ -32,7 +32,8 @@ def decide_nothing(changes):
 @pytest.fixture
 def cupy(monkeypatch):
     monkeypatch.setattr(repeated, "_workspaces", OwnWorkspaces())
-    monkeypatch.setattr(repeated, "_too_large", set())
+    monkeypatch.setattr(repeated, "_too_large", {})
+    monkeypatch.setattr(repeated, "cuda_library_named", lambda name: cuda_arrays.CuPyArrays())
     monkeypatch.setattr(cuda_arrays, "_LIBRARIES", {Array: cuda_arrays.CuPyArrays()})
     users = [user for user in USERS if hasattr(user, "current_gpu")]
     return place_on_host(monkeypatch, _arrays, users)
@@ -70,6 +71,7 @@ def check(image, **options):
         {"return_num": True, "batch_axes": 2, "connectivity": 1},
         {"background": 1, "periodic": True},
         {"background": 0.5},
+        {"background": 2, "tolerance": 1},
         {"device": "cuda", "connectivity": 2},
     ],
 )
@@ -295,7 +297,7 @@ def test_what_is_refused_is_refused_again(cupy, name, value, error):
 @pytest.mark.parametrize(
     "options",
     [
-        {"tolerance": 1},
+        {"tolerance": 1.0},
         {"algorithm": "label-equivalence"},
         {"dtype": np.int64},
         {"structure": np.ones((3, 3, 3), bool)},
@@ -365,7 +367,7 @@ def test_what_needs_much_memory_is_not_kept_nor_tried_again(cupy, monkeypatch):
 
 
 def test_kinds_are_forgotten_when_there_are_too_many(cupy, monkeypatch):
-    monkeypatch.setattr(repeated, "MOST_KINDS", 2)
+    monkeypatch.setattr(repeated, "MOST_ON_GPU", 2)
     image = images()[0]
     for width in (20, 30, 40):
         check(image[:, :, :width])

@@ -58,7 +58,7 @@ def graph_of(form, symmetric=False):
 def test_graphs(table, form, consecutive):
     gpu, graph = NotingGpu(), graph_of(form)
     labels = np.empty(graph.num_vertices, np.int32)
-    table["cuda"]["auto"].fill(gpu, graph, labels, Workspace(), consecutive, True)
+    table["cuda"]["auto"].fill(gpu, graph._parts, labels, Workspace(), consecutive, True)
     wanted = {"strong_components"} if table is STRONG_ALGORITHMS else set()
     wanted |= {"mark_roots", "number_few_labels"} if consecutive else set()
     assert gpu.names(gpu.ahead) == wanted
@@ -68,7 +68,7 @@ def test_graphs(table, form, consecutive):
 def test_what_comes_before_strong_components_is_one_module():
     gpu, graph = NotingGpu(), graph_of("rows")
     labels = np.empty(graph.num_vertices, np.int32)
-    STRONG_ALGORITHMS["cuda"]["auto"].fill(gpu, graph, labels, Workspace(), False, True)
+    STRONG_ALGORITHMS["cuda"]["auto"].fill(gpu, graph._parts, labels, Workspace(), False, True)
     (module,) = (names for _, names in gpu.loaded if len(names) == 2)
     assert [name.partition("<")[0] for name in module] == ["choose_pivot", "list_sources"]
 
@@ -76,7 +76,7 @@ def test_what_comes_before_strong_components_is_one_module():
 @pytest.mark.parametrize("symmetric", [False, True])
 def test_forests(symmetric):
     gpu, graph = NotingGpu(), graph_of("rows", symmetric)
-    arcs = boruvka.forest_arcs(gpu, graph, None, Workspace())
+    arcs = boruvka.forest_arcs(gpu, graph._parts, None, Workspace())
     assert len(arcs) == graph.num_vertices - 1
     assert ("list_edges_of_hubs" in gpu.names(gpu.ahead)) == symmetric
     assert set(gpu.ahead) <= set(gpu.loaded)

@@ -125,7 +125,7 @@ class OursOfList(Ours):
         """Return the ends of the arcs, and how many vertices there are."""
         if self._connection == "strong":
             order = np.random.default_rng(0).permutation(data.num_arcs)
-            return *(ends[order] for ends in data._ends()), data.num_vertices
+            return *(ends[order] for ends in data.arcs), data.num_vertices
         return *(undirected(data.num_vertices, *_edges(data)).arcs or ()), data.num_vertices
 
     def run(self, prepared: Any) -> Any:

@@ -176,7 +176,7 @@ def make_input(entry: Input, device: Cpu) -> Graph | Labels:
         # Without the list of arcs that it may have been made of; a GPU's indptr may be of int32.
         indptr = device.fetch(made.indptr).astype(np.int64, copy=False)
         csr = indptr, device.fetch(made.indices)
-        return Graph._of_checked(made.num_vertices, csr=csr, symmetric=made._symmetric)
+        return Graph._of_checked(made.num_vertices, csr=csr, symmetric=made._parts.symmetric)
     array: Labels = device.fetch(made)
     return array
 

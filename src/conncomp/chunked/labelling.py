@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from conncomp._arrays import as_cupy, move_from_gpu, on_gpu
 from conncomp.chunked.layout import Index
 from conncomp.chunked.rules import Face, Report, Rules, question_of_chunk
-from conncomp.grid.answers import read
+from conncomp.grid.array import read
 from conncomp.grid.labelling import ask
 from conncomp.grid.runs import LARGEST, KeptRuns
 from conncomp.kernels.cuda.launcher import current_gpu

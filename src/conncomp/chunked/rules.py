@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from conncomp._arrays import as_label_type
 from conncomp._core import native
 from conncomp.chunked.layout import Layout
+from conncomp.grid._arguments import question_of_bonds, question_of_image
 from conncomp.grid._values import describe_values
-from conncomp.grid.question import Question, question_of_bonds, question_of_image
+from conncomp.grid.question import Question
 from conncomp.grid.runs import KeptRuns
 from conncomp.kernels.links import Links, bonds_of_axes
 from conncomp.kernels.neighbourhood import Step, steps_along

@@ -80,7 +80,7 @@ def graph_of_parts(
     if device != "cuda":
         return Graph._of_checked(num_vertices, arcs=arcs, csr=csr, symmetric=symmetric)
     graph = Graph.from_edges(*arcs, num_vertices) if arcs else Graph.from_csr(*(csr or ()))
-    graph._symmetric = symmetric
+    graph._parts.symmetric = symmetric
     return graph
 
 

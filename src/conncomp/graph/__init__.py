@@ -1,4 +1,11 @@
-"""Graphs, and labelling them."""
+"""Graphs, and labelling them.
+
+    file, matrix, arrays, graph of another library  ->  Parts    inputs/
+    Parts, which a Graph shows                      ->  labels   labelling.py, algorithms.py
+                                                    ->  arcs     forests.py
+
+`repeated.py` replays on a GPU what an earlier call launched for the same Parts.
+"""
 
 from conncomp.graph.forests import minimum_spanning_forest, spanning_forest
 from conncomp.graph.graph import Graph

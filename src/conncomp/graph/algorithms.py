@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from conncomp._algorithms import Algorithm, always_waits, table_of
 from conncomp._core import native
+from conncomp.graph.inputs.parts import Parts
 from conncomp.kernels.cuda.core import numbering
 from conncomp.kernels.cuda.core.numbering import number_roots
 from conncomp.kernels.cuda.graph import blocked_afforest, ecl, strong_components
@@ -14,9 +15,6 @@ from conncomp.kernels.cuda.launcher import Gpu
 from conncomp.kernels.cuda.papers import hawick_graphs as hawick
 from conncomp.kernels.cuda.papers import soman, strong
 from conncomp.kernels.cuda.workspace import Workspace
-
-if TYPE_CHECKING:
-    from conncomp.graph.graph import Graph
 
 JAIGANESH = "Jaiganesh, Burtscher 2018"
 HAWICK = "Hawick, Leist, Playne 2010"
@@ -28,14 +26,14 @@ BARNAT = "Barnat, Bauch, Brim, Češka 2011"
 
 
 def _fill_by_afforest(
-    gpu: None, graph: Graph, labels: Any, workspace: None, consecutive: bool, counted: bool
+    gpu: None, graph: Parts, labels: Any, workspace: None, consecutive: bool, counted: bool
 ) -> tuple[int]:
-    return (graph._fill_labels(labels, consecutive),)
+    return (graph.fill_labels(labels, consecutive),)
 
 
 def _fill_by_ecl(
     gpu: None,
-    graph: Graph,
+    graph: Parts,
     labels: Any,
     workspace: None,
     consecutive: bool,
@@ -47,21 +45,20 @@ def _fill_by_ecl(
 ) -> tuple[int]:
     """Label by union-find; the options are those of the same algorithm on a GPU."""
     choices = init, jump, finish
-    if graph._csr is None:
-        assert graph._arcs is not None
-        return (native.ecl_of_arcs(*graph._arcs, *choices, consecutive, labels),)
-    symmetric = bool(graph._symmetric)
-    return (native.ecl_of_csr(*graph._csr, symmetric, *choices, consecutive, labels),)
+    if graph.csr is None:
+        return (native.ecl_of_arcs(*graph.lists, *choices, consecutive, labels),)
+    symmetric = bool(graph.symmetric)
+    return (native.ecl_of_csr(*graph.csr, symmetric, *choices, consecutive, labels),)
 
 
 def _by_rows(kernel: Callable[..., int], flag: bool | None = None) -> Callable[..., tuple[int]]:
     """Return a `fill` of a kernel of rows; its flag is by default whether arcs are mirrored."""
 
     def fill(
-        gpu: None, graph: Graph, labels: Any, workspace: None, consecutive: bool, counted: bool
+        gpu: None, graph: Parts, labels: Any, workspace: None, consecutive: bool, counted: bool
     ) -> tuple[int]:
-        given = graph._is_mirrored() if flag is None else flag
-        return (kernel(*graph._rows(), given, consecutive, labels),)
+        given = graph.is_mirrored() if flag is None else flag
+        return (kernel(*graph.rows(), given, consecutive, labels),)
 
     return fill
 
@@ -71,7 +68,7 @@ def _numbering(fill_roots: Callable[..., Any]) -> Callable[..., Any]:
 
     def fill(
         gpu: Gpu,
-        graph: Graph,
+        graph: Parts,
         labels: Any,
         workspace: Workspace,
         consecutive: bool,
@@ -93,7 +90,7 @@ def _of_paper(name: str, fill_roots: Callable[..., Any], source: str, **traits: 
     return _on_gpu(name, fill_roots, source, waits=always_waits, **traits)
 
 
-# A problem is a `Graph`, which is one item, on the device of the algorithm.
+# A problem is the `Parts` of a graph, which is one item, on the device of the algorithm.
 ALGORITHMS = table_of(
     Algorithm("auto", "cpu", _fill_by_afforest, source="Sutton, Ben-Nun, Barak 2018"),
     Algorithm("afforest", "cpu", _fill_by_afforest, source="Sutton, Ben-Nun, Barak 2018"),

@@ -14,7 +14,7 @@ from conncomp._arguments import INDEX_TYPES, INT32_MAX
 from conncomp._core import native
 from conncomp.graph.graph import Graph
 from conncomp.graph.inputs import conversions
-from conncomp.graph.inputs.parts import as_array, check_one_each, check_square
+from conncomp.graph.inputs.parts import Parts, as_array, check_one_each, check_square
 from conncomp.graph.labelling import _lies_on_gpu, as_graph
 from conncomp.graph.repeated import recorded_forest
 from conncomp.kernels.cuda.graph.boruvka import WeightBits
@@ -68,7 +68,7 @@ def spanning_forest(
     array([0, 1, 3], dtype=int32)
     """
     where = _arrays.choose_device(device, _lies_on_gpu(graph), "graph", workspace)
-    return _find(as_graph(graph), None, where, workspace)
+    return _find(as_graph(graph)._parts, None, where, workspace)
 
 
 def minimum_spanning_forest(
@@ -126,62 +126,56 @@ def minimum_spanning_forest(
     """
     where = _arrays.choose_device(device, _lies_on_gpu(graph), "graph", workspace)
     if weights is None:
-        arcs, weights = _graph_and_entries(graph)
+        arcs, weights = _arcs_and_entries(graph)
     else:
-        arcs = as_graph(graph)
+        arcs = as_graph(graph)._parts
     return _find(arcs, _as_weights(weights, arcs), where, workspace)
 
 
-def _graph_and_entries(graph: Any) -> tuple[Graph, Any]:
-    kinds = conversions.is_networkx, conversions.is_igraph, conversions.is_rustworkx
-    if isinstance(graph, Graph) or any(is_one(graph) for is_one in kinds):
-        kind = type(graph).__name__
+def _arcs_and_entries(graph: Any) -> tuple[Parts, Any]:
+    library = conversions.library_of(graph)
+    if isinstance(graph, Graph) or library:
+        name = type(graph).__name__
         by_name = '; networkx.minimum_spanning_tree(graph, backend="conncomp") takes those of edges'
         raise TypeError(
-            f"weights is missing, and graph is a {kind}, which has no entries; give a number for "
-            f"each arc, or use spanning_forest{by_name if conversions.is_networkx(graph) else ''}"
+            f"weights is missing, and graph is a {name}, which has no entries; give a number for "
+            f"each arc, or use spanning_forest{by_name if library == 'NetworkX' else ''}"
         )
     if not conversions.is_sparse(graph):
-        made = as_graph(graph)
+        made = as_graph(graph)._parts
         if made.device == "cpu":
-            return made, _arrays.as_numpy_and_mask(graph, "graph")[0][made._arcs]
-        with made._stream():
-            return made, _arrays.as_cupy(graph)[made._arcs]
+            return made, _arrays.as_numpy_and_mask(graph, "graph")[0][made.arcs]
+        with made.stream():
+            return made, _arrays.as_cupy(graph)[made.arcs]
     check_square(graph.shape, "graph")
     stored = conversions.as_arcs_or_rows(graph)
-    return as_graph(stored), stored.data
+    return as_graph(stored)._parts, stored.data
 
 
-def _as_weights(weights: Any, graph: Graph) -> WeightBits:
+def _as_weights(weights: Any, graph: Parts) -> WeightBits:
     there = _arrays.on_gpu(weights)
     if there != (graph.device == "cuda"):
         here, away = ("GPU", "main") if there else ("main", "GPU")
         raise TypeError(f"weights lies in {here} memory, but the graph in {away} memory; move one")
-    with graph._stream() if there else nullcontext():
-        return _bits_of_weights(weights, graph, there)
-
-
-def _bits_of_weights(weights: Any, graph: Graph, there: bool) -> WeightBits:
-    """Return the same of weights that lie in GPU memory if they are `there`, as the graph does."""
-    array = as_array(weights, "weights")
-    if array.size == 0 and not hasattr(weights, "dtype"):
-        array = array.astype(np.float64)
-    _arrays.check_kind(array, "biuf", weights, "weights", "of real numbers")
-    if array.dtype.itemsize > 8:
-        raise TypeError(f"weights is of dtype {array.dtype}; use float64 instead")
-    check_one_each("weights", array.shape, graph.num_arcs)
-    wide = array.dtype.itemsize > 4
-    kind = {"b": "u", "u": "u", "i": "i", "f": "f"}[array.dtype.kind]
-    dtype = np.dtype(f"{kind}{8 if wide else 4}")
-    if kind == "f":
-        _refuse_nan(array)
-    array = (
-        array.astype(dtype, order="C", copy=False) if there else _arrays.contiguous(array, dtype)
-    )
-    bits = np.dtype(f"u{dtype.itemsize}")
-    sign = 1 << (8 * dtype.itemsize - 1)
-    order = {"u": (0, 0, 0), "i": (0, 0, sign), "f": (sign, sign - 1, sign)}[kind]
-    return WeightBits(array.view(bits), order)
+    with graph.stream() if there else nullcontext():
+        array = as_array(weights, "weights")
+        if array.size == 0 and not hasattr(weights, "dtype"):
+            array = array.astype(np.float64)
+        _arrays.check_kind(array, "biuf", weights, "weights", "of real numbers")
+        if array.dtype.itemsize > 8:
+            raise TypeError(f"weights is of dtype {array.dtype}; use float64 instead")
+        check_one_each("weights", array.shape, graph.num_arcs)
+        letter = array.dtype.kind.replace("b", "u")
+        dtype = np.dtype(f"{letter}{8 if array.dtype.itemsize > 4 else 4}")
+        if letter == "f":
+            _refuse_nan(array)
+        if there:
+            array = array.astype(dtype, order="C", copy=False)
+        else:
+            array = _arrays.contiguous(array, dtype)
+        sign = 1 << (8 * dtype.itemsize - 1)
+        order = {"u": (0, 0, 0), "i": (0, 0, sign), "f": (sign, sign - 1, sign)}[letter]
+        return WeightBits(array.view(f"u{dtype.itemsize}"), order)
 
 
 def _refuse_nan(weights: Any) -> None:
@@ -196,32 +190,29 @@ def _refuse_nan(weights: Any) -> None:
 
 
 def _find(
-    graph: Graph, weights: WeightBits | None, where: str, workspace: Workspace | None
+    graph: Parts, weights: WeightBits | None, where: str, workspace: Workspace | None
 ) -> Arcs:
     if where == "cpu":
-        return cast(Arcs, _arrays.in_library(_find_on_cpu(graph, weights), graph._library))
-    if graph.device == "cuda":
-        return _find_on_gpu(graph, weights, workspace)
-    if weights is not None:
-        weights = WeightBits(_arrays.move_to_gpu(current_gpu().xp, weights.bits), weights.order)
-    arcs = _arrays.move_from_gpu(_find_on_gpu(graph.to("cuda"), weights, workspace))
-    return cast(Arcs, _arrays.in_library(arcs, graph._library))
+        return cast(Arcs, _arrays.in_library(_find_on_cpu(graph, weights), graph.library))
+    placed = graph.to("cuda")
+    with placed.stream():
+        gpu = current_gpu()
+        if placed is not graph and weights is not None:
+            weights = weights._replace(bits=_arrays.move_to_gpu(gpu.xp, weights.bits))
+        arcs = recorded_forest(gpu, placed, weights, workspace)
+        if placed is not graph:
+            arcs = _arrays.move_from_gpu(arcs)
+        return cast(Arcs, _arrays.in_library(arcs, graph.library))
 
 
-def _find_on_cpu(graph: Graph, weights: WeightBits | None) -> Arcs:
-    form = "arcs" if graph._arcs is not None else "csr"
-    ends: tuple[Any, ...] = (*graph._arcs, graph.num_vertices) if graph._arcs else graph._rows()
+def _find_on_cpu(graph: Parts, weights: WeightBits | None) -> Arcs:
+    form = "csr" if graph.arcs is None else "arcs"
+    ends: tuple[Any, ...] = (*graph.arcs, graph.num_vertices) if graph.arcs else graph.rows()
     if weights is not None:
         find = getattr(native, f"minimum_forest_of_{form}")
         arcs: Arcs = find(*ends, weights.bits, list(weights.order), secrets.randbits(64))
     elif form == "arcs":
         arcs = native.spanning_forest_of_arcs(*ends)
     else:
-        arcs = native.spanning_forest_of_csr(*ends, graph._symmetric or False)
+        arcs = native.spanning_forest_of_csr(*ends, graph.symmetric or False)
     return arcs.astype(INDEX_TYPES[graph.num_arcs > INT32_MAX], copy=False)
-
-
-def _find_on_gpu(graph: Graph, weights: WeightBits | None, workspace: Workspace | None) -> Arcs:
-    with graph._stream():
-        arcs = recorded_forest(current_gpu(), graph, weights, workspace)
-        return cast(Arcs, _arrays.in_library(arcs, graph._library))

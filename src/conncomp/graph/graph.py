@@ -6,11 +6,7 @@ else copies and checks. Kernels on a GPU do not check, so a graph there owns its
 
 from __future__ import annotations
 
-import secrets
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
-from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, overload
 
 import numpy as np
@@ -18,21 +14,13 @@ from numpy.typing import ArrayLike
 
 from conncomp import _arrays
 from conncomp._arguments import as_bool, as_sequence, check_choice, check_progress, shown
-from conncomp._core import native
 from conncomp.graph.inputs import conversions, parts
-from conncomp.graph.inputs.parts import Ids, Indices
-from conncomp.kernels.cuda.graph.edges import check_rows, rows_of_arcs
+from conncomp.graph.inputs.parts import Ids, Indices, Parts
 from conncomp.kernels.cuda.launcher import current_gpu
 
 if TYPE_CHECKING:
     from conncomp.files.access import Progress, StrPath
     from conncomp.graph.inputs.reading import Asked
-
-
-# With fewer arcs, rows of a list that is labelled again and again gain nothing. To make rows of a
-# mirrored list of near vertices takes what they spare in so many calls (notes-graph-cpu.md).
-ARCS_FOR_ROWS = 1 << 16
-CALLS_FOR_ROWS = 16
 
 
 class Reading(TypedDict, total=False):
@@ -89,13 +77,6 @@ class Graph:
     (2, array([0, 0, 0, 1, 1], dtype=int32))
     """
 
-    _num_vertices: int
-    _arcs: tuple[Indices, Indices] | None
-    _csr: tuple[Indices, Indices] | None
-    _symmetric: bool | None
-    _library: str
-    _times_labelled: int
-
     def __init__(
         self,
         num_vertices: int,
@@ -107,66 +88,21 @@ class Graph:
             raise TypeError("Graph needs either arcs=(src, dst) or csr=(indptr, indices)")
         count = parts.check_num_vertices(num_vertices)
         if arcs is not None:
-            made = self._of_arcs(*_two("arcs", arcs), count)
+            self._parts = parts.parts_of_arcs(*_two("arcs", arcs), count)
         else:
-            made = self._of_rows(*_two("csr", csr), count)
-        self.__dict__.update(made.__dict__)
+            self._parts = parts.parts_of_rows(*_two("csr", csr), count)
 
     @classmethod
-    def _of_checked(
-        cls,
-        num_vertices: int,
-        *,
-        arcs: tuple[Indices, Indices] | None = None,
-        csr: tuple[Indices, Indices] | None = None,
-        symmetric: bool | None = None,
-        library: str = "numpy",
-    ) -> Graph:
-        """Make a graph of what is known to be right, or is checked at once.
-
-        `library` is that of the arrays the user gave, and of labels; those here are NumPy's or
-        CuPy's.
-        """
+    def _of_parts(cls, made: Parts) -> Graph:
+        """Make a graph of what is known to be right."""
         graph = cls.__new__(cls)
-        graph._num_vertices, graph._library, graph._times_labelled = num_vertices, library, 0
-        graph._arcs, graph._csr, graph._symmetric = arcs, csr, symmetric
+        graph._parts = made
         return graph
 
     @classmethod
-    def _of_arcs(cls, src: ArrayLike, dst: ArrayLike, num_vertices: int | None) -> Graph:
-        """Make a graph of arcs, once checked; by default vertices end with the largest there."""
-        with _where_they_lie(src=src, dst=dst) as library:
-            arcs = parts.as_arcs(src, dst)
-            count = parts.check_arcs(arcs, num_vertices)
-            if num_vertices is None:
-                parts.refuse_excess(arcs, count)
-            return cls._of_checked(count, arcs=arcs, library=library)
-
-    @classmethod
-    def _of_rows(
-        cls, indptr: ArrayLike, indices: ArrayLike, num_vertices: int | None = None
-    ) -> Graph:
-        """Make a graph of rows, once checked; by default there is a vertex for each row."""
-        with _where_they_lie(indptr=indptr, indices=indices) as library:
-            rows = parts.as_rows(indptr, indices)
-            count = len(rows[0]) - 1
-            if num_vertices not in (None, count):
-                needed = f"{num_vertices} vertices need {num_vertices + 1}"
-                raise ValueError(f"indptr has {count + 1} entries; {needed}")
-            made = cls._of_checked(count, csr=rows, library=library)
-            made._check_rows()
-            return made
-
-    def _check_rows(self) -> None:
-        """Raise unless the rows are a graph; on a GPU, find out whether it is symmetric."""
-        assert self._csr is not None
-        if self.device == "cpu":
-            parts.check_csr(*self._csr)
-            return
-        check = check_rows(current_gpu(), *self._csr)
-        self._symmetric = check.symmetric
-        if check.wrong:
-            parts.check_csr(*self._csr)  # which says what is wrong
+    def _of_checked(cls, num_vertices: int, **made: Any) -> Graph:
+        """Make a graph of fields of `Parts`."""
+        return cls._of_parts(Parts(num_vertices, **made))
 
     def __repr__(self) -> str:
         return f"Graph(num_vertices={self.num_vertices}, num_arcs={self.num_arcs})"
@@ -198,7 +134,7 @@ class Graph:
         Graph(num_vertices=4, num_arcs=2)
         """
         count = None if num_vertices is None else parts.check_num_vertices(num_vertices)
-        return cls._of_arcs(src, dst, count)
+        return cls._of_parts(parts.parts_of_arcs(src, dst, count))
 
     @classmethod
     def from_csr(cls, indptr: ArrayLike, indices: ArrayLike) -> Graph:
@@ -218,7 +154,7 @@ class Graph:
         >>> Graph.from_csr([0, 1, 2, 2], [1, 0])
         Graph(num_vertices=3, num_arcs=2)
         """
-        return cls._of_rows(indptr, indices)
+        return cls._of_parts(parts.parts_of_rows(indptr, indices))
 
     @classmethod
     def from_scipy(cls, matrix: Any) -> Graph:
@@ -263,8 +199,7 @@ class Graph:
         >>> Graph.from_networkx(networkx.path_graph(4))
         Graph(num_vertices=4, num_arcs=6)
         """
-        conversions.check_library(conversions.is_networkx(graph), graph, "NetworkX")
-        return cls._of_checked(**conversions.parts_of_networkx(graph)._asdict())
+        return cls._of_parts(conversions.parts_of(graph, "NetworkX"))
 
     @classmethod
     def from_igraph(cls, graph: Any) -> Graph:
@@ -284,8 +219,7 @@ class Graph:
         >>> Graph.from_igraph(igraph.Graph.Ring(4))
         Graph(num_vertices=4, num_arcs=8)
         """
-        conversions.check_library(conversions.is_igraph(graph), graph, "igraph")
-        return cls._of_checked(**conversions.parts_of_igraph(graph)._asdict())
+        return cls._of_parts(conversions.parts_of(graph, "igraph"))
 
     @classmethod
     def from_rustworkx(cls, graph: Any) -> Graph:
@@ -304,8 +238,7 @@ class Graph:
         >>> Graph.from_rustworkx(rustworkx.generators.path_graph(4))
         Graph(num_vertices=4, num_arcs=6)
         """
-        conversions.check_library(conversions.is_rustworkx(graph), graph, "rustworkx")
-        return cls._of_checked(**conversions.parts_of_rustworkx(graph)._asdict())
+        return cls._of_parts(conversions.parts_of(graph, "rustworkx"))
 
     @overload
     @classmethod
@@ -414,76 +347,49 @@ class Graph:
         'cpu'
         """
         check_choice("device", device, ("cpu", "cuda"))
-        if device == self.device:
-            return self
-        if device == "cpu":
-            with self._stream():
-                return self._moved(_arrays.move_from_gpu, "numpy")
-        moved = self._moved(partial(_arrays.move_to_gpu, current_gpu().xp), "cupy")
-        # The arrays here may have changed since they were checked.
-        if moved._arcs is not None:
-            parts.check_arcs(moved._arcs, moved.num_vertices)
-        if moved._csr is not None:
-            moved._check_rows()
-        return moved
-
-    def _moved(self, move: Callable[[Any], Any], library: str) -> Graph:
-        return Graph._of_checked(
-            self.num_vertices,
-            arcs=self._arcs and (move(self._arcs[0]), move(self._arcs[1])),
-            csr=self._csr and (move(self._csr[0]), move(self._csr[1])),
-            symmetric=self._symmetric,
-            library=library,
-        )
+        moved = self._parts.to(device)
+        return self if moved is self._parts else Graph._of_parts(moved)
 
     @property
     def device(self) -> Literal["cpu", "cuda"]:
         """Where the arrays lie."""
-        return "cpu" if isinstance(self._kept()[0], np.ndarray) else "cuda"
+        return self._parts.device
 
     @property
     def arrays(self) -> tuple[Indices, ...]:
         """The arrays that the graph keeps; copies if it lies on a GPU."""
-        return tuple(map(self._given_away, self._kept()))
-
-    def _kept(self) -> tuple[Indices, ...]:
-        return (*(self._arcs or ()), *(self._csr or ()))
-
-    def _stream(self) -> AbstractContextManager[object]:
-        """Work on the GPU where the arrays lie, on the stream that is current in their library."""
-        some_array: Any = self._kept()[0]
-        return _arrays.caller_stream(self._library, some_array.device.id)
+        return tuple(map(self._given_away, self._parts.arrays))
 
     def _given_away(self, array: Indices) -> Indices:
         if self.device == "cpu":
             return array
-        with self._stream():
+        with self._parts.stream():
             return array.copy()
 
     @property
     def num_vertices(self) -> int:
         """The number of vertices."""
-        return self._num_vertices
+        return self._parts.num_vertices
 
     @property
     def num_arcs(self) -> int:
         """The number of arcs; an undirected edge counts twice."""
-        return len((self._arcs or self._rows())[1])
+        return self._parts.num_arcs
 
     @property
     def indptr(self) -> Indices:
         """Where the arcs of each vertex begin in `indices`."""
-        return self._given_away(self._rows()[0])
+        return self._given_away(self._parts.rows()[0])
 
     @property
     def indices(self) -> Indices:
         """Where each arc leads, in the order of the sources."""
-        return self._given_away(self._rows()[1])
+        return self._given_away(self._parts.rows()[1])
 
     @property
     def arcs(self) -> tuple[Indices, Indices]:
         """The sources and the targets, in the order of what the graph was made of."""
-        src, dst = map(self._given_away, self._ends())
+        src, dst = map(self._given_away, self._parts.ends())
         return src, dst
 
     def in_arc_order(self, values: ArrayLike) -> Indices:
@@ -509,8 +415,8 @@ class Graph:
         >>> graph.in_arc_order([0.5, 7.0])
         array([7. , 0.5])
         """
-        order: Any = np.argsort(self.to("cpu")._ends()[0], kind="stable")
-        with _where_they_lie(values=values) as library:
+        order: Any = np.argsort(self._parts.to("cpu").ends()[0], kind="stable")
+        with parts.where_they_lie(values=values) as library:
             array = parts.as_array(values, "values")
             parts.check_one_each("values", array.shape, self.num_arcs)
             if _arrays.on_gpu(values):
@@ -518,53 +424,6 @@ class Graph:
             placed = array.copy()
             placed[order] = array
             return _arrays.in_library(placed, library)  # type: ignore[no-any-return]
-
-    def _ends(self) -> tuple[Indices, Indices]:
-        if self._arcs is not None:
-            return self._arcs
-        indptr, indices = self._rows()
-        if self.device == "cpu":
-            return parts.sources_of_rows(indptr, indices), indices
-        with self._stream():
-            xp = current_gpu().xp
-            places = xp.arange(len(indices), dtype=indptr.dtype)
-            return xp.searchsorted(indptr, places, side="right") - 1, indices
-
-    def _rows(self) -> tuple[Indices, Indices]:
-        if self._csr is None:
-            assert self._arcs is not None
-            src, dst = self._arcs
-            if self.device == "cuda":
-                with self._stream():
-                    self._csr = rows_of_arcs(current_gpu().xp, src, dst, self.num_vertices)
-            elif not self._find_rows():
-                indptr = _arrays.new_array(np, (self.num_vertices + 1,), np.int64)
-                indices = _arrays.new_array(np, dst.shape, dst.dtype)
-                native.csr_of_arcs(src, dst, indptr, indices)
-                self._csr = indptr, indices
-        assert self._csr is not None
-        return self._csr
-
-    def _find_rows(self) -> bool:
-        """Whether sources never decrease, so that targets are rows as they are; keep these then."""
-        assert self._arcs is not None
-        src, dst = self._arcs
-        indptr = _arrays.new_array(np, (self.num_vertices + 1,), np.int64)
-        if native.rows_of_sorted(src, indptr):
-            self._csr = indptr, dst
-        return self._csr is not None
-
-    def _is_near_and_mirrored(self) -> bool:
-        """Whether a sample has near ends, and opposites next to arcs or half a list after them."""
-        assert self._arcs is not None
-        src, dst = self._arcs
-        arcs = np.arange(64) * (len(src) // 256) * 2
-        near = np.abs(src[arcs] - dst[arcs]) < self.num_vertices / 256
-        return bool(near.mean() > 0.75) and any(
-            np.array_equal(src[arcs], dst[arcs + distance])
-            and np.array_equal(dst[arcs], src[arcs + distance])
-            for distance in (len(src) // 2, 1)
-        )
 
     def is_symmetric(self) -> bool:
         """Tell whether every arc is matched by one in the opposite direction.
@@ -577,50 +436,7 @@ class Graph:
         >>> Graph.from_edges([0, 1], [1, 2]).is_symmetric()
         False
         """
-        if self._symmetric is None and self.device == "cuda":
-            with self._stream():
-                self._symmetric = check_rows(current_gpu(), *self._rows()).symmetric
-        elif self._symmetric is None:
-            # Copies, which nobody else changes.
-            rows = [_arrays.converted(array, array.dtype) for array in self._rows()]
-            parts.check_csr(*rows)
-            # Where multiplicities match, too, as they mostly do, one pass is enough.
-            if native.csr_is_mirrored(*rows, secrets.randbits(64)):
-                self._symmetric = True
-            else:
-                from scipy import sparse
-
-                shape = (self.num_vertices, self.num_vertices)
-                ones = np.ones(len(rows[1]), np.bool_)
-                matrix = sparse.csr_array((ones, *rows[::-1]), shape=shape)
-                matrix.sum_duplicates()
-                self._symmetric = (matrix != matrix.T).nnz == 0
-        return self._symmetric
-
-    def _is_mirrored(self) -> bool:
-        """Whether all arcs, in main memory, are known or seen to be listed from both ends."""
-        if self._symmetric is None and native.csr_is_mirrored(*self._rows(), secrets.randbits(64)):
-            self._symmetric = True
-        return bool(self._symmetric)
-
-    def _fill_labels(self, labels: Indices, consecutive: bool) -> int:
-        """Write the label of every vertex, with no other writer; return the number of components.
-
-        A long list whose sources ascend is labelled by rows from the second call on; other rows are
-        made once they pay.
-        """
-        times = self._times_labelled = self._times_labelled + 1
-        if (self._csr is None and self.num_arcs >= ARCS_FOR_ROWS) and (
-            (times == 2 and self._find_rows())
-            or (times == CALLS_FOR_ROWS and self._is_near_and_mirrored())
-        ):
-            self._rows()
-            self._is_mirrored()
-        if self._csr is not None:
-            rows = *self._csr, self._symmetric or False
-            return int(native.components_of_csr(*rows, consecutive, labels))
-        assert self._arcs is not None
-        return int(native.components_of_arcs(*self._arcs, consecutive, labels))
+        return self._parts.is_symmetric()
 
 
 def read_graph(
@@ -630,18 +446,14 @@ def read_graph(
     from conncomp.graph.inputs.reading import read_parts
 
     read, names = read_parts(path, asked, format, progress, remedy)
-    return Graph._of_checked(**read._asdict()), names
+    return Graph._of_parts(read), names
 
 
 def count_without_arcs(graph: Graph) -> int:
     """Count the vertices without arcs, each of which is a component of its own."""
-    if graph._arcs is None:
-        has_arcs = np.diff(graph.indptr) > 0
-        has_arcs[graph.indices] = True
-    else:
-        has_arcs = np.zeros(graph.num_vertices, np.bool_)
-        for ends in graph._arcs:
-            has_arcs[ends] = True
+    has_arcs = np.zeros(graph.num_vertices, np.bool_)
+    for ends in graph._parts.ends():
+        has_arcs[ends] = True
     return graph.num_vertices - int(np.count_nonzero(has_arcs))
 
 
@@ -651,19 +463,3 @@ def _two(name: str, pair: Any) -> tuple[ArrayLike, ArrayLike]:
     except (TypeError, ValueError):
         raise TypeError(f"{name}={shown(pair)} must be a tuple of two arrays") from None
     return first, second
-
-
-@contextmanager
-def _where_they_lie(**arrays: Any) -> Iterator[str]:
-    """Work where some arrays lie, all on a GPU or none; the value is the library of the first."""
-    places = {name: _arrays.on_gpu(array) for name, array in arrays.items()}
-    if len(set(places.values())) > 1:
-        on_device, in_memory = sorted(places, key=places.__getitem__, reverse=True)
-        raise TypeError(f"{on_device} lies in GPU memory, but {in_memory} does not; move one")
-    first = next(iter(arrays.values()))
-    library = _arrays.library_of(first)
-    place: AbstractContextManager[object] = nullcontext()
-    if _arrays.on_gpu(first):
-        place = _arrays.caller_stream(library, _arrays.as_cupy(first).device.id)
-    with place:
-        yield library

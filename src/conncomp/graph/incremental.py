@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from itertools import count as counter
 from typing import Any, Literal, cast, overload
 
@@ -16,7 +16,7 @@ from conncomp._core import native
 from conncomp.graph.inputs import parts
 from conncomp.kernels.cuda.core.numbering import number_roots
 from conncomp.kernels.cuda.graph.incremental import REFUSAL, GrowingForest
-from conncomp.kernels.cuda.launcher import COUNT, Gpu, current_gpu, first_entry
+from conncomp.kernels.cuda.launcher import COUNT, current_gpu, first_entry
 from conncomp.kernels.cuda.workspace import Workspace
 
 # Arrays of vertices by the names of the arguments that they are given as.
@@ -24,6 +24,8 @@ Named = dict[str, Any]
 
 # The arguments that hold vertices, by the numbers that kernels know them by.
 ARGUMENTS = ("src", "dst", "u", "v", "vertices")
+
+_INTEGERS, _HERE = (int, np.integer), nullcontext(np)
 
 
 class IncrementalComponents:
@@ -100,8 +102,7 @@ class IncrementalComponents:
         index = _index_type(dtype, vertices)
         where = _arrays.choose_device(device, False, "num_vertices")
         self._num_vertices = vertices
-        self._kept: _InMemory | _OnGpu
-        self._kept = _InMemory(vertices, index) if where == "cpu" else _OnGpu(vertices, index)
+        self._kept: _Kept = (_InMemory if where == "cpu" else _OnGpu)(vertices, index)
 
     def __repr__(self) -> str:
         return f"IncrementalComponents(num_vertices={self.num_vertices}, device={self.device!r})"
@@ -144,7 +145,9 @@ class IncrementalComponents:
         >>> components = conncomp.IncrementalComponents(2)
         >>> components.check()  # in main memory errors are raised at once
         """
-        self._kept.check()
+        kept = self._kept
+        with kept.stream(kept.library):
+            kept.raise_refusal()
 
     def add_edges(self, src: ArrayLike, dst: ArrayLike, *, wait: bool = False) -> None:
         """Add the edges between ``src[i]`` and ``dst[i]``.
@@ -186,7 +189,7 @@ class IncrementalComponents:
             Whether ``u[i]`` and ``v[i]`` are in one component. Of the library of the arrays.
         """
         wait = as_bool("wait", wait)
-        if _is_scalar(u) and _is_scalar(v):
+        if isinstance(u, _INTEGERS) and isinstance(v, _INTEGERS):
             pair = {"u": self._kept.one_vertex(u, "u"), "v": self._kept.one_vertex(v, "v")}
             return bool(first_entry(self._kept.answer(pair, True)))
         return cast("NDArray[Any]", self._kept.answer({"u": u, "v": v}, wait))
@@ -215,7 +218,7 @@ class IncrementalComponents:
         array([1, 0], dtype=int32)
         """
         wait = as_bool("wait", wait)
-        if _is_scalar(vertices):
+        if isinstance(vertices, _INTEGERS):
             vertex = {"vertices": self._kept.one_vertex(vertices, "vertices")}
             return first_entry(self._kept.answer(vertex, True))
         return cast("NDArray[Any]", self._kept.answer({"vertices": vertices}, wait))
@@ -259,158 +262,168 @@ class IncrementalComponents:
         return cast("NDArray[Any]", self._kept.labels(numbering == "consecutive", dtype, out))
 
 
-class _InMemory:
-    """Components in main memory: only kernels write to the forest, `parent`, many at once."""
+class _Kept:
+    """Components where they are kept, `device`: a forest, `parent`, and the number of its trees.
+
+    Below, `take_one` returns a vector of vertices as kernels take it, `unite` adds edges, `find`
+    fills what is answered to one vector, of roots, or to two, of pairs, and `write` fills labels.
+    """
+
+    device: Literal["cpu", "cuda"]
+    parent: Any
+    components: Any
+    library: str  # of the edges that were added last
+    take_one: Callable[[Any, str], Any]
+    unite: Callable[[Any, Any], None]
+    find: Callable[[str, list[Any], Any], None]
+    write: Callable[[Any, bool], None]
+
+    def count(self) -> int:
+        with self.stream(self.library):
+            self.raise_refusal()
+            return first_entry(self.components)
+
+    def add_edges(self, ends: Named, wait: bool) -> None:
+        library = _library_of(ends)
+        with self.stream(library):
+            src, dst = self._take(ends)
+            self.library = library
+            self.unite(src, dst)
+            self.raise_refusal(wait)
+
+    def answer(self, asked: Named, wait: bool) -> Any:
+        """Return whether pairs are connected, or, of vertices of one name, their roots."""
+        library = _library_of(asked)
+        with self.stream(library) as xp:
+            given = self._take(asked)
+            answer = xp.empty(len(given[0]), self.parent.dtype if len(given) == 1 else np.bool_)
+            self.find(next(iter(asked)), given, answer)
+            self.raise_refusal(wait)
+            return _arrays.in_library(answer, library)
+
+    def labels(self, consecutive: bool, dtype: DTypeLike | None, out: Any) -> Any:
+        with self.stream(self.library if out is None else _arrays.library_of(out)) as xp:
+            given = self.parent.shape, max(len(self.parent) - 1, 0), dtype, out, ()
+            # What the kernel of the CPU writes leads it on, unchecked.
+            output = _arrays.Output(*given, private=self.device == "cpu", xp=xp)
+            self.write(output.labels, consecutive)
+            self.raise_refusal(consecutive)
+            return output.finish(self.library)
+
+    def one_vertex(self, vertex: Any, name: str) -> Any:
+        """Return an array of one vertex, which the caller names."""
+        number, vertices = as_integer(name, vertex), len(self.parent)
+        if not 0 <= number < vertices:
+            numbered = f"vertices are numbered from 0 to {vertices - 1}"
+            raise ValueError(f"{name}={shown(vertex)}; {numbered}")
+        return np.array([number])
+
+    def stream(self, library: str) -> AbstractContextManager[Any]:
+        """Work there, on the stream that is current in a library; the value is NumPy or CuPy."""
+        return _HERE
+
+    def raise_refusal(self, wait: bool = True) -> None:
+        """Raise the error of the first call that was refused, if we are to wait for it."""
+
+    def _take(self, arrays: Named) -> list[Any]:
+        """Return arrays of vertices, by the names of arguments, as kernels take them."""
+        vertices = [self.take_one(array, name) for name, array in arrays.items()]
+        parts.check_lengths(arrays, vertices)
+        if self.device == "cpu":  # on a GPU kernels look at what they hold
+            for name, array in zip(arrays, vertices, strict=True):
+                parts.check_range(array, name, len(self.parent))
+        return parts.as_one_dtype(vertices)
+
+
+class _InMemory(_Kept):
+    """The same in main memory: only kernels write to the forest, many at once."""
 
     device: Literal["cpu"] = "cpu"
 
     def __init__(self, vertices: int, index: np.dtype[Any]) -> None:
-        self.parent = _arrays.new_array(np, (vertices,), index)
-        self._library = "numpy"  # of the edges that were added last
+        self.parent, self.library = _arrays.new_array(np, (vertices,), index), "numpy"
         native.start_growing(self.parent)
-        self._components = np.full(1, vertices, COUNT)
+        self.components = np.full(1, vertices, COUNT)
 
-    def count(self) -> int:
-        return int(self._components[0])
+    def unite(self, src: Any, dst: Any) -> None:
+        native.grow(src, dst, self.parent, self.components)
 
-    def check(self) -> None:
-        pass
-
-    def add_edges(self, ends: Named, wait: bool) -> None:
-        native.grow(*self._checked(ends), self.parent, self._components)
-        self._library = _library_of(ends)
-
-    def answer(self, asked: Named, wait: bool) -> Any:
-        """Return whether pairs are connected, or, of vertices of one name, their roots."""
-        given = self._checked(asked)
-        alone = len(given) == 1
-        answer = np.empty(len(given[0]), self.parent.dtype if alone else np.bool_)
-        find = native.roots_of_some if alone else native.are_connected
+    def find(self, name: str, given: list[Any], answer: Any) -> None:
+        find = native.roots_of_some if len(given) == 1 else native.are_connected
         find(*given, self.parent, answer)
-        return _arrays.in_library(answer, _library_of(asked))
 
-    def labels(self, consecutive: bool, dtype: DTypeLike | None, out: Any) -> Any:
-        shape = self.parent.shape
-        # What the kernel writes leads it on, unchecked.
-        output = _arrays.Output(shape, max(shape[0] - 1, 0), dtype, out, (), private=True)
-        native.label_growing(self.parent, consecutive, output.labels)
-        labels = output.finish()
-        return _arrays.in_library(labels, self._library) if out is None else labels
+    def write(self, labels: Any, consecutive: bool) -> None:
+        native.label_growing(self.parent, consecutive, labels)
 
-    def one_vertex(self, vertex: Any, name: str) -> Any:
-        return _one_vertex(vertex, name, len(self.parent))
-
-    def _checked(self, arrays: Named) -> list[Any]:
-        for name, array in arrays.items():
-            if _arrays.on_gpu(array):
-                raise TypeError(
-                    f"{name} lies in GPU memory, but the components in main memory; copy it to a "
-                    "NumPy array, or keep the components there by device='cuda'"
-                )
-        vertices = [parts.as_indices(array, name) for name, array in arrays.items()]
-        parts.check_lengths(arrays, vertices)
-        for name, array in zip(arrays, vertices, strict=True):
-            parts.check_range(array, name, len(self.parent))
-        return parts.as_one_dtype(vertices)
+    def take_one(self, given: Any, name: str) -> Any:
+        if _arrays.on_gpu(given):
+            raise TypeError(
+                f"{name} lies in GPU memory, but the components in main memory; copy it to a "
+                "NumPy array, or keep the components there by device='cuda'"
+            )
+        return parts.as_indices(given, name)
 
 
-class _OnGpu:
+class _OnGpu(_Kept):
     """The same on a GPU."""
 
     device: Literal["cuda"] = "cuda"
 
     def __init__(self, vertices: int, index: np.dtype[Any]) -> None:
         self._forest = GrowingForest(current_gpu(), vertices, index)
-        self.parent = self._forest.parent
-        self._calls = counter(1)
-        self._workspace = Workspace()
-        self._library = "cupy"  # of the edges that were added last
+        self.parent, self.components = self._forest.parent, self._forest.components
+        self._calls, self._workspace, self.library = counter(1), Workspace(), "cupy"
         first_entry(self._forest.refusal)  # from now on it is there for all streams
 
-    def count(self) -> int:
-        with self._on_stream(self._library):
-            self._raise_refusal()
-            return first_entry(self._forest.components)
+    def unite(self, src: Any, dst: Any) -> None:
+        with self._workspace as memory:
+            self._forest.unite(current_gpu(), *self._next_call("src"), src, dst, memory)
 
-    def check(self) -> None:
-        with self._on_stream(self._library):
-            self._raise_refusal()
+    def find(self, name: str, given: list[Any], answer: Any) -> None:
+        find: Any = self._forest.list_roots if len(given) == 1 else self._forest.compare_roots
+        find(current_gpu(), *self._next_call(name), *given, answer)
 
-    def add_edges(self, ends: Named, wait: bool) -> None:
-        with self._on_stream(_library_of(ends)) as gpu:
-            src, dst = self._as_kernels_take(ends)
-            self._library = _library_of(ends)
-            with self._workspace as memory:
-                self._forest.unite(gpu, *self._next_call("src"), src, dst, memory)
-            self._raise_refusal(wait)
-
-    def answer(self, asked: Named, wait: bool) -> Any:
-        library = _library_of(asked)
-        with self._on_stream(library) as gpu:
-            given = self._as_kernels_take(asked)
-            alone = len(given) == 1
-            answer = gpu.xp.empty(len(given[0]), self.parent.dtype if alone else np.bool_)
-            find: Any = self._forest.list_roots if alone else self._forest.compare_roots
-            find(gpu, *self._next_call(next(iter(asked))), *given, answer)
-            self._raise_refusal(wait)
-            return _arrays.in_library(answer, library)
-
-    def labels(self, consecutive: bool, dtype: DTypeLike | None, out: Any) -> Any:
-        shape, library = self.parent.shape, self._library
-        with self._on_stream(library if out is None else _arrays.library_of(out)) as gpu:
-            output = _arrays.Output(shape, max(shape[0] - 1, 0), dtype, out, (), xp=gpu.xp)
-            with self._workspace as memory:
-                self._forest.copy_roots(gpu, output.labels)
-                if consecutive:
-                    number_roots(gpu, output.labels, 0, memory)
-            self._raise_refusal(consecutive)
-            labels = output.finish()
-            return _arrays.in_library(labels, library) if out is None else out
+    def write(self, labels: Any, consecutive: bool) -> None:
+        with self._workspace as memory:
+            self._forest.copy_roots(current_gpu(), labels)
+            if consecutive:
+                number_roots(current_gpu(), labels, 0, memory)
 
     def one_vertex(self, vertex: Any, name: str) -> Any:
-        with self._on_stream("cupy") as gpu:
-            return gpu.xp.asarray(_one_vertex(vertex, name, len(self.parent)))
+        with self.stream("cupy") as xp:
+            return xp.asarray(super().one_vertex(vertex, name))
 
     @contextmanager
-    def _on_stream(self, library: str) -> Iterator[Gpu]:
-        """Work where the components are, on the stream that is current in a library."""
+    def stream(self, library: str) -> Iterator[Any]:
         with _arrays.caller_stream(library, self.parent.device.id):
-            yield current_gpu()
+            yield current_gpu().xp
 
     def _next_call(self, name: str) -> tuple[int, int]:
         return next(self._calls), ARGUMENTS.index(name)
 
-    def _as_kernels_take(self, arrays: Named) -> list[Any]:
-        """Return arrays of vertices, which the kernels check, without a look at what they hold."""
-        vertices = []
-        for name, given in arrays.items():
-            if not _arrays.on_gpu(given):
-                raise TypeError(
-                    f"{name} lies in main memory, but the components on a GPU; move it there, for "
-                    "example by cupy.asarray"
-                )
-            array = _arrays.as_cupy(given)
-            if array.device.id != self.parent.device.id:
-                raise ValueError(
-                    f"{name} lies on GPU {array.device.id}, but the components on GPU "
-                    f"{self.parent.device.id}; copy it there"
-                )
-            if array.ndim != 1:
-                raise ValueError(f"{name} has shape {array.shape}; it must have one dimension")
-            if array.size:
-                _arrays.check_kind(array, "iu", given, name, "of integers")
-            # uint64 of 2^63 and more becomes negative, and is no vertex either.
-            dtype = array.dtype if array.dtype in INDEX_TYPES else np.dtype(np.int64)
-            vertices.append(array.astype(dtype, order="C", copy=False))
-        parts.check_lengths(arrays, vertices)
-        return parts.as_one_dtype(vertices)
+    def take_one(self, given: Any, name: str) -> Any:
+        if not _arrays.on_gpu(given):
+            raise TypeError(
+                f"{name} lies in main memory, but the components on a GPU; move it there, for "
+                "example by cupy.asarray"
+            )
+        array, gpu = _arrays.as_cupy(given), self.parent.device.id
+        if array.device.id != gpu:
+            raise ValueError(
+                f"{name} lies on GPU {array.device.id}, but the components on GPU {gpu}; copy it "
+                "there"
+            )
+        if array.ndim != 1:
+            raise ValueError(f"{name} has shape {array.shape}; it must have one dimension")
+        if array.size:
+            _arrays.check_kind(array, "iu", given, name, "of integers")
+        # uint64 of 2^63 and more becomes negative, and is no vertex either.
+        dtype = array.dtype if array.dtype in INDEX_TYPES else np.dtype(np.int64)
+        return array.astype(dtype, order="C", copy=False)
 
-    def _raise_refusal(self, wait: bool = True) -> None:
-        """Raise the error of the first call that was refused, if we are to wait for it."""
-        if not wait:
-            return
+    def raise_refusal(self, wait: bool = True) -> None:
         refusal = self._forest.refusal
-        if not first_entry(refusal):
+        if not wait or not first_entry(refusal):
             return
         _, argument, place, value = refusal[: len(REFUSAL)].tolist()
         refusal.fill(0)
@@ -421,17 +434,6 @@ class _OnGpu:
 
 def _library_of(arrays: Named) -> str:
     return _arrays.library_of(next(iter(arrays.values())))
-
-
-def _is_scalar(value: Any) -> bool:
-    return isinstance(value, (int, np.integer))
-
-
-def _one_vertex(vertex: Any, name: str, vertices: int) -> NDArray[Any]:
-    number = as_integer(name, vertex)
-    if not 0 <= number < vertices:
-        raise ValueError(f"{name}={shown(vertex)}; vertices are numbered from 0 to {vertices - 1}")
-    return np.array([number])
 
 
 def _index_type(dtype: DTypeLike | None, vertices: int) -> np.dtype[Any]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
+from functools import partial
 from typing import Any, Literal, NamedTuple, Unpack, overload
 
 import numpy as np
@@ -15,9 +16,9 @@ from conncomp._containers import is_of
 from conncomp._core import native
 from conncomp.graph.algorithms import ALGORITHMS, STRONG_ALGORITHMS
 from conncomp.graph.graph import Graph
-from conncomp.graph.inputs.conversions import is_igraph, is_networkx, is_rustworkx, is_sparse
-from conncomp.graph.inputs.parts import check_square
-from conncomp.graph.repeated import call_again, first_call, kind_of_call
+from conncomp.graph.inputs.conversions import is_sparse, library_of, parts_of
+from conncomp.graph.inputs.parts import Parts, check_square
+from conncomp.graph.repeated import call_again, record_fill
 from conncomp.kernels.cuda.launcher import current_gpu, first_entry
 from conncomp.kernels.cuda.workspace import Workspace
 
@@ -169,11 +170,11 @@ def connected_components(
     >>> conncomp.connected_components(loop, connection="strong", numbering="topological")
     (3, array([2, 1, 1, 0], dtype=int32))
     """
-    kind: Hashable = None
+    kind: Any = None
     if type(csgraph) is Graph and not options and dtype is None:
-        kind = kind_of_call(csgraph, directed, connection, numbering, algorithm, device, workspace)
         return_labels = as_bool("return_labels", return_labels)
-        again = None if kind is None else call_again(csgraph, kind, out)
+        asked = directed, connection, numbering, algorithm, device
+        kind, again = call_again(csgraph._parts, workspace, asked, out)
         if again is not None:
             return again if return_labels else int(again[0])
     if not isinstance(connection, str) or connection.lower() not in ("weak", "strong"):
@@ -193,58 +194,55 @@ def connected_components(
     where = _arrays.choose_device(device, _lies_on_gpu(csgraph), "csgraph", workspace)
     chosen = choose_algorithm(STRONG_ALGORITHMS if strong else ALGORITHMS, where, algorithm)
     choices = chosen.check_options(options)
-    arcs = as_graph(csgraph)
+    graph = as_graph(csgraph)._parts
     return_labels = as_bool("return_labels", return_labels)
-    if kind is not None:
-        known = first_call(kind, arcs, chosen, numbering, out, workspace)
-        return known if return_labels else int(known[0])
-    if arcs.device == "cuda":
-        count, labels = _label_on_gpu(arcs, chosen, choices, numbering, dtype, out, workspace)
+    if graph.device == "cuda":
+        given = numbering, dtype, out, workspace, kind
+        count, labels = _label_on_gpu(graph, chosen, choices, *given)
         return (count, labels) if return_labels else int(count)
-    inputs = (*arcs._kept(), *_arrays_of(csgraph))
     # Among what leads to strong components is the number of vertices itself.
-    largest = arcs.num_vertices if strong else max(arcs.num_vertices - 1, 0)
+    largest = graph.num_vertices if strong else max(graph.num_vertices - 1, 0)
     # What kernels of the CPU write there leads them on, unchecked.
-    output = _arrays.Output((arcs.num_vertices,), largest, dtype, out, inputs, private=True)
+    inputs = (*graph.arrays, *_arrays_of(csgraph))
+    output = _arrays.Output((graph.num_vertices,), largest, dtype, out, inputs, private=True)
     if where == "cuda":
-        moved = arcs.to("cuda")
-        wanted = output.labels.dtype, None
-        count, placed = _label_on_gpu(moved, chosen, choices, numbering, *wanted, workspace)
+        moved = graph.to("cuda"), chosen, choices, numbering, output.labels.dtype
+        count, placed = _label_on_gpu(*moved, None, workspace)
         _arrays.move_from_gpu(placed, output.labels)
         count = int(count)
     elif numbering == "topological":
-        count = int(native.topological_of_csr(*arcs._rows(), output.labels))
+        count = int(native.topological_of_csr(*graph.rows(), output.labels))
     else:
         consecutive = numbering == "consecutive"
-        (count,) = chosen.fill(None, arcs, output.labels, None, consecutive, True, **choices)
-    labels = output.finish()
-    if out is None:
-        labels = _arrays.in_library(labels, arcs._library)
+        (count,) = chosen.fill(None, graph, output.labels, None, consecutive, True, **choices)
+    labels = output.finish(graph.library)
     return (count, labels) if return_labels else count
 
 
 def _label_on_gpu(
-    graph: Graph,
+    graph: Parts,
     algorithm: Algorithm,
     options: Mapping[str, Any],
-    numbering: Numbering,
+    numbering: str,
     dtype: DTypeLike | None,
     out: Any,
     workspace: Workspace | None,
+    kind: Any = None,
 ) -> tuple[Any, Any]:
-    with graph._stream():
-        gpu = current_gpu()
-        largest = max(graph.num_vertices - 1, 0)
+    """Return the number of components and the labels; record the launches of a kind of calls."""
+    with graph.stream():
+        gpu, consecutive = current_gpu(), numbering != "roots"
         # What goes on until nothing changes would go on for ever while the caller changes `out`;
         # other algorithms check what they read back of it.
         private = algorithm.waits(options) or numbering == "topological"
-        given = (graph.num_vertices,), largest, dtype, out, graph._kept()
+        given = (graph.num_vertices,), max(graph.num_vertices - 1, 0), dtype, out, graph.arrays
         output = _arrays.Output(*given, private=private, xp=gpu.xp)
-        if algorithm.check is not None:
-            algorithm.check(graph, **options)
+        fill = partial(algorithm.fill, gpu, graph, output.labels)
+        if kind is not None:
+            count = record_fill(kind, graph, fill, output.labels, consecutive, workspace)
+            return count, output.finish(graph.library)
         with Workspace() if workspace is None else workspace as memory:
-            consecutive = numbering != "roots"
-            counts = algorithm.fill(gpu, graph, output.labels, memory, consecutive, True, **options)
+            counts = fill(memory, consecutive, True, **options)
             if consecutive:
                 count = first_entry(counts) if private else int(counts[0])
             if numbering == "topological":
@@ -252,11 +250,10 @@ def _label_on_gpu(
                 rows = map(_arrays.move_from_gpu, condense(gpu.xp, graph, output.labels, count))
                 native.topological_of_csr(*rows, numbers)
                 output.labels[:] = _arrays.move_to_gpu(gpu.xp, numbers)[output.labels]
-        labels = output.finish()
-        result = _arrays.in_library(labels, graph._library) if out is None else out
+        labels = output.finish(graph.library)
         if consecutive:
-            return count, result
-        return _arrays.in_library(counts.reshape(()), graph._library), result
+            return count, labels
+        return _arrays.in_library(counts.reshape(()), graph.library), labels
 
 
 def _lies_on_gpu(graph: Any) -> bool:
@@ -274,13 +271,8 @@ def as_graph(graph: Any) -> Graph:
             raise TypeError(f"csgraph is of dtype {graph.dtype}; it must be of real numbers")
         check_square(graph.shape, "csgraph")
         return Graph.from_scipy(graph)
-    for is_kind, convert in (
-        (is_networkx, Graph.from_networkx),
-        (is_igraph, Graph.from_igraph),
-        (is_rustworkx, Graph.from_rustworkx),
-    ):
-        if is_kind(graph):
-            return convert(graph)
+    if library := library_of(graph):
+        return Graph._of_parts(parts_of(graph, library))
     if is_of(graph, "dask.dataframe"):
         raise TypeError(
             "csgraph is a DataFrame of Dask; graphs whose edges are in one are for conncomp."
@@ -305,7 +297,7 @@ def _graph_of_entries(graph: Any, matrix: Any, hidden: Any, xp: Any) -> Graph:
         present &= hidden is None or ~hidden
     src, dst = xp.nonzero(present)
     made = Graph.from_edges(src, dst, len(matrix))
-    made._library = _arrays.library_of(graph)
+    made._parts.library = _arrays.library_of(graph)
     return made
 
 
@@ -318,15 +310,15 @@ def _arrays_of(graph: Any) -> list[Labels]:
     return [part for part in parts if isinstance(part, np.ndarray)]
 
 
-def condense(xp: Any, graph: Graph, labels: Any, count: int) -> tuple[Any, Any]:
+def condense(xp: Any, graph: Parts, labels: Any, count: int) -> tuple[Any, Any]:
     """Return `indptr` and `indices` of the distinct arcs between components, targets ascending.
 
     Arrays are of `xp`, NumPy or CuPy. `labels` are consecutive, and nobody else may write to them.
     """
     if xp is np:
-        indptr, indices = native.condensation_of_csr(*graph._rows(), labels, count)
+        indptr, indices = native.condensation_of_csr(*graph.rows(), labels, count)
         return indptr, indices
-    src, dst = graph._ends()
+    src, dst = graph.ends()
     src, dst = labels[src], labels[dst]
     between = src != dst
     keys = xp.unique(src[between].astype(np.int64) * count + dst[between])
@@ -389,9 +381,10 @@ def condensation(
     arcs = as_graph(csgraph)
     options: Any = {"numbering": numbering, "algorithm": algorithm}
     count, labels = connected_components(arcs, connection="strong", **options)
-    if arcs.device == "cpu":
-        rows = condense(np, arcs, _arrays.as_numpy(labels, "labels"), count)
+    parts = arcs._parts
+    if parts.device == "cpu":
+        rows = condense(np, parts, _arrays.as_numpy(labels, "labels"), count)
     else:
-        with arcs._stream():
-            rows = condense(current_gpu().xp, arcs, _arrays.as_cupy(labels), count)
-    return Condensation(Graph._of_checked(count, csr=rows, library=arcs._library), labels, count)
+        with parts.stream():
+            rows = condense(current_gpu().xp, parts, _arrays.as_cupy(labels), count)
+    return Condensation(Graph._of_checked(count, csr=rows, library=parts.library), labels, count)

@@ -14,23 +14,18 @@ without; when a larger graph takes more of it, the recordings of smaller ones ar
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from functools import partial
+from itertools import product
 from threading import get_ident
-from typing import Any, NamedTuple
+from typing import Any
 from weakref import WeakKeyDictionary
 
-from conncomp._algorithms import Algorithm
+import numpy as np
+
 from conncomp._arguments import INDEX_TYPES, INT32_MAX
-from conncomp._arrays import Output, in_library
-from conncomp._cuda_arrays import (
-    Counted,
-    CudaLibrary,
-    RecordedFill,
-    cuda_library_named,
-    recorded_with,
-)
-from conncomp.graph.graph import Graph
+from conncomp._cuda_arrays import Counted, RecordedFill, cuda_library_named, recorded_with
+from conncomp.graph.inputs.parts import Parts
 from conncomp.kernels.cuda.graph.boruvka import (
     ForestTask,
     WeightBits,
@@ -46,77 +41,45 @@ MOST_ENTRIES = 1 << 23
 
 _workspaces = OwnWorkspaces()  # by device, of calls without one
 _GRAPHS = "graphs"  # among the calls of a workspace: kinds by graph
-# Whether the rows of a graph are sorted, where that has been looked up.
-_sorted: WeakKeyDictionary[Graph, bool] = WeakKeyDictionary()
+
+# The types of `asked` in calls that are kept: arguments of them that are equal mean the same.
+_NONE = type(None)
+_PLAIN = frozenset(product([bool], [str], [str], [str], [_NONE, str]))
 
 
-class _Place(NamedTuple):
-    """Where a graph lies, which stays so: of which library, None in main memory; and how large."""
+def call_again(
+    graph: Parts, workspace: Any, asked: tuple[Any, ...], out: Any
+) -> tuple[Any, tuple[Any, Any] | None]:
+    """Return the kind of a call of `connected_components`, and the number and labels it returns.
 
-    library: CudaLibrary | None
-    device: int
-    entries: int
-
-
-_places: WeakKeyDictionary[Graph, _Place] = WeakKeyDictionary()
-
-
-def _place_of(graph: Graph) -> _Place:
-    place = _places.get(graph)
-    if place is None:
-        arrays: Any = graph._kept()
-        on_gpu = graph.device == "cuda"
-        library = cuda_library_named(graph._library) if on_gpu else None
-        device = arrays[0].device.id if on_gpu else -1
-        place = _places[graph] = _Place(library, device, graph.num_vertices + len(arrays[1]))
-    return place
-
-
-def kind_of_call(
-    graph: Graph,
-    directed: Any,
-    connection: Any,
-    numbering: Any,
-    algorithm: Any,
-    device: Any,
-    workspace: Workspace | None,
-) -> Any:
-    """Return the kind of a call of `connected_components`; None if its launches are not recorded.
-
-    That is the memory that they are recorded with, and their key there.
+    The call has `asked` for directed, connection, numbering, algorithm and device. Its kind is the
+    memory that launches are recorded with, and their key there; None if they are not recorded. The
+    others are None if there is no recording, or it does not fill `out`.
     """
-    library, place, entries = _place_of(graph)
-    if library is None or are_watched():
-        return None
-    # What is equal to one of these and of another type may be refused.
-    types = type(directed), type(connection), type(numbering), type(algorithm)
-    on_gpu = device is None or (type(device) is str and device == "cuda")
-    if types != (bool, str, str, str) or type(workspace) not in (type(None), Workspace):
-        return None
-    if algorithm != "auto" or not on_gpu or numbering not in ("consecutive", "roots"):
-        return None
-    gpu = current_gpu()
-    fits = graph._num_vertices > 0 and (entries <= MOST_ENTRIES or workspace is not None)
-    if place != gpu.device or not fits:
-        return None
-    return recorded_with(gpu, library, workspace, _workspaces, directed, connection, numbering)
-
-
-def call_again(graph: Graph, kind: Any, out: Any) -> tuple[Any, Any] | None:
-    """Return the number of components and the labels by recorded launches.
-
-    None if there are none, or they do not fill `out`.
-    """
-    workspace, key = kind
-    recorded = None if workspace is None else _kinds(workspace, graph).get(key)
+    targets: Any = graph.lists[1]
+    if isinstance(targets, np.ndarray) or are_watched() or tuple(map(type, asked)) not in _PLAIN:
+        return None, None
+    *of_components, numbering, algorithm, device = asked
+    entries, library = graph.num_vertices + len(targets), cuda_library_named(graph.library)
+    gpu, fits = current_gpu(), workspace is not None or entries <= MOST_ENTRIES
+    if (
+        (library is None or type(workspace) not in (_NONE, Workspace))
+        or (algorithm != "auto" or device not in (None, "cuda"))
+        or numbering not in ("consecutive", "roots")
+        or (targets.data.device_id != gpu.device or not graph.num_vertices or not fits)
+    ):
+        return None, None
+    kind = recorded_with(gpu, library, workspace, _workspaces, *of_components, numbering)
+    memory, key = (None, None) if kind is None else kind
+    recorded = None if memory is None else _kinds(memory, graph).get(key)
     # Nobody else has the arrays of the graph, so that `out` is no part of them.
     if recorded is None or not recorded.takes(out):
-        return None
-    labels, count = recorded(workspace, out)
-    return count, labels
+        return kind, None
+    labels, count = recorded(memory, out)
+    return kind, (count, labels)
 
 
-def _kinds(workspace: Workspace, graph: Graph) -> dict[Hashable, Any]:
+def _kinds(workspace: Workspace, graph: Parts) -> dict[Hashable, Any]:
     """Return what is recorded of calls on a graph with the memory of a workspace."""
     graphs = workspace.calls.setdefault(_GRAPHS, WeakKeyDictionary())
     kinds: dict[Hashable, Any] | None = graphs.get(graph)
@@ -125,72 +88,61 @@ def _kinds(workspace: Workspace, graph: Graph) -> dict[Hashable, Any]:
     return kinds
 
 
-def first_call(
+def record_fill(
     kind: Any,
-    graph: Graph,
-    algorithm: Algorithm,
-    numbering: str,
-    out: Any,
+    graph: Parts,
+    fill: Callable[..., Any],
+    labels: Any,
+    consecutive: bool,
     workspace: Workspace | None,
-) -> tuple[Any, Any]:
-    """Return the number of components and the labels, and record the launches for later calls."""
-    library = cuda_library_named(graph._library)
-    arrays: Any = graph._kept()
+) -> Any:
+    """Fill labels, record the launches for later calls of a kind, and return the number."""
+    library, gpu = cuda_library_named(graph.library), current_gpu()
     assert library is not None
-    with graph._stream():
-        largest = max(graph.num_vertices - 1, 0)
-        gpu, consecutive = current_gpu(), numbering == "consecutive"
-        output = Output((graph.num_vertices,), largest, None, out, arrays, xp=gpu.xp)
-        filled = output.labels
-        memory = workspace or _workspaces.take(gpu.device, gpu.current_stream())
-        counted: Counted = "copied" if workspace is None else "left"
-        if consecutive:
-            counted = "told"
-        fill = partial(algorithm.fill, gpu, graph, filled, memory, consecutive, True)
-        with memory:  # no other call takes more of it before the launches are recorded
-            recorded = RecordedFill(gpu, fill, (filled,), library, memory, (), counted)
-            if filled.dtype == INDEX_TYPES[0]:  # not as those of `out`
-                _kinds(memory, graph)[kind[1]] = recorded
-        labels = output.finish()
-        if out is None:
-            labels = in_library(labels, graph._library)
-        return recorded.first, labels
+    memory = workspace or _workspaces.take(gpu.device, gpu.current_stream())
+    counted: Counted = "told" if consecutive else "copied" if workspace is None else "left"
+    with memory:  # no other call takes more of it before the launches are recorded
+        launches = partial(fill, memory, consecutive, True)
+        recorded = RecordedFill(gpu, launches, (labels,), library, memory, (), counted)
+        if labels.dtype == INDEX_TYPES[0]:  # not as those of `out`
+            _kinds(memory, graph)[kind[1]] = recorded
+    return recorded.first
 
 
 def recorded_forest(
-    gpu: Gpu, graph: Graph, weights: WeightBits | None, workspace: Workspace | None
+    gpu: Gpu, graph: Parts, weights: WeightBits | None, workspace: Workspace | None
 ) -> Any:
     """Return what `forest_arcs` does, by recorded launches if they may be."""
     stream, arcs = gpu.current_stream(), graph.num_arcs
     is_plain = weights is None or (weights.bits.dtype.itemsize == 4 and arcs <= INT32_MAX)
-    may_be_recorded = arcs > 0 and is_plain and not are_watched() and gpu.may_record(stream)
+    will_be_recorded = arcs > 0 and is_plain and not are_watched() and gpu.may_record(stream)
     is_small = graph.num_vertices + arcs <= MOST_ENTRIES
     memory = _workspaces.take(gpu.device, stream) if workspace is None else workspace
-    if not may_be_recorded or (workspace is None and not is_small) or memory.caller == get_ident():
+    if not will_be_recorded or (workspace is None and not is_small) or memory.caller == get_ident():
         with Workspace() if workspace is None else workspace as memory:
-            return forest_arcs(gpu, graph, weights, memory, _sorted)
+            return forest_arcs(gpu, graph, weights, memory)
     with memory:
         memory.caller = get_ident()
         try:
             # Rows are looked up in a call that is not recorded, so that later ones do not do it.
-            if weights is None and graph._symmetric and graph not in _sorted:
-                return forest_arcs(gpu, graph, None, memory, _sorted)
+            if weights is None and graph.symmetric and graph.sorted_rows is None:
+                return forest_arcs(gpu, graph, None, memory)
             return _replay_forest(gpu, graph, weights, memory, stream)
         finally:
             memory.caller = None
 
 
 def _replay_forest(
-    gpu: Gpu, graph: Graph, weights: WeightBits | None, memory: Workspace, stream: int
+    gpu: Gpu, graph: Parts, weights: WeightBits | None, memory: Workspace, stream: int
 ) -> Any:
     """Return the arcs of a forest by recorded launches, which the kind's first call records."""
-    key = "forest", stream_key(stream), None if weights is None else weights.order, graph._symmetric
+    key = "forest", stream_key(stream), None if weights is None else weights.order, graph.symmetric
     arcs = room_for_forest(gpu, graph)
     total, recordings = _kinds(memory, graph).get(key) or (None, Recordings())
 
     def launches() -> None:
         nonlocal total
-        task = ForestTask(gpu, graph, weights, memory, _sorted.get(graph, False))
+        task = ForestTask(gpu, graph, weights, memory)
         task.find(arcs)
         total = task.total
 

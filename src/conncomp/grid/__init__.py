@@ -1,4 +1,11 @@
-"""Labelling arrays."""
+"""Labelling arrays.
+
+    arguments  ->  Question   _arguments.py, question.py    who is connected, and what is wanted
+    array      ->  Array      array.py, _values.py          values as kernels read them, a question
+    Array      ->  labels     answers.py, algorithms.py     `fill` of the algorithm in the table
+
+`labelling.py` and `wrapping.py` are what users call; `repeated.py` skips all this in a later call.
+"""
 
 from conncomp.grid.labeller import Labeller
 from conncomp.grid.labelling import label, label_bonds

@@ -30,7 +30,7 @@ def describe_values(
     It is of bool, integer or floating dtype; background and tolerance are checked. Elements where
     the mask holds are of the background's value in what is returned.
     """
-    value, limit, links = rule_of(image.dtype, background, tolerance)
+    value, limit, links = comparison_of(image.dtype, background, tolerance)
     if mask is None and image.dtype.itemsize <= 8:
         return native_layout(image) if isinstance(image, np.ndarray) else image, links
     if image.dtype.itemsize > 8:  # long double has no kernel
@@ -47,7 +47,7 @@ def describe_values(
 def check_rule(dtype: np.dtype[Any], background: Any, tolerance: Any) -> None:
     """Raise unless they are numbers, or no background, and fit values of a dtype."""
     hashable = isinstance(background, _NUMBERS) and isinstance(tolerance, _NUMBERS)
-    (rule_of if hashable else rule_of.__wrapped__)(dtype, background, tolerance)
+    (comparison_of if hashable else comparison_of.__wrapped__)(dtype, background, tolerance)
 
 
 _NUMBERS = (type(None), bool, int, float, np.generic)
@@ -56,7 +56,7 @@ _REAL = (int, float, np.integer, np.floating)
 
 # True and 1 are equal, and not both a tolerance.
 @lru_cache(maxsize=256, typed=True)
-def rule_of(
+def comparison_of(
     dtype: np.dtype[Any], background: float | None, tolerance: float
 ) -> tuple[NDArray[Any] | None, float, Links]:
     """Return the background and the tolerance as values of a dtype have them, and the link rule."""
@@ -92,7 +92,6 @@ def _check_tolerance(tolerance: float, dtype: np.dtype[Any]) -> float:
         return sys.float_info.max
 
 
-@lru_cache(maxsize=256)
 def _as_value(number: float, dtype: np.dtype[Any]) -> NDArray[Any] | None:
     """Return `number` as ``image == number`` compares it, or None if it equals nothing."""
     if isinstance(number, np.generic):

@@ -89,8 +89,8 @@ DEFAULTS_ON_GPU = (
 def _fill_by_default(
     gpu: Gpu, image: Image, labels: Any, workspace: Workspace, consecutive: bool, counted: bool
 ) -> Any:
-    kind = gpu, image, labels.dtype, consecutive
-    driver = next(default.driver for default in DEFAULTS_ON_GPU if default.suits(*kind))
+    task = gpu, image, labels.dtype, consecutive
+    driver = next(default.driver for default in DEFAULTS_ON_GPU if default.suits(*task))
     return driver.fill_labels(gpu, image, labels, workspace, consecutive)
 
 

@@ -1,9 +1,8 @@
-"""An array that is to be labelled: where it lies, and which of its elements are connected."""
+"""From what the caller gave to an array that a question is asked of."""
 
 from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,45 +14,17 @@ from conncomp._arrays import (
     as_numpy,
     as_numpy_and_mask,
     caller_stream,
+    check_kind,
     choose_device,
     library_of,
     move_to_gpu,
     on_gpu,
 )
+from conncomp.grid._values import describe_bonds, describe_values, lattice_of, with_even_items
+from conncomp.grid.question import OF_VALUES, Question
+from conncomp.kernels.cuda.grid.image import Image
 from conncomp.kernels.cuda.launcher import current_gpu
 from conncomp.kernels.links import Links
-from conncomp.kernels.neighbourhood import Neighbourhood
-
-
-@dataclass(slots=True)
-class Array:
-    """An array, and which of its elements are connected.
-
-    `given` is what the caller gave, as an array of NumPy or CuPy, and `library` that of the
-    caller's array. `values` lie where labels are found: on the GPU, too, if `given` lies in main
-    memory. They are of the `shape` of the labels: of bonds, which have their own array, bytes, the
-    first of them that of the first axis. The `neighbourhood` is along the axes after the
-    `batch_axes`, whose lengths are the `batch_shape`.
-    """
-
-    given: Any
-    library: str
-    values: Any
-    links: Links
-    neighbourhood: Neighbourhood
-    batch_axes: int
-    shape: tuple[int, ...] = field(init=False)
-    batch_shape: tuple[int, ...] = field(init=False)
-    in_main_memory: bool = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.shape = self.values.shape
-        self.batch_shape = self.shape[: self.batch_axes]
-        self.in_main_memory = isinstance(self.given, np.ndarray)
-
-    def stream(self) -> AbstractContextManager[object]:
-        """Let CuPy work where the caller does."""
-        return stream_of(self.given, self.library)
 
 
 class Given(NamedTuple):
@@ -89,8 +60,62 @@ def stream_of(given: Any, library: str) -> AbstractContextManager[object]:
     return caller_stream(library, given.device.id)
 
 
-def placed_on_gpu(array: Any) -> Any:
-    """Return an array of NumPy or CuPy on the GPU, where a copy may still be on its way."""
-    if isinstance(array, np.ndarray):
-        return move_to_gpu(current_gpu().xp, array, wait=False)
-    return array
+class Array(NamedTuple):
+    """An array, and the question that is asked of it: who is connected to whom.
+
+    `given` is what the caller gave, as an array of NumPy or CuPy, and `library` that of the
+    caller's array. `values` lie where labels are found: on the GPU, too, if `given` lies in main
+    memory. They are of the shape of the labels: of bonds, which have their own array, bytes, the
+    first of them that of the first axis.
+    """
+
+    given: Any
+    library: str
+    values: Any
+    links: Links
+    question: Question
+    batch_shape: tuple[int, ...]
+    in_main_memory: bool = False
+
+    @property
+    def image(self) -> Image:
+        """The array as kernels on a GPU take it."""
+        question = self.question
+        return Image(self.values, self.links, question.neighbourhood, question.batch_axes)
+
+    def stream(self) -> AbstractContextManager[object]:
+        """Let CuPy work where the caller does."""
+        return stream_of(self.given, self.library)
+
+
+def read(question: Question, values: Any) -> Array:
+    """Return an array of any library as a question is asked of it that was not made for it."""
+    name = "bonds" if question.of_bonds else "label_image"
+    given = read_array(values, name)
+    if question.of_bonds:
+        shape, _ = lattice_of(given.array, question.batch_axes, values)
+    else:
+        check_kind(given.array, "biuf", values, name, OF_VALUES)
+        shape = given.array.shape
+    ndim = question.batch_axes + len(question.neighbourhood.periodic)
+    if len(shape) != ndim:
+        raise ValueError(f"a chunk has shape {shape}, and the array has {ndim} axes")
+    return array_of(question, given)
+
+
+def array_of(question: Question, given: Given, *, even_items: bool = False) -> Array:
+    """Return an array as a question is asked of it; items of bonds are even if they must be."""
+    values, batch, moves = given.array, question.batch_axes, question.device != "cpu"
+    if question.of_bonds and (even_items or moves):
+        with stream_of(values, given.library):
+            values = with_even_items(values, batch)
+    if not question.of_bonds:
+        of_values = question.background, given.mask, question.tolerance
+        values, links = describe_values(values, *of_values)
+    if moves and isinstance(values, np.ndarray):  # a copy, which may still be on its way
+        values = move_to_gpu(current_gpu().xp, values, wait=False)
+    if question.of_bonds:
+        values, links = describe_bonds(values, batch)
+    array, batch_shape = given.array, values.shape[:batch]
+    in_memory = isinstance(array, np.ndarray)
+    return Array(array, given.library, values, links, question, batch_shape, in_memory)

@@ -11,9 +11,10 @@ from numpy.typing import ArrayLike, DTypeLike
 from conncomp._arguments import INDEX_TYPES, INT32_MAX
 from conncomp._arrays import in_library, on_gpu
 from conncomp._cuda_arrays import CudaLibrary, RecordedFill, cuda_library_of
-from conncomp.grid.answers import array_of, fill_on_gpu, image_of, output_of
-from conncomp.grid.array import read_array
-from conncomp.grid.question import Numbering, question_of_image
+from conncomp.grid._arguments import question_of_image
+from conncomp.grid.answers import fill_on_gpu, output_of
+from conncomp.grid.array import array_of, read_array
+from conncomp.grid.question import Numbering
 from conncomp.grid.repeated import may_be_recorded, record_fill
 from conncomp.kernels.cuda.launcher import current_gpu
 from conncomp.kernels.cuda.workspace import Workspace, stream_key
@@ -43,7 +44,7 @@ class Labeller:
     Raises
     ------
     TypeError, ValueError, ImportError, RuntimeError
-        As `label`, which records the launches of small arrays itself.
+        As `label`, which keeps the launches of small arrays itself.
 
     Examples
     --------
@@ -135,35 +136,28 @@ class Labeller:
                 "GPU, or label it by conncomp.label"
             )
         given = read_array(label_image)
-        self._check_kind(given.array)
-        question, gpu, memory = self._question, self._gpu, self._workspace
-        array = array_of(question, given)
+        self._check_fits(given.array)
+        array, memory = array_of(self._question, given), self._workspace
         with array.stream():
-            output = output_of(question, self.shape, array.given, gpu.xp, out)
-            labels = output.labels
+            output = output_of(array, self._gpu.xp, out)
             if library is not None and may_be_recorded(array):
-                recorded = record_fill(array, question, memory, library, labels, "unasked")
+                recorded = record_fill(array, memory, library, output.labels, "unasked")
                 counts, self._recorded[kind] = recorded.counts, recorded
             else:
-                counts = fill_on_gpu(question, gpu, image_of(array), labels, memory)
+                asked = self._question, self._gpu, array.image
+                counts = fill_on_gpu(*asked, output.labels, memory)
             self._counts = counts.reshape(array.batch_shape), array.library
-            labels = output.finish()
-            return in_library(labels, array.library) if out is None else labels
+            return output.finish(array.library)
 
-    def _check_kind(self, given: Any) -> None:
-        """Raise unless an array is of the kind that was said."""
-        if given.shape != self.shape:
-            raise ValueError(
-                f"label_image has shape {given.shape}, and this Labeller is for {self.shape}; make "
-                "another one"
-            )
-        if given.dtype != self.dtype:
-            raise TypeError(
-                f"label_image is of dtype {given.dtype}, and this Labeller is for {self.dtype}; "
-                "make another one"
-            )
-        if given.device.id != self._gpu.device:
-            raise ValueError(
-                f"label_image lies on GPU {given.device.id}, and this Labeller works on GPU "
-                f"{self._gpu.device}; make another one there"
-            )
+    def _check_fits(self, given: Any) -> None:
+        """Raise unless an array is of the shape and dtype that were said, and on this GPU."""
+        for what, found, aim, expected, error in (
+            ("has shape", given.shape, "is for", self.shape, ValueError),
+            ("is of dtype", given.dtype, "is for", self.dtype, TypeError),
+            ("lies on GPU", given.device.id, "works on GPU", self._gpu.device, ValueError),
+        ):
+            if found != expected:
+                raise error(
+                    f"label_image {what} {found}, and this Labeller {aim} {expected}; make another"
+                    " one for it"
+                )

@@ -13,11 +13,12 @@ from conncomp._algorithms import Choices, choose_algorithm
 from conncomp._arguments import also_named
 from conncomp._arrays import on_gpu
 from conncomp._lazy import function_for
-from conncomp.grid import known, repeated
+from conncomp.grid._arguments import question_of_bonds, question_of_image
 from conncomp.grid.algorithms import ALGORITHMS
-from conncomp.grid.answers import Labels, array_of, label_array, read
-from conncomp.grid.array import read_array
-from conncomp.grid.question import Numbering, Question, question_of_bonds, question_of_image
+from conncomp.grid.answers import Labels, label_array
+from conncomp.grid.array import array_of, read, read_array
+from conncomp.grid.question import Numbering, Question
+from conncomp.grid.repeated import PLAIN, call_again, first_call
 from conncomp.kernels.cuda.workspace import Workspace
 
 # Arguments of other libraries' functions of this name, and what takes their place here.
@@ -214,19 +215,17 @@ def label(
            [0, 0, 0, 2],
            [3, 0, 2, 0]], dtype=int32), 3)
     """
-    for name in options:
-        if name in ELSEWHERE:
-            raise TypeError(f"label has no argument {name!r}; {ELSEWHERE[name]}")
-    road: Any = known if type(label_image) is np.ndarray else repeated
     kind: Any = None
-    options_of_kind = background, return_num, connectivity, periodic, batch_axes, numbering
-    if (
-        not options
-        and (structure is None and dtype is None and type(workspace) in road.WORKSPACES)
-        and _is_plain(tolerance, algorithm, device, road.DEVICE, options_of_kind)
-    ):
-        again: Labels | tuple[Labels, Any] | None
-        kind, again = road.call_again(label_image, workspace, options_of_kind, out)
+    again: Labels | tuple[Labels, Any] | None
+    asked = background, return_num, connectivity, tolerance, periodic, batch_axes, numbering, device
+    if options:
+        for name in options:
+            if name in ELSEWHERE:
+                raise TypeError(f"label has no argument {name!r}; {ELSEWHERE[name]}")
+    elif (
+        structure is None and dtype is None and type(algorithm) is str and algorithm == "auto"
+    ) and tuple(map(type, asked)) in PLAIN:
+        kind, again = call_again(label_image, workspace, asked, out)
         if again is not None:
             return again
     arguments: dict[str, Any] = {"background": background, "connectivity": connectivity}
@@ -240,10 +239,7 @@ def label(
     given = read_array(label_image, "label_image", device, workspace)
     arguments |= {"device": given.place, "options": options}
     question = question_of_image(given.array, label_image, **arguments)
-    array = array_of(question, given)
-    if kind is None:
-        return label_array(array, question, out, workspace)
-    return cast(Labels, road.first_call(kind, label_image, array, question, out, workspace))
+    return cast(Labels, first_call(kind, array_of(question, given), out, workspace))
 
 
 @overload
@@ -341,7 +337,7 @@ def label_bonds(
     given = read_array(bonds, "bonds", device, workspace)
     arguments |= {"device": given.place, "options": options}
     question = question_of_bonds(given.array, bonds, **arguments)
-    return label_array(array_of(question, given), question, out, workspace)
+    return label_array(array_of(question, given), out, workspace)
 
 
 def ask(question: Question, values: Any) -> Any:
@@ -349,32 +345,7 @@ def ask(question: Question, values: Any) -> Any:
     if question.device == "cpu" and on_gpu(values):
         choose_algorithm(ALGORITHMS, "cuda", question.algorithm)
         question = replace(question, device="cuda")
-    road: Any = known if type(values) is np.ndarray else repeated
-    kept = question.algorithm == "auto" and question.dtype is None and not question.of_bonds
-    kind, again = road.call_again(values, None, question, None) if kept else (None, None)
-    if again is not None:
-        return again
-    array = read(question, values)
-    if kind is None:
-        return label_array(array, question)
-    return road.first_call(kind, values, array, question, None, None)
-
-
-def _is_plain(
-    tolerance: Any, algorithm: Any, device: Any, here: str, options_of_kind: tuple[Any, ...]
-) -> bool:
-    """Whether the kind of the array, which lies `here`, and the options tell calls apart."""
-    background, return_num, connectivity, periodic, batch_axes, numbering = options_of_kind
-    return (
-        type(tolerance) is int
-        and tolerance == 0
-        and type(algorithm) is str
-        and algorithm == "auto"
-        and (device is None or (type(device) is str and device == here))
-        and type(background) in (type(None), int, float)
-        and type(return_num) is bool
-        and type(connectivity) in (type(None), int)
-        and type(periodic) is bool
-        and type(batch_axes) is int
-        and type(numbering) is str
-    )
+    kind, again = None, None
+    if question.algorithm == "auto" and question.dtype is None and not question.of_bonds:
+        kind, again = call_again(values, None, question, None)
+    return first_call(kind, read(question, values)) if again is None else again

@@ -23,33 +23,11 @@ LARGEST = np.iinfo(np.int32).max
 SHORT_ROW = 64
 
 
-def fill_with(
-    kernel: Callable[..., None],
-    array: Array,
-    labels: NDArray[Any],
-    consecutive: bool,
-    seconds: float,
-    *options: int,
-) -> NDArray[np.int64]:
-    """Fill C-contiguous `labels` by a native kernel; return how many components each item has.
-
-    Components of each item are numbered from 1, background 0, if they are `consecutive`; else each
-    element gets the smallest index of its component in the item, background -1. TimeoutError ends
-    it after `seconds`.
-    """
-    counts = np.zeros(prod(array.batch_shape), np.int64)
-    if array.values.size:
-        data, links, grid, _ = described(array)
-        kernel(data, links, grid, consecutive, labels.reshape(-1), counts, seconds, *options)
-    return counts
-
-
 def described(array: Array) -> tuple[int, Any, Any, tuple[int, ...]]:
     """Return the address, the link rule, and what `describe_axes` does, of an array not empty."""
-    values, links = array.values, array.links
-    grid, order = describe_axes(
-        values.shape, values.strides, values.itemsize, array.neighbourhood, array.batch_axes
-    )
+    values, links, question = array.values, array.links, array.question
+    who = question.neighbourhood, question.batch_axes
+    grid, order = describe_axes(values.shape, values.strides, values.itemsize, *who)
     if links.bonds:
         links = links._replace(bonds=tuple(links.bonds[k] for k in order))
     return values.__array_interface__["data"][0], link_rule(links), grid, order
@@ -111,22 +89,39 @@ MOST_TILED_AXES = 3
 DEFAULT_TILE, DEFAULT_TILE_OF_VOLUMES = 16, 8
 
 
-def _filling_with(
-    kernel: Callable[..., None], limited: bool = True
+def _filling_by(
+    kernel: Callable[..., None], is_limited: bool = True
 ) -> Callable[..., NDArray[np.int64]]:
-    """Return a `fill` as of an `Algorithm`, which a `time_limit` may end."""
+    """Return the `fill` of an `Algorithm`, whose kernel ends by TimeoutError if it `is_limited`.
+
+    Labels are C-contiguous. Components of each item are numbered from 1, background 0, if they are
+    `consecutive`; else each element gets the smallest index of its component in the item, and
+    background -1.
+    """
 
     def fill(
-        gpu: None, array: Array, labels: Any, workspace: None, consecutive: bool, counted: bool
+        gpu: None,
+        array: Array,
+        labels: NDArray[Any],
+        workspace: None,
+        consecutive: bool,
+        counted: bool,
+        *options: int,
     ) -> NDArray[np.int64]:
-        return fill_with(kernel, array, labels, consecutive, seconds_left() if limited else inf)
+        counts = np.zeros(prod(array.batch_shape), np.int64)
+        seconds = seconds_left() if is_limited else inf
+        if array.values.size:
+            data, links, grid, _ = described(array)
+            kernel(data, links, grid, consecutive, labels.reshape(-1), counts, seconds, *options)
+        return counts
 
     return fill
 
 
-fill_by_runs = _filling_with(native.label_by_runs, limited=False)
-fill_by_raster_scans = _filling_with(native.label_by_raster_scans)
-fill_by_equivalence = _filling_with(native.label_by_equivalence)
+fill_by_runs = _filling_by(native.label_by_runs, is_limited=False)
+fill_by_raster_scans = _filling_by(native.label_by_raster_scans)
+fill_by_equivalence = _filling_by(native.label_by_equivalence)
+_fill_by_tiles = _filling_by(native.label_by_tiles)
 
 
 def fill_by_tiles(
@@ -141,11 +136,11 @@ def fill_by_tiles(
     merge: str = MERGE[0],
     tile: int | None = None,
 ) -> NDArray[np.int64]:
-    """Do what `fill_with` does, by tiles; a side is 16 by default, 8 for three axes."""
+    """Fill labels by tiles; a side is 16 by default, 8 for three axes."""
     volume = _longer_axes(array) == MOST_TILED_AXES
     side = tile or (DEFAULT_TILE_OF_VOLUMES if volume else DEFAULT_TILE)
     way = LOCAL.index(local), MERGE.index(merge), side
-    return fill_with(native.label_by_tiles, array, labels, consecutive, seconds_left(), *way)
+    return _fill_by_tiles(gpu, array, labels, workspace, consecutive, counted, *way)
 
 
 def check_tiles(array: Array, **options: Any) -> None:
@@ -153,12 +148,12 @@ def check_tiles(array: Array, **options: Any) -> None:
     if _longer_axes(array) > MOST_TILED_AXES:
         raise ValueError(
             "algorithm='tiles' labels arrays of up to three axes that are longer than 1; image "
-            f"has shape {array.shape}; use algorithm='auto'"
+            f"has shape {array.values.shape}; use algorithm='auto'"
         )
 
 
 def _longer_axes(array: Array) -> int:
-    return sum(length > 1 for length in array.shape[array.batch_axes :])
+    return sum(length > 1 for length in array.values.shape[array.question.batch_axes :])
 
 
 class KeptRuns:
@@ -171,7 +166,7 @@ class KeptRuns:
 
     def __init__(self, array: Array) -> None:
         data, links, grid, self._order = described(array)
-        self.shape = array.shape
+        self.shape = array.values.shape
         self._runs = native.KeptRuns(data, links, grid)
         self.roots: NDArray[np.int32] = self._runs.roots()
         self.nbytes: int = self._runs.bytes

@@ -7,7 +7,7 @@ which of these components are one, and which paths are closed: see ``core/wrappi
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import prod
 from typing import Any, cast
 
@@ -17,17 +17,10 @@ from numpy.typing import ArrayLike, NDArray
 from conncomp._arguments import INDEX_TYPES, as_integer, shown
 from conncomp._arrays import apply_in_library, in_library, move_from_gpu
 from conncomp._core import native
+from conncomp.grid._arguments import question_of_bonds, question_of_image
 from conncomp.grid._values import MOST_BOND_AXES
-from conncomp.grid.answers import (
-    array_of,
-    at_both_faces,
-    fill_labels,
-    fill_on_gpu,
-    image_of,
-    label_array,
-)
-from conncomp.grid.array import Array, read_array
-from conncomp.grid.question import Question, question_of_bonds, question_of_image
+from conncomp.grid.answers import at_both_faces, fill_labels, fill_on_gpu, label_array
+from conncomp.grid.array import Array, array_of, read_array
 from conncomp.grid.runs import link_rule
 from conncomp.kernels.cuda.grid.image import steps_evenly
 from conncomp.kernels.cuda.grid.windings import as_numpy, find_windings, place_windings
@@ -169,7 +162,7 @@ def component_wrapping(
     given = read_array(label_image, "label_image", device, workspace)
     asked = background, connectivity, structure, tolerance, periodic, batch_axes
     question = question_of_image(given.array, label_image, *asked, device=given.place)
-    return wrapping_of(question, array_of(question, given), workspace, "label_image")
+    return wrapping_of(array_of(question, given), workspace, "label_image")
 
 
 def cluster_wrapping(
@@ -210,7 +203,7 @@ def cluster_wrapping(
     """
     given = read_array(bonds, "bonds", device, workspace)
     question = question_of_bonds(given.array, bonds, periodic, batch_axes, device=given.place)
-    return wrapping_of(question, array_of(question, given, even_items=True), workspace, "bonds")
+    return wrapping_of(array_of(question, given, even_items=True), workspace, "bonds")
 
 
 def percolates(
@@ -268,38 +261,37 @@ def percolates(
     if not -len(closed) <= number < len(closed):
         raise ValueError(f"axis={shown(axis)} must be one of the {len(closed)} axes of image")
     if closed[number]:
-        wrapping = wrapping_of(question, array, None, "label_image")
+        wrapping = wrapping_of(array, None, "label_image")
         return bool(wrapping.axes[:, number].any())
     with array.stream():
-        answer: Any = label_array(replace(array, library="numpy"), question)  # labels as they are
+        answer: Any = label_array(array._replace(library="numpy"))  # labels as they are
         labels, count = answer
         xp = np if isinstance(labels, np.ndarray) else current_gpu().xp
         both = at_both_faces(xp, labels, number, count + 1, 0) if labels.size else labels
         return bool(both.any())
 
 
-def wrapping_of(
-    question: Question, array: Array, workspace: Workspace | None, name: str
-) -> ComponentWrapping:
+def wrapping_of(array: Array, workspace: Workspace | None, name: str) -> ComponentWrapping:
     """Return what `component_wrapping` does; `name` is that of the argument in errors."""
+    periodic = array.question.neighbourhood.periodic
     with array.stream():
         opened, seams = _open_array(array, name)
-        values, links = opened.values, opened.links
+        values, links, question = opened.values, opened.links, opened.question
         index, crosses = INDEX_TYPES[values.size >= 1 << 31], seams.links and values.size
         if question.device == "cpu":
             labels = np.empty(values.shape, index)
             counts = fill_labels(question, opened, labels)
             found = _find_on_cpu(opened, seams, labels, counts) if crosses else no_windings(counts)
-            parts: Any = _parts(found.of_all_axes(array.neighbourhood.periodic))
+            parts: Any = _parts(found.of_all_axes(periodic))
         else:
             gpu = current_gpu()
             labels = gpu.xp.empty(values.shape, index)
-            counts = fill_on_gpu(question, gpu, image_of(opened), labels, workspace)
+            counts = fill_on_gpu(question, gpu, opened.image, labels, workspace)
             if crosses:
                 found = find_windings(gpu, values, links, seams, labels, counts)
             else:
                 found = no_windings(as_numpy(gpu, counts))
-            parts = place_windings(gpu, found.of_all_axes(array.neighbourhood.periodic))
+            parts = place_windings(gpu, found.of_all_axes(periodic))
             parts = map(move_from_gpu, parts) if array.in_main_memory else parts
         *parts, counts = parts
         parts = *parts, counts.reshape(array.batch_shape)
@@ -325,8 +317,8 @@ def _find_on_cpu(opened: Array, seams: Seams, labels: Any, counts: Any) -> Windi
 
 def _open_array(array: Array, name: str) -> tuple[Array, Seams]:
     """Return an array with all axes open, whose items lie at equal distances, and its seams."""
-    batch_axes, neighbourhood, links = array.batch_axes, array.neighbourhood, array.links
-    values = array.values
+    question, values, links = array.question, array.values, array.links
+    batch_axes, neighbourhood = question.batch_axes, question.neighbourhood
     if not links.bonds and not steps_evenly(values.shape[:batch_axes], values.strides[:batch_axes]):
         values = values.copy(order="C")
     batch, shape = values.shape[:batch_axes], values.shape[batch_axes:]
@@ -348,5 +340,5 @@ def _open_array(array: Array, name: str) -> tuple[Array, Seams]:
             f"{name} has {seams.links} links over the ends of periodic axes; for wrapping there "
             f"may be up to {MOST_LINKS}"
         )
-    opened = neighbourhood._replace(periodic=(False,) * len(shape))
-    return replace(array, values=values, neighbourhood=opened), seams
+    opened = question.closed_along((False,) * len(shape))
+    return array._replace(values=values, question=opened), seams

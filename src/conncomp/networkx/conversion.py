@@ -13,6 +13,7 @@ import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
+from conncomp._arguments import INDEX_TYPES, INT32_MAX
 from conncomp._core import native
 from conncomp.components import component_members
 from conncomp.graph import Graph, connected_components
@@ -72,7 +73,7 @@ class ConvertedGraph:
         self._directed = graph.is_directed()
         self._opposite = dictionaries_of_networkx(graph, True)[1] if self._directed else self.rows
         self._multigraph = graph.is_multigraph()
-        self.kind = graph.__class__
+        self.graph_class = graph.__class__
         self.attributes = graph.graph
         self.node_attributes = graph._node
 
@@ -118,8 +119,7 @@ class ConvertedGraph:
     @cached_property
     def weak(self) -> Components:
         """Components along edges of any direction, in the order of their first nodes."""
-        index = np.int32 if len(self) <= np.iinfo(np.int32).max else np.int64
-        labels = np.empty(len(self), index)
+        labels = np.empty(len(self), INDEX_TYPES[len(self) > INT32_MAX])
         rows = self.rows, self._opposite
         return Components(native.components_of_dictionaries(self.nodes, *rows, labels), labels)
 
@@ -179,7 +179,7 @@ def convert_to_nx(result: Any, *, name: str | None = None) -> Any:
     """Return a result as NetworkX has it; sets, numbers and trees are so already."""
     if not isinstance(result, ConvertedGraph):
         return result
-    graph: Any = result.kind()
+    graph: Any = result.graph_class()
     graph.graph.update(result.attributes)
     graph.add_nodes_from(result.node_attributes.items())
     for node, row in zip(result.nodes, result.rows, strict=True):

@@ -126,7 +126,7 @@ def _spanning_functions(minimum: bool) -> tuple[Callable[..., Any], Callable[...
     ) -> Any:
         """Return a forest as a graph; `algorithm` is "kruskal"."""
         edges = spanning_edges(G, weight=weight, ignore_nan=ignore_nan)
-        tree = G.kind()
+        tree = G.graph_class()
         tree.graph.update(G.attributes)
         with paused_collector():
             tree.add_nodes_from(G.node_attributes.items())

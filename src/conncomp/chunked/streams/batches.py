@@ -18,7 +18,7 @@ from conncomp.chunked.rows import Table, statistics_of
 from conncomp.chunked.streams.open_components import OpenComponents, Slab
 from conncomp.components._labels import check_spacing
 from conncomp.components.statistics import ComponentStatistics
-from conncomp.grid.question import question_of_image
+from conncomp.grid._arguments import question_of_image
 
 # Elements of a piece: of fewer, calls and slices between pieces take a larger share of the time.
 PIECE = 1 << 24

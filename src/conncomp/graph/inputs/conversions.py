@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from itertools import chain
 from types import MethodDescriptorType
 from typing import Any
@@ -27,39 +28,20 @@ def is_sparse(matrix: Any) -> bool:
     return is_of(matrix, "scipy.sparse", "cupyx.scipy.sparse") and hasattr(matrix, "tocsr")
 
 
-def is_networkx(graph: Any) -> bool:
-    """Whether it has what NetworkX's graphs have."""
-    return hasattr(graph, "adj") and hasattr(graph, "is_multigraph")
+def library_of(graph: Any) -> str | None:
+    """Return which library a graph is of, among those whose graphs are taken."""
+    if hasattr(graph, "adj") and hasattr(graph, "is_multigraph"):
+        return "NetworkX"
+    if is_of(graph, "igraph") and hasattr(graph, "get_edgelist"):
+        return "igraph"
+    return "rustworkx" if is_of(graph, "rustworkx") and hasattr(graph, "edge_list") else None
 
 
-def is_igraph(graph: Any) -> bool:
-    """Whether it is an `igraph.Graph`."""
-    return is_of(graph, "igraph") and hasattr(graph, "get_edgelist")
-
-
-def is_rustworkx(graph: Any) -> bool:
-    """Whether it is a `rustworkx.PyGraph` or `PyDiGraph`."""
-    return is_of(graph, "rustworkx") and hasattr(graph, "edge_list")
-
-
-def check_library(is_kind: bool, graph: Any, library: str) -> None:
-    """Raise unless `graph` is of the library."""
-    if not is_kind:
+def parts_of(graph: Any, library: str) -> Parts:
+    """Return what a graph of one of these libraries is made of."""
+    if library_of(graph) != library:
         raise TypeError(f"graph is a {type(graph).__name__}, not a graph of {library}")
-
-
-def as_scipy(matrix: Any) -> Any:
-    """Return a sparse array of PyData's sparse as one of SciPy, and others as they are."""
-    if not is_of(matrix, "sparse"):
-        return matrix
-    fill = matrix.fill_value
-    if fill != 0 and np.isfinite(fill):  # as in a dense matrix, 0, NaN and infinity are no arcs
-        raise ValueError(
-            f"the sparse array has fill_value={shown(fill)}, so that all entries are arcs; use one "
-            "with the fill value 0, NaN or infinity, or its .todense()"
-        )
-    coo = matrix if hasattr(matrix, "to_scipy_sparse") else matrix.to_coo()
-    return coo.to_scipy_sparse(accept_fv=[0, np.nan, np.inf, -np.inf])
+    return _MAKERS[library](graph)
 
 
 def dictionaries_of_networkx(graph: Any, opposite: bool = False) -> tuple[Nodes, Rows]:
@@ -91,8 +73,8 @@ def csr_of_networkx(
     return indptr, indices
 
 
-def parts_of_networkx(graph: Any) -> Parts:
-    """Return what a graph of NetworkX is made of, its nodes numbered in their order."""
+def _parts_of_networkx(graph: Any) -> Parts:
+    """Return the parts, nodes numbered in their order."""
     nodes, rows = dictionaries_of_networkx(graph)
     csr = csr_of_networkx(nodes, rows, multiple=graph.is_multigraph())
     return Parts(len(nodes), csr=csr, symmetric=None if graph.is_directed() else True)
@@ -100,7 +82,16 @@ def parts_of_networkx(graph: Any) -> Parts:
 
 def as_arcs_or_rows(matrix: Any) -> Any:
     """Return a sparse matrix as coo or csr, entries in order, without what pads bsr and dia."""
-    stored = as_scipy(matrix)
+    stored = matrix
+    if is_of(matrix, "sparse"):
+        fill = matrix.fill_value
+        if fill != 0 and np.isfinite(fill):  # as in a dense matrix, 0, NaN and infinity are no arcs
+            raise ValueError(
+                f"the sparse array has fill_value={shown(fill)}, so that all entries are arcs; use "
+                "one with the fill value 0, NaN or infinity, or its .todense()"
+            )
+        coo = matrix if hasattr(matrix, "to_scipy_sparse") else matrix.to_coo()
+        stored = coo.to_scipy_sparse(accept_fv=[0, np.nan, np.inf, -np.inf])
     if stored.format in ("coo", "csr"):
         return stored
     if hasattr(stored, "check_format"):
@@ -117,8 +108,7 @@ def as_arcs_or_rows(matrix: Any) -> Any:
     return entries
 
 
-def parts_of_igraph(graph: Any) -> Parts:
-    """Return what a graph of igraph is made of."""
+def _parts_of_igraph(graph: Any) -> Parts:
     vertices, count = graph.vcount(), graph.ecount()
     ends: Indices = np.empty((2, count), INDEX_TYPES[vertices > INT32_MAX])
     address = _address_of_igraph(graph)
@@ -145,8 +135,8 @@ def _address_of_igraph(graph: Any) -> int | None:
     return None
 
 
-def parts_of_rustworkx(graph: Any) -> Parts:
-    """Return the same; nodes are numbered without the gaps that removed ones leave."""
+def _parts_of_rustworkx(graph: Any) -> Parts:
+    """Return the parts, nodes numbered without the gaps that removed ones leave."""
     nodes = np.asarray(graph.node_indices(), np.int64)
     ends = np.asarray(graph.edge_list()).reshape(-1, 2).T
     dtype = INDEX_TYPES[len(nodes) > INT32_MAX]
@@ -164,3 +154,10 @@ def _parts_of_ends(ends: Indices, num_vertices: int, directed: bool) -> Parts:
     if directed:
         return Parts(num_vertices, arcs=(src, dst))
     return undirected(num_vertices, src, dst)
+
+
+_MAKERS: dict[str, Callable[[Any], Parts]] = {
+    "NetworkX": _parts_of_networkx,
+    "igraph": _parts_of_igraph,
+    "rustworkx": _parts_of_rustworkx,
+}

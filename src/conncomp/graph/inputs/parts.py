@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple, cast
+import secrets
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from conncomp import _arrays
-from conncomp._arguments import INDEX_TYPES, as_integer
+from conncomp._arguments import INDEX_TYPES, INT32_MAX, as_integer
 from conncomp._arrays import extremes
+from conncomp._core import native
 from conncomp._memory import check_memory
+from conncomp.kernels.cuda.graph.edges import check_rows, rows_of_arcs
+from conncomp.kernels.cuda.launcher import current_gpu
 
 Indices = NDArray[Any]
+Ends = tuple[Indices, Indices]
 Ids = NDArray[np.int64] | NDArray[np.str_]
 
 # More than any machine can label, and few enough for NumPy to count the bytes.
@@ -23,23 +31,239 @@ MOST_VERTICES = 1 << 56
 VERTICES_PER_ARC, FREE_VERTICES = 64, 1 << 22
 # What labelling and measuring need for each: a label, a size, a place in the order of sizes.
 BYTES_PER_VERTEX = 32
+# With fewer arcs, rows of a list that is labelled again and again gain nothing. To make rows of a
+# mirrored list of near vertices takes what they spare in so many calls (notes-graph-cpu.md).
+ARCS_FOR_ROWS = 1 << 16
+CALLS_FOR_ROWS = 16
 
 
-class Parts(NamedTuple):
-    """What a `Graph` is made of, once it is checked."""
+@dataclass(eq=False)
+class Parts:
+    """What a `Graph` is made of, once it is checked, and what is known of it.
+
+    `arcs` are sources and targets, `csr` is compressed sparse rows: one of them, and the other once
+    somebody asks for it. `symmetric` is whether every arc is listed from both ends, equally often,
+    and `sorted_rows` whether targets in rows ascend; None if nobody has looked. `library` is that
+    of the arrays the user gave, and of labels; those here are NumPy's or CuPy's.
+    """
 
     num_vertices: int
-    arcs: tuple[Indices, Indices] | None = None  # sources and targets
-    csr: tuple[Indices, Indices] | None = None  # compressed sparse rows, unless there are arcs
-    # whether every arc is listed from both ends, equally often; None if nobody has looked
+    arcs: Ends | None = None
+    csr: Ends | None = None
     symmetric: bool | None = None
+    library: str = "numpy"
+    sorted_rows: bool | None = None
+    times_labelled: int = 0
+
+    @property
+    def lists(self) -> Ends:
+        """The arcs, or else the rows."""
+        lists = self.arcs or self.csr
+        assert lists is not None
+        return lists
+
+    @property
+    def arrays(self) -> tuple[Indices, ...]:
+        """All of both."""
+        return (*(self.arcs or ()), *(self.csr or ()))
 
     @property
     def num_arcs(self) -> int:
         """The number of arcs."""
-        lists = self.arcs or self.csr
-        assert lists is not None
-        return len(lists[1])
+        return len(self.lists[1])
+
+    @property
+    def device(self) -> _arrays.Device:
+        """Where the arrays lie."""
+        return "cpu" if isinstance(self.lists[0], np.ndarray) else "cuda"
+
+    def stream(self) -> AbstractContextManager[object]:
+        """Work on the GPU where the arrays lie, on the stream that is current in their library."""
+        some_array: Any = self.lists[0]
+        return _arrays.caller_stream(self.library, some_array.device.id)
+
+    def to(self, device: str) -> Parts:
+        """Return the same on a device: itself if it lies there."""
+        if device == self.device:
+            return self
+        if device == "cpu":
+            with self.stream():
+                return self._moved(_arrays.move_from_gpu, "numpy")
+        moved = self._moved(partial(_arrays.move_to_gpu, current_gpu().xp), "cupy")
+        # The arrays here may have changed since they were checked.
+        if moved.arcs is not None:
+            check_arcs(moved.arcs, moved.num_vertices)
+        if moved.csr is not None:
+            moved.check_rows()
+        return moved
+
+    def _moved(self, move: Callable[[Any], Any], library: str) -> Parts:
+        arcs, csr = (lists and (move(lists[0]), move(lists[1])) for lists in (self.arcs, self.csr))
+        return Parts(self.num_vertices, arcs, csr, self.symmetric, library)
+
+    def check_rows(self) -> None:
+        """Raise unless the rows are a graph; on a GPU, find out whether it is symmetric."""
+        assert self.csr is not None
+        if self.device == "cuda":
+            check = check_rows(current_gpu(), *self.csr)
+            self.symmetric = check.symmetric
+            if not check.wrong:
+                return
+        check_csr(*self.csr)  # which says what is wrong
+
+    def ends(self) -> Ends:
+        """Return the sources and the targets, in the order of what the graph was made of."""
+        if self.arcs is not None:
+            return self.arcs
+        indptr, indices = self.rows()
+        if self.device == "cpu":
+            return sources_of_rows(indptr, indices), indices
+        with self.stream():
+            xp = current_gpu().xp
+            places = xp.arange(len(indices), dtype=indptr.dtype)
+            return xp.searchsorted(indptr, places, side="right") - 1, indices
+
+    def rows(self) -> Ends:
+        """Return the compressed sparse rows, which are made of the arcs once."""
+        if self.csr is None:
+            src, dst = self.lists
+            if self.device == "cuda":
+                with self.stream():
+                    self.csr = rows_of_arcs(current_gpu().xp, src, dst, self.num_vertices)
+            elif not self._find_rows():
+                indptr = _arrays.new_array(np, (self.num_vertices + 1,), np.int64)
+                indices = _arrays.new_array(np, dst.shape, dst.dtype)
+                native.csr_of_arcs(src, dst, indptr, indices)
+                self.csr = indptr, indices
+        assert self.csr is not None
+        return self.csr
+
+    def _find_rows(self) -> bool:
+        """Whether sources never decrease, so that targets are rows as they are; keep these then."""
+        src, dst = self.lists
+        indptr = _arrays.new_array(np, (self.num_vertices + 1,), np.int64)
+        if native.rows_of_sorted(src, indptr):
+            self.csr = indptr, dst
+        return self.csr is not None
+
+    def _are_near_and_mirrored(self) -> bool:
+        """Whether a sample has near ends, and opposites next to arcs or half a list after them."""
+        src, dst = self.lists
+        arcs = np.arange(64) * (len(src) // 256) * 2
+        near = np.abs(src[arcs] - dst[arcs]) < self.num_vertices / 256
+        return bool(near.mean() > 0.75) and any(
+            np.array_equal(src[arcs], dst[arcs + distance])
+            and np.array_equal(dst[arcs], src[arcs + distance])
+            for distance in (len(src) // 2, 1)
+        )
+
+    def is_symmetric(self) -> bool:
+        """Do what `Graph.is_symmetric` does."""
+        if self.symmetric is None and self.device == "cuda":
+            with self.stream():
+                self.symmetric = check_rows(current_gpu(), *self.rows()).symmetric
+        elif self.symmetric is None:
+            # Copies, which nobody else changes.
+            rows = [_arrays.converted(array, array.dtype) for array in self.rows()]
+            check_csr(*rows)
+            # Where multiplicities match, too, as they mostly do, one pass is enough.
+            if native.csr_is_mirrored(*rows, secrets.randbits(64)):
+                self.symmetric = True
+            else:
+                from scipy import sparse
+
+                shape = (self.num_vertices, self.num_vertices)
+                ones = np.ones(len(rows[1]), np.bool_)
+                matrix = sparse.csr_array((ones, *rows[::-1]), shape=shape)
+                matrix.sum_duplicates()
+                self.symmetric = (matrix != matrix.T).nnz == 0
+        return self.symmetric
+
+    def is_mirrored(self) -> bool:
+        """Whether all arcs, in main memory, are known or seen to be listed from both ends."""
+        if self.symmetric is None and native.csr_is_mirrored(*self.rows(), secrets.randbits(64)):
+            self.symmetric = True
+        return bool(self.symmetric)
+
+    def fill_labels(self, labels: Indices, consecutive: bool) -> int:
+        """Write the label of every vertex, with no other writer; return the number of components.
+
+        A long list whose sources ascend is labelled by rows from the second call on; other rows are
+        made once they pay.
+        """
+        times = self.times_labelled = self.times_labelled + 1
+        if (self.csr is None and self.num_arcs >= ARCS_FOR_ROWS) and (
+            (times == 2 and self._find_rows())
+            or (times == CALLS_FOR_ROWS and self._are_near_and_mirrored())
+        ):
+            self.rows()
+            self.is_mirrored()
+        if self.csr is not None:
+            rows = *self.csr, self.symmetric or False
+            return int(native.components_of_csr(*rows, consecutive, labels))
+        return int(native.components_of_arcs(*self.lists, consecutive, labels))
+
+
+def parts_of_arcs(src: ArrayLike, dst: ArrayLike, num_vertices: int | None) -> Parts:
+    """Return the parts of arcs, once checked; by default vertices end with the largest there."""
+    with where_they_lie(src=src, dst=dst) as library:
+        ends = [as_indices(src, "src"), as_indices(dst, "dst")]
+        check_lengths(("src", "dst"), ends)
+        first, second = as_one_dtype(ends)
+        arcs = first, second
+        count = check_arcs(arcs, num_vertices)
+        if num_vertices is None:
+            refuse_excess(arcs, count)
+        return Parts(count, arcs, library=library)
+
+
+def parts_of_rows(indptr: ArrayLike, indices: ArrayLike, num_vertices: int | None = None) -> Parts:
+    """Return the parts of rows, once checked; by default there is a vertex for each row."""
+    with where_they_lie(indptr=indptr, indices=indices) as library:
+        rows = as_rows(indptr, indices)
+        count = len(rows[0]) - 1
+        if num_vertices not in (None, count):
+            needed = f"{num_vertices} vertices need {num_vertices + 1}"
+            raise ValueError(f"indptr has {count + 1} entries; {needed}")
+        made = Parts(count, csr=rows, library=library)
+        made.check_rows()
+        return made
+
+
+@contextmanager
+def where_they_lie(**arrays: Any) -> Iterator[str]:
+    """Work where some arrays lie, all on a GPU or none; the value is the library of the first."""
+    places = {name: _arrays.on_gpu(array) for name, array in arrays.items()}
+    if len(set(places.values())) > 1:
+        on_device, in_memory = sorted(places, key=places.__getitem__, reverse=True)
+        raise TypeError(f"{on_device} lies in GPU memory, but {in_memory} does not; move one")
+    first = next(iter(arrays.values()))
+    library = _arrays.library_of(first)
+    place: AbstractContextManager[object] = nullcontext()
+    if _arrays.on_gpu(first):
+        place = _arrays.caller_stream(library, _arrays.as_cupy(first).device.id)
+    with place:
+        yield library
+
+
+def mirrored(indptr: Indices, indices: Indices) -> Parts:
+    """Make a graph of rows that should list every edge from both ends, but are not trusted to."""
+    symmetric = native.csr_is_mirrored(indptr, indices, secrets.randbits(64)) or None
+    return Parts(len(indptr) - 1, csr=(indptr, indices), symmetric=symmetric)
+
+
+def compacted(graph: Parts) -> tuple[Parts, NDArray[np.int64]]:
+    """Renumber the vertices that have arcs; return their old numbers too."""
+    src, dst = graph.ends()
+    if excess(graph.num_vertices, len(src)) is None:
+        # nanobind's int64 is C's long long, which NumPy prints unlike its own.
+        ids = native.compact_arcs(src, dst, graph.num_vertices).view(np.int64)
+    else:
+        ids = np.unique(np.concatenate((src, dst))).astype(np.int64, copy=False)
+        src, dst = np.searchsorted(ids, src), np.searchsorted(ids, dst)
+    if len(ids) <= INT32_MAX:
+        src, dst = src.astype(np.int32, copy=False), dst.astype(np.int32, copy=False)
+    return Parts(len(ids), arcs=(src, dst), symmetric=graph.symmetric), ids
 
 
 def undirected(num_vertices: int, src: Indices, dst: Indices) -> Parts:
@@ -51,15 +275,7 @@ def undirected(num_vertices: int, src: Indices, dst: Indices) -> Parts:
     return Parts(num_vertices, arcs=arcs, symmetric=True)
 
 
-def as_arcs(src: ArrayLike, dst: ArrayLike) -> tuple[Indices, Indices]:
-    """Return sources and targets as vectors of one length and type; vertices are not checked."""
-    ends = [as_indices(src, "src"), as_indices(dst, "dst")]
-    check_lengths(("src", "dst"), ends)
-    first, second = as_one_dtype(ends)
-    return first, second
-
-
-def check_arcs(arcs: tuple[Indices, Indices], num_vertices: int | None) -> int:
+def check_arcs(arcs: Ends, num_vertices: int | None) -> int:
     """Raise unless all ends are vertices; return how many there are, by default all that occur."""
     found = [extremes(ends) if len(ends) else (0, -1) for ends in arcs]
     if num_vertices is None:
@@ -69,7 +285,7 @@ def check_arcs(arcs: tuple[Indices, Indices], num_vertices: int | None) -> int:
     return num_vertices
 
 
-def as_rows(indptr: ArrayLike, indices: ArrayLike) -> tuple[Indices, Indices]:
+def as_rows(indptr: ArrayLike, indices: ArrayLike) -> Ends:
     """Return compressed sparse rows as vectors; what they hold is not checked."""
     rows = as_indices(indptr, "indptr"), as_indices(indices, "indices")
     if len(rows[0]) == 0:
@@ -123,9 +339,8 @@ def check_num_vertices(num_vertices: int) -> int:
 
 def check_csr(indptr: Indices, indices: Indices) -> None:
     """Raise unless compressed sparse rows are a graph."""
-    if len(indptr) == 0 or indptr[0] != 0:
-        first = "is empty" if len(indptr) == 0 else f"starts with {indptr[0]}"
-        raise ValueError(f"indptr {first}; it must start with 0")
+    if indptr[0] != 0:
+        raise ValueError(f"indptr starts with {indptr[0]}; it must start with 0")
     falls = indptr[1:] < indptr[:-1]
     if falls.any():
         fall = int(falls.argmax())
@@ -159,7 +374,7 @@ def excess(num_vertices: int, num_arcs: int) -> str | None:
     )
 
 
-def refuse_excess(arcs: tuple[Indices, Indices], num_vertices: int) -> None:
+def refuse_excess(arcs: Ends, num_vertices: int) -> None:
     """Raise if the largest vertex is so far from the others that it is hardly meant as one."""
     problem = excess(num_vertices, len(arcs[0]))
     if problem is None:

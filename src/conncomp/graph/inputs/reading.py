@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import codecs
 import errno
 import io
 import os
 import re
-import secrets
 import zipfile
 from collections.abc import Callable
 from typing import Any, NamedTuple
-from xml.parsers import expat
 
 import numpy as np
 from numpy.lib import format as npy
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy import sparse
 
 from conncomp._arguments import INDEX_TYPES, INT32_MAX, check_choice
@@ -27,6 +24,7 @@ from conncomp.files.images import read_image
 from conncomp.graph.inputs import parts
 from conncomp.graph.inputs.conversions import as_arcs_or_rows
 from conncomp.graph.inputs.parts import Ids, Indices, Parts
+from conncomp.graph.inputs.xml_text import XmlText
 
 Names = NDArray[np.str_]
 
@@ -52,15 +50,6 @@ UTF_16 = re.compile(
 
 # What names may take as an array, for each of their characters and beyond what any machine has.
 BYTES_PER_CHARACTER, FREE_NAMES = 64, 1 << 26
-# What XML in UTF-16 begins with.
-UTF_16_HEADS = dict.fromkeys((b"\xff\xfe", b"\xfe\xff"), "utf-16")
-UTF_16_HEADS |= {b"<\0": "utf-16-le", b"\0<": "utf-16-be"}
-
-# A parser of XML keeps a comment, or another piece that has begun, and reads it from its beginning
-# with each block: of longer ones time would grow with the square of their length.
-LONGEST_PIECE = 1 << 20
-# What a parser of XML sees instead of plain elements.
-PLAIN_ELEMENT = b"<a/>"
 # What the words of a banner of Matrix Market may be.
 KINDS_OF_ENTRIES = "pattern real integer unsigned-integer"
 MATRIX_MARKET = "matrix", "coordinate", KINDS_OF_ENTRIES, "general symmetric skew-symmetric"
@@ -98,7 +87,7 @@ def read_parts(
     with Source(path, progress) as source:
         graph, names = _read_as(format or _find_format(source, asked), source, asked)
         if asked.compact:
-            graph, ids = _compact(graph)
+            graph, ids = parts.compacted(graph)
             return graph, ids if names is None else names[ids]
         # Vertices that only a number tells of may need much memory and time.
         rows_were_read = graph.csr is not None
@@ -110,23 +99,22 @@ def read_parts(
 
 def _read_as(format: str, source: Source, asked: Asked) -> tuple[Parts, Ids | None]:
     for name, given, formats in (
-        ("integers=True", asked.integers, tuple(IDS_AS_WRITTEN)),
-        (f"header={asked.header}", asked.header is not None, ("csv",)),
+        ("integers=True", asked.integers, [n for n, known in FORMATS.items() if known.has_ids]),
+        (f"header={asked.header}", asked.header is not None, ["csv"]),
     ):
         if given and format not in formats:
             raise source.error(
                 f"{name} is for the format {' or '.join(formats)}, but the file is read as "
                 f"{format}; leave it out, or give another format="
             )
-    if format in TEXT:
+    chosen = FORMATS[format]
+    if chosen.is_text:
         head = source.peek(HEAD)
         if UTF_16.fullmatch(head[: len(head) // 2 * 2]):
             raise source.error("looks like text in UTF-16; save it as UTF-8 or ASCII")
         if head.startswith(BYTE_ORDER_MARK):
             source.read_bytes(len(BYTE_ORDER_MARK))
-    if format in IDS_AS_WRITTEN:
-        return IDS_AS_WRITTEN[format](source, asked)
-    made = FORMATS[format](source)
+    made = chosen.read(source, asked) if chosen.has_ids else chosen.read(source)
     return (made, None) if isinstance(made, Parts) else made
 
 
@@ -247,7 +235,7 @@ def _read_metis(source: Source) -> Parts:
         _check_count(source, "neighbours, two an edge", 2 * edges, len(indices))
     indptr = np.zeros(vertices + 1, np.int64)
     np.cumsum(degrees, out=indptr[1:])
-    return _mirrored(indptr, indices)
+    return parts.mirrored(indptr, indices)
 
 
 def _read_ecl(source: Source) -> Parts:
@@ -271,7 +259,7 @@ def _read_ecl(source: Source) -> Parts:
     weights = source.read_bytes(4 * arcs + 1)
     if len(weights) not in (0, 4 * arcs):
         raise source.error(f"{len(weights)} bytes or more follow arcs; weights are {4 * arcs}")
-    return _mirrored(indptr, indices)
+    return parts.mirrored(indptr, indices)
 
 
 def _read_npz(source: Source) -> Parts:
@@ -294,32 +282,28 @@ def _graph_of_npz(path: str) -> Parts:
     shape = tuple(int(length) for length in read_image(path, key="shape").ravel()[:3])
     if len(shape) != 2 or shape[0] != shape[1]:
         raise ValueError(f"it has shape {shape}; an adjacency matrix is square")
+    vertices = parts.check_num_vertices(shape[0])
     if "coords" in keys:  # as SciPy may write matrices of layout coo
-        row, column = read_image(path, key="coords")
-        return _parts_of_arcs(row, column, shape[0])
-    arrays = [read_image(path, key=key) for key in LAYOUTS[layout]]
+        layout, arrays = "coo", [*read_image(path, key="coords")]
+    else:
+        arrays = [read_image(path, key=key) for key in LAYOUTS[layout]]
     if layout == "coo":
-        return _parts_of_arcs(arrays[0], arrays[1], shape[0])
+        row, column = arrays
+        return parts.parts_of_arcs(row, column, vertices)
     if layout in ("csr", "csc"):
         indptr, indices = parts.as_rows(*arrays)
         parts.check_csr(indptr, indices)
-        if len(indptr) - 1 != shape[0]:
+        if len(indptr) - 1 != vertices:
             raise ValueError(f"it has shape {shape}, but indptr is for {len(indptr) - 1}")
         if layout == "csr":
-            return _mirrored(indptr, indices)
-        return Parts(shape[0], arcs=(indices, parts.sources_of_rows(indptr, indices)))
+            return parts.mirrored(indptr, indices)
+        return Parts(vertices, arcs=(indices, parts.sources_of_rows(indptr, indices)))
     # An entry takes 16 bytes at least, and may be one that DEFLATE packs into nearly nothing.
     if 16 * arrays[0].size > FREE_EXPANSION + access.EXPANSION * os.path.getsize(path):
         raise ValueError(f"{arrays[0].size} entries are packed too well; save it as csr")
     make = {"bsr": sparse.bsr_array, "dia": sparse.dia_array}[layout]
     entries = as_arcs_or_rows(make((arrays[0], *arrays[1:]), shape=shape))
-    return _parts_of_arcs(entries.row, entries.col, shape[0])
-
-
-def _parts_of_arcs(src: ArrayLike, dst: ArrayLike, num_vertices: int) -> Parts:
-    arcs = parts.as_arcs(src, dst)
-    parts.check_arcs(arcs, parts.check_num_vertices(num_vertices))
-    return Parts(num_vertices, arcs=arcs)
+    return parts.parts_of_arcs(entries.row, entries.col, vertices)
 
 
 def _layout_of_npz(path: str) -> tuple[str, set[str]]:
@@ -339,109 +323,9 @@ def _layout_of_npz(path: str) -> tuple[str, set[str]]:
     return word.decode("ascii") if isinstance(word, bytes) else str(word), keys
 
 
-class _XmlText:
-    """The text of a file of XML in UTF-8, which a parser has found to be well-formed so far.
-
-    For plain pieces (`native.plain_pieces`) the parser sees an element, line ends and blanks, which
-    keep its place.
-    """
-
-    def __init__(self, source: Source) -> None:
-        self._source = source
-        self._text = memoryview(b"")
-        self._is_over, self._parsed = False, 0
-        self._declared: str | None = None
-        self._decode: Callable[[bytes], bytes] | None = None
-        self._begun = False  # the first element
-        self._cut = b""  # a tag that the end of a block has cut
-        self._parser = expat.ParserCreate()
-        self._parser.StartElementHandler = self._begin
-        self._parser.StartDoctypeDeclHandler = self._refuse
-        self._parser.XmlDeclHandler = self._declare
-
-    def readinto(self, target: memoryview) -> int:
-        while not self._text and not self._is_over:
-            # The first block has the declaration.
-            block = bytes(self._source.read_bytes(CHUNK if self._decode else max(CHUNK, HEAD)))
-            self._is_over = not block
-            with access.naming(self._source.path):
-                if self._is_plain():
-                    block = self._parse_around_pieces(self._cut + block)
-                else:
-                    block, self._cut = self._cut + block, b""
-                    self._parse(block)
-                self._decode = self._decode or self._decoder(block[:2])
-                self._text = memoryview(self._decode(block))
-        count = min(len(target), len(self._text))
-        target[:count] = self._text[:count]
-        self._text = self._text[count:]
-        return count
-
-    def _begin(self, *element: object) -> None:
-        self._begun = True
-        self._parser.StartElementHandler = None
-
-    def _is_plain(self) -> bool:
-        """Tell whether the next byte is outside of tags, in the first element, and of ASCII's."""
-        is_read = self._parsed == self._parser.CurrentByteIndex
-        return self._decode is bytes and self._begun and is_read and not self._is_over
-
-    def _parse_around_pieces(self, block: bytes) -> bytes:
-        """Parse a block up to a tag that its end may have cut, and return that part of it."""
-        tag = block.rfind(b"<")
-        is_cut = tag >= 0 and block.find(b">", tag) < 0 and len(block) - tag <= LONGEST_ROW
-        whole = tag if is_cut else len(block)
-        block, self._cut = block[:whole], block[whole:]
-        parsed = 0
-        for begin, end, lines in native.plain_pieces(np.frombuffer(block, np.uint8)):
-            self._parse(block[parsed:begin])
-            if not self._is_plain():  # it is in a comment or an instruction
-                parsed = begin
-                break
-            piece = block[begin:end]
-            if b"\r" in piece:
-                lines += piece.count(b"\r") - piece.count(b"\r\n")
-            column = end - begin - 1 - max(piece.rfind(b"\n"), piece.rfind(b"\r"))
-            blanks = b" " * (column if lines else column - len(PLAIN_ELEMENT))
-            self._parse(PLAIN_ELEMENT + b"\n" * lines + blanks)
-            parsed = end
-        self._parse(block[parsed:])
-        return block
-
-    def _parse(self, text: bytes) -> None:
-        self._parser.Parse(text, self._is_over)
-        self._parsed += len(text)
-        # What the parser keeps, as its end has not come yet.
-        if self._parsed - self._parser.CurrentByteIndex > LONGEST_PIECE:
-            raise ValueError(
-                f"has a comment, or another piece of XML, of more than {LONGEST_PIECE} bytes; "
-                f"leave it out: line {self._parser.CurrentLineNumber}"
-            )
-
-    def _refuse(self, *declaration: object) -> None:
-        raise ValueError(
-            "has a DOCTYPE, which can expand without end and which GraphML does not need: line "
-            f"{self._parser.CurrentLineNumber}"
-        )
-
-    def _declare(self, version: str, encoding: str | None, standalone: int) -> None:
-        self._declared = encoding
-
-    def _decoder(self, head: bytes) -> Callable[[bytes], bytes]:
-        """Return what makes UTF-8 of the encoding that the parser has taken."""
-        if head in UTF_16_HEADS:
-            decoder = codecs.getincrementaldecoder(UTF_16_HEADS[head])()
-            return lambda block: decoder.decode(block).encode()
-        if (self._declared or "utf-8").lower() in ("utf-8", "us-ascii"):
-            return bytes
-        # As the parser has it: a table of 256 characters.
-        table = bytes(range(256)).decode(self._declared or "", "replace")
-        return lambda block: codecs.charmap_decode(block, "strict", table)[0].encode()
-
-
 def _read_graphml(source: Source) -> tuple[Parts, Names]:
     reader = native.GraphmlReader()
-    src, dst = _read_text(source, reader, LONGEST_ROW, _XmlText(source).readinto)
+    src, dst = _read_text(source, reader, LONGEST_ROW, XmlText(source, CHUNK, HEAD).readinto)
     if not reader.has_graph:
         raise source.error("has no <graph> in its <graphml>")
     vertices = reader.largest + 1
@@ -515,34 +399,27 @@ def _names_of(source: Source, reader: Any) -> Names:
     return names
 
 
-# Formats whose ids may be text.
-IDS_AS_WRITTEN: dict[str, Callable[[Source, Asked], tuple[Parts, Ids | None]]] = {
-    "edge-list": _read_edge_list,
-    "csv": _read_csv,
+class _Format(NamedTuple):
+    """A format: what reads it, the ends of its files' names, and what these hold."""
+
+    read: Callable[..., Any]
+    suffixes: tuple[str, ...] = ()
+    is_text: bool = False
+    has_ids: bool = False  # which may be text; `read` takes what is asked of them, too
+
+
+FORMATS = {
+    "edge-list": _Format(_read_edge_list, is_text=True, has_ids=True),
+    "csv": _Format(_read_csv, is_text=True, has_ids=True),
+    "matrix-market": _Format(_read_matrix_market, (".mtx",), is_text=True),
+    "dimacs": _Format(_read_dimacs, (".gr", ".col"), is_text=True),
+    "metis": _Format(_read_metis, (".graph", ".metis"), is_text=True),
+    "graphml": _Format(_read_graphml, (".graphml",)),
+    "ecl": _Format(_read_ecl, (".egr",)),
+    "npz": _Format(_read_npz, (".npz",)),
 }
 
-FORMATS: dict[str, Callable[..., Any]] = {
-    **IDS_AS_WRITTEN,
-    "matrix-market": _read_matrix_market,
-    "dimacs": _read_dimacs,
-    "metis": _read_metis,
-    "graphml": _read_graphml,
-    "ecl": _read_ecl,
-    "npz": _read_npz,
-}
-
-TEXT = ("edge-list", "csv", "matrix-market", "dimacs", "metis")
-
-SUFFIXES = {
-    ".mtx": "matrix-market",
-    ".gr": "dimacs",
-    ".col": "dimacs",
-    ".graph": "metis",
-    ".metis": "metis",
-    ".graphml": "graphml",
-    ".egr": "ecl",
-    ".npz": "npz",
-}
+SUFFIXES = {suffix: name for name, known in FORMATS.items() for suffix in known.suffixes}
 
 
 def _read_header(source: Source, comment: bytes) -> list[bytes]:
@@ -611,24 +488,3 @@ def _join(pieces: list[Indices], dtype: np.dtype[Any]) -> Indices:
     joined = np.concatenate(pieces, dtype=dtype, casting="same_kind")
     pieces.clear()
     return joined
-
-
-def _mirrored(indptr: Indices, indices: Indices) -> Parts:
-    """Make a graph of rows that should list every edge from both ends, but are not trusted to."""
-    symmetric = native.csr_is_mirrored(indptr, indices, secrets.randbits(64)) or None
-    return Parts(len(indptr) - 1, csr=(indptr, indices), symmetric=symmetric)
-
-
-def _compact(graph: Parts) -> tuple[Parts, NDArray[np.int64]]:
-    """Renumber the vertices that have arcs; return their old numbers too."""
-    rows: Any = graph.csr
-    src, dst = graph.arcs or (parts.sources_of_rows(*rows), rows[1])
-    if parts.excess(graph.num_vertices, len(src)) is None:
-        # nanobind's int64 is C's long long, which NumPy prints unlike its own.
-        ids = native.compact_arcs(src, dst, graph.num_vertices).view(np.int64)
-    else:
-        ids = np.unique(np.concatenate((src, dst))).astype(np.int64, copy=False)
-        src, dst = np.searchsorted(ids, src), np.searchsorted(ids, dst)
-    if len(ids) <= INT32_MAX:
-        src, dst = src.astype(np.int32, copy=False), dst.astype(np.int32, copy=False)
-    return Parts(len(ids), arcs=(src, dst), symmetric=graph.symmetric), ids

@@ -10,8 +10,8 @@ from conncomp._arguments import as_bool, check_choice
 from conncomp.grid._arguments import check_neighbourhood
 from conncomp.grid.algorithms import takes_by_bricks
 from conncomp.grid.answers import fill_on_gpu, output_of
+from conncomp.grid.array import Array
 from conncomp.grid.question import Question
-from conncomp.kernels.cuda.grid.image import Image
 from conncomp.kernels.cuda.launcher import current_gpu
 from conncomp.kernels.cuda.models.cahn_hilliard import DomainKernels, FieldKernels, takes_domains
 from conncomp.kernels.cuda.workspace import Workspace
@@ -60,14 +60,15 @@ class Engine:
         question = Question(
             neighbourhood, batch_axes, consecutive=consecutive, counted=counted, device="cuda"
         )
-        image = Image(field, values_above(threshold, field.dtype), neighbourhood, batch_axes)
+        links, batch_shape = values_above(threshold, field.dtype), field.shape[:batch_axes]
+        array = Array(field, "cupy", field, links, question, batch_shape)
+        image, output = array.image, output_of(array, self.xp)
         if not takes_by_bricks(self.gpu, image):
             marked = self.above(threshold, field).view(np.uint8)
-            image = Image(marked, equal_values("u1", b"\0"), neighbourhood, batch_axes)
-        output = output_of(question, field.shape, field, self.xp)
+            image = array._replace(values=marked, links=equal_values("u1", b"\0")).image
         counts = fill_on_gpu(question, self.gpu, image, output.labels, self.workspace)
-        labels = output.finish()
+        labels = output.finish("cupy")
         if not question.counted:
             return labels
         single = question.consecutive and not batch_axes
-        return labels, int(counts) if single else counts.reshape(field.shape[:batch_axes])
+        return labels, int(counts) if single else counts.reshape(batch_shape)

@@ -50,11 +50,11 @@ REMAINDER_BYTES, BYTE = 64, np.dtype(np.uint8)
 def fill_roots(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
     """Fill `roots` with the smallest vertex of each vertex's component; return how many."""
     # Where an arc leads from is told by a difference, which numbers of its type must hold.
-    if graph._csr is None or graph.num_vertices > np.iinfo(graph._csr[1].dtype).max:
+    if graph.csr is None or graph.num_vertices > np.iinfo(graph.csr[1].dtype).max:
         return ecl.fill_roots(gpu, graph, roots, workspace)
-    indptr, indices = graph._csr
+    indptr, indices = graph.csr
     count, arcs = graph.num_vertices, len(indices)
-    symmetric = bool(graph._symmetric)
+    symmetric = bool(graph.symmetric)
     types = indptr.dtype, indices.dtype, roots.dtype
     unite_blocks, sample, guess, unite_remainder, unite_long, flatten = KERNELS.load(
         gpu, (symmetric, symmetric and arcs <= MANY_ARCS * count), *types

@@ -128,20 +128,17 @@ LINKS_OF_ROWS = Templates(
 )
 
 
-def forest_arcs(
-    gpu: Gpu, graph: Any, weights: WeightBits | None, workspace: Workspace, known: Any = None
-) -> Any:
+def forest_arcs(gpu: Gpu, graph: Any, weights: WeightBits | None, workspace: Workspace) -> Any:
     """Return the arcs of the spanning forest of least weight, and of least numbers, ascending.
 
-    It waits for the GPU. `known` says by graph whether its rows are sorted, once looked up.
+    It waits for the GPU, and notes in the graph whether its rows are sorted.
     """
-    known = {} if known is None else known
-    task = ForestTask(gpu, graph, weights, workspace, known.get(graph, False))
+    task = ForestTask(gpu, graph, weights, workspace)
     arcs = room_for_forest(gpu, graph)
     task.find(arcs)
     found = as_many(arcs, first_entry(task.total))
-    if weights is None and task.is_symmetric and graph not in known:
-        known[graph] = first_entry(task.memory["disorder"]) == 0
+    if weights is None and task.is_symmetric and graph.sorted_rows is None:
+        graph.sorted_rows = first_entry(task.memory["disorder"]) == 0
     return found
 
 
@@ -161,13 +158,13 @@ class ForestTask:
     """The steps of ``boruvka.cuh`` for one graph, and their memory, of a workspace."""
 
     def __init__(
-        self, gpu: Gpu, graph: Any, weights: WeightBits | None, workspace: Workspace, ordered: bool
+        self, gpu: Gpu, graph: Any, weights: WeightBits | None, workspace: Workspace
     ) -> None:
-        self.gpu, self.count, self.is_sorted = gpu, graph.num_vertices, ordered
-        is_list = graph._arcs is not None
-        self.ends = first, second = graph._arcs if is_list else graph._csr
+        self.gpu, self.count, self.is_sorted = gpu, graph.num_vertices, bool(graph.sorted_rows)
+        is_list = graph.arcs is not None
+        self.ends = first, second = graph.arcs if is_list else graph.csr
         self.arcs = arcs = len(second)
-        self.is_symmetric = bool(graph._symmetric) and not is_list
+        self.is_symmetric = bool(graph.symmetric) and not is_list
         self.graph = (
             LIST.of(gpu, src=first, dst=second, vertices=self.count)
             if is_list

@@ -64,8 +64,8 @@ def fill_roots(
     count = graph.num_vertices
     vertices = gpu.grid(count)
     variant = init, jump, finish, tally is not None
-    if graph._csr is None:
-        src, dst = graph._arcs
+    if graph.csr is None:
+        src, dst = graph.arcs
         kernels = ARCS.load(gpu, *variant, src.dtype, roots.dtype)
         start, start_arcs, unite, flatten = kernels
         counters, components = workspace.take(gpu, (COUNTERS_BYTES, BYTE), (1, COUNT))
@@ -75,9 +75,9 @@ def fill_roots(
         one_each = max(1, -(-len(src) // THREADS_FOR_ARCS)), THREADS_FOR_ARCS
         launch(unite, one_each, len(src), src, dst, roots, tally)
     else:
-        indptr, indices = graph._csr
+        indptr, indices = graph.csr
         types = indptr.dtype, indices.dtype, roots.dtype
-        kernels = ROWS.load(gpu, *variant, bool(graph._symmetric), *types)
+        kernels = ROWS.load(gpu, *variant, bool(graph.symmetric), *types)
         start, low, mid, high, flatten = kernels
         worklist, counters, components = workspace.take(
             gpu, (count, roots.dtype), (COUNTERS_BYTES, BYTE), (1, COUNT)

@@ -27,7 +27,7 @@ SPAN = 4096
 
 def memory_for_edges(graph: Any) -> tuple[tuple[int, DType], ...]:
     """Return what `list_edges` wants to be taken from a workspace: three arrays."""
-    ends = graph.num_arcs if graph._arcs is None else 0, vertex_dtype(graph)
+    ends = graph.num_arcs if graph.arcs is None else 0, vertex_dtype(graph)
     return ends, ends, (1, COUNT)
 
 
@@ -37,11 +37,11 @@ def list_edges(gpu: Gpu, graph: Any, src: Any, dst: Any, edges: Any) -> tuple[An
     They are its list of arcs, or else made of its rows in the memory of `memory_for_edges`, which
     may be longer: without loops, and once if edges are known to be listed from both ends.
     """
-    if graph._arcs is not None:
-        edges.fill(len(graph._arcs[0]))
-        return graph._arcs  # type: ignore[no-any-return]
-    indptr, indices = graph._csr
-    kernel = FROM_ROWS.one(gpu, bool(graph._symmetric), indptr.dtype, indices.dtype)
+    if graph.arcs is not None:
+        edges.fill(len(graph.arcs[0]))
+        return graph.arcs  # type: ignore[no-any-return]
+    indptr, indices = graph.csr
+    kernel = FROM_ROWS.one(gpu, bool(graph.symmetric), indptr.dtype, indices.dtype)
     edges.fill(0)
     grid = gpu.grid(len(indices), each=SPAN // THREADS)
     launch(kernel, grid, graph.num_vertices, len(indices), indptr, indices, src, dst, edges)
@@ -54,8 +54,8 @@ def rows_from_both_ends(gpu: Gpu, graph: Any) -> tuple[Any, Any]:
     Where the graph has none, they are made, which allocates and waits. A list of arcs is taken not
     to be symmetric unless that is known.
     """
-    if graph._symmetric if graph._csr is None else graph.is_symmetric():
-        return graph._rows()  # type: ignore[no-any-return]
+    if graph.symmetric if graph.csr is None else graph.is_symmetric():
+        return graph.rows()  # type: ignore[no-any-return]
     xp = gpu.xp
     src, dst, edges = (xp.empty(*part) for part in memory_for_edges(graph))
     src, dst = list_edges(gpu, graph, src, dst, edges)
@@ -74,19 +74,20 @@ def rows_of_arcs(xp: Any, src: Any, dst: Any, num_vertices: int) -> tuple[Any, A
 
 def vertex_dtype(graph: Any) -> DType:
     """Return the type of the ends of a graph's arcs."""
-    return (graph._csr or graph._arcs)[1].dtype  # type: ignore[no-any-return]
+    ends = graph.arcs if graph.csr is None else graph.csr
+    return ends[1].dtype  # type: ignore[no-any-return]
 
 
 def memory_for_sources(graph: Any) -> tuple[int, DType]:
     """Return what `list_arcs` wants to be taken from a workspace."""
-    return 0 if graph._csr is None else graph.num_arcs, vertex_dtype(graph)
+    return 0 if graph.csr is None else graph.num_arcs, vertex_dtype(graph)
 
 
 def list_arcs(gpu: Gpu, graph: Any, sources: Any) -> tuple[Any, Any]:
     """Return the sources of all arcs, in `sources` if these are rows, and the targets, in order."""
-    if graph._csr is None:
-        return graph._arcs  # type: ignore[no-any-return]
-    indptr, targets = graph._csr
+    if graph.csr is None:
+        return graph.arcs  # type: ignore[no-any-return]
+    indptr, targets = graph.csr
     kernel = ARCS.one(gpu, indptr.dtype, targets.dtype)
     grid = gpu.grid(len(targets), each=SPAN // THREADS)
     launch(kernel, grid, graph.num_vertices, len(targets), indptr, sources)

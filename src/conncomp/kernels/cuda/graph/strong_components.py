@@ -52,7 +52,7 @@ CUT_ARCS, CONTRACT_CHAINS = 1, 2
 
 def fill_roots(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
     """Fill `roots` with the smallest vertex of each vertex's strong component; return how many."""
-    if graph._symmetric:
+    if graph.symmetric:
         return blocked_afforest.fill_roots(gpu, graph, roots, workspace)
     vertices, arcs, vertex = graph.num_vertices, graph.num_arcs, vertex_dtype(graph)
     most_blocks = gpu.blocks_together(THREADS, MOST_BLOCKS_TOGETHER)
@@ -77,7 +77,7 @@ def fill_roots(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
         listed = _begin(gpu, graph, memory, grid)
     strong = KERNELS.one(gpu, vertex, roots.dtype)
     are_paths = bool(arcs <= PATH_DEGREE * vertices)
-    options = ARC_BARRIERS[are_paths], np.bool_(are_paths), np.bool_(graph._csr is not None)
+    options = ARC_BARRIERS[are_paths], np.bool_(are_paths), np.bool_(graph.csr is not None)
     launch(gpu.together(strong), grid, vertices, listed, *options, memory.struct, roots, components)
     return components
 
@@ -85,7 +85,7 @@ def fill_roots(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
 def _begin(gpu: Gpu, graph: Any, memory: PlacedStruct, grid: tuple[int, int]) -> Any:
     """Choose a pivot, and launch the kernels that a sample asks for; return ``ArcList``."""
     vertices, arcs, vertex = graph.num_vertices, graph.num_arcs, vertex_dtype(graph)
-    indptr = None if graph._csr is None else graph._csr[0]
+    indptr = None if graph.csr is None else graph.csr[0]
     pointer = COUNT if indptr is None else indptr.dtype
     lists = [] if indptr is None else [edges.ARCS.module(pointer, vertex)]
     gpu.load_together(FILE_OF_PIVOT, [PIVOT.module(pointer, vertex), *lists])
