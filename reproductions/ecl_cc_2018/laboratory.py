@@ -262,7 +262,7 @@ def _paths(graph: Graph) -> Row:
     """
     counted = {}
     for jump in sorted(ecl.OPTIONS["jump"]):
-        found = ecl.count_paths(launcher.current_gpu(), graph, jump=jump)
+        found = ecl.count_paths(launcher.current_gpu(), graph._parts, jump=jump)
         counted[str(jump)] = {
             "paths": found.paths,
             "walked": found.walked,

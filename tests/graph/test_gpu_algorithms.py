@@ -514,7 +514,7 @@ class TestOnGpu:
         n = 500
         src, dst, _ = line(n)
         graph = from_arcs(src, dst, n, "both ends").to("cuda")
-        paths = ecl.count_paths(current_gpu(), graph, jump=3)
+        paths = ecl.count_paths(current_gpu(), graph._parts, jump=3)
         assert paths == (2 * (n - 1), (n - 1) ** 2, n - 1, 2 * (n - 1) - 1)
-        shortened = ecl.count_paths(current_gpu(), graph)
+        shortened = ecl.count_paths(current_gpu(), graph._parts)
         assert n - 1 < shortened.steps <= paths.steps
