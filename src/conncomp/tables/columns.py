@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from typing import Any, cast
 
 import numpy as np
@@ -266,11 +266,6 @@ def as_weights(given: Any) -> Column:
     return column
 
 
-def as_compared(threshold: float, weights: Column) -> float:
-    """Return a threshold as weights of their type are compared with it."""
-    return float(weight_type(weights).type(threshold))
-
-
 def weight_type(weights: Column) -> np.dtype[Any]:
     """Return the floating type of weights; of other numbers float64."""
     if weights.is_array:
@@ -285,6 +280,13 @@ def as_doubles(piece: Any) -> Any:
     if not is_array(piece):
         piece = piece.cast(arrow().float64()).to_numpy(zero_copy_only=False)
     return piece.astype(np.float64, order="C", copy=False)
+
+
+def pieces_of(columns: list[Column], nulls: str, on_gpu: bool = False) -> Iterator[list[Any]]:
+    """Yield the rows of all columns piece by piece, without nulls."""
+    rows = GPU_PIECE_ROWS if on_gpu else PIECE_ROWS
+    for begin in range(0, len(columns[0]), rows):
+        yield rows_without_nulls(columns, begin, rows, nulls)
 
 
 def rows_without_nulls(

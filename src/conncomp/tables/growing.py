@@ -6,7 +6,6 @@ import json
 import math
 import os
 import zipfile
-from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
 from itertools import chain
 from threading import Lock
@@ -18,8 +17,6 @@ from numpy.typing import NDArray
 from conncomp._arguments import as_number, as_sequence, check_choice, shown
 from conncomp._arrays import caller_stream, choose_device, on_host
 from conncomp.tables.columns import (
-    GPU_PIECE_ROWS,
-    PIECE_ROWS,
     Column,
     as_columns,
     as_doubles,
@@ -28,7 +25,7 @@ from conncomp.tables.columns import (
     by_part,
     check_lengths,
     library_of_side,
-    rows_without_nulls,
+    pieces_of,
     weight_type,
 )
 from conncomp.tables.id_space import IdSpace, common_family, taken
@@ -80,6 +77,7 @@ class ClusterPairs:
         self._weight_type: np.dtype[Any] | None = None
         self._space = IdSpace([], self._native_thresholds(), False)  # until columns come
         self._library = "numpy"
+        self._links: Any = None  # what divides clusters that are too large
         self._lock = Lock()
 
     def __len__(self) -> int:
@@ -105,7 +103,27 @@ class ClusterPairs:
         >>> clusters.labels()["size"]
         array([2, 2, 1, 1], dtype=int32)
         """
-        self._add(left, right, weights, None)
+        with self._lock:
+            sides = [as_columns(left, "left"), as_columns(right, "right")]
+            weighed = [] if weights is None else [as_weights(weights)]
+            if self._given_thresholds and not weighed:
+                raise ValueError("threshold needs weights, one for each pair")
+            columns = [*sides[0], *sides[1], *weighed]
+            check_lengths(columns)
+            with _stream_of(sides[0], left):
+                self._prepare(sides, left, weighed)
+                lowest, links = self._native_thresholds()[0], self._links
+                if links is not None and self._space.clusters.on_gpu:
+                    raise ValueError(
+                        "max_size is for clusters in main memory; copy the columns there, or omit "
+                        "device"
+                    )
+                for pieces in pieces_of(columns, self._nulls, self._space.clusters.on_gpu):
+                    weight = as_doubles(pieces.pop()) if weighed else None
+                    wanted = weight if self._given_thresholds else None
+                    u, v = self._space.add_pairs(pieces, sides, wanted, links is not None)
+                    if links is not None:
+                        links.add(u, v, weight, self._space.size, lowest)
 
     def add_nodes(self, nodes: Any) -> None:
         """Add ids, which may be without a pair.
@@ -118,8 +136,7 @@ class ClusterPairs:
             columns = as_columns(nodes, "nodes")
             with _stream_of(columns, nodes):
                 self._prepare([columns], nodes, [])
-                for begin, rows in self._row_ranges(columns):
-                    pieces = rows_without_nulls(columns, begin, rows, self._nulls)
+                for pieces in pieces_of(columns, self._nulls, self._space.clusters.on_gpu):
                     self._space.add_ids(pieces, columns)
 
     def labels(self) -> Any:
@@ -130,33 +147,6 @@ class ClusterPairs:
     @property
     def _levels(self) -> int:
         return max(len(self._given_thresholds or ()), 1)
-
-    def _add(self, left: Any, right: Any, weights: Any, links: Any) -> None:
-        with self._lock:
-            sides = [as_columns(left, "left"), as_columns(right, "right")]
-            weighed = [] if weights is None else [as_weights(weights)]
-            if self._given_thresholds and not weighed:
-                raise ValueError("threshold needs weights, one for each pair")
-            columns = [*sides[0], *sides[1], *weighed]
-            check_lengths(columns)
-            with _stream_of(sides[0], left):
-                self._prepare(sides, left, weighed)
-                if links is not None and self._space.clusters.on_gpu:
-                    raise ValueError(
-                        "max_size is for clusters in main memory; copy the columns there, or omit "
-                        "device"
-                    )
-                for begin, rows in self._row_ranges(columns):
-                    pieces = rows_without_nulls(columns, begin, rows, self._nulls)
-                    weight = as_doubles(pieces.pop()) if weighed else None
-                    wanted = weight if self._given_thresholds else None
-                    u, v = self._space.add_pairs(pieces, sides, wanted, links is not None)
-                    if links is not None:
-                        links.add(u, v, weight, self._space.size)
-
-    def _row_ranges(self, columns: list[Column]) -> Iterator[tuple[int, int]]:
-        rows = GPU_PIECE_ROWS if self._space.clusters.on_gpu else PIECE_ROWS
-        return ((begin, rows) for begin in range(0, len(columns[0]), rows))
 
     def _prepare(self, sides: list[list[Column]], given: Any, weights: list[Column]) -> None:
         """Check types, and make the clusters when the first columns have come."""

@@ -14,8 +14,6 @@ from conncomp._core import native
 from conncomp._lazy import function_for
 from conncomp.tables.columns import (
     Table,
-    as_compared,
-    as_weights,
     library_of_side,
     library_of_table,
 )
@@ -135,7 +133,7 @@ def cluster_pairs(
             raise TypeError("weights must be the name of a column, as pairs come table by table")
         tables = pairs
     if nodes is not None:
-        clustering.clusters.add_nodes(nodes)
+        clustering.add_nodes(nodes)
     origin = "pyarrow"
     for table in tables:
         *columns, origin = columns_of(table, left, right, weights)
@@ -151,16 +149,15 @@ ORDER = (SIGN, SIGN - 1, SIGN)  # masks of WeightOrder for float64
 
 
 class StrongestLinks:
-    """A maximum spanning forest of links of at least some weight."""
+    """A maximum spanning forest of links."""
 
-    def __init__(self, lowest: float = -np.inf) -> None:
-        self._lowest = lowest
+    def __init__(self) -> None:
         self._batches: list[tuple[NDArray[Any], ...]] = []
         self._count = 0
 
-    def add(self, u: Any, v: Any, weights: Any, nodes: int) -> None:
-        """Add links between nodes, of which there are so many."""
-        kept = (weights >= self._lowest) & (u != v)
+    def add(self, u: Any, v: Any, weights: Any, nodes: int, lowest: float = -np.inf) -> None:
+        """Add links of weight `lowest` or more; there are `nodes` nodes."""
+        kept = (weights >= lowest) & (u != v)
         self._batches.append((u[kept], v[kept], weights[kept]))
         self._count += len(self._batches[-1][0])
         if self._count > FEWEST_LINKS + (LINKS_A_NODE + 1) * nodes:
@@ -185,50 +182,41 @@ class StrongestLinks:
         return roots, divided
 
 
-class Clustering:
-    """Clusters of pairs that come in batches; `table` makes results, and `roots` by threshold."""
+class Clustering(ClusterPairs):
+    """What `cluster_pairs` does, batch by batch; `table` leaves `roots` of each threshold."""
 
     def __init__(
         self, *, threshold: Any, max_size: int | None, weighed: bool, **options: Any
     ) -> None:
-        self.clusters = ClusterPairs(threshold=threshold, **options)
+        super().__init__(threshold=threshold, **options)
         self.roots: list[Any] = []
-        self._most = None if max_size is None else as_integer("max_size", max_size)
-        self._links: StrongestLinks | None = None  # of clusters that are to be divided
-        if self._most is not None:
+        if max_size is not None:
+            # There are no more ids than fit into 32 bits.
+            self._most = min(as_integer("max_size", max_size), INT32_MAX)
             if self._most < 1:
                 raise ValueError(f"max_size={shown(max_size)} must be 1 or more")
-            self._most = min(self._most, INT32_MAX)  # more ids than there may be
             if not weighed:
                 raise ValueError("max_size needs weights, which say where to divide clusters")
-            if self.clusters._levels > 1:
+            if self._levels > 1:
                 raise ValueError(
                     "max_size and several thresholds exclude each other; call once for each"
                 )
+            self._links = StrongestLinks()
         if threshold is not None and not weighed:
             raise ValueError("threshold needs weights, one for each pair")
 
-    def add(self, left: Any, right: Any, weights: Any) -> None:
-        """Add pairs."""
-        if self._most is not None and self._links is None:
-            given = self.clusters._given_thresholds
-            lowest = as_compared(given[0], as_weights(weights)) if given else -np.inf
-            self._links = StrongestLinks(lowest)
-        self.clusters._add(left, right, weights, self._links)
-
     def table(self, cluster_ids: str, library: str) -> Any:
-        """Return the table of clusters, of a library, after which no pair can be added."""
-        clusters = self.clusters
-        clusters._library = library
+        """Return the clusters as a table of a library; no pair can be added after that."""
+        self._library = library
         divided = None
-        with clusters._stream():
-            if self._most is None or self._links is None:
-                self.roots = clusters._roots()
+        with self._stream():
+            if self._links is None or self._weight_type is None:  # or no pair has come
+                self.roots = self._roots()
             else:
-                root, divided = self._links.divide(len(clusters), self._most)
+                root, divided = self._links.divide(len(self), self._most)
                 self.roots = [root]
-            clusters._space.clusters.keep_ids_only()
-            return clusters._table(cluster_ids, self.roots, divided)
+            self._space.clusters.keep_ids_only()
+            return self._table(cluster_ids, self.roots, divided)
 
 
 def columns_of(pairs: Any, left: Any, right: Any, weights: Any) -> tuple[Any, Any, Any, str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -11,19 +10,18 @@ from numpy.typing import NDArray
 from conncomp._arguments import as_number, check_choice
 from conncomp._core import native
 from conncomp.tables.columns import (
-    PIECE_ROWS,
     Column,
     Table,
     arrow,
     as_columns,
-    as_compared,
     as_doubles,
     as_table,
     as_weights,
     by_part,
     check_lengths,
     library_of_table,
-    rows_without_nulls,
+    pieces_of,
+    weight_type,
 )
 from conncomp.tables.id_space import IdSpace, common_family, taken
 from conncomp.tables.pairs import StrongestLinks, columns_of
@@ -125,16 +123,21 @@ def cluster_quality(
     if threshold is not None:
         if not weighed:
             raise ValueError("threshold needs weights, one for each pair")
-        lowest = as_compared(as_number("threshold", threshold), weighed[0])
-    check_lengths([*sides[0], *sides[1], *weighed])
-    for column in (*nodes, *labels, *sides[0], *sides[1], *weighed):
+        lowest = float(weight_type(weighed[0]).type(as_number("threshold", threshold)))
+    columns = [*sides[0], *sides[1], *weighed]
+    check_lengths(columns)
+    for column in (*nodes, *labels, *columns):
         if column.on_gpu:
             raise TypeError(f"{column.name} lies in GPU memory; copy it to main memory first")
 
     spaces = _space_of(nodes, *sides), _space_of(labels)
     node_clusters = _numbers_of_rows(spaces, (nodes, labels), nulls)
-    links = _Links(node_clusters, lowest, bool(weighed))
-    for u, v, weight in _numbered_pairs(spaces[0], sides, weighed, nulls):
+    links = _Links(node_clusters, lowest)
+    for pieces in pieces_of(columns, nulls):
+        weight = as_doubles(pieces.pop()) if weighed else None
+        parts = len(nodes)
+        u = spaces[0].add_ids(pieces[:parts], sides[0])
+        v = spaces[0].add_ids(pieces[parts:], sides[1])
         if spaces[0].size > len(node_clusters):
             first = len(node_clusters)
             extra = ", ".join(f"{values[first]}" for values in spaces[0].values("numpy"))
@@ -166,8 +169,7 @@ def _numbers_of_rows(
     columns, parts = [*sides[0], *sides[1]], len(sides[0])
     check_lengths(columns)
     found = [np.empty(0, np.int32)]
-    for begin in range(0, len(columns[0]), PIECE_ROWS):
-        pieces = rows_without_nulls(columns, begin, PIECE_ROWS, nulls)
+    for pieces in pieces_of(columns, nulls):
         spaces[0].add_ids(pieces[:parts], sides[0])
         found.append(spaces[1].add_ids(pieces[parts:], sides[1]))
     node_clusters = np.concatenate(found)
@@ -176,30 +178,18 @@ def _numbers_of_rows(
     return node_clusters
 
 
-def _numbered_pairs(
-    space: IdSpace, sides: tuple[list[Column], list[Column]], weighed: list[Column], nulls: str
-) -> Iterator[tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float64] | None]]:
-    columns, parts = [*sides[0], *sides[1], *weighed], len(sides[0])
-    for begin in range(0, len(columns[0]), PIECE_ROWS):
-        pieces = rows_without_nulls(columns, begin, PIECE_ROWS, nulls)
-        weight = as_doubles(pieces.pop()) if weighed else None
-        u, v = space.add_ids(pieces[:parts], sides[0]), space.add_ids(pieces[parts:], sides[1])
-        yield u, v, weight
-
-
 class _Links:
     """The different links within clusters, and the strongest; nodes have `node_clusters`."""
 
-    def __init__(self, node_clusters: NDArray[np.int32], lowest: float, weighed: bool) -> None:
-        self._node_clusters = node_clusters
+    def __init__(self, node_clusters: NDArray[np.int32], lowest: float) -> None:
+        self._node_clusters, self._lowest = node_clusters, lowest
         self._sizes = np.bincount(node_clusters)
         self._keys = [np.empty(0, np.int64)]
-        self._strongest = StrongestLinks(lowest) if weighed else None
-        self._lowest = lowest
+        self._strongest = StrongestLinks()
 
     def add(self, u: Any, v: Any, weights: NDArray[np.float64] | None) -> None:
         inside = (u != v) & (self._node_clusters[u] == self._node_clusters[v])
-        if weights is not None and self._strongest is not None:
+        if weights is not None:
             inside &= weights >= self._lowest
             self._strongest.add(u[inside], v[inside], weights[inside], len(self._node_clusters))
         u, v = u[inside].astype(np.int64), v[inside].astype(np.int64)
@@ -245,7 +235,6 @@ class _Links:
         }
 
     def weakest(self, ids: list[Any]) -> dict[str, Any]:
-        assert self._strongest is not None
         u, v, strength = self._strongest.forest(len(self._node_clusters))
         last = self._last(self._node_clusters[u], np.argsort(-strength, kind="stable"))
         return {
