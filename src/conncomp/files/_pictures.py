@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from conncomp._core import native
 from conncomp._optional import optional
+from conncomp.files.access import Bounded
 from conncomp.files.scales import Content
 
 # How many values one byte of a file can stand for: that many, or a forged size must not make us
@@ -25,21 +26,6 @@ from conncomp.files.scales import Content
 VALUES_PER_BYTE = {"Png": 8 * 1032, "Jpeg": 1032, "Gif": 4096, "Bmp": 1032, "WebP": 8192, "Ppm": 8}
 # Pictures of up to so many values are decoded however well they are packed.
 SMALL_PICTURE = 1 << 26
-
-
-class _Held:
-    """A file that is asked for no more bytes than it holds, whatever a length in it says."""
-
-    def __init__(self, file: IO[bytes], size: int) -> None:
-        self._file = file
-        self._size = size
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._file, name)
-
-    def read(self, size: int = -1, /) -> bytes:
-        left = max(0, self._size - self._file.tell())
-        return self._file.read(left if size < 0 else min(size, left))
 
 
 def read_picture(file: IO[bytes], reader: str) -> Content:
@@ -53,8 +39,7 @@ def read_picture(file: IO[bytes], reader: str) -> Content:
         plain = read_plain_png(file, size, most_values)
         if plain is not None:
             return Content(plain, 2 if plain.ndim == 3 else None)
-        file.seek(0)
-    with getattr(plugin, f"{reader}ImageFile")(_Held(file, size)) as picture:
+    with getattr(plugin, f"{reader}ImageFile")(Bounded(file.fileno())) as picture:
         frames = getattr(picture, "n_frames", 1)
         values = frames * picture.width * picture.height * len(picture.getbands())
         if values > most_values:

@@ -28,6 +28,8 @@ LONGEST_HEADER = 1 << 16
 # How many bytes DEFLATE can pack into one: a file that claims more is damaged, and must not make us
 # allocate it; and what is unpacked at once.
 DEFLATE, BLOCK = 1032, 1 << 24
+# What a file of NIfTI begins with.
+NIFTI = rb"\x5c\x01\0\0|\0\0\x01\x5c|\x1c\x02\0\0|\0\0\x02\x1c"
 # The names of axes, the densest first.
 AXES = "XYZT"
 
@@ -53,30 +55,18 @@ MHA_TYPES = {
 }
 
 
-def read_nifti(file: IO[bytes]) -> Content:
-    """Return a volume of NIfTI 1 or 2; values as their scale says, where there is one."""
+def read_nifti(file: Any, size: int | None = None) -> Content:
+    """Return a volume of NIfTI 1 or 2, whose values are as its scale says, where it has one.
+
+    With `size`, `file` unpacks it, up to so many bytes.
+    """
     header = _nifti_header(file.read(LONGEST_HEADER))
     shape, dtype, begin = _nifti_layout(header)
-    return _of_nifti(header, _read_values(file, begin, shape, dtype))
-
-
-def is_packed_nifti(head: bytes) -> bool:
-    """Say whether what was packed by gzip begins as NIfTI does."""
-    return head[:4] in (b"\x5c\1\0\0", b"\0\0\1\x5c", b"\x1c\2\0\0", b"\0\0\2\x1c")
-
-
-def read_packed_nifti(member: Any, size: int) -> Content:
-    """Return a volume of NIfTI from what unpacks it, up to `size` bytes."""
-    head = member.read(LONGEST_HEADER)
-    header = _nifti_header(head)
-    shape, dtype, begin = _nifti_layout(header)
-    needed = math.prod(shape) * dtype.itemsize
-    if begin + needed > size:
+    if size is None:
+        return _of_nifti(header, _read_values(file, begin, shape, dtype))
+    if begin + math.prod(shape) * dtype.itemsize > size:
         raise ValueError(f"says that it has shape {shape}, which this file cannot hold")
-    member.seek(begin)
-    values = np.empty(shape, dtype)
-    fill(values, lambda: member.read(BLOCK))
-    return _of_nifti(header, values)
+    return _of_nifti(header, read_member(file, begin, shape, dtype))
 
 
 def _nifti_header(head: bytes) -> Any:
@@ -263,13 +253,23 @@ def _read_values(
                 return out
         return b""
 
-    fill(values, unpacked)
+    _fill(values, unpacked)
     if not unpacker.eof:
         raise ValueError("cut short: what packed its values has no end")
     return values
 
 
-def fill(values: NDArray[Any], read: Callable[[], bytes]) -> None:
+def read_member(
+    member: Any, begin: int, shape: tuple[int, ...], dtype: np.dtype[Any]
+) -> NDArray[Any]:
+    """Return values of what unpacks a file, which are known to fit into it."""
+    member.seek(begin)
+    values = np.empty(shape, dtype)
+    _fill(values, lambda: member.read(BLOCK))
+    return values
+
+
+def _fill(values: NDArray[Any], read: Callable[[], bytes]) -> None:
     """Fill an array, and read to the end, where a checksum is compared."""
     target = values.reshape(-1).view(np.uint8).data
     done = 0

@@ -102,14 +102,12 @@ def atomic_path(path: StrPath, size: int = 0) -> Iterator[Path]:
         mode = None
         with suppress(FileNotFoundError):
             mode = target.stat().st_mode
-        if mode is not None:
-            if stat.S_ISDIR(mode):
-                raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-            if not os.access(target, os.W_OK):
-                raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        if mode is not None and (stat.S_ISDIR(mode) or not os.access(target, os.W_OK)):
+            problem = errno.EISDIR if stat.S_ISDIR(mode) else errno.EACCES
+            raise OSError(problem, os.strerror(problem))
         if mode is not None and not stat.S_ISREG(mode):
-            with tempfile.TemporaryDirectory() as folder:
-                temporary = Path(folder, "copy".join(_temporary_affixes(target)))
+            with tempfile.TemporaryDirectory() as spare:
+                temporary = Path(spare, "copy".join(_temporary_affixes(target)))
                 temporary.touch()
                 yield temporary
                 with temporary.open("rb") as source, target.open("wb") as device:
@@ -130,7 +128,18 @@ def atomic_path(path: StrPath, size: int = 0) -> Iterator[Path]:
                     yield temporary
                     os.fsync(file.fileno())
                     temporary.replace(target)
-    _sync_folder(target.parent)
+    with suppress(OSError), opened(target.parent) as folder:
+        os.fsync(folder)
+
+
+@contextmanager
+def opened(path: StrPath, flags: int = os.O_RDONLY) -> Iterator[int]:
+    """Open a file or a folder as a descriptor, which is closed at the end."""
+    descriptor = os.open(path, flags)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
 
 
 @contextmanager
@@ -198,13 +207,10 @@ def check_space(path: StrPath, size: int) -> None:
 @contextmanager
 def alone_in(folder: StrPath) -> Iterator[None]:
     """Wait until nobody else has the lock of a folder, and hold it; there may be no locks."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
+    with opened(folder, os.O_RDONLY | os.O_DIRECTORY) as descriptor:
         with suppress(OSError):  # some network drives have none
             fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield
-    finally:
-        os.close(descriptor)
 
 
 def _remove_orphans(target: Path) -> None:
@@ -214,25 +220,11 @@ def _remove_orphans(target: Path) -> None:
     with suppress(OSError):
         names = os.listdir(target.parent)
     for name in names:
-        if not (name.startswith(begin) and name.endswith(end)):
-            continue
-        with suppress(OSError):
-            path = target.with_name(name)
-            descriptor = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-            try:
+        if name.startswith(begin) and name.endswith(end):
+            path, flags = target.with_name(name), os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK
+            with suppress(OSError), opened(path, flags) as descriptor:
                 if stat.S_ISREG(os.fstat(descriptor).st_mode) and lock(descriptor):
                     path.unlink()
-            finally:
-                os.close(descriptor)
-
-
-def _sync_folder(folder: Path) -> None:
-    with suppress(OSError):
-        descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
 
 
 @contextmanager
@@ -253,6 +245,20 @@ def naming(path: StrPath) -> Iterator[None]:
 def too_large(shape: Sequence[int], dtype: np.dtype[Any], size: int) -> ValueError:
     """Return the error of a file of so many bytes that cannot hold what it says."""
     return ValueError(f"says that it has shape {shape} and dtype {dtype}, but is of {size} bytes")
+
+
+class Bounded(io.BufferedReader):
+    """A file, or a descriptor that stays open, that is asked for no more bytes than it holds."""
+
+    def __init__(self, file: str | int) -> None:
+        super().__init__(io.FileIO(file, closefd=isinstance(file, str)))
+        self._size = os.fstat(self.fileno()).st_size
+        self.seek(0)
+
+    def read(self, size: int | None = -1) -> bytes:
+        """Return bytes, fewer at the end: a length that a damaged file tells takes no memory."""
+        left = max(self._size - self.tell(), 0)
+        return super().read(left if size is None or size < 0 else min(size, left)) or b""
 
 
 class Stream(io.RawIOBase):

@@ -29,12 +29,11 @@ from conncomp.files._pictures import read_picture
 from conncomp.files._volumes import (
     BLOCK,
     DEFLATE,
-    fill,
-    is_packed_nifti,
+    NIFTI,
+    read_member,
     read_mha,
     read_nifti,
     read_nrrd,
-    read_packed_nifti,
 )
 from conncomp.files.access import StrPath, as_path, atomic_path, naming, too_large
 from conncomp.files.scales import Content
@@ -313,8 +312,8 @@ def _read_gzip(file: IO[bytes]) -> Content:
     size = os.fstat(file.fileno()).st_size
     with gzip.GzipFile(fileobj=file) as member:
         head = member.peek(SIGNATURE)
-        if is_packed_nifti(head):
-            return read_packed_nifti(member, DEFLATE * size)
+        if re.match(NIFTI, head):
+            return read_nifti(member, DEFLATE * size)
         if not head.startswith(npy.MAGIC_PREFIX):
             raise ValueError("is gzipped, but not of .npy; unpack it first, by gunzip")
         return Content(_read_stream(member, DEFLATE * size))
@@ -322,9 +321,7 @@ def _read_gzip(file: IO[bytes]) -> Content:
 
 def _read_stream(member: Any, size: int) -> Image:
     shape, fortran_order, dtype, begin = read_header(member, size)
-    array = np.empty(math.prod(shape), dtype)
-    member.seek(begin)
-    fill(array, lambda: member.read(BLOCK))
+    array = read_member(member, begin, (math.prod(shape),), dtype)
     return array.reshape(shape, order="F" if fortran_order else "C")
 
 
@@ -367,7 +364,7 @@ KINDS = (
     Kind(".npy.gz", rb"\x1f\x8b", (".gz",), _read_gzip),
     Kind("TIFF", rb"II[*+]\0|MM\0[*+]", TIFF, partial(_read_series, companion=False)),
     Kind(OME_XML, XML_HEAD, (".ome",), partial(_read_series, companion=True)),
-    Kind("NIfTI", rb"\x5c\x01\0\0|\0\0\x01\x5c|\x1c\x02\0\0|\0\0\x02\x1c", (".nii",), read_nifti),
+    Kind("NIfTI", NIFTI, (".nii",), read_nifti),
     Kind("NRRD", rb"NRRD000[1-5]\r?\n", (".nrrd",), read_nrrd),
     Kind("MHA", rb"(ObjectType|NDims|Comment)[ \t]*=", (".mha",), read_mha),
     Kind("PNG", rb"\x89PNG\r\n\x1a\n", (".png",), partial(read_picture, reader="Png")),

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from conncomp.files.access import opened
 from conncomp.files.parts import check_place
 
 # A chunk is not unpacked to more than so many times what its values take, and so many bytes more:
@@ -61,8 +62,6 @@ def codecs_of(packing: Any) -> list[Codec]:
 def check_codecs(codecs: list[Codec]) -> None:
     """Raise ValueError unless the sizes that chunks say can be looked at, and types are numbers."""
     outer = _without_checksum(codecs)
-    if [codec.name for codec in codecs[-1:]] == [SHARDS]:
-        outer = codecs
     for codec in codecs:
         if codec.name in TELLING and codec is not outer[-1]:
             last = codecs[-1].name if codec is not codecs[-1] else CHECKSUM
@@ -118,23 +117,19 @@ def check_chunks(array: Any, folder: str, place: tuple[slice, ...]) -> None:
             raise ValueError(f"{key} is no file")
         if packing not in TELLING and sharding is None:
             continue
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-        try:
+        with opened(path) as descriptor:
             size = os.fstat(descriptor).st_size
             chunks = [(0, size)]
             if sharding is not None:
                 count = math.prod(array.shards) // math.prod(array.chunks)
                 chunks = list(_chunks_of_shard(descriptor, size, count, sharding))
             for begin, length in chunks:
-                part = _Part(descriptor, begin, length - ahead)
                 try:
-                    _check(packing, part, most)
+                    _check(packing, _Part(descriptor, begin, length - ahead), most)
                 except struct.error:
                     raise ValueError(f"{key} is cut short, at byte {begin}") from None
                 except ValueError as error:
                     raise ValueError(f"{key}, at byte {begin}, {error}") from None
-        finally:
-            os.close(descriptor)
 
 
 class _Part(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import platform
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from time import ctime
 
@@ -22,19 +22,14 @@ def locked(folder: Path) -> Iterator[None]:
 
     The lock is the system's: it ends with the process. Drives without locks have none.
     """
-    with blaming(folder):
-        descriptor = _open_locked(folder / LOCK)
-        try:
+    with ExitStack() as held:
+        with blaming(folder):
+            descriptor = _open_locked(folder / LOCK)
+            held.callback(os.close, descriptor)
             os.ftruncate(descriptor, 0)
             told = f"process {os.getpid()} of {platform.node()}, which began at {ctime()}"
             os.write(descriptor, told.encode())
-        except BaseException:
-            os.close(descriptor)
-            raise
-    try:
         yield
-    finally:
-        os.close(descriptor)
 
 
 def _open_locked(path: Path) -> int:
@@ -42,7 +37,7 @@ def _open_locked(path: Path) -> int:
     while True:
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
-            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
+            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
         except FileNotFoundError:  # who had the folder has removed it just now
             continue
         if lock(descriptor) is False:

@@ -38,6 +38,12 @@ class Family(NamedTuple):
     words: int = 1  # of a key; 0 for bytes
 
 
+FAMILIES = {
+    **{"i": Family("integer"), "u": Family("integer"), "b": Family("boolean")},
+    **{"f": Family("floating"), "U": Family("string", words=0), "S": Family("binary", words=0)},
+}
+
+
 def family_of(kind: Any, column: Column) -> Family:
     """Return the family of a dtype or of a type of Arrow."""
     found = _family_of_dtype(kind) if isinstance(kind, np.dtype) else _family_of_arrow(kind)
@@ -58,12 +64,7 @@ def _family_of_dtype(dtype: np.dtype[Any]) -> Family | None:
         return Family(name, unit if _is_apart(dtype) else "None" if dtype.kind == "M" else None)
     if dtype == UUID_TYPE:
         return Family(UUID_NAME, "binary", 2)
-    if dtype.kind == "f" and dtype.itemsize > 8:
-        return None
-    families = {"i": "integer", "u": "integer", "b": "boolean", "f": "floating"}
-    if dtype.kind in families:
-        return Family(families[dtype.kind])
-    return {"U": Family("string", words=0), "S": Family("binary", words=0)}.get(dtype.kind)
+    return None if dtype.kind == "f" and dtype.itemsize > 8 else FAMILIES.get(dtype.kind)
 
 
 def _is_apart(dtype: np.dtype[Any]) -> bool:
@@ -184,37 +185,35 @@ class Ids:
         return scaled(whole.view(np.int64), UNITS[unit], kind)
 
     def _keys_of_arrow(self, piece: Any, kind: Any) -> Keys:
-        pa = arrow()
-        name = self.family.name
+        pa, name = arrow(), self.family.name
         if isinstance(piece, pa.ExtensionArray):
             plain_type = kind.storage_type
             return Ids(_family_of_arrow(plain_type) or self.family).keys(piece.storage, plain_type)
         if self.family.words == 0:
-            wide = pa.large_string() if name == "string" else pa.large_binary()
-            return buffers_of(piece if piece.type == wide else piece.cast(wide))
+            return buffers_of(piece.cast(self._wide_type()))
         if name == "decimal":
-            return (two_words(self._rescaled(piece, kind)),)
+            piece = self._rescaled(piece, kind)
         if self.family.words == 2:
             return (two_words(piece),)
         if name in ("integer", "floating", "boolean"):
             return self._keys_of_array(piece.to_numpy(zero_copy_only=name != "boolean"))
         if name == "date":
-            return (one_word(piece.cast(pa.date32()).view(pa.int32()).to_numpy().astype(np.int64)),)
-        if name == "time":
-            whole = pa.int32() if kind.bit_width == 32 else pa.int64()
-            plain = piece.view(whole).to_numpy().astype(np.int64)
-        else:
-            plain = piece.view(pa.int64()).to_numpy()
-        return (one_word(scaled(plain, UNITS[kind.unit], kind)),)
+            piece = piece.cast(pa.date32())
+        whole = pa.int32() if piece.type.bit_width == 32 else pa.int64()
+        plain = piece.view(whole).to_numpy().astype(np.int64, copy=False)
+        return (one_word(scaled(plain, UNITS[getattr(kind, "unit", "ns")], kind)),)
+
+    def _wide_type(self) -> Any:
+        """Return the type of Arrow, without an offset of 32 bits, that has all values."""
+        pa = arrow()
+        wide = {"string": pa.large_string(), "decimal": pa.decimal128(38, DECIMAL_SCALE)}
+        return wide.get(self.family.name, pa.binary(16) if self.family.words else pa.large_binary())
 
     def _rescaled(self, piece: Any, kind: Any) -> Any:
-        pa = arrow()
-        wide = pa.decimal128(38, DECIMAL_SCALE)
-        if piece.type == wide:
-            return piece
+        wide = self._wide_type()
         try:
             return piece.cast(wide)
-        except pa.ArrowInvalid as error:
+        except arrow().ArrowInvalid as error:
             raise ValueError(
                 f"ids of {kind} do not fit {wide}, in which decimals are compared ({error}); cast "
                 "them to strings"
@@ -231,8 +230,6 @@ class Ids:
 
     def _numpy_values(self, keys: Keys) -> NDArray[Any]:
         name = self.family.name
-        first = self.types[0]
-        same = first.newbyteorder("=") if len(self.types) == 1 else None
         if self.family.words == 0:
             return decode(keys[0], keys[1], name == "string")
         if name == UUID_NAME:
@@ -240,15 +237,16 @@ class Ids:
         words = keys[0].reshape(-1)
         if name == "integer":
             return self._integers(words)
-        if name == "floating":
-            return words.view(np.float64).astype(np.result_type(*self.types), copy=False)
         if name == "boolean":
             return words.astype(np.bool_)
         if name == "date":
             return words.view("M8[D]")
-        unit = np.datetime_data(first)[0] if _is_apart(first) else "ns"
-        exact = words.view(f"{first.kind}8" if unit == "generic" else f"{first.kind}8[{unit}]")
-        return exact.astype(same if same is not None else np.result_type(*self.types))
+        wanted = np.result_type(*self.types).newbyteorder("=")
+        if name == "floating":
+            return words.view(np.float64).astype(wanted, copy=False)
+        unit = np.datetime_data(wanted)[0] if _is_apart(wanted) else "ns"
+        exact = f"{wanted.kind}8" if unit == "generic" else f"{wanted.kind}8[{unit}]"
+        return words.view(exact).astype(wanted)
 
     def _integers(self, words: Words) -> NDArray[Any]:
         """Return integers of the smallest type for all that came."""
@@ -265,33 +263,27 @@ class Ids:
         pa = arrow()
         name, kinds = self.family.name, [_as_arrow_type(kind) for kind in self.types]
         same = kinds[0] if len(set(kinds)) == 1 else None
-        count = len(keys[0]) - (self.family.words == 0)
         if name == "null":
             return pa.nulls(0)
         if isinstance(same, pa.BaseExtensionType):
             inner = Ids(cast(Family, _family_of_arrow(same.storage_type)))
             inner.types = [same.storage_type]
             return pa.ExtensionArray.from_storage(same, inner._arrow_values(keys))
-        if self.family.words == 0:
-            wide = pa.large_string() if name == "string" else pa.large_binary()
-            made = pa.Array.from_buffers(wide, count, [None, *map(pa.py_buffer, keys)])
-            return narrowed(made, same)
-        if self.family.words == 2:
-            wide = pa.decimal128(38, DECIMAL_SCALE) if name == "decimal" else pa.binary(16)
-            made = pa.Array.from_buffers(wide, count, [None, pa.py_buffer(keys[0])])
+        if self.family.words != 1:
+            count, buffers = len(keys[0]) - (self.family.words == 0), map(pa.py_buffer, keys)
+            made = pa.Array.from_buffers(self._wide_type(), count, [None, *buffers])
             if name == "decimal":
                 return made.cast(same or pa.decimal128(38, max(kind.scale for kind in kinds)))
-            return made
-        if name == "integer":
-            return pa.array(self._integers(keys[0].reshape(-1)))
+            # Other layouts of text and bytes may be too narrow.
+            narrow = str(same) in ("string", "binary") and made.nbytes >= 2**31
+            return made if self.family.words or same is None or narrow else made.cast(same)
+        if name in ("integer", "boolean"):
+            return pa.array(self._numpy_values(keys))
         words = keys[0].reshape(-1).view(np.int64)
         if name == "floating":
-            made = pa.array(words.view(np.float64))
-            return made if same is None else made.cast(same)
-        if name == "boolean":
-            return pa.array(words.astype(np.bool_))
+            return pa.array(words.view(np.float64)).cast(same or pa.float64())
         if name == "date":
-            return pa.array(words).cast(pa.int32()).cast(pa.date32()).cast(same or pa.date32())
+            return pa.array(words.view("M8[D]")).cast(same or pa.date32())
         wanted = same or min(kinds, key=lambda kind: UNITS[kind.unit])
         fits = words // UNITS[wanted.unit]
         if name == "time" and wanted.bit_width == 32:
@@ -328,15 +320,6 @@ def _as_arrow_type(kind: Any) -> Any:
 
 def _is_signed(kind: Any) -> bool:
     return str(kind.kind if isinstance(kind, np.dtype) else kind).startswith("i")
-
-
-def narrowed(made: Any, wanted: Any) -> Any:
-    """Return bytes or strings in a layout of one's own, unless they are too long for that."""
-    if wanted is None or made.type == wanted:
-        return made
-    if str(wanted) in ("string", "binary") and made.nbytes >= 2**31:
-        return made
-    return made.cast(wanted)
 
 
 def one_word(wide: Any) -> Words:

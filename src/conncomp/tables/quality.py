@@ -146,11 +146,9 @@ def cluster_quality(
 
     library = library_of_table(clusters, named[0])
     ids = spaces[0].values(library)
-    columns = by_part("cluster", spaces[1].values(library)) | links.measures()
-    columns |= links.bridges(ids)
-    if weighed:
-        columns |= links.weakest(ids)
-    return as_table(columns, library)
+    named_values = by_part("cluster", spaces[1].values(library))
+    measures = named_values | links.measures() | links.bridges(ids)
+    return as_table(measures | (links.weakest(ids) if weighed else {}), library)
 
 
 def _space_of(*sides: list[Column]) -> IdSpace:

@@ -20,8 +20,9 @@ from conncomp.cli.label.options import Options, check_floats, finite
 from conncomp.components.statistics import ComponentStatistics
 from conncomp.files.access import naming
 from conncomp.files.scales import Scale, separate_axes
-from conncomp.files.slabs import SlabFile, open_slabs
+from conncomp.files.slabs import open_slabs
 from conncomp.files.thresholds import above
+from conncomp.files.tiff.series import Series
 
 if TYPE_CHECKING:
     from conncomp.chunked.selection import SizeSummary
@@ -38,7 +39,7 @@ GROWTH = 2
 class Budget:
     """A limit of memory: slabs begin with one slice, and grow as memory so far tells."""
 
-    def __init__(self, limit: int | None, file: SlabFile) -> None:
+    def __init__(self, limit: int | None, file: Series) -> None:
         plane, width = math.prod(file.shape[1:]), file.dtype.itemsize
         self.limit, self._file, self._slice = limit, file, plane * (2 * width + ELEMENT)
         self._most = max(1, LARGEST_SLAB // max(plane, 1))
@@ -158,7 +159,7 @@ def report_of(
 
 
 def _measure(
-    file: SlabFile, options: Options, axes: list[bool], budget: Budget, progress: Counter
+    file: Series, options: Options, axes: list[bool], budget: Budget, progress: Counter
 ) -> tuple[SizeSummary, SizeSummary]:
     """Summarise all components, and those that are kept; write lines of the latter if wanted."""
     # Of which the help has no need.
@@ -197,7 +198,7 @@ def _measure(
     return found, kept
 
 
-def _spans(batch: ComponentStatistics, file: SlabFile) -> Iterator[NDArray[np.int64]]:
+def _spans(batch: ComponentStatistics, file: Series) -> Iterator[NDArray[np.int64]]:
     for k, length in enumerate(file.shape):
         box = batch.bounding_boxes[:, k]
         yield ((box[:, 0] == 0) & (box[:, 1] == length)).astype(np.int64)

@@ -26,6 +26,9 @@ from conncomp.files.tiff.ome_sets import (
     open_companion,
 )
 
+# Bytes that are read at once: a signal is heard in between.
+READ = 1 << 26
+
 
 @contextmanager
 def open_images(file: IO[bytes], folder: str | None, companion: bool) -> Iterator[Images]:
@@ -110,13 +113,38 @@ def _series_of_image(tiff: Any, images: Sequence[OmeImage], number: int) -> Any:
 
 @dataclass(frozen=True)
 class Series:
-    """The first series of a TIFF file, as slices that are read when they are asked for."""
+    """A volume in an open file, of which slices along the first axis are read."""
 
     shape: tuple[int, ...]
-    axes: str
     dtype: np.dtype[Any]
-    begin: int | None  # where the values begin, if they follow each other in the file
-    read: Callable[[int, int], NDArray[Any]] | None  # slices from one to before another, if not
+    read: Callable[[int, int], NDArray[Any]]  # from one to before another; the next may overwrite
+    axes: str = ""  # a letter for each; nothing if the file does not tell
+    begin: int | None = None  # where the values begin, if they follow each other in the file
+
+
+def flat_series(
+    file: IO[bytes], begin: int, shape: tuple[int, ...], dtype: np.dtype[Any], axes: str = ""
+) -> Series:
+    """Return the slices of values that follow each other in a file."""
+    plane = math.prod(shape[1:])
+    memory = np.empty(0, dtype)
+
+    def read(first: int, end: int) -> NDArray[Any]:
+        nonlocal memory
+        count = (end - first) * plane
+        if len(memory) < count:
+            memory = np.empty(count, dtype)
+        target = memory[:count].view(np.uint8).data
+        file.seek(begin + first * plane * dtype.itemsize)
+        done = 0
+        while done < len(target):
+            step = file.readinto(target[done : done + READ])  # type: ignore[attr-defined]
+            if not step:
+                raise ValueError(f"cut short: it ends in slices {first} to {end - 1}")
+            done += step
+        return memory[:count].reshape(end - first, *shape[1:])
+
+    return Series(shape, dtype, read, axes, begin)
 
 
 def open_series(file: IO[bytes]) -> Series:
@@ -138,10 +166,10 @@ def open_series(file: IO[bytes]) -> Series:
         dtype = series.dtype.newbyteorder(tiff.byteorder)
         if series.dataoffset + math.prod(shape) * dtype.itemsize > size:
             raise too_large(shape, dtype, size)
-        return Series(shape, axes, dtype, series.dataoffset, None)
+        return flat_series(file, series.dataoffset, shape, dtype, axes)
     if len(series.pages) == 1:
         whole = series.pages[0].asarray().reshape(shape)
-        return Series(shape, axes, whole.dtype, None, lambda begin, end: whole[begin:end])
+        return Series(shape, whole.dtype, lambda begin, end: whole[begin:end], axes)
     pages = math.prod(shape[1:]) // math.prod(page.shape)  # of a slice
     if pages * math.prod(page.shape) != math.prod(shape[1:]) or pages == 0:
         raise ValueError(f"has pages of shape {page.shape}, which do not make up slices of {shape}")
@@ -150,7 +178,7 @@ def open_series(file: IO[bytes]) -> Series:
         chosen = series.pages[begin * pages : end * pages]
         return np.stack([part.asarray() for part in chosen]).reshape(end - begin, *shape[1:])
 
-    return Series(shape, axes, series.dtype, None, read)
+    return Series(shape, series.dtype, read, axes)
 
 
 def _checked_series(tiff: Any, images: Sequence[OmeImage], size: int, number: int = 0) -> Any:

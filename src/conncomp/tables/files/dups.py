@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._arguments import as_bool, check_progress, shown
 from conncomp._core import native
-from conncomp.tables.columns import Column
-from conncomp.tables.id_space import IdSpace
-from conncomp.tables.ids import Family
+from conncomp.tables.id_space import new_clusters
+from conncomp.tables.ids import one_word
 
 if TYPE_CHECKING:
     from conncomp.files.access import Progress
 
-PAIR = np.dtype([("left", "<u4", 2), ("right", "<u4", 2)])  # each a file and a document
-BLOCK = (1 << 20) * PAIR.itemsize  # bytes that are read at once
+PAIR = 16  # bytes: the file and the document on the left, and those on the right
+BLOCK = (1 << 20) * PAIR  # bytes that are read at once
 INDEX = np.uint64(2**64 - 1)  # the id of whatever is in an index of another data set
 
 
@@ -113,29 +112,26 @@ def cluster_dups(
 def _pairs_of(file: BinaryIO, name: str) -> Iterator[tuple[NDArray[np.uint64], ...]]:
     """Yield ids on the left and on the right: the file above the document."""
     while data := file.read(BLOCK):
-        if len(data) % PAIR.itemsize:
-            raise ValueError(f"{name} is cut off: a pair has {PAIR.itemsize} bytes")
-        pairs = np.frombuffer(data, PAIR)
-        sides = pairs["left"].astype(np.uint64), pairs["right"].astype(np.uint64)
-        yield tuple(side[:, 0] << np.uint64(32) | side[:, 1] for side in sides)
+        if len(data) % PAIR:
+            raise ValueError(f"{name} is cut off: a pair has {PAIR} bytes")
+        words = np.frombuffer(data, "<u4").reshape(-1, 2, 2).astype(np.uint64)
+        yield tuple((words[..., 0] << np.uint64(32) | words[..., 1]).T)
 
 
 class _Forest:
     """Trees of documents, united by size in the order of the pairs."""
 
     def __init__(self) -> None:
-        self._space = IdSpace([Family("integer")], [], False)
-        self._columns = (Column(np.empty(0, np.uint64), "pairs"),)
-        self._space.admit([self._columns])
+        self._ids = new_clusters(1, [], on_gpu=False)
         self._parent = np.empty(0, np.int32)
         self._sizes = np.empty(0, np.int32)
         self._index = -1  # the number of what is in an index, once it has one
 
     def add(self, left: NDArray[np.uint64], right: NDArray[np.uint64]) -> None:
-        u, v = (self._space.add_ids([side], self._columns) for side in (left, right))
+        u, v = (self._ids.add_ids((one_word(side),)) for side in (left, right))
         known = len(self._parent)
-        if self._space.size > known:
-            more = np.arange(known, max(2 * known, self._space.size), dtype=np.int32)
+        if self._ids.size > known:
+            more = np.arange(known, max(2 * known, self._ids.size), dtype=np.int32)
             self._parent = np.concatenate([self._parent, more])
             self._sizes = np.concatenate([self._sizes, np.ones_like(more)])
         if self._index < 0:
@@ -145,7 +141,7 @@ class _Forest:
 
     def documents(self) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
         """Return the documents, ascending, and for each the place of the one that stays."""
-        ids = cast("NDArray[np.uint64]", self._space.values("numpy")[0])
+        ids = self._ids.all_keys()[0].reshape(-1)
         roots = self._parent[: len(ids)]
         while not np.array_equal(above := roots[roots], roots):  # no tree is deep
             roots = above
@@ -175,16 +171,18 @@ def _write(
         gone = names[part][removed[part]]
         file = f"{files[begin]:06d}"
         if len(gone):
-            folder.write(f"{file}.remove", gone.tobytes())
+            _put(folder, f"{file}.remove", gone.tobytes())
         for ending, column in values.items():
             if wanted[ending]:
                 rows = np.stack([names[part], column[part].astype("<u4")], axis=1)
-                folder.write(f"{file}{ending}", rows.tobytes())
+                _put(folder, f"{file}{ending}", rows.tobytes())
     total, gone = len(documents), int(removed.sum())
     return {"duplicates": total, "to_remove": gone, "clusters": total - gone}
 
 
 class _Folder:
+    """A folder of the file system, as datatrove's DataFolder is asked for what is in one."""
+
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self._path = Path(path)
 
@@ -199,22 +197,20 @@ class _Folder:
 
         self._path.mkdir(parents=True, exist_ok=True)
         path = self._path / name
-        with atomic_path(path, len(content)) as temporary, temporary.open("wb") as file:
-            file.write(content)
+        with atomic_path(path, len(content)) as temporary:
+            temporary.write_bytes(content)
 
 
-class _DataFolder(NamedTuple):
-    list_files: Callable[..., list[str]]
-    open: Callable[[str, str], Any]
-
-    def write(self, name: str, content: bytes) -> None:
-        with self.open(name, "wb") as file:
-            file.write(content)
+def _put(folder: Any, name: str, content: bytes) -> None:
+    if isinstance(folder, _Folder):
+        return folder.write(name, content)
+    with folder.open(name, "wb") as file:
+        file.write(content)
 
 
-def _as_folder(name: str, given: Any) -> _Folder | _DataFolder:
+def _as_folder(name: str, given: Any) -> Any:
     if hasattr(given, "list_files") and hasattr(given, "open"):
-        return _DataFolder(given.list_files, given.open)
+        return given
     if not isinstance(given, (str, os.PathLike)):
         raise TypeError(f"{name}={shown(given)} must be a path, or a DataFolder of datatrove")
     return _Folder(given)

@@ -281,18 +281,22 @@ class EdgeFiles:
         with closing(reading.batches(self._files, "refuse", native.get_num_threads())) as parts:
             for batch in parts:
                 where = f"{batch.path}: "
-                src, largest_src = forests.as_vertices(_as_array(batch.left[0]), "src", where)
-                dst, largest_dst = forests.as_vertices(_as_array(batch.right[0]), "dst", where)
+                columns = ("src", batch.left[0]), ("dst", batch.right[0])
+                (src, largest), (dst, other) = (
+                    forests.as_vertices(ends.to_numpy(zero_copy_only=False), name, where)
+                    for name, ends in columns
+                )
                 self.count += len(src)
                 done += batch.bytes
                 if progress is not None:
                     progress(int(done), self.size)
-                largest = max(largest_src, largest_dst)
+                largest = max(largest, other)
                 rows = max(promised, self.count)
                 self.most = forests.count_vertices(largest, self.num_vertices, rows, where)
                 weights = batch.weights
                 if weights is not None:
-                    weights = _as_array(weights).astype(self.weight_type, copy=False)
+                    weights = weights.to_numpy(zero_copy_only=False)
+                    weights = weights.astype(self.weight_type, copy=False)
                 yield forests.all_of(src, dst, weights, largest)
 
     @property
@@ -301,7 +305,7 @@ class EdgeFiles:
         kinds = []
         for file in self._files:
             kind = file.types[file.wanted.weights or ""]
-            dtype = np.dtype(kind if isinstance(kind, np.dtype) else kind.to_pandas_dtype())
+            dtype = np.dtype(kind.to_pandas_dtype())
             if dtype.kind not in "biuf":
                 raise TypeError(f"{file.path}: the column of weights is of {kind}, not of numbers")
             kinds.append(dtype)
@@ -370,8 +374,3 @@ def _name(argument: str, name: Any, may_be_number: bool) -> str:
         number = ", or its number from 0 where a file of text has no header"
         raise TypeError(f"{argument}={shown(name)} must be the name of a column{number}")
     return name
-
-
-def _as_array(column: Any) -> NDArray[Any]:
-    array: NDArray[Any] = column
-    return array if isinstance(column, np.ndarray) else column.to_numpy(zero_copy_only=False)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-import numpy as np
-
 from conncomp._memory import free_memory, in_words, parse_bytes, resident_memory
 from conncomp.tables.columns import Column, as_columns
 from conncomp.tables.files.reading import Batch, PairFile, empty_column, width_of
@@ -94,9 +92,7 @@ class Budget:
 
     def note(self, batch: Batch) -> None:
         """Take the length of ids from a batch."""
-        for piece in batch.left:
-            if not isinstance(piece, np.ndarray):
-                self._bytes += piece.nbytes
+        self._bytes += sum(piece.nbytes for piece in batch.left)
         self._rows += len(batch.left[0])
 
     def check(self, ids: int, share: float | None) -> None:

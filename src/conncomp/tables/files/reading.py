@@ -8,19 +8,16 @@ a file is never asked for more bytes than it has.
 from __future__ import annotations
 
 import csv
-import io
 import os
-import queue
 import stat
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import closing, contextmanager
 from functools import partial
 from itertools import islice
 from pathlib import PurePath
-from threading import Event, Thread
-from time import monotonic
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -29,7 +26,7 @@ from conncomp._arguments import check_choice, shown
 from conncomp._core import native
 from conncomp._optional import optional
 from conncomp._text import printable
-from conncomp.files.access import PACKINGS, Source, StrPath, blaming, naming
+from conncomp.files.access import PACKINGS, Bounded, Source, StrPath, blaming, naming
 from conncomp.files.csv_header import SAMPLE, FirstRow, judge_first_row, recurring, rows_of
 from conncomp.tables.columns import Column, as_column, as_columns, as_weights, rows_without_nulls
 from conncomp.tables.id_space import common_family
@@ -100,16 +97,6 @@ class Batch(NamedTuple):
     path: str
 
 
-class _Columns(NamedTuple):
-    """Columns of NumPy, or such without rows, as a table of Arrow has them."""
-
-    columns: dict[str, Any]
-    num_rows: int
-
-    def column(self, name: str) -> Any:
-        return self.columns[name]
-
-
 class PairFile(ABC):
     """A file of pairs, or of nodes."""
 
@@ -156,7 +143,7 @@ class PairFile(ABC):
     def empty_batch(self) -> Batch:
         """Return a batch without rows, which has the types of the columns."""
         columns = {name: empty_column(kind) for name, kind in self.types.items()}
-        return self._batch(_Columns(columns, 0), 0, 0, "raise")
+        return self._batch(optional("pyarrow", PURPOSE).table(columns), 0, 0, "raise")
 
     def _batch(self, table: Any, size: float, row: int, nulls: str) -> Batch:
         columns, widths = [], []
@@ -187,14 +174,14 @@ class PairFile(ABC):
             self.types[name] = types(name)
 
     @contextmanager
-    def _opened(self) -> Iterator[_Bytes]:
+    def _opened(self) -> Iterator[Bounded]:
         """Open the file, which must be as it was, and stay so."""
-        with _Bytes(self.path) as file:
+        with Bounded(self.path) as file:
             self._check_identity(file)
             yield file
             self._check_identity(file)
 
-    def _check_identity(self, file: _Bytes) -> None:
+    def _check_identity(self, file: Bounded) -> None:
         if _identity(os.fstat(file.fileno())) != self._identity:
             raise ValueError("it was changed while it was read")
 
@@ -206,24 +193,11 @@ def _identity(state: os.stat_result) -> tuple[int, int, int]:
 @contextmanager
 def _reading(path: str) -> Iterator[None]:
     try:
-        with naming(path):
+        with blaming(path), naming(path):
             yield
     except MemoryError as error:  # of Arrow, which asks for what a header says
         reason = printable(str(error))
         raise ValueError(f"{path}: damaged, or of rows that are too long: {reason}") from error
-
-
-class _Bytes(io.FileIO):
-    """A file as Arrow reads it, which is never asked for more bytes than there are."""
-
-    def __init__(self, path: str) -> None:
-        super().__init__(path)
-        self._path, self._size = path, os.fstat(self.fileno()).st_size
-
-    def read(self, size: int | None = -1) -> bytes:
-        left = max(self._size - self.tell(), 0)
-        with blaming(self._path):
-            return super().read(left if size is None or size < 0 else min(size, left)) or b""
 
 
 class ParquetFile(PairFile):
@@ -285,8 +259,6 @@ def _rows_of_a_batch(size: int, rows: int) -> int:
 
 def width_of(kind: Any) -> int | None:
     """Return how many bits a value of a type has; None if that varies."""
-    if isinstance(kind, np.dtype):
-        return kind.itemsize * 8
     try:
         return int(kind.bit_width)
     except ValueError:  # of text, lists and others
@@ -304,26 +276,22 @@ class ArrowFile(PairFile):
             self._choose(reader.schema.names, lambda name: reader.schema.field(name).type)
             self._fields = [reader.schema.get_field_index(name) for name in self.types]
 
-    def _reader(self, bytes_: _Bytes, fields: list[int] | None = None) -> Any:
+    def _reader(self, bytes_: Bounded, fields: list[int] | None = None) -> Any:
         ipc = optional("pyarrow.ipc", PURPOSE)
         options = ipc.IpcReadOptions(included_fields=fields)
         opened = ipc.open_file if self._in_any_order else ipc.open_stream
         return opened(bytes_, options=options)
 
     def _pieces(self) -> Iterator[tuple[int, Callable[[], Tables]]]:
-        yield 0, self._read if self._in_any_order else self._read_stream
+        yield 0, self._read
 
     def _read(self) -> Tables:
+        before = 0
         with self._opened() as bytes_:
-            reader = self._reader(bytes_, self._fields)
-            count = reader.num_record_batches
-            for number in range(count):
-                yield from _sliced(reader.get_batch(number), self.size / count)
-
-    def _read_stream(self) -> Tables:
-        with self._opened() as bytes_:
-            before = 0
-            for batch in self._reader(bytes_, self._fields):
+            found = self._reader(bytes_, self._fields)
+            if self._in_any_order:
+                found = map(found.get_batch, range(found.num_record_batches))
+            for batch in found:
                 yield from _sliced(batch, bytes_.tell() - before)
                 before = bytes_.tell()
 
@@ -449,10 +417,9 @@ class CsvFile(PairFile):
     def _batch(self, table: Any, size: float, row: int, nulls: str) -> Batch:
         if self._integers and table.num_rows:
             columns = {name: table.column(name) for name in self.types}
-            columns |= {
-                name: self._as_integers(columns[name], name, row) for name in self.wanted.ids
-            }
-            table = _Columns(columns, table.num_rows)
+            for name in self.wanted.ids:
+                columns[name] = self._as_integers(columns[name], name, row)
+            table = optional("pyarrow").table(columns)
         return super()._batch(table, size, row, nulls)
 
     def _as_integers(self, column: Any, name: str, row: int) -> Any:
@@ -508,7 +475,7 @@ class DupsFile(PairFile):
                 f"its {self.size} bytes are no multiple of {DUPS_RECORD}, which a pair takes "
                 "there; it is cut short, or no such file"
             )
-        self._choose(DUPS_COLUMNS, lambda _: np.dtype("<u4"))
+        self._choose(DUPS_COLUMNS, lambda _: optional("pyarrow", PURPOSE).uint32())
         self.rows = self.size // DUPS_RECORD
 
     def _pieces(self) -> Iterator[tuple[int, Callable[[], Tables]]]:
@@ -524,9 +491,8 @@ class DupsFile(PairFile):
                 block = bytes_.read(count * DUPS_RECORD)
                 if len(block) != count * DUPS_RECORD:
                     raise ValueError("it was cut short while it was read")
-                records = np.frombuffer(block, "<u4").reshape(-1, 4)
-                columns = zip(DUPS_COLUMNS, np.ascontiguousarray(records.T), strict=True)
-                yield _Columns(dict(columns), count), len(block)
+                columns = np.ascontiguousarray(np.frombuffer(block, "<u4").reshape(-1, 4).T)
+                yield optional("pyarrow").table([*columns], DUPS_COLUMNS), len(block)
 
 
 def format_of(path: StrPath) -> str | None:
@@ -561,9 +527,9 @@ def open_file(
         return CsvFile(path, wanted, "," if chosen == "csv" else "\t", integers, header)
     if chosen == "dups" and not wanted.left:
         wanted = Wanted(DUPS_COLUMNS[:2], DUPS_COLUMNS[2:], wanted.weights)
-    if chosen == "dups":
-        return DupsFile(path, wanted)
-    return ParquetFile(path, wanted) if chosen == "parquet" else ArrowFile(path, wanted)
+    of_bytes: dict[str, Callable[[StrPath, Wanted], PairFile]] = {"dups": DupsFile}
+    of_bytes |= {"parquet": ParquetFile, "arrow": ArrowFile}
+    return of_bytes[chosen](path, wanted)
 
 
 def notes_of(files: Iterable[PairFile]) -> list[str]:
@@ -605,9 +571,7 @@ def _side(given: Iterable[tuple[str, Any]]) -> list[Column]:
 
 
 def empty_column(kind: Any) -> Any:
-    """Return a column without rows of a type of NumPy or of Arrow."""
-    if isinstance(kind, np.dtype):
-        return np.empty(0, kind)
+    """Return a column without rows of a type of Arrow."""
     return optional("pyarrow", PURPOSE).chunked_array([], kind)
 
 
@@ -641,47 +605,25 @@ def in_order(
     >>> list(in_order(iter(pieces), 2))
     ['a', 'b', 'c']
     """
-    stop = Event()
-    running: deque[tuple[queue.Queue[Any], Thread]] = deque()
+    # No daemons: Python waits for these threads at its end, which aborts if one is in Arrow then.
+    pool = ThreadPoolExecutor(workers)
+    running: deque[tuple[Generator[T, None, None], Future[T | None]]] = deque()
     try:
         while True:
             while len(running) < workers and (piece := next(pieces, None)) is not None:
-                items: queue.Queue[Any] = queue.Queue(1)
-                # No daemon: a process that ends while one is in Arrow must wait, or it aborts.
-                running.append((items, Thread(target=_go_ahead, args=(piece, items, stop))))
-                running[-1][1].start()
+                made = piece()
+                running.append((made, pool.submit(next, made, None)))
             if not running:
                 return
-            while (found := running[0][0].get()) is not None:
-                item, error = found
-                if error is not None:
-                    raise error
-                yield item
-            running.popleft()
-    finally:
-        stop.set()
-        end = monotonic() + PATIENCE
-        for _, thread in running:
-            thread.join(max(end - monotonic(), 0))
-
-
-def _go_ahead(
-    piece: Callable[[], Generator[Any, None, None]], items: queue.Queue[Any], stop: Event
-) -> None:
-    """Put the items of a generator, each with an error that took its place; None at the end."""
-
-    def put(found: Any) -> bool:
-        while not stop.is_set():
-            try:
-                items.put(found, timeout=0.05)
-            except queue.Full:
+            made, ahead = running[0]
+            if (item := ahead.result()) is None:
+                running.popleft()
                 continue
-            return True
-        return False
-
-    try:
-        with closing(piece()) as made:
-            if all(put((item, None)) for item in made):
-                put(None)
-    except BaseException as error:
-        put((None, error))
+            running[0] = made, pool.submit(next, made, None)
+            yield item
+    finally:
+        late = wait([ahead for _, ahead in running], PATIENCE).not_done
+        pool.shutdown(wait=not late, cancel_futures=True)
+        for made, ahead in running:
+            if ahead not in late:
+                made.close()
