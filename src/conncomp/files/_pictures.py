@@ -43,10 +43,8 @@ def read_picture(file: IO[bytes], reader: str) -> Content:
         frames = getattr(picture, "n_frames", 1)
         values = frames * picture.width * picture.height * len(picture.getbands())
         if values > most_values:
-            raise ValueError(
-                f"says that it has {frames} frames of {picture.width} x {picture.height} pixels, "
-                f"but is of {size} bytes"
-            )
+            said = f"{frames} frames of {picture.width} x {picture.height} pixels"
+            raise ValueError(f"says that it has {said}, but is of {size} bytes")
         planes = []
         for frame in range(frames):
             if frame:

@@ -196,12 +196,8 @@ def check_space(path: StrPath, size: int) -> None:
     """Raise OSError if so many bytes are more than are free on the disk of a file."""
     free = free_space(path)
     if size > free:
-        raise OSError(
-            errno.ENOSPC,
-            f"takes {in_words(size)}, and there are {in_words(free)} free on the disk; choose "
-            "another disk",
-            os.fspath(path),
-        )
+        told = f"takes {in_words(size)}, and {in_words(free)} are free on the disk; choose another"
+        raise OSError(errno.ENOSPC, told, os.fspath(path))
 
 
 @contextmanager
@@ -392,10 +388,8 @@ class Source:
             raise self.error(f"the {self.packing} data are corrupt: {error}") from None
         self._produced += count
         if self.packing and self._produced > FREE_EXPANSION + EXPANSION * self._consumed:
-            raise self.error(
-                f"{self._consumed} bytes packed by {self.packing} hold more than "
-                f"{self._produced}; if that is right, unpack the file first"
-            )
+            held = f"{self._consumed} bytes packed by {self.packing} hold over {self._produced}"
+            raise self.error(f"{held}; if that is right, unpack the file first")
         if self._progress is not None:
             self._progress(self._consumed, self._total)
         return count

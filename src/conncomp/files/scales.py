@@ -124,10 +124,7 @@ def batch_axes_of(axes: str, shape: Sequence[int], join_time: bool = False) -> i
     if behind:
         letter = axes[behind[0]]
         remedy = "choose a channel" if letter in "CS" else "save it with that axis first"
-        raise ValueError(
-            f"has axes {axes}, of which {letter} holds separate images and lies behind axes that "
-            f"are joined; {remedy}"
-        )
+        raise ValueError(f"has axes {axes}, of which {letter} lies behind those joined; {remedy}")
     return batch
 
 

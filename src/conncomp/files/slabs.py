@@ -65,19 +65,14 @@ def _open(file: IO[bytes], raw: Raw | None) -> Series:
     if raw is not None:
         needed = math.prod(raw.shape) * raw.dtype.itemsize
         if needed != size:
-            raise ValueError(
-                f"is of {size} bytes, but shape {raw.shape} and dtype {raw.dtype} take {needed}"
-            )
+            raise ValueError(f"is of {size} bytes, but {raw.shape} of {raw.dtype} take {needed}")
         return flat_series(file, 0, raw.shape, raw.dtype)
     kind: Kind = kind_of(file.read(SIGNATURE))
     file.seek(0)
     if kind.name == ".npy":
         shape, fortran_order, dtype, begin = read_header(file, size)
         if fortran_order and len(shape) > 1:
-            raise ValueError(
-                "is in Fortran order, so that slices of the first axis are scattered; save "
-                "numpy.ascontiguousarray(array)"
-            )
+            raise ValueError("is in Fortran order; save numpy.ascontiguousarray(array)")
         return flat_series(file, begin, shape, dtype)
     if kind.name == "TIFF":
         return open_series(file)

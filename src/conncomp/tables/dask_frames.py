@@ -65,8 +65,7 @@ def cluster_pairs(
         raise TypeError(f"weights={shown(weights)} must be the name of a column of the DataFrame")
     if max_size is not None:
         raise ValueError(
-            f"max_size={shown(max_size)} is for tables in memory, but pairs is of Dask; divide the "
-            "clusters that are too large by a call with their pairs alone"
+            f"max_size={shown(max_size)} is for tables in memory; pass the pairs of large clusters"
         )
     arguments = options | {"weights": weights}
     named = arguments | {"nodes": nodes, "cluster_ids": cluster_ids}
@@ -125,10 +124,8 @@ def _hashed(part: Part, buckets: int) -> list[tuple[Indices, Any]]:
     for name, column in part.ids.items():
         kinds = {type(value) for value in column.iloc[:1]}
         if column.dtype == object and not kinds <= {str, bytes, UUID}:
-            raise TypeError(
-                f"ids of {name} are Python objects such as {shown(column.iloc[0])}, whose equal "
-                "ones may have different hashes; convert them to integers, strings or dates"
-            )
+            such = f"ids of {name} are Python objects, as {shown(column.iloc[0])}, without a hash"
+            raise TypeError(f"{such} to rely on; convert them to numbers, text or dates")
     hashing = optional("pandas").util.hash_pandas_object
     bucket = hashing(part.ids, index=False).to_numpy() % np.uint64(buckets)
     places = [np.flatnonzero(bucket == k) for k in range(buckets)]
@@ -220,11 +217,10 @@ MERGED = 4  # forests that one task merges
 def label_edge_files(edges: Any, names: list[str], num_vertices: int | None) -> tuple[Any, Any]:
     """Do what `conncomp.label_edge_files` does, lazily, with the columns of these names."""
     count = None if num_vertices is None else check_num_vertices(num_vertices)
-    labelled = dask.delayed(_label, nout=2)(_forest(edges, names, count), count)
+    total, labels = dask.delayed(_label, nout=2)(_forest(edges, names), count)
     length = math.nan if count is None else count
     dtype = np.int32 if count is None or count <= 1 << 31 else np.int64
-    total = dask.array.from_delayed(labelled[0], (), meta=np.zeros((), np.int64))
-    return total, dask.array.from_delayed(labelled[1], (length,), meta=np.zeros(0, dtype))
+    return _as_array(total, (), np.int64), _as_array(labels, (length,), dtype)
 
 
 def spanning_forest_of_files(
@@ -232,25 +228,26 @@ def spanning_forest_of_files(
 ) -> tuple[Any, ...]:
     """Do what `conncomp.spanning_forest_of_files` does, lazily; with weights the minimum one."""
     count = None if num_vertices is None else check_num_vertices(num_vertices)
-    columns = dask.delayed(_as_columns, nout=len(names) + 1)(_forest(edges, names, count))
+    columns = dask.delayed(_as_columns, nout=len(names) + 1)(_forest(edges, names), count)
     dtypes = [np.dtype(np.int64)] * 3 + [edges.dtypes[name] for name in names[2:]]
-    return tuple(
-        dask.array.from_delayed(column, (math.nan,), meta=np.zeros(0, dtype))
-        for column, dtype in zip(columns, dtypes, strict=True)
-    )
+    return tuple(_as_array(*each) for each in zip(columns, [(math.nan,)] * 4, dtypes, strict=False))
 
 
 minimum_spanning_forest_of_files = spanning_forest_of_files
 
 
-def _forest(edges: Any, names: list[str], num_vertices: int | None) -> Any:
+def _as_array(delayed: Any, shape: tuple[float, ...], dtype: Any) -> Any:
+    return dask.array.from_delayed(delayed, shape, meta=np.zeros((0,) * len(shape), dtype))
+
+
+def _forest(edges: Any, names: list[str]) -> Any:
     _check_columns(edges, names)
     parts = edges[list(dict.fromkeys(names))].to_delayed()
     forests = [dask.delayed(_forest_of_part)(part, names) for part in parts]
     while len(forests) > 1:
         groups = (forests[k : k + MERGED] for k in range(0, len(forests), MERGED))
         forests = [dask.delayed(forest_of_parts)(*group) for group in groups]
-    return dask.delayed(_checked)(forests[0], num_vertices)
+    return forests[0]
 
 
 def _check_columns(edges: Any, names: list[str]) -> None:
@@ -274,18 +271,13 @@ def _forest_of_part(part: Any, names: list[str]) -> Edges:
     return forest_of(all_of(src, dst, weights[0] if weights else None, largest))
 
 
-def _checked(forest: Edges, num_vertices: int | None) -> Edges:
-    """Return a forest, if there are enough edges for so many vertices."""
-    count_vertices(forest.largest, num_vertices, forest.rows)
-    return forest
-
-
 def _label(forest: Edges, num_vertices: int | None) -> tuple[NDArray[Any], NDArray[Any]]:
     vertices = count_vertices(forest.largest, num_vertices, forest.rows)
     count, labels = connected_components(Graph.from_edges(*forest.ends, num_vertices=vertices))
     return np.array(count), labels
 
 
-def _as_columns(forest: Edges) -> tuple[Any, ...]:
+def _as_columns(forest: Edges, num_vertices: int | None) -> tuple[Any, ...]:
+    count_vertices(forest.largest, num_vertices, forest.rows)  # are there enough edges for these?
     weights = () if forest.weights is None else (forest.weights,)
     return forest.numbers, *forest.ends, *weights

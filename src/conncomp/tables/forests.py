@@ -98,13 +98,11 @@ def count_vertices(largest: int, num_vertices: int | None, rows: int, where: str
         if largest < num_vertices:
             return num_vertices
         raise ValueError(
-            f"{where}an edge has the end {largest}; num_vertices={num_vertices}, so that vertices "
-            f"are numbered from 0 to {num_vertices - 1}"
+            f"{where}an edge has the end {largest}; num_vertices={num_vertices} must be larger"
         )
     if problem := excess(largest + 1, rows):
         raise ValueError(
-            f"{where}an edge has the end {largest}, which makes {problem}; vertices are numbered "
-            "from 0: use cluster_pairs for ids of any size, or give num_vertices if so many are "
-            "meant"
+            f"{where}an edge has the end {largest}, which makes {problem}; give num_vertices if so "
+            "many are meant, or use cluster_pairs for ids of any size"
         )
     return largest + 1

@@ -114,10 +114,7 @@ class ClusterPairs:
                 self._prepare(sides, left, weighed)
                 lowest, links = self._native_thresholds()[0], self._links
                 if links is not None and self._space.clusters.on_gpu:
-                    raise ValueError(
-                        "max_size is for clusters in main memory; copy the columns there, or omit "
-                        "device"
-                    )
+                    raise ValueError("max_size is not for a GPU; copy the columns, or omit device")
                 for pieces in pieces_of(columns, self._nulls, self._space.clusters.on_gpu):
                     weight = as_doubles(pieces.pop()) if weighed else None
                     wanted = weight if self._given_thresholds else None
@@ -151,9 +148,7 @@ class ClusterPairs:
     def _prepare(self, sides: list[list[Column]], given: Any, weights: list[Column]) -> None:
         """Check types, and make the clusters when the first columns have come."""
         if len({*map(len, sides), len(self._space.ids) or len(sides[0])}) > 1:
-            raise ValueError(
-                "ids on the left and on the right, and of all batches, must be of as many columns"
-            )
+            raise ValueError("ids on both sides, and of all batches, must have as many columns")
         for column in weights:
             kind = weight_type(column)
             if self._weight_type not in (None, kind) and self._given_thresholds:
@@ -179,16 +174,14 @@ class ClusterPairs:
             if column.on_gpu != first.on_gpu:
                 there, here = (first, column) if first.on_gpu else (column, first)
                 raise TypeError(
-                    f"{there.name} lies in GPU memory, but {here.name} does not; move one of them, "
-                    "for example by cupy.asarray"
+                    f"{there.name} lies in GPU memory, but {here.name} does not; copy one"
                 )
         other, gpu = first.name, gpu_of(first) if first.on_gpu else 0
         if len(self):
             other, gpu = "the clusters", self._gpu_number
             if first.on_gpu and not self._space.clusters.on_gpu:
                 raise TypeError(
-                    f"{first.name} lies in GPU memory, but the clusters in main memory; copy it to "
-                    "a NumPy array"
+                    f"{first.name} lies in GPU memory, but the clusters in main memory; copy it"
                 )
             if self._space.clusters.on_gpu and not first.on_gpu and self._device != "cuda":
                 raise TypeError(

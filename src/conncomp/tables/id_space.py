@@ -27,7 +27,7 @@ class _ClustersInMemory:
 
     def __init__(self, words: int, thresholds: list[float]) -> None:
         classes = native.ByteClusters, native.WordClusters, native.WordPairClusters
-        self._words = words
+        self.words = words
         self._clusters: Any = classes[words](thresholds)
 
     @property
@@ -64,8 +64,8 @@ class _ClustersInMemory:
         return numbers, sizes
 
     def all_keys(self) -> Keys:
-        if self._words:
-            words = new_array(np, (self.size, self._words), np.uint64)
+        if self.words:
+            words = new_array(np, (self.size, self.words), np.uint64)
             self._clusters.copy_ids(words)
             return (words,)
         ends, data = np.empty(self.size + 1, np.int64), np.empty(self._clusters.bytes, np.uint8)
@@ -77,7 +77,7 @@ class _ClustersInMemory:
         self._clusters.keep_ids_only()
 
     def _rows(self, keys: Keys) -> int:
-        return len(keys[0]) - (self._words == 0)
+        return len(keys[0]) - (self.words == 0)
 
 
 Clusters = _ClustersInMemory | GpuClusters
@@ -107,7 +107,6 @@ class IdSpace:
         self._folds = [new_clusters(1, [], on_gpu) for _ in range(len(families) - 2)]
         words = families[0].words if len(families) == 1 else 1
         self.clusters = new_clusters(words, thresholds, on_gpu)
-        self._words = words
 
     @property
     def size(self) -> int:
@@ -206,10 +205,9 @@ class IdSpace:
             signs = {str(getattr(kind, "kind", kind))[0] for kind in ids.types}
             ids.mixed = ids.family.name == "integer" and len(signs) > 1
             ids.negative, ids.large = part.get("signs", (False, False))
-        words = [ids.family.words for ids in space.ids] if space._encoders else []
-        stores = [*zip(space._encoders, words, strict=True), *((f, 1) for f in space._folds)]
-        for k, (store, width) in enumerate([(space.clusters, space._words), *stores]):
-            dtypes: list[Any] = [np.uint64] if width else [np.int64, np.uint8]
+        for k, store in enumerate([space.clusters, *space._encoders, *space._folds]):
+            has_words = isinstance(store, GpuClusters) or store.words > 0
+            dtypes: list[Any] = [np.uint64] if has_words else [np.int64, np.uint8]
             given = [arrays[f"keys{k}_{j}"] for j in range(len(dtypes))]
             keys = map(np.ascontiguousarray, given, dtypes)
             store.add_ids(tuple(map(space._placed, keys)))

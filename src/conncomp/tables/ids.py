@@ -49,9 +49,8 @@ def family_of(kind: Any, column: Column) -> Family:
     found = _family_of_dtype(kind) if isinstance(kind, np.dtype) else _family_of_arrow(kind)
     if found is None:
         raise TypeError(
-            f"{column.name} is of type {kind}, whose values cannot be compared as ids; use "
-            "integers, floats of at most 64 bits, strings, binary, dates, times, decimals, UUIDs, "
-            "or structs of these"
+            f"{column.name} is of type {kind}, whose values cannot be compared as ids; use numbers "
+            "of at most 64 bits, text, binary, dates, times, decimals, UUIDs, or structs of these"
         )
     return found
 
@@ -142,8 +141,7 @@ class Ids:
         if self.negative and self.large:
             raise ValueError(
                 f"ids of {' and '.join(map(str, self.types))} mix negative values with values of "
-                "2**63 or more, which no 64-bit integer type can hold; cast both to strings or "
-                "decimals"
+                "2**63 or more, which no 64-bit integer type can hold; cast to strings or decimals"
             )
 
     def keys(self, piece: Any, kind: Any) -> Keys:
@@ -214,10 +212,7 @@ class Ids:
         try:
             return piece.cast(wide)
         except arrow().ArrowInvalid as error:
-            raise ValueError(
-                f"ids of {kind} do not fit {wide}, in which decimals are compared ({error}); cast "
-                "them to strings"
-            ) from error
+            raise ValueError(f"ids of {kind} do not fit {wide} ({error}); cast to text") from error
 
     def values(self, keys: Keys, as_arrow: bool) -> Any:
         """Return the ids of keys, as an array of NumPy or of Arrow."""

@@ -198,9 +198,7 @@ class Clustering(ClusterPairs):
             if not weighed:
                 raise ValueError("max_size needs weights, which say where to divide clusters")
             if self._levels > 1:
-                raise ValueError(
-                    "max_size and several thresholds exclude each other; call once for each"
-                )
+                raise ValueError("max_size takes one threshold; call once for each of several")
             self._links = StrongestLinks()
         if threshold is not None and not weighed:
             raise ValueError("threshold needs weights, one for each pair")

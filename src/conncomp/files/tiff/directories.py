@@ -95,10 +95,8 @@ def check_directories(file: IO[bytes], size: int) -> None:
 def bits_of(page: Any, size: int) -> tuple[int, int]:
     """Return how many bits a value of a page has, and a file of so many bytes can hold."""
     if page.compression not in EXPANSION:
-        raise ValueError(
-            f"is compressed by {getattr(page.compression, 'name', page.compression)}, which is "
-            "not read; save it with DEFLATE, or uncompressed"
-        )
+        name = getattr(page.compression, "name", page.compression)
+        raise ValueError(f"is compressed by {name}, which is not read; save it with DEFLATE")
     if page.dtype is None:
         raise ValueError(f"holds values of {page.bitspersample} bits, which are not read")
     bits = min(page.bitspersample, 8 * page.dtype.itemsize)

@@ -41,10 +41,7 @@ def ome_images(description: str) -> list[OmeImage]:
         name, text, number = element.groups()
         if name == "Pixels":
             if len(images) == MOST_IMAGES:
-                raise ValueError(
-                    f"has OME metadata of more than {MOST_IMAGES} images, which are not read; "
-                    "save them in several files"
-                )
+                raise ValueError(f"has OME metadata of more than {MOST_IMAGES} images; split it")
             images.append(OmeImage(_attributes(text), [], []))
         elif images and name == "TiffData":
             images[-1].blocks.append(text)
@@ -106,9 +103,8 @@ def lengths_of_ome(image: OmeImage, samples: int) -> dict[str, int]:
         for axis in order[:1:-1]
     }
     if lengths["C"] < samples:
-        raise ValueError(
-            f"has OME metadata with SizeC='{lengths['C']}', but pages of {samples} samples"
-        )
+        told = f"SizeC='{lengths['C']}', but pages of {samples} samples"
+        raise ValueError(f"has OME metadata with {told}")
     lengths["C"] //= samples
     return lengths
 

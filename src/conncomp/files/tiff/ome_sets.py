@@ -60,8 +60,7 @@ class OmeSet:
         for name in dict.fromkeys(names):
             if name in ("", ".", "..") or set(name) & set("/\\\0"):
                 raise ValueError(
-                    f"has OME metadata of planes in {printable(name)!r}, which is no plain name of "
-                    "a file; planes are looked for in the same folder only"
+                    f"has OME metadata of planes in {printable(name)!r}, no plain name of a file"
                 )
         return names
 
@@ -81,8 +80,8 @@ class OmeSet:
         bits, most = count * math.prod(head.shape) * bits, bits_of(head, size)[1]
         if bits > most or count * LEAST_PAGE > size or "Z" in head.axes:
             raise ValueError(
-                f"says that it has {described} planes, of which one has shape {head.shape} and "
-                f"dtype {head.dtype}, but all its files are of {size} bytes"
+                f"says that it has {described} planes of shape {head.shape} and dtype {head.dtype},"
+                f" but all its files are of {size} bytes"
             )
         told_of = ome.stretches_of_ome(image, lengths)
         stretches = [(names[block], page, told) for block, page, told in told_of if told > 0]
@@ -91,10 +90,7 @@ class OmeSet:
             for (name, page, told), (other, following, _) in pairwise(sorted(stretches))
         )
         if sum(told for *_, told in stretches) < count or overlap:
-            raise ValueError(
-                f"has OME metadata that does not name a page of its files for each of {described} "
-                "planes"
-            )
+            raise ValueError(f"has OME metadata that names no page for each of {described} planes")
         kept = {axis: length for axis, length in lengths.items() if length > 1}
         array = self._filled(head, count, stretches).reshape(*kept.values(), *head.shape)
         axes = "".join(kept) + head.axes
@@ -124,10 +120,10 @@ class OmeSet:
                 for plane, page in places:
                     other = _page(tiff, page)
                     if alike(other) != alike(head):
-                        raise ValueError(
-                            f"has a page {page} of shape {other.shape} and dtype {other.dtype}, "
-                            f"and others of the image are of {head.shape} and {head.dtype}"
+                        kinds = (
+                            f"shape {one.shape} and dtype {one.dtype}" for one in (other, head)
                         )
+                        raise ValueError(f"has a page {page} of {', others of '.join(kinds)}")
                     if sum(map(int, other.databytecounts)) > size:
                         raise ValueError(f"says that it holds more strips than its {size} bytes")
                     array[plane] = other.asarray()
@@ -199,9 +195,7 @@ def check_own_description(description: str, folder: str | None) -> None:
     if name is None or folder is None or os.path.basename(name) != name:
         return
     if os.path.isfile(os.path.join(folder, name)):
-        raise ValueError(
-            f"is one of a set of files that {printable(name)!r} describes; give that one"
-        )
+        raise ValueError(f"is one of a set of files that {printable(name)!r} describes; give that")
 
 
 def head_of_set(path: StrPath) -> str | None:

@@ -153,14 +153,14 @@ def spanning_forest_of_files(
         return cast(tuple[Any, Any, Any], other(files, [src, dst], num_vertices))
     edges = EdgeFiles(files, (src, dst), num_vertices, format, header).with_warnings()
     components = _Growing(edges)
-    forest: list[tuple[Vertices, ...]] = [(np.empty(0, np.int64),) * 3]
+    forest = [(np.empty(0, np.int64),) * 3]
     for batch in edges.batches(progress):
         components.make_room(edges.most)
         kept = components.new_links(*batch.ends)
         components.add(*batch.ends, edges.most)
         ends = (end[kept].astype(np.int64) for end in batch.ends)
         forest.append((edges.count - batch.rows + kept, *ends))
-    numbers, sources, targets = (np.concatenate(part) for part in zip(*forest, strict=True))
+    numbers, sources, targets = map(np.concatenate, zip(*forest, strict=True))
     return numbers, sources, targets
 
 
@@ -232,9 +232,7 @@ def _refuse_what_is_for_files(**given: Any) -> None:
     """Raise if an argument is given that means nothing for edges in a DataFrame."""
     for name, value in given.items():
         if value is not None:
-            raise ValueError(
-                f"{name}={shown(value)} is for files, but files is a DataFrame; leave it out"
-            )
+            raise ValueError(f"{name}={shown(value)} is for files, not a DataFrame; leave it out")
 
 
 class EdgeFiles:

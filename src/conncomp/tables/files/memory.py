@@ -36,9 +36,9 @@ class Budget:
         self._parts: list[Column] = []
         self._bytes = self._rows = 0  # of ids of variable length that came
         if self.limit < now + READING:
+            least = in_words(now + READING)
             raise ValueError(
-                "there is too little memory to begin: the program and the files that are read take "
-                f"{in_words(now + READING)}; {self._limit()}"
+                f"there is too little memory to begin, which takes {least}; {self._limit()}"
             )
 
     def expect(self, files: Iterable[PairFile]) -> str | None:

@@ -343,9 +343,8 @@ class CsvFile(PairFile):
         if are_there and not are_numbers:
             if (again := recurring(rows, ids)) is not None:
                 raise ValueError(
-                    f"its first row may be data, as {shown(again)} is an id below, too; "
-                    "header=True takes it as the names of columns, header=False as data, whose "
-                    "columns have numbers from 0"
+                    f"its first row may be data, as {shown(again)} is an id below, too; header=True"
+                    " takes it as names of columns, header=False as data, with columns 0, 1, ..."
                 )
             return True
         if are_numbers:
@@ -369,10 +368,8 @@ class CsvFile(PairFile):
             self.wanted = Wanted(("0",), ("1",), weights, self.wanted.argument)
         for argument, name in self.wanted.by_argument():
             if name not in self._names:
-                raise ValueError(
-                    f"{argument}={shown(name)}: without a header, columns have the numbers 0 to "
-                    f"{len(self._names) - 1}"
-                )
+                told = f"columns have the numbers 0 to {len(self._names) - 1}"
+                raise ValueError(f"{argument}={shown(name)}: without a header, {told}")
 
     def _first_row(self, source: Source) -> list[str]:
         try:
@@ -472,8 +469,7 @@ class DupsFile(PairFile):
     def _look(self) -> None:
         if self.size % DUPS_RECORD:
             raise ValueError(
-                f"its {self.size} bytes are no multiple of {DUPS_RECORD}, which a pair takes "
-                "there; it is cut short, or no such file"
+                f"its {self.size} bytes are no multiple of {DUPS_RECORD}; it is cut, or no .dups"
             )
         self._choose(DUPS_COLUMNS, lambda _: optional("pyarrow", PURPOSE).uint32())
         self.rows = self.size // DUPS_RECORD
