@@ -67,7 +67,7 @@ def _unfold_palette(picture: Any) -> NDArray[Any]:
     colours = np.array(picture.convert("RGBA"))
     if (colours[..., 3] != 0xFF).any():
         return colours
-    if (colours[..., 0] == colours[..., 1]).all() and (colours[..., 0] == colours[..., 2]).all():
+    if (colours[..., :1] == colours[..., 1:3]).all():
         return colours[..., 0].copy()
     return colours[..., :3].copy()
 

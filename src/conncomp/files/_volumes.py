@@ -131,8 +131,8 @@ def read_nrrd(file: IO[bytes]) -> Content:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         header = nrrd.read_header(io.BytesIO(head[: end.end()]))
-    _check_absent(header, ("line skip", "lineskip", "byte skip", "byteskip"))
-    _check_present(header, ("sizes", "dimension", "type", "encoding"))
+    absent = "line skip", "lineskip", "byte skip", "byteskip"
+    _check_fields(header, ("sizes", "dimension", "type", "encoding"), absent)
     shape = tuple(int(length) for length in reversed(header["sizes"]))
     if len(shape) != header["dimension"]:
         raise ValueError(f"says that it has {header['dimension']} axes, and lengths {shape}")
@@ -174,14 +174,14 @@ def read_mha(file: IO[bytes]) -> Content:
     lines = head[: end.start()].decode("ascii", "replace").splitlines()
     pairs = [line.partition("=") for line in lines if "=" in line]
     fields = {name.strip(): value.strip() for name, _, value in pairs}
-    _check_present(fields, ("NDims", "DimSize", "ElementType"))
+    absent = "HeaderSize", "HeaderSizePerSlice"
+    _check_fields(fields, ("NDims", "DimSize", "ElementType"), absent)
     shape = tuple(int(length) for length in reversed(fields["DimSize"].split()))
     if len(shape) != int(fields["NDims"]):
         raise ValueError(f"says that it has {fields['NDims']} axes, and lengths {shape}")
     channels = int(fields.get("ElementNumberOfChannels", 1))
     if channels > 1:
         shape = (*shape, channels)
-    _check_absent(fields, ("HeaderSize", "HeaderSizePerSlice"))
     if not _is_true(fields, "BinaryData", default=True):
         raise ValueError("holds its values as text, which is not read; save them as binary")
     orders = ("BinaryDataByteOrderMSB", "ElementByteOrderMSB")
@@ -204,14 +204,11 @@ def _is_true(fields: dict[str, str], name: str, default: bool) -> bool:
     return text[:1] in set("Tt1")
 
 
-def _check_absent(header: Any, names: tuple[str, ...]) -> None:
-    for name in names:
+def _check_fields(header: Any, present: tuple[str, ...], absent: tuple[str, ...]) -> None:
+    for name in absent:
         if str(header.get(name, 0)) != "0":
             raise ValueError(f"has {name!r} in its header, which is not read")
-
-
-def _check_present(header: Any, names: tuple[str, ...]) -> None:
-    for name in names:
+    for name in present:
         if name not in header:
             raise ValueError(f"has no {name!r} in its header")
 
@@ -259,9 +256,7 @@ def _read_values(
     return values
 
 
-def read_member(
-    member: Any, begin: int, shape: tuple[int, ...], dtype: np.dtype[Any]
-) -> NDArray[Any]:
+def read_member(member: Any, begin: int, shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
     """Return values of what unpacks a file, which are known to fit into it."""
     member.seek(begin)
     values = np.empty(shape, dtype)

@@ -178,8 +178,7 @@ def _seekable(given: IO[bytes]) -> Iterator[tuple[IO[bytes], Kind]]:
         while head:
             if file.tell() + len(head) > MOST_FROM_PIPE:
                 raise ValueError(
-                    f"is no regular file and has more than {MOST_FROM_PIPE >> 20} MiB; save it to "
-                    "a file first"
+                    f"is no regular file and has more than {MOST_FROM_PIPE >> 20} MiB; save it"
                 )
             file.write(head)
             head = given.read(BLOCK)

@@ -66,7 +66,7 @@ def check_codecs(codecs: list[Codec]) -> None:
         if codec.name in TELLING and codec is not outer[-1]:
             last = codecs[-1].name if codec is not codecs[-1] else CHECKSUM
             raise ValueError(
-                f"is packed by {codec.name} then by {last}, which hides sizes; pack by zstd alone"
+                f"is packed by {codec.name} and then by {last}, which hides sizes; use zstd alone"
             )
         for key in TYPES:
             if codec.config.get(key) is not None:

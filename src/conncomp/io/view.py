@@ -189,17 +189,15 @@ def _proportions(axes: list[dict[str, int]], spacing: Sequence[float]) -> list[f
     return [1.0] * (MOST_AXES - len(longer)) + [length / least for length in longer]
 
 
-def _rows(
-    labels: NDArray[Any], background: int, all_rows: int
-) -> tuple[NDArray[Any], NDArray[np.int64]]:
+def _rows(labels: NDArray[Any], background: int, count: int) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return for each element which of the labels that occur it has, from 1 on, and these."""
     # The last row is that of a background of -1.
-    occurs = np.zeros(all_rows + 1, np.bool_)
+    occurs = np.zeros(count + 1, np.bool_)
     occurs[labels] = True
     occurs[background] = False
     visible = np.flatnonzero(occurs)
     size = 1 if len(visible) < 1 << 8 else 2 if len(visible) < 1 << 16 else 4
-    table = np.zeros(all_rows + 1, f"<u{size}")
+    table = np.zeros(count + 1, f"<u{size}")
     table[visible] = np.arange(1, len(visible) + 1)
     return table[labels], visible
 

@@ -135,10 +135,9 @@ def as_column(given: Any, name: str) -> Column:
         if not is_array(values):
             values = arrow().chunked_array([values])
         return Column(values, name, missing, dtype)
-    except (MemoryError, ImportError):
-        raise
     except Exception as error:  # whatever a foreign class raises
-        if type(error) in (TypeError, ValueError) and str(error).startswith(name):
+        is_ours = type(error) in (TypeError, ValueError) and str(error).startswith(name)
+        if is_ours or isinstance(error, (MemoryError, ImportError)):
             raise
         raise TypeError(
             f"{name}, a {type(given).__name__} of {library_of(given)}, is no column of values of "
@@ -305,9 +304,7 @@ def rows_without_nulls(
             continue
         if nulls != "drop":
             row = first_row + begin + int(where.argmax())
-            remedy = "leave out such rows"
-            if nulls == "raise":
-                remedy = "nulls='drop' leaves out such rows"
+            remedy = "nulls='drop' leaves out such rows" if nulls == "raise" else "leave out nulls"
             raise ValueError(f"{column.name} is null at row {row}; {remedy}")
         missing = where if missing is None else missing | where
     if missing is None:

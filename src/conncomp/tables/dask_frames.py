@@ -70,7 +70,8 @@ def cluster_pairs(
     arguments = options | {"weights": weights}
     named = arguments | {"nodes": nodes, "cluster_ids": cluster_ids}
     like = cluster_in_memory(pairs._meta, left, right, **named).iloc[:0]
-    of_objects = any(pairs._meta[name].dtype == object for name in _names(left) + _names(right))
+    columns = [k for side in (left, right) for k in (side if isinstance(side, tuple) else (side,))]
+    of_objects = any(pairs._meta[name].dtype == object for name in columns)
     if of_objects:  # which are of whatever type, as they are when they are computed
         names = ("node", "cluster") if cluster_ids == "first" else "node"
         of_ids = [name for name in like if name.startswith(names)]
@@ -80,10 +81,6 @@ def cluster_pairs(
     if nodes is not None:
         parts.insert(0, cluster(pairs._meta, left, right, arguments, nodes))
     return _united(parts, like, cluster_ids)
-
-
-def _names(columns: Any) -> list[Any]:
-    return list(columns) if isinstance(columns, tuple) else [columns]
 
 
 def _united(parts: list[Any], like: Any, cluster_ids: str) -> Any:
@@ -223,9 +220,7 @@ def label_edge_files(edges: Any, names: list[str], num_vertices: int | None) -> 
     return _as_array(total, (), np.int64), _as_array(labels, (length,), dtype)
 
 
-def spanning_forest_of_files(
-    edges: Any, names: list[str], num_vertices: int | None
-) -> tuple[Any, ...]:
+def spanning_forest_of_files(edges: Any, names: list[str], num_vertices: int | None) -> Any:
     """Do what `conncomp.spanning_forest_of_files` does, lazily; with weights the minimum one."""
     count = None if num_vertices is None else check_num_vertices(num_vertices)
     columns = dask.delayed(_as_columns, nout=len(names) + 1)(_forest(edges, names), count)

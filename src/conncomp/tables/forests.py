@@ -97,9 +97,7 @@ def count_vertices(largest: int, num_vertices: int | None, rows: int, where: str
     if num_vertices is not None:
         if largest < num_vertices:
             return num_vertices
-        raise ValueError(
-            f"{where}an edge has the end {largest}; num_vertices={num_vertices} must be larger"
-        )
+        raise ValueError(f"{where}an edge has the end {largest}; {num_vertices=} must be larger")
     if problem := excess(largest + 1, rows):
         raise ValueError(
             f"{where}an edge has the end {largest}, which makes {problem}; give num_vertices if so "

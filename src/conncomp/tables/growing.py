@@ -12,7 +12,6 @@ from threading import Lock
 from typing import Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from conncomp._arguments import as_number, as_sequence, check_choice, shown
 from conncomp._arrays import caller_stream, choose_device, on_host
@@ -172,10 +171,8 @@ class ClusterPairs:
         first = columns[0]
         for column in columns:
             if column.on_gpu != first.on_gpu:
-                there, here = (first, column) if first.on_gpu else (column, first)
-                raise TypeError(
-                    f"{there.name} lies in GPU memory, but {here.name} does not; copy one"
-                )
+                far, here = (first, column) if first.on_gpu else (column, first)
+                raise TypeError(f"{far.name} lies in GPU memory, but {here.name} does not; copy it")
         other, gpu = first.name, gpu_of(first) if first.on_gpu else 0
         if len(self):
             other, gpu = "the clusters", self._gpu_number
@@ -211,9 +208,7 @@ class ClusterPairs:
         order = sorted(range(len(given)), key=given.__getitem__)
         return [self._space.clusters.roots(order.index(k)) for k in range(len(given))]
 
-    def _table(
-        self, cluster_ids: str, roots: list[Any], divided: NDArray[Any] | None = None
-    ) -> Any:
+    def _table(self, cluster_ids: str, roots: list[Any], divided: Any = None) -> Any:
         thresholds = self._given_thresholds or []
         suffixes = [f"_{value:g}" for value in thresholds] if len(roots) > 1 else [""]
         if len(set(suffixes)) < len(suffixes):

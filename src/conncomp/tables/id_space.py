@@ -202,8 +202,6 @@ class IdSpace:
                 pa = arrow()
                 schema = pa.ipc.read_schema(pa.py_buffer(bytes.fromhex(part["schema"])))
                 ids.types += [field.type for field in schema]
-            signs = {str(getattr(kind, "kind", kind))[0] for kind in ids.types}
-            ids.mixed = ids.family.name == "integer" and len(signs) > 1
             ids.negative, ids.large = part.get("signs", (False, False))
         for k, store in enumerate([space.clusters, *space._encoders, *space._folds]):
             has_words = isinstance(store, GpuClusters) or store.words > 0

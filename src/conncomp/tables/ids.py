@@ -102,28 +102,28 @@ class Ids:
     def __init__(self, family: Family) -> None:
         self.family = family
         self.types: list[Any] = []  # that came, each once
-        self.mixed = self.negative = self.large = False  # of integers
+        self.negative = self.large = False  # whether integers are, noted once signs are mixed
+
+    @property
+    def mixed(self) -> bool:
+        """Whether integers with a sign and without one have come."""
+        return self.family.name == "integer" and len(set(map(_is_signed, self.types))) > 1
 
     def admit(self, columns: Sequence[Column], interned: Any) -> None:
         """Accept columns of other types, or raise; `interned` returns keys of one word."""
+        were_mixed = self.mixed
         for column in columns:
             kind = column.type
-            if kind in self.types or str(kind) == "null":
-                continue
-            self._refuse_others(column, kind)
-            self.types.append(kind)
-        if self.family.name == "integer" and not self.mixed:
-            signs = {_is_signed(kind) for kind in self.types}
-            if len(signs) == 2:
-                self.mixed = True
-                words = interned()
-                if words is not None and len(words):
-                    first = _is_signed(self.types[0])
-                    self._note_signs(words.view(np.int64 if first else np.uint64), self.types[0])
+            if kind not in self.types and str(kind) != "null":
+                self._refuse_others(column, kind)
+                self.types.append(kind)
+        if self.mixed and not were_mixed:
+            words, first = interned(), self.types[0]
+            self._note_signs(words.view(np.int64 if _is_signed(first) else np.uint64), first)
 
     def _refuse_others(self, column: Column, kind: Any) -> None:
         family = family_of(kind, column)
-        if family.name == self.family.name and family.detail == self.family.detail:
+        if family[:2] == self.family[:2]:
             return
         before = self.types[0] if self.types else self.family.name
         remedy = "cast one to the type of the other first"
@@ -290,10 +290,7 @@ class Ids:
 DECIMAL_SCALE, MOST_DIGITS = 18, 38
 
 
-TOO_LONG = (
-    "ids of {} do not fit 64 bits of nanoseconds, in which times are compared; cast them to dates "
-    "or integers"
-)
+TOO_LONG = "ids of {} do not fit 64 bits of nanoseconds; cast them to dates or integers"
 
 
 def _as_arrow_type(kind: Any) -> Any:

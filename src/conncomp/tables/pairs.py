@@ -12,11 +12,7 @@ from numpy.typing import NDArray
 from conncomp._arguments import INT32_MAX, as_integer, check_choice, shown
 from conncomp._core import native
 from conncomp._lazy import function_for
-from conncomp.tables.columns import (
-    Table,
-    library_of_side,
-    library_of_table,
-)
+from conncomp.tables.columns import Table, library_of_side, library_of_table
 from conncomp.tables.growing import ClusterPairs
 
 
@@ -185,10 +181,8 @@ class StrongestLinks:
 class Clustering(ClusterPairs):
     """What `cluster_pairs` does, batch by batch; `table` leaves `roots` of each threshold."""
 
-    def __init__(
-        self, *, threshold: Any, max_size: int | None, weighed: bool, **options: Any
-    ) -> None:
-        super().__init__(threshold=threshold, **options)
+    def __init__(self, *, threshold: Any, max_size: int | None, weighed: bool, **how: Any) -> None:
+        super().__init__(threshold=threshold, **how)
         self.roots: list[Any] = []
         if max_size is not None:
             # There are no more ids than fit into 32 bits.

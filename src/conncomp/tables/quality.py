@@ -254,12 +254,10 @@ def _distinct(keys: NDArray[np.int64]) -> Any:
     return keys[np.diff(keys >> 1, prepend=-1) != 0]
 
 
-def _ends(
-    name: str, ids: list[Any], ends: NDArray[Any], links: NDArray[np.int64]
-) -> dict[str, Any]:
+def _ends(name: str, ids: list[Any], ends: NDArray[Any], rows: NDArray[np.int64]) -> dict[str, Any]:
     """Return the ids of ends of links, null where there is no link; of NumPy these are masked."""
-    missing = links < 0
-    places = np.append(ends, 0)[links].astype(np.int64)
+    missing = rows < 0
+    places = np.append(ends, 0)[rows].astype(np.int64)
     if isinstance(ids[0], np.ndarray):
         return by_part(name, [np.ma.MaskedArray(part[places], missing) for part in ids])
     places = arrow().array(places, mask=missing)

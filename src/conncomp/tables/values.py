@@ -227,9 +227,8 @@ def _encode_objects(values: list[Any]) -> Keys:
         data = joined.encode() if joined.isascii() else b"".join(values)
     else:
         data = b"".join(values)
-    return _ends(np.fromiter(map(len, values), np.int64, len(values))), np.frombuffer(
-        data, np.uint8
-    )
+    lengths = np.fromiter(map(len, values), np.int64, len(values))
+    return _ends(lengths), np.frombuffer(data, np.uint8)
 
 
 def _ends(lengths: NDArray[np.int64]) -> NDArray[np.int64]:

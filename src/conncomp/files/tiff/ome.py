@@ -14,6 +14,7 @@ from typing import NamedTuple
 from conncomp.files.scales import Scale, scale_in_one_unit, unit_of
 
 MOST_IMAGES = 1000
+Lengths = Mapping[str, int]  # of axes, outermost first
 MISFIT = "of a set of several files, make one file"
 
 
@@ -114,7 +115,7 @@ def begin_of_ome(image: OmeImage, end: int) -> int:
     return _integer(_attributes(image.blocks[0]), "IFD", end) if image.blocks else end
 
 
-def pages_of_ome(image: OmeImage, lengths: Mapping[str, int], end: int, held: int) -> Sequence[int]:
+def pages_of_ome(image: OmeImage, lengths: Lengths, end: int, held: int) -> Sequence[int]:
     """Return which of `held` pages the planes of an image are, in the order of its axes.
 
     A block tells of some planes, or all up to the next; without blocks the image begins at `end`,
@@ -133,16 +134,14 @@ def pages_of_ome(image: OmeImage, lengths: Mapping[str, int], end: int, held: in
     return pages
 
 
-def places_of_ome(
-    image: OmeImage, lengths: Mapping[str, int], end: int = 0
-) -> Iterator[tuple[int, int]]:
+def places_of_ome(image: OmeImage, lengths: Lengths, end: int = 0) -> Iterator[tuple[int, int]]:
     """Yield where planes of an image lie, in the order of its axes: the block, and the page."""
     for number, page, count in stretches_of_ome(image, lengths, end):
         yield from ((number, page + k) for k in range(count))
 
 
 def stretches_of_ome(
-    image: OmeImage, lengths: Mapping[str, int], end: int = 0
+    image: OmeImage, lengths: Lengths, end: int = 0
 ) -> Iterator[tuple[int, int, int]]:
     """Yield where planes that follow each other lie, as told: block, first page, and how many."""
     count = math.prod(lengths.values())

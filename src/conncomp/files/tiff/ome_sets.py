@@ -59,9 +59,7 @@ class OmeSet:
             raise ValueError("describes planes, and does not say which file holds them")
         for name in dict.fromkeys(names):
             if name in ("", ".", "..") or set(name) & set("/\\\0"):
-                raise ValueError(
-                    f"has OME metadata of planes in {printable(name)!r}, no plain name of a file"
-                )
+                raise ValueError(f"has OME planes in {printable(name)!r}, no plain name of a file")
         return names
 
     def read(self, number: int) -> Content:
@@ -98,9 +96,7 @@ class OmeSet:
         scale = ome.scale_of_ome(image, axes)
         return Content(array, None if channels < 0 else channels, axes, scale)
 
-    def _filled(
-        self, head: Any, count: int, stretches: Sequence[tuple[str, int, int]]
-    ) -> NDArray[Any]:
+    def _filled(self, head: Any, count: int, stretches: list[tuple[str, int, int]]) -> NDArray[Any]:
         """Return so many planes like one of them: each stretch from so many pages of a file."""
         shape = count, *head.shape
         check_memory(f"an image of shape {shape}", math.prod(shape) * head.dtype.itemsize)
@@ -120,10 +116,8 @@ class OmeSet:
                 for plane, page in places:
                     other = _page(tiff, page)
                     if alike(other) != alike(head):
-                        kinds = (
-                            f"shape {one.shape} and dtype {one.dtype}" for one in (other, head)
-                        )
-                        raise ValueError(f"has a page {page} of {', others of '.join(kinds)}")
+                        both = (f"shape {one.shape} and dtype {one.dtype}" for one in (other, head))
+                        raise ValueError(f"has a page {page} of {', others of '.join(both)}")
                     if sum(map(int, other.databytecounts)) > size:
                         raise ValueError(f"says that it holds more strips than its {size} bytes")
                     array[plane] = other.asarray()

@@ -159,10 +159,8 @@ def _write(
     first = np.empty(len(documents), np.int64)
     first[roots[::-1]] = places[::-1]  # of each cluster the smallest document
     numbers = np.cumsum(first[roots] == places) - 1
-    values = {
-        ".clusters": numbers[first[roots]],
-        ".sizes": np.bincount(roots, minlength=len(documents))[roots],
-    }
+    sizes = np.bincount(roots, minlength=len(documents))
+    values = {".clusters": numbers[first[roots]], ".sizes": sizes[roots]}
     files = (documents >> np.uint64(32)).astype(np.int64)
     names = (documents & np.uint64(2**32 - 1)).astype("<u4")
     edges = np.flatnonzero(np.diff(files, prepend=-1, append=-1))

@@ -25,8 +25,6 @@ from conncomp.tables.files import reading
 
 __all__ = ["label_edge_files", "minimum_spanning_forest_of_files", "spanning_forest_of_files"]
 
-Vertices = NDArray[np.int64]
-
 # Edges that a byte of a file may hold, where a header says so.
 ROWS_PER_BYTE = 64
 # Edges beyond which those of several batches are reduced to their forest.
@@ -314,9 +312,8 @@ class _Growing:
     """Components of vertices whose number is known at the end."""
 
     def __init__(self, edges: EdgeFiles) -> None:
-        self._edges, self._used = edges, edges.num_vertices or 0
-        room = FEWEST_VERTICES if edges.num_vertices is None else edges.num_vertices
-        self._components = IncrementalComponents(room)
+        self._used = edges.num_vertices or 0
+        self._components = IncrementalComponents(self._used or FEWEST_VERTICES)
 
     def make_room(self, used: int) -> None:
         self._used = max(self._used, used)

@@ -36,10 +36,8 @@ class Budget:
         self._parts: list[Column] = []
         self._bytes = self._rows = 0  # of ids of variable length that came
         if self.limit < now + READING:
-            least = in_words(now + READING)
-            raise ValueError(
-                f"there is too little memory to begin, which takes {least}; {self._limit()}"
-            )
+            least = f"{in_words(now + READING)}; {self._limit()}"
+            raise ValueError(f"there is too little memory to begin, which takes {least}")
 
     def expect(self, files: Iterable[PairFile]) -> str | None:
         """Return in words what may not fit, as far as headers of files tell; None if all will."""
@@ -71,14 +69,11 @@ class Budget:
 
     def bytes_an_id(self) -> float:
         """Return how many bytes a distinct id takes at most, at the end or before."""
-        key = self._key()
         several = self._parts if len(self._parts) > 1 else []
+        key = 8 if several else self._width(self._parts[0])
         others = sum(self._width(part) + LARGEST_SLOT for part in several)
         while_growing = key + LARGEST_SLOT + PARENT * self._levels + others
         return max(while_growing, key + others + self._at_end()) + LINKS * self._divides
-
-    def _key(self) -> float:
-        return 8 if len(self._parts) > 1 else self._width(self._parts[0])
 
     def _width(self, part: Column) -> float:
         words = family_of(part.type, part).words

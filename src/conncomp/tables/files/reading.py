@@ -97,6 +97,9 @@ class Batch(NamedTuple):
     path: str
 
 
+Batches = Generator[Batch, None, None]
+
+
 class PairFile(ABC):
     """A file of pairs, or of nodes."""
 
@@ -122,15 +125,13 @@ class PairFile(ABC):
     def _pieces(self) -> Iterator[tuple[int, Callable[[], Tables]]]:
         """Yield functions that read the file from one end to the other, and their first rows."""
 
-    def pieces(self, nulls: str) -> Iterator[Callable[[], Generator[Batch, None, None]]]:
+    def pieces(self, nulls: str) -> Iterator[Callable[[], Batches]]:
         """Yield functions that read the file, part by part, as iterators of batches."""
         with _reading(self.path):
             for row, piece in self._pieces():
                 yield partial(self._batches, piece, row, nulls)
 
-    def _batches(
-        self, piece: Callable[[], Tables], row: int, nulls: str
-    ) -> Generator[Batch, None, None]:
+    def _batches(self, piece: Callable[[], Tables], row: int, nulls: str) -> Batches:
         with closing(self._tables(piece)) as tables:
             for table, size in tables:
                 yield self._batch(table, size, row, nulls)
@@ -146,21 +147,19 @@ class PairFile(ABC):
         return self._batch(optional("pyarrow", PURPOSE).table(columns), 0, 0, "raise")
 
     def _batch(self, table: Any, size: float, row: int, nulls: str) -> Batch:
-        columns, widths = [], []
-        for names in (self.wanted.left, self.wanted.right):
-            side = _side((f"column {name!r}", table.column(name)) for name in names)
-            columns += side
-            widths.append(len(side))
-        weights = self.wanted.weights
-        if weights is not None:
-            columns.append(as_column(table.column(weights), f"column {weights!r}"))
+        left, right = (
+            _side((f"column {name!r}", table.column(name)) for name in names)
+            for names in (self.wanted.left, self.wanted.right)
+        )
+        names = [] if self.wanted.weights is None else [self.wanted.weights]
+        weighed = [as_column(table.column(name), f"column {name!r}") for name in names]
         try:
-            pieces = rows_without_nulls(columns, 0, table.num_rows, nulls, row)
+            pieces = rows_without_nulls([*left, *right, *weighed], 0, table.num_rows, nulls, row)
         except ValueError as error:
             raise ValueError(f"{self.path}: {error}") from error
-        weighed = None if weights is None else pieces.pop()
-        left, right = pieces[: widths[0]], pieces[widths[0] :]
-        return Batch(tuple(left), tuple(right), weighed, table.num_rows, size, self.path)
+        weights, of_left = pieces.pop() if weighed else None, len(left)
+        sides = tuple(pieces[:of_left]), tuple(pieces[of_left:])
+        return Batch(*sides, weights, table.num_rows, size, self.path)
 
     def _choose(self, names: Sequence[str], types: Callable[[str], Any]) -> None:
         """Take the types of the columns that are wanted from those that there are."""
@@ -468,9 +467,7 @@ class DupsFile(PairFile):
 
     def _look(self) -> None:
         if self.size % DUPS_RECORD:
-            raise ValueError(
-                f"its {self.size} bytes are no multiple of {DUPS_RECORD}; it is cut, or no .dups"
-            )
+            raise ValueError(f"its {self.size} bytes are no multiple of {DUPS_RECORD}; is it cut?")
         self._choose(DUPS_COLUMNS, lambda _: optional("pyarrow", PURPOSE).uint32())
         self.rows = self.size // DUPS_RECORD
 
@@ -516,8 +513,7 @@ def open_file(
     chosen = format or format_of(path)
     if chosen is None:
         raise ValueError(
-            f"{os.fspath(path)}: its name does not say what it is; give format=, one of "
-            f"{', '.join(SUFFIXES)}"
+            f"{path}: its name does not say what it is; give format=, one of {', '.join(SUFFIXES)}"
         )
     if chosen in ("csv", "tsv"):
         return CsvFile(path, wanted, "," if chosen == "csv" else "\t", integers, header)
@@ -580,7 +576,7 @@ def _weight_type(file: PairFile) -> str:
     return str(kind) if str(kind) in ("float", "halffloat") else "double"
 
 
-def batches(files: Sequence[PairFile], nulls: str, readers: int) -> Generator[Batch, None, None]:
+def batches(files: Sequence[PairFile], nulls: str, readers: int) -> Batches:
     """Read files one by one, threads ahead; the first batch has no rows, but types."""
     pieces = (piece for file in files for piece in file.pieces(nulls))
     for file in files[:1]:
