@@ -1,8 +1,8 @@
-"""Pictures, each by Pillow's reader of that one format: none of them starts another program.
+"""Read pictures by those readers of Pillow that start no other program.
 
-Plain PNG, grey of 8 or 16 bits and 8-bit colours, takes a third or half of what Pillow takes:
-DEFLATE is undone by ISA-L, or by Python's zlib where that is not installed, and the filters of
-lines by native code. All others, and all that is damaged, are Pillow's, and so are errors.
+Plain PNG (grey of 8 or 16 bits, and 8-bit colours) is read here, in a third to half of Pillow's
+time: ISA-L, or zlib where that is missing, undoes DEFLATE, and native code the filters of lines.
+Pillow reads all other files, and damaged ones, and raises the errors.
 """
 
 from __future__ import annotations
@@ -21,17 +21,16 @@ from conncomp._optional import optional
 from conncomp.files.access import Bounded
 from conncomp.files.scales import Content
 
-# How many values one byte of a file can stand for: that many, or a forged size must not make us
-# allocate it. PNG packs by DEFLATE up to 8 pixels in a byte; JPEG needs a bit for 64 pixels.
+# The most values that one byte of a file can hold: a forged size must not allocate more. PNG has up
+# to 8 pixels per byte before DEFLATE; JPEG needs a bit per 64 pixels.
 VALUES_PER_BYTE = {"Png": 8 * 1032, "Jpeg": 1032, "Gif": 4096, "Bmp": 1032, "WebP": 8192, "Ppm": 8}
-# Pictures of up to so many values are decoded however well they are packed.
+# Pictures of up to this many values are always decoded.
 SMALL_PICTURE = 1 << 26
 
 
 def read_picture(file: IO[bytes], reader: str) -> Content:
-    """Return a picture, or all its frames as one array, by a reader of Pillow."""
-    # Not by `PIL.Image.open`, which tries all formats, PostScript among them, and whose bound on
-    # pixels is the same for every file.
+    """Return a picture, or all its frames in one array."""
+    # `PIL.Image.open` would try all formats, PostScript too, and has one limit of pixels for all.
     plugin = optional(f"PIL.{reader}ImagePlugin")
     size = os.fstat(file.fileno()).st_size
     most_values = max(SMALL_PICTURE, VALUES_PER_BYTE[reader] * size)
@@ -61,7 +60,7 @@ def read_picture(file: IO[bytes], reader: str) -> Content:
 
 
 def _unfold_palette(picture: Any) -> NDArray[Any]:
-    """Return the values of the present frame; those of a palette as grey where they all are."""
+    """Return the current frame, with palettes as colours, or as grey if all colours are grey."""
     if picture.mode not in ("P", "PA") and picture.format != "GIF":
         return _values_of(picture)
     colours = np.array(picture.convert("RGBA"))
@@ -73,9 +72,9 @@ def _unfold_palette(picture: Any) -> NDArray[Any]:
 
 
 def _values_of(picture: Any) -> NDArray[Any]:
-    """Return the values of a frame, which Pillow copies three times on their way to NumPy.
+    """Return the values of a frame, which Pillow copies three times on the way to NumPy.
 
-    Grey ones in one piece come by Arrow, where pyarrow is in use: as they lie, to be read only.
+    If pyarrow is in use, grey frames come through Arrow instead, read-only and without a copy.
     """
     arrow = sys.modules.get("pyarrow")
     if arrow is not None and picture.mode == "L" and hasattr(picture, "__arrow_c_array__"):
@@ -96,9 +95,9 @@ def _as_colour(plane: NDArray[Any]) -> NDArray[Any]:
 
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 HEADER = 13  # bytes of IHDR
-# Values of a pixel, by the kind of its colours and the bits of a value.
+# Values per pixel, by colour type and bits per value.
 PLAIN = {(0, 8): 1, (0, 16): 1, (2, 8): 3, (6, 8): 4}
-# What changes no value. Of other chunks, as palettes, transparency and animations, Pillow knows.
+# Chunks that change no value. Pillow reads files with others: palettes, transparency, animations.
 UNCHANGING = frozenset(b"bKGD cHRM eXIf gAMA hIST iCCP iTXt pHYs sBIT sRGB tEXt tIME zTXt".split())
 
 
@@ -111,7 +110,7 @@ def _unpacker() -> Any:
 
 
 def read_plain_png(file: IO[bytes], size: int, most_values: int) -> NDArray[Any] | None:
-    """Return a picture of so many values or fewer; None if it is not stored plainly."""
+    """Return a plain picture of at most `most_values`; None if Pillow must read it."""
     chunks = _chunks(memoryview(file.read(size)))
     if chunks is None:
         return None
@@ -139,7 +138,7 @@ def read_plain_png(file: IO[bytes], size: int, most_values: int) -> NDArray[Any]
 
 
 def _chunks(content: memoryview) -> tuple[bytes, list[memoryview]] | None:
-    """Return the header and the parts of the values; None if anything else may change these."""
+    """Return the header and the packed values; None if another chunk may change these."""
     header, packed, begin = None, [], len(SIGNATURE)
     while begin + 12 <= len(content):
         end = begin + 8 + int.from_bytes(content[begin : begin + 4], "big")

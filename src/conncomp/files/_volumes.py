@@ -1,8 +1,8 @@
 """Volumes of medicine: NIfTI, NRRD and MHA, in one file each, with voxel sizes.
 
-nibabel reads the header of NIfTI, pynrrd that of NRRD; that of MHA is lines of text. Values are
-read here, no more than the file can hold. Headers have the densest axis first, and arrays in C
-order last: a volume has axes z, y, x, as in TIFF.
+nibabel reads the header of NIfTI, pynrrd that of NRRD; the header of MHA is lines of text. Values
+are read here, and never more than the file can hold. Headers list the densest axis first, and
+arrays in C order last, so a volume has axes z, y, x, as in TIFF.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from conncomp.files.scales import Content, Scale, scale_of
 
 # A header that is longer is damaged.
 LONGEST_HEADER = 1 << 16
-# How many bytes DEFLATE can pack into one: a file that claims more is damaged, and must not make us
-# allocate it; and what is unpacked at once.
+# The most bytes that DEFLATE packs into one, so a file that claims more is damaged and must not
+# allocate them; and the bytes to unpack at once.
 DEFLATE, BLOCK = 1032, 1 << 24
-# What a file of NIfTI begins with.
+# The first bytes of a NIfTI file.
 NIFTI = rb"\x5c\x01\0\0|\0\0\x01\x5c|\x1c\x02\0\0|\0\0\x02\x1c"
-# The names of axes, the densest first.
+# Names of axes, the densest first.
 AXES = "XYZT"
 
 NRRD_TYPES = {
@@ -45,7 +45,7 @@ NRRD_TYPES = {
     "float": "f4",
     "double": "f8",
 }
-# Kinds of axes of NRRD along which elements lie beside each other.
+# Kinds of NRRD axes along which elements are neighbours.
 IN_SPACE = {"space", "domain", "???", "none", ""}
 
 MHA_TYPES = {
@@ -56,9 +56,9 @@ MHA_TYPES = {
 
 
 def read_nifti(file: Any, size: int | None = None) -> Content:
-    """Return a volume of NIfTI 1 or 2, whose values are as its scale says, where it has one.
+    """Return a volume of NIfTI 1 or 2, with the scale of its values applied.
 
-    With `size`, `file` unpacks it, up to so many bytes.
+    With `size`, `file` is a stream that unpacks the volume, to at most `size` bytes.
     """
     header = _nifti_header(file.read(LONGEST_HEADER))
     shape, dtype, begin = _nifti_layout(header)
@@ -112,7 +112,7 @@ def _of_nifti(header: Any, values: NDArray[Any]) -> Content:
     axes = "".join(AXES[k] if k < len(AXES) else "Q" for k in kept)
     lengths = dict(zip(AXES, map(float, header["pixdim"][1:]), strict=False))
     spacing = [abs(lengths[axis]) if axis in "XYZ" else 1.0 for axis in axes]
-    # Without a unit they are millimetres, as programs that read NIfTI take them; ones are none.
+    # Programs that read NIfTI take lengths without a unit as millimetres; ones mean no length.
     code = int(header["xyzt_units"]) & 7
     unknown = "" if set(spacing) == {1.0} else "mm"
     unit = {0: unknown, 1: "m", 2: "mm", 3: "µm"}.get(code, "")
@@ -120,7 +120,7 @@ def _of_nifti(header: Any, values: NDArray[Any]) -> Content:
 
 
 def read_nrrd(file: IO[bytes]) -> Content:
-    """Return a volume of NRRD whose values are in the file itself, packed by gzip or not."""
+    """Return a volume of NRRD with its values in the same file, packed by gzip or not."""
     nrrd = optional("nrrd")
     head = file.read(LONGEST_HEADER)
     end = re.search(rb"\r?\n\r?\n", head)
@@ -166,7 +166,7 @@ def _scale_of_nrrd(header: Any, ndim: int, others: list[int]) -> Scale | None:
 
 
 def read_mha(file: IO[bytes]) -> Content:
-    """Return a volume of MetaImage whose values are in the file itself: .mha."""
+    """Return a volume of MetaImage with its values in the same file (.mha)."""
     head = file.read(LONGEST_HEADER)
     end = re.search(rb"(?:^|\n)ElementDataFile[ \t]*=[ \t]*([^\r\n]*)\r?\n", head)
     if end is None or end[1].strip() != b"LOCAL":
@@ -197,7 +197,7 @@ def read_mha(file: IO[bytes]) -> Content:
 
 
 def _is_true(fields: dict[str, str], name: str, default: bool) -> bool:
-    """Say whether a field of MetaImage is true: MetaIO looks at the first letter."""
+    """Whether a field of MetaImage is true; as in MetaIO, only the first letter counts."""
     text = fields.get(name, str(default))
     if text[:1] not in set("TtFf10"):
         raise ValueError(f"says {name} = {text[:20]!r}, which is neither True nor False")
@@ -220,7 +220,7 @@ def _typed(types: dict[str, str], name: Any, big: bool) -> np.dtype[Any]:
 
 
 def _names(ndim: int, others: list[int], times: Sequence[int] = ()) -> str:
-    """Return letters for axes, of which some are those of channels or of time."""
+    """Return a letter for each axis; `others` are channels, and `times` axes of time."""
     letters = iter(AXES)
     known = dict.fromkeys(others, "C") | dict.fromkeys(times, "T")
     names = [known[k] if k in known else next(letters, "Q") for k in reversed(range(ndim))]
@@ -230,7 +230,7 @@ def _names(ndim: int, others: list[int], times: Sequence[int] = ()) -> str:
 def _read_values(
     file: IO[bytes], begin: int, shape: tuple[int, ...], dtype: np.dtype[Any], packed: bool = False
 ) -> NDArray[Any]:
-    """Read values that begin at a place; nothing larger is allocated than the file can hold."""
+    """Read values from `begin` on, and allocate no more than the file can hold."""
     size = os.fstat(file.fileno()).st_size
     needed = math.prod(shape) * dtype.itemsize
     if min(shape, default=0) < 1 or needed > (size - begin) * (DEFLATE if packed else 1):
@@ -257,7 +257,7 @@ def _read_values(
 
 
 def read_member(member: Any, begin: int, shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
-    """Return values of what unpacks a file, which are known to fit into it."""
+    """Return values of a stream that unpacks a file, known to hold so many."""
     member.seek(begin)
     values = np.empty(shape, dtype)
     _fill(values, lambda: member.read(BLOCK))
@@ -265,7 +265,7 @@ def read_member(member: Any, begin: int, shape: tuple[int, ...], dtype: Any) -> 
 
 
 def _fill(values: NDArray[Any], read: Callable[[], bytes]) -> None:
-    """Fill an array, and read to the end, where a checksum is compared."""
+    """Fill an array, and read on to the end, where the checksum is compared."""
     target = values.reshape(-1).view(np.uint8).data
     done = 0
     while block := read():

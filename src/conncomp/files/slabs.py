@@ -1,4 +1,4 @@
-"""Volumes in files, read slab by slab: .npy, TIFF, and files of nothing but values."""
+"""Read volumes slab by slab: .npy, TIFF, and raw files, which hold nothing but values."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from conncomp.files.tiff.series import Series, flat_series, open_series
 
 
 class Raw(NamedTuple):
-    """What a file of nothing but values holds, in C order."""
+    """The shape and the type of the values in a raw file, in C order."""
 
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
 
 
 def parse_raw(text: str) -> Raw:
-    """Return shape and dtype of a file of values.
+    """Return the shape and dtype that describe a raw file.
 
     >>> parse_raw("512,2048,2048:uint16")
     Raw(shape=(512, 2048, 2048), dtype=dtype('uint16'))
@@ -43,7 +43,7 @@ def parse_raw(text: str) -> Raw:
 
 @contextmanager
 def open_slabs(path: StrPath, raw: Raw | None = None) -> Iterator[Series]:
-    """Open .npy in C order, the first series of TIFF or raw values, to read slab by slab."""
+    """Open .npy in C order, the first series of TIFF, or a raw file."""
     path = as_path(path)
     with open(path, "rb", buffering=0) as file:
         with naming(path):

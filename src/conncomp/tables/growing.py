@@ -33,22 +33,22 @@ FORMAT = 1  # of files
 
 
 class ClusterPairs:
-    """The clusters of ids that are linked by pairs, which come in batches.
+    """Clusters of ids linked by pairs that come in batches.
 
-    `cluster_pairs` takes one table. This keeps the distinct ids and 4 bytes for each of them and
-    threshold, not the pairs.
+    Unlike `cluster_pairs`, which takes one table, this object can grow. It stores the distinct ids,
+    and 4 bytes per id and threshold, but no pairs.
 
     Parameters
     ----------
     threshold : float or sequence of float, optional
-        Pairs count whose weight is at least that. Of several thresholds each has clusters of its
-        own.
+        Use only pairs whose weight is at least this. Each of several thresholds has its own
+        clusters.
     nulls : {"raise", "drop"}, optional
-        What to do with pairs of which an id, or the weight, is null or not a number.
+        What to do with pairs in which an id or the weight is null or not a number.
     device : {None, "cpu", "cuda"}, optional
-        Where the clusters are kept: by default where the first batch lies. ``"cuda"`` moves columns
-        of main memory to the current GPU, and results back; ImportError or RuntimeError is raised
-        if CuPy is not installed or there is no GPU.
+        Where to store the clusters; by default where the first batch lies. ``"cuda"`` moves columns
+        in main memory to the current GPU, and results back. It raises ImportError if CuPy is not
+        installed, and RuntimeError if there is no GPU.
 
     Examples
     --------
@@ -89,8 +89,8 @@ class ClusterPairs:
         Parameters
         ----------
         left, right : column, or tuple of columns
-            As of `cluster_pairs`. Types of later batches may be others where equality is clear.
-            After a TypeError or ValueError, pairs before the one that is at fault may be in.
+            As in `cluster_pairs`. Later batches may have other types if values compare exactly.
+            After a TypeError or ValueError, the pairs before the wrong one may have been added.
         weights : column, optional
             Needed if there are thresholds.
 
@@ -122,7 +122,7 @@ class ClusterPairs:
                         links.add(u, v, weight, self._space.size, lowest)
 
     def add_nodes(self, nodes: Any) -> None:
-        """Add ids, which may be without a pair.
+        """Add ids that may have no pair.
 
         Parameters
         ----------
@@ -136,7 +136,7 @@ class ClusterPairs:
                     self._space.add_ids(pieces, columns)
 
     def labels(self) -> Any:
-        """Return what `cluster_pairs` does, as a table of the library of the first batch."""
+        """Return the table of `cluster_pairs`, in the library of the first batch."""
         with self._lock, self._stream():
             return self._table("number", self._roots())
 
@@ -145,7 +145,7 @@ class ClusterPairs:
         return max(len(self._given_thresholds or ()), 1)
 
     def _prepare(self, sides: list[list[Column]], given: Any, weights: list[Column]) -> None:
-        """Check types, and make the clusters when the first columns have come."""
+        """Check types; create the clusters when the first columns come."""
         if len({*map(len, sides), len(self._space.ids) or len(sides[0])}) > 1:
             raise ValueError("ids on both sides, and of all batches, must have as many columns")
         for column in weights:
@@ -154,7 +154,7 @@ class ClusterPairs:
                 raise TypeError(f"weights are {kind}, and were {self._weight_type}; cast them")
             self._weight_type = kind
         parts = list(zip(*sides, strict=True))
-        # Weights of no rows may lie anywhere.
+        # Empty weights may lie anywhere.
         self._check_places([*chain.from_iterable(sides), *filter(None, weights)])
         if self._space.size == 0:  # there is no type to keep to yet
             first = sides[0][0]
@@ -167,7 +167,7 @@ class ClusterPairs:
         self._space.admit(parts)
 
     def _check_places(self, columns: list[Column]) -> None:
-        """Raise TypeError or ValueError if columns lie apart, or not where the clusters are."""
+        """Raise unless all columns lie in one memory, where the clusters are."""
         first = columns[0]
         for column in columns:
             if column.on_gpu != first.on_gpu:
@@ -191,7 +191,7 @@ class ClusterPairs:
                 raise ValueError(f"{where}, but {other} on GPU {gpu}; copy it there")
 
     def _stream(self) -> AbstractContextManager[object]:
-        """Work where the clusters are, on the stream that is current in the library of results."""
+        """Work on the GPU of the clusters, on the current stream of the library of the results."""
         if not self._space.clusters.on_gpu:
             return nullcontext()
         return caller_stream(self._library, self._gpu_number)
@@ -203,7 +203,7 @@ class ClusterPairs:
         return sorted(float(kind.type(value)) for value in self._given_thresholds)
 
     def _roots(self) -> list[Any]:
-        """Return the first id of each id's cluster, at each threshold as they were given."""
+        """Return the first id of each id's cluster, for each threshold in the order given."""
         given = self._given_thresholds or [0.0]
         order = sorted(range(len(given)), key=given.__getitem__)
         return [self._space.clusters.roots(order.index(k)) for k in range(len(given))]
@@ -233,12 +233,12 @@ class ClusterPairs:
         return as_table(columns, self._library)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write all to a file, whole or not at all.
+        """Save ids and clusters to a file, completely or not at all.
 
         Parameters
         ----------
         path : str or path-like
-            Of a file of NumPy's format npz; OSError is raised if it cannot be written.
+            The file, in NumPy's npz format. OSError is raised if it cannot be written.
 
         Examples
         --------
@@ -272,16 +272,16 @@ class ClusterPairs:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, device: str | None = None) -> ClusterPairs:
-        """Read what `save` has written; see there for an example.
+        """Load a file of `save`; see there for an example.
 
         Parameters
         ----------
         path : str or path-like
-            OSError is raised if there is no such file, ValueError if it is none of `save`, or
-            damaged.
+            OSError is raised if there is no such file, ValueError if `save` did not write it or
+            it is damaged.
         device : {None, "cpu", "cuda"}, optional
-            Where to keep the clusters: by default in main memory. On a GPU later batches may lie
-            there or not, as the first one did.
+            Where to store the clusters; by default in main memory. Clusters on a GPU take later
+            batches from either memory.
         """
         from conncomp.files.images import read_npz
 
@@ -332,7 +332,7 @@ def gpu_of(column: Column) -> int:
 
 
 def _stream_of(columns: list[Column], given: Any) -> AbstractContextManager[object]:
-    """Work where columns are, on the stream that is current in the library they were given in."""
+    """Work on the GPU of the columns, on the current stream of the library that made them."""
     if not columns[0].on_gpu:
         return nullcontext()
     return caller_stream(library_of_side(given), gpu_of(columns[0]))

@@ -1,7 +1,7 @@
 """Ids of any type that can be equal, as keys of words or bytes, and back.
 
-Types of one family may meet: integers of any width, strings of any layout. What makes keys of a
-family's columns (`Ids`) remembers the types that came, for the column of distinct ids at the end.
+Types of one family compare: integers of any width, strings of any layout. `Ids` converts the
+columns of one family, and remembers their types for the column of distinct ids at the end.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def _family_of_dtype(dtype: np.dtype[Any]) -> Family | None:
 
 
 def _is_apart(dtype: np.dtype[Any]) -> bool:
-    """Whether times of a unit are no whole number of nanoseconds: they meet their own unit only."""
+    """Whether times in a unit are no whole nanoseconds, and so compare with that unit only."""
     unit = np.datetime_data(dtype)[0]
     return unit in ("ps", "fs", "as", "generic") or (dtype.kind == "m" and unit in "YM")
 
@@ -97,11 +97,11 @@ def _family_of_arrow(kind: Any) -> Family | None:
 
 
 class Ids:
-    """How ids of one family become keys, and keys ids."""
+    """Converts ids of one family to keys, and keys to ids."""
 
     def __init__(self, family: Family) -> None:
         self.family = family
-        self.types: list[Any] = []  # that came, each once
+        self.types: list[Any] = []  # of the columns so far
         self.negative = self.large = False  # whether integers are, noted once signs are mixed
 
     @property
@@ -110,7 +110,7 @@ class Ids:
         return self.family.name == "integer" and len(set(map(_is_signed, self.types))) > 1
 
     def admit(self, columns: Sequence[Column], interned: Any) -> None:
-        """Accept columns of other types, or raise; `interned` returns keys of one word."""
+        """Accept the types of columns, or raise; `interned` returns the keys so far."""
         were_mixed = self.mixed
         for column in columns:
             kind = column.type
@@ -171,7 +171,7 @@ class Ids:
         return (one_word(wide),)
 
     def _in_nanoseconds(self, piece: NDArray[Any], kind: np.dtype[Any]) -> NDArray[Any]:
-        """Return times in nanoseconds, where most units meet, or raise."""
+        """Return times in nanoseconds, in which most units are compared, or raise."""
         plain = piece.astype(kind.newbyteorder("="), copy=False)
         unit = np.datetime_data(kind)[0]
         if _is_apart(kind):
@@ -187,12 +187,14 @@ class Ids:
         if isinstance(piece, pa.ExtensionArray):
             plain_type = kind.storage_type
             return Ids(_family_of_arrow(plain_type) or self.family).keys(piece.storage, plain_type)
-        if self.family.words == 0:
-            return buffers_of(piece.cast(self._wide_type()))
-        if name == "decimal":
-            piece = self._rescaled(piece, kind)
-        if self.family.words == 2:
-            return (two_words(piece),)
+        if self.family.words != 1:
+            wide = self._wide_type()
+            try:
+                piece = piece.cast(wide)
+            except pa.ArrowInvalid as error:  # of decimals
+                told = f"ids of {kind} do not fit {wide} ({error})"
+                raise ValueError(f"{told}; cast them to strings") from error
+            return (two_words(piece),) if self.family.words else buffers_of(piece)
         if name in ("integer", "floating", "boolean"):
             return self._keys_of_array(piece.to_numpy(zero_copy_only=name != "boolean"))
         if name == "date":
@@ -202,17 +204,10 @@ class Ids:
         return (one_word(scaled(plain, UNITS[getattr(kind, "unit", "ns")], kind)),)
 
     def _wide_type(self) -> Any:
-        """Return the type of Arrow, without an offset of 32 bits, that has all values."""
+        """Return the Arrow type that holds all values of the family."""
         pa = arrow()
         wide = {"string": pa.large_string(), "decimal": pa.decimal128(38, DECIMAL_SCALE)}
         return wide.get(self.family.name, pa.binary(16) if self.family.words else pa.large_binary())
-
-    def _rescaled(self, piece: Any, kind: Any) -> Any:
-        wide = self._wide_type()
-        try:
-            return piece.cast(wide)
-        except arrow().ArrowInvalid as error:
-            raise ValueError(f"ids of {kind} do not fit {wide} ({error}); cast to text") from error
 
     def values(self, keys: Keys, as_arrow: bool) -> Any:
         """Return the ids of keys, as an array of NumPy or of Arrow."""
@@ -244,7 +239,7 @@ class Ids:
         return words.view(exact).astype(wanted)
 
     def _integers(self, words: Words) -> NDArray[Any]:
-        """Return integers of the smallest type for all that came."""
+        """Return integers in the smallest type that holds all types so far."""
         dtypes = [
             kind if isinstance(kind, np.dtype) else np.dtype(kind.to_pandas_dtype())
             for kind in self.types
@@ -269,7 +264,7 @@ class Ids:
             made = pa.Array.from_buffers(self._wide_type(), count, [None, *buffers])
             if name == "decimal":
                 return made.cast(same or pa.decimal128(38, max(kind.scale for kind in kinds)))
-            # Other layouts of text and bytes may be too narrow.
+            # Offsets of 32 bits are too narrow for long text.
             narrow = str(same) in ("string", "binary") and made.nbytes >= 2**31
             return made if self.family.words or same is None or narrow else made.cast(same)
         if name in ("integer", "boolean"):
@@ -286,7 +281,7 @@ class Ids:
         return pa.array(fits).view(wanted)
 
 
-# Decimals of any scale are compared with so many digits behind the point.
+# Decimals of any scale are compared with 18 digits after the point, of 38.
 DECIMAL_SCALE, MOST_DIGITS = 18, 38
 
 

@@ -1,4 +1,4 @@
-"""`cluster_quality`: which clusters to look at again."""
+"""`cluster_quality` measures clusters, to find those that need a check."""
 
 from __future__ import annotations
 
@@ -39,21 +39,21 @@ def cluster_quality(
     cluster: Any = "cluster",
     nulls: str = "raise",
 ) -> Any:
-    """Say how large, how dense and how well connected clusters are.
+    """Return how large, how dense and how well connected clusters are.
 
     Parameters
     ----------
     clusters : table
-        With a row for each node, as of `cluster_pairs`.
+        The table of `cluster_pairs`, with one row per node.
     pairs, left, right, weights
-        As of `cluster_pairs`. Pairs between clusters do not count, nor do repeated ones.
+        As in `cluster_pairs`. Pairs between clusters and repeated pairs do not count.
     threshold : float, optional
-        Pairs count whose weight is at least that: the one that the clusters were made with.
+        The threshold of the clusters: use only pairs whose weight is at least this.
     node, cluster : str or tuple of str
         The names of the columns of `clusters`, such as ``"cluster_0.8"`` or ``("node_0",
         "node_1")``.
     nulls : {"raise", "drop"}, optional
-        What to do with rows of either table in which something is null.
+        What to do with rows of either table that have a null.
 
     Returns
     -------
@@ -83,7 +83,7 @@ def cluster_quality(
 
     Notes
     -----
-    A large cluster of a low density with a bridge whose smaller part is large is likely to be two
+    A large cluster of low density, with a bridge between two large parts, is probably two clusters
     that one wrong pair has united. Bridges are found in linear time (R. E. Tarjan, "A note on
     finding the bridges of a graph", Information Processing Letters 2, 1974).
     ``numpy.unique(quality["size"], return_counts=True)`` counts the clusters of each size.
@@ -163,7 +163,7 @@ def _space_of(*sides: list[Column]) -> IdSpace:
 def _numbers_of_rows(
     spaces: tuple[IdSpace, IdSpace], sides: tuple[list[Column], list[Column]], nulls: str
 ) -> NDArray[np.int32]:
-    """Return the number of each node's cluster; raise if a node has two rows."""
+    """Return the cluster of each node, by number; raise if a node has two rows."""
     columns, parts = [*sides[0], *sides[1]], len(sides[0])
     check_lengths(columns)
     found = [np.empty(0, np.int32)]
@@ -209,7 +209,7 @@ class _Links:
         return {"size": sizes, "pairs": count, "density": density}
 
     def bridges(self, ids: list[Any]) -> dict[str, Any]:
-        """Return how many bridges clusters have, and of each the one that divides most evenly."""
+        """Return the number of bridges of each cluster, and the one that divides it most evenly."""
         keys = self._links()
         low, high, nodes = keys >> 32, (keys & 0xFFFFFFFF) >> 1, len(self._node_clusters)
         arcs = np.concatenate([low << 32 | high, high << 32 | low])
@@ -242,20 +242,20 @@ class _Links:
         }
 
     def _last(self, link_clusters: NDArray[np.int32], order: NDArray[Any]) -> NDArray[np.int64]:
-        """Return the link of each cluster that comes last in an order, or -1."""
+        """Return the last link of each cluster in an order, or -1."""
         last = np.full(len(self._sizes), -1)
         last[link_clusters[order]] = order
         return last
 
 
 def _distinct(keys: NDArray[np.int64]) -> Any:
-    """Sort keys of links, in place, and return the first of each link."""
+    """Sort keys of links in place; return the first key of each link."""
     keys.sort()  # faster than `numpy.unique`, which hashes
     return keys[np.diff(keys >> 1, prepend=-1) != 0]
 
 
 def _ends(name: str, ids: list[Any], ends: NDArray[Any], rows: NDArray[np.int64]) -> dict[str, Any]:
-    """Return the ids of ends of links, null where there is no link; of NumPy these are masked."""
+    """Return the ids at the ends of links: null, or masked in NumPy, where there is no link."""
     missing = rows < 0
     places = np.append(ends, 0)[rows].astype(np.int64)
     if isinstance(ids[0], np.ndarray):

@@ -1,7 +1,7 @@
-"""Ids that are Python objects as arrays that hold them exactly.
+"""Convert ids that are Python objects to arrays that hold them exactly.
 
-Values of one kind are compared by value, as Python compares them; values of two kinds are refused
-instead of converted, except integers among floats or decimals, which must be exact.
+Values of one kind compare by value, as in Python. Values of two kinds raise an error instead of
+being converted, except integers among floats or decimals, which must be exact.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from conncomp._arguments import shown
 from conncomp._optional import optional
 
-# The kinds of objects, each with its types: a type is of the first kind that has a base of it.
+# The types of each kind of objects. The first kind with a base class of a type is its kind.
 KINDS: dict[str, tuple[type, ...]] = {
     "datetime": (np.datetime64, dt.datetime),
     "duration": (np.timedelta64, dt.timedelta),
@@ -40,8 +40,8 @@ UUID_TYPE = np.dtype("V16")  # of a column of UUIDs; no column of a user is of i
 DTYPES: dict[str, Any] = {"text": np.dtype("U"), "bytes": np.dtype("S"), "UUID": UUID_TYPE}
 
 
-# An array of NumPy, where text and bytes are Python objects, or of Arrow; where its entries are
-# null, if it does not tell; and what ids of the column are, if it does not tell.
+# An array of NumPy, in which text and bytes are Python objects, or of Arrow; a mask of its nulls,
+# and the type of its ids, where the array itself does not have these.
 Held = tuple[Any, NDArray[np.bool_] | None, np.dtype[Any] | None]
 
 
@@ -187,14 +187,14 @@ ARROW: dict[str, Any] = {
 }
 
 
-# What is given to a kernel for a column: words, or ends of bytes and bytes.
+# The keys of a column: words, or the ends of byte strings and their bytes.
 Keys = tuple[NDArray[Any], ...]
 
 NO_BYTES = np.zeros(1, np.int64), np.empty(0, np.uint8)
 
 
 def buffers_of(piece: Any) -> Keys:
-    """Return an Arrow array of large strings or binary as ends and bytes."""
+    """Return an Arrow array of large strings or large binary as keys."""
     _, ends, data = piece.buffers()
     if ends is None or len(piece) == 0:
         return NO_BYTES
@@ -203,7 +203,7 @@ def buffers_of(piece: Any) -> Keys:
 
 
 def encode(piece: NDArray[Any]) -> Keys:
-    """Return text or bytes as ends and bytes of UTF-8: those of fixed width without NULs behind."""
+    """Return text or bytes as keys in UTF-8; fixed width loses the NULs at the end."""
     kind, width = piece.dtype.kind, piece.dtype.itemsize
     if kind == "O" or not piece.nbytes:
         return _encode_objects(piece.tolist())
@@ -213,13 +213,13 @@ def encode(piece: NDArray[Any]) -> Keys:
         if letters.max() >= 128:
             return _encode_objects(piece.tolist())
         rows, width = letters.astype(np.uint8), letters.shape[1]
-    # The place behind the last byte that is not zero.
+    # The end of the last byte that is not zero.
     lengths = np.where(rows[:, ::-1].any(axis=1), width - (rows[:, ::-1] != 0).argmax(axis=1), 0)
     return _ends(lengths), rows[np.arange(width) < lengths[:, None]]
 
 
 def _encode_objects(values: list[Any]) -> Keys:
-    """Return text or bytes of Python as ends and bytes: all of them, NULs behind, too."""
+    """Return text or bytes of Python as keys, with the NULs at the end."""
     if values and isinstance(values[0], str):
         joined = "".join(values)
         if not joined.isascii():
@@ -236,19 +236,19 @@ def _ends(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def _in_utf8(text: str) -> bytes:
-    """Encode text; an error says what to do about text that is no Unicode."""
+    """Encode text; the error says what to do if it is no valid Unicode."""
     try:
         return text.encode()
     except UnicodeEncodeError as error:
         raise ValueError(f"an id is no Unicode ({error}); pass bytes, as of os.fsencode") from error
 
 
-# Text and bytes are of fixed width unless that takes more than so many bytes for each they have.
+# Results have fixed width unless that takes more than 8 times the bytes of the values.
 MOST_PADDING = 8
 
 
 def decode(ends: NDArray[Any], data: NDArray[Any], text: bool) -> NDArray[Any]:
-    """Return text or bytes in fixed width; as objects where NULs or long ones forbid it."""
+    """Return text or bytes in fixed width, or as objects if NULs or long values forbid it."""
     lengths = np.diff(ends)
     width = int(lengths.max(initial=1))
     last = data[ends[1:][lengths > 0] - 1]

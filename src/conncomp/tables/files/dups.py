@@ -1,4 +1,4 @@
-"""`cluster_dups`: the clustering step of datatrove's MinHash deduplication, on its files."""
+"""`cluster_dups` does the clustering step of datatrove's MinHash deduplication."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from conncomp.files.access import Progress
 
 PAIR = 16  # bytes: the file and the document on the left, and those on the right
-BLOCK = (1 << 20) * PAIR  # bytes that are read at once
-INDEX = np.uint64(2**64 - 1)  # the id of whatever is in an index of another data set
+BLOCK = (1 << 20) * PAIR  # bytes to read at once
+INDEX = np.uint64(2**64 - 1)  # the id of every document of an index
 
 
 def cluster_dups(
@@ -32,31 +32,31 @@ def cluster_dups(
     ignore_index_matches: bool = False,
     progress: Progress | None = None,
 ) -> dict[str, int]:
-    """Cluster the documents of datatrove's ``.dups`` files, and say which are to be removed.
+    """Cluster the documents of datatrove's ``.dups`` files, and list the documents to remove.
 
-    Files are, byte for byte, those that ``MinhashDedupCluster`` of datatrove writes.
+    It writes the same files, byte for byte, as datatrove's ``MinhashDedupCluster``.
 
     Parameters
     ----------
     input_folder : str, path-like or DataFolder
-        Where the ``.dups`` files are, which ``MinhashDedupBuckets`` writes.
+        The folder of the ``.dups`` files, which ``MinhashDedupBuckets`` writes.
     output_folder : str, path-like or DataFolder
-        Where to write. For each number of a file with duplicates, such as 7, ``000007.remove`` has
-        the documents that are to be removed, which are all of a cluster but one.
+        The folder to write to. ``000007.remove`` lists the documents of file 7 to remove: all but
+        one of each cluster.
     save_cluster_id, save_cluster_size : bool, optional
-        Whether to write ``000007.clusters``, ``000007.sizes``: of each document with a duplicate
-        its number, and that of its cluster, or how many are in that.
+        Whether to write ``000007.clusters`` and ``000007.sizes``: for each document that has a
+        duplicate, its number and that of its cluster, or the size of the cluster.
     ignore_index_matches : bool, optional
-        Whether to leave out pairs with the index of another data set. Else all documents of a
-        cluster with such a pair are to be removed.
+        Whether to ignore pairs with the index of another data set. Otherwise all documents of a
+        cluster with such a pair are removed.
     progress : callable, optional
-        Called after each ``.dups`` file with the number of those that have been read, and of all.
+        Called after each ``.dups`` file with the number of files read, and that of all files.
 
     Returns
     -------
     dict of str to int
-        ``"duplicates"``, ``"to_remove"`` and ``"clusters"``: how many documents have a duplicate or
-        are to be removed, and how many clusters there are.
+        ``"duplicates"``, ``"to_remove"`` and ``"clusters"``: the numbers of documents with a
+        duplicate, of documents to remove, and of clusters.
 
     Raises
     ------
@@ -67,10 +67,10 @@ def cluster_dups(
 
     Notes
     -----
-    Which document of a cluster stays depends on the order of the pairs, as in datatrove: where two
-    clusters meet, the larger one's stays, and if they are as large, that of the first document of
-    the pair. Pairs are taken in the order of the names of their files. Memory is some 24 bytes a
-    document that has a duplicate, whatever the number of pairs.
+    As in datatrove, the order of the pairs decides which document of a cluster stays: when a pair
+    joins two clusters, the document of the larger one stays, or, if they are equal, that of the
+    first document of the pair. Files are read in the order of their names. Memory is about 24
+    bytes per document with a duplicate, for any number of pairs.
 
     Examples
     --------
@@ -110,7 +110,7 @@ def cluster_dups(
 
 
 def _pairs_of(file: BinaryIO, name: str) -> Iterator[tuple[NDArray[np.uint64], ...]]:
-    """Yield ids on the left and on the right: the file above the document."""
+    """Yield the ids on both sides: the file in the upper 32 bits, the document in the lower."""
     while data := file.read(BLOCK):
         if len(data) % PAIR:
             raise ValueError(f"{name} is cut off: a pair has {PAIR} bytes")
@@ -119,13 +119,13 @@ def _pairs_of(file: BinaryIO, name: str) -> Iterator[tuple[NDArray[np.uint64], .
 
 
 class _Forest:
-    """Trees of documents, united by size in the order of the pairs."""
+    """Trees of documents, which pairs unite in order, the smaller below the larger."""
 
     def __init__(self) -> None:
         self._ids = new_clusters(1, [], on_gpu=False)
         self._parent = np.empty(0, np.int32)
         self._sizes = np.empty(0, np.int32)
-        self._index = -1  # the number of what is in an index, once it has one
+        self._index = -1  # the number of `INDEX`, once it has one
 
     def add(self, left: NDArray[np.uint64], right: NDArray[np.uint64]) -> None:
         u, v = (self._ids.add_ids((one_word(side),)) for side in (left, right))
@@ -140,7 +140,7 @@ class _Forest:
         native.grow_by_size(u, v, self._index, self._parent, self._sizes)
 
     def documents(self) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
-        """Return the documents, ascending, and for each the place of the one that stays."""
+        """Return the documents, ascending, and for each the place of the document that stays."""
         ids = self._ids.all_keys()[0].reshape(-1)
         roots = self._parent[: len(ids)]
         while not np.array_equal(above := roots[roots], roots):  # no tree is deep
@@ -157,7 +157,7 @@ def _write(
     places = np.arange(len(documents))
     removed = roots != places
     first = np.empty(len(documents), np.int64)
-    first[roots[::-1]] = places[::-1]  # of each cluster the smallest document
+    first[roots[::-1]] = places[::-1]  # the smallest document of each cluster
     numbers = np.cumsum(first[roots] == places) - 1
     sizes = np.bincount(roots, minlength=len(documents))
     values = {".clusters": numbers[first[roots]], ".sizes": sizes[roots]}
@@ -179,7 +179,7 @@ def _write(
 
 
 class _Folder:
-    """A folder of the file system, as datatrove's DataFolder is asked for what is in one."""
+    """A folder of the file system, with the methods of datatrove's DataFolder."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self._path = Path(path)

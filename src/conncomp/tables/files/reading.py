@@ -1,8 +1,8 @@
-"""Files of pairs, read by batches of rows: Parquet, Arrow IPC, CSV, and datatrove's ``.dups``.
+"""Read files of pairs in batches of rows: Parquet, Arrow IPC, CSV, and datatrove's ``.dups``.
 
-`open_file` asks a file what its header tells. `batches` then reads files one after another, only
-the columns that are wanted, while threads read and decode ahead. No header is trusted with memory:
-a file is never asked for more bytes than it has.
+`open_file` reads the header of a file. `batches` then reads the wanted columns of one file after
+another, while threads read and decode ahead. A forged length in a header allocates no memory: no
+read asks for more bytes than the file has.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from conncomp.tables.id_space import common_family
 from conncomp.tables.values import buffers_of
 
 PURPOSE = "a file of pairs"
-# What a name ends in, before a packing of CSV.
+# How names end; a suffix of a packing may follow for CSV.
 SUFFIXES = {
     "parquet": (".parquet", ".pq", ".parq"),
     "arrow": (".arrow", ".arrows", ".feather", ".ipc"),
@@ -42,31 +42,31 @@ SUFFIXES = {
     "dups": (".dups",),
 }
 
-# Rows of a batch, and bytes where rows are wide; rows of the part of a file that a thread reads.
+# Rows per batch, bytes per batch of wide rows, and rows per part of a file that a thread reads.
 ROWS, BYTES, PIECE_ROWS = 1 << 18, 1 << 24, 1 << 20
 FEWEST_ROWS = 1 << 12
 CSV_BLOCK = 1 << 22
-# Bytes that are read of a column of Parquet at once, where a row group has more than the second.
-# Columns of others are read as a whole: so a page's forged length asks for no memory.
+# Bytes to read at once of a column in a Parquet row group larger than `LARGE_GROUP`. Columns of
+# smaller groups are read as a whole, so a forged length of a page allocates no memory.
 BUFFER, LARGE_GROUP = 1 << 20, 1 << 27
-# More readers decode more than any machine clusters.
+# More readers would decode faster than any machine clusters.
 MOST_READERS = 8
 
 DUPS_RECORD = 16
 DUPS_COLUMNS = ("file_1", "document_1", "file_2", "document_2")
 
 T = TypeVar("T")
-# Tables of the columns that are wanted, and of how many bytes of the file each is.
+# Tables of the wanted columns, each with its number of bytes in the file.
 Tables = Generator[tuple[Any, float], None, None]
 
 
 class Wanted(NamedTuple):
-    """The names of the columns that are read."""
+    """The names of the columns to read."""
 
     left: tuple[str, ...]
     right: tuple[str, ...] = ()
     weights: str | None = None
-    argument: str = "left"  # what names those on the left; "src" of edges, whose ends are numbers
+    argument: str = "left"  # the name of the argument `left`; "src" if ids are vertices of edges
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -75,11 +75,11 @@ class Wanted(NamedTuple):
 
     @property
     def are_default(self) -> bool:
-        """Whether they are the columns of edges that nobody has chosen."""
+        """Whether these are the default columns of edges."""
         return self[:2] == (("src",), ("dst",)) and self.argument == "src"
 
     def by_argument(self) -> Iterator[tuple[str, str]]:
-        """Yield the names of arguments, and the columns that they name."""
+        """Yield each argument's name and column."""
         for argument, names in ((self.argument, self.left), ("right", self.right)):
             yield from ((argument, name) for name in names)
         if self.weights is not None:
@@ -113,20 +113,20 @@ class PairFile(ABC):
         if not stat.S_ISREG(state.st_mode):
             raise ValueError(f"{self.path}: is no regular file; copy what it gives to one first")
         self.size = state.st_size
-        self._identity = _identity(state)
+        self._identity = state.st_ino, state.st_size, state.st_mtime_ns
         with _reading(self.path):
             self._look()
 
     @abstractmethod
     def _look(self) -> None:
-        """Learn what the header tells."""
+        """Read the header."""
 
     @abstractmethod
     def _pieces(self) -> Iterator[tuple[int, Callable[[], Tables]]]:
-        """Yield functions that read the file from one end to the other, and their first rows."""
+        """Yield the first row of each part of the file, and a function that reads the part."""
 
     def pieces(self, nulls: str) -> Iterator[Callable[[], Batches]]:
-        """Yield functions that read the file, part by part, as iterators of batches."""
+        """Yield a function for each part of the file, which reads it as batches."""
         with _reading(self.path):
             for row, piece in self._pieces():
                 yield partial(self._batches, piece, row, nulls)
@@ -142,7 +142,7 @@ class PairFile(ABC):
             yield from tables
 
     def empty_batch(self) -> Batch:
-        """Return a batch without rows, which has the types of the columns."""
+        """Return a batch without rows, with the types of the columns."""
         columns = {name: empty_column(kind) for name, kind in self.types.items()}
         return self._batch(optional("pyarrow", PURPOSE).table(columns), 0, 0, "raise")
 
@@ -162,7 +162,7 @@ class PairFile(ABC):
         return Batch(*sides, weights, table.num_rows, size, self.path)
 
     def _choose(self, names: Sequence[str], types: Callable[[str], Any]) -> None:
-        """Take the types of the columns that are wanted from those that there are."""
+        """Set the types of the wanted columns; raise if one is missing."""
         for argument, name in self.wanted.by_argument():
             if names.count(name) != 1:
                 problem = "more than one column" if name in names else "no column"
@@ -174,19 +174,16 @@ class PairFile(ABC):
 
     @contextmanager
     def _opened(self) -> Iterator[Bounded]:
-        """Open the file, which must be as it was, and stay so."""
+        """Open the file; raise if it has changed since it was first opened, or does meanwhile."""
         with Bounded(self.path) as file:
             self._check_identity(file)
             yield file
             self._check_identity(file)
 
     def _check_identity(self, file: Bounded) -> None:
-        if _identity(os.fstat(file.fileno())) != self._identity:
+        state = os.fstat(file.fileno())
+        if (state.st_ino, state.st_size, state.st_mtime_ns) != self._identity:
             raise ValueError("it was changed while it was read")
-
-
-def _identity(state: os.stat_result) -> tuple[int, int, int]:
-    return state.st_ino, state.st_size, state.st_mtime_ns
 
 
 @contextmanager
@@ -194,7 +191,7 @@ def _reading(path: str) -> Iterator[None]:
     try:
         with blaming(path), naming(path):
             yield
-    except MemoryError as error:  # of Arrow, which asks for what a header says
+    except MemoryError as error:  # Arrow allocates as much as a header claims
         reason = printable(str(error))
         raise ValueError(f"{path}: damaged, or of rows that are too long: {reason}") from error
 
@@ -207,8 +204,8 @@ class ParquetFile(PairFile):
         with self._opened() as bytes_, parquet.ParquetFile(bytes_) as file:
             metadata, schema = file.metadata, file.schema_arrow
             self._choose(schema.names, lambda name: schema.field(name).type)
-            # What a footer tells of the columns of a row group is not asked for: where it is
-            # damaged, that ends the process, at least in Arrow 26.
+            # Do not read what the footer says of columns in a row group: if that is damaged, Arrow
+            # 26 aborts the process.
             groups = [metadata.row_group(k) for k in range(metadata.num_row_groups)]
             if any(group.num_rows < 0 for group in groups):
                 raise ValueError("it is damaged: it promises fewer than no rows")
@@ -257,7 +254,7 @@ def _rows_of_a_batch(size: int, rows: int) -> int:
 
 
 def width_of(kind: Any) -> int | None:
-    """Return how many bits a value of a type has; None if that varies."""
+    """Return the number of bits of a value, or None if it varies."""
     try:
         return int(kind.bit_width)
     except ValueError:  # of text, lists and others
@@ -265,7 +262,7 @@ def width_of(kind: Any) -> int | None:
 
 
 class ArrowFile(PairFile):
-    """A file of Arrow IPC: one that is read in any order (Feather), or a stream."""
+    """A file of Arrow IPC: with random access (Feather), or a stream."""
 
     def _look(self) -> None:
         with self._opened() as bytes_:
@@ -296,7 +293,7 @@ class ArrowFile(PairFile):
 
 
 def _sliced(batch: Any, size: float) -> Tables:
-    """Check a batch of any size, and yield it by parts."""
+    """Check a batch of any size, and yield it in parts."""
     batch.validate(full=True)
     rows = _rows_of_a_batch(batch.nbytes, batch.num_rows)
     for begin in range(0, batch.num_rows, rows):
@@ -305,7 +302,7 @@ def _sliced(batch: Any, size: float) -> Tables:
 
 
 class CsvFile(PairFile):
-    """A file of text, perhaps packed; without a header its columns have their numbers as names."""
+    """A file of text, perhaps packed. Without a header, numbers are the names of its columns."""
 
     def __init__(
         self, path: StrPath, wanted: Wanted, delimiter: str, integers: bool, header: bool | None
@@ -328,7 +325,7 @@ class CsvFile(PairFile):
         self._choose(self._names, lambda name: pa.float64() if name == self.wanted.weights else ids)
 
     def _judge(self, rows: list[list[str]]) -> bool:
-        """Return whether the first row names the columns, by the names wanted and by the others."""
+        """Return whether the first row names the columns, judged by `wanted` and the rows below."""
         first, names = rows[0], [name for _, name in self.wanted.by_argument()]
         are_there = set(names) <= set(first)
         are_numbers = all(name.isascii() and name.isdecimal() for name in names)
@@ -360,7 +357,7 @@ class CsvFile(PairFile):
         return found.is_header
 
     def _number_columns(self) -> None:
-        """Name columns by their numbers; edges are in the first two by default, weights then."""
+        """Name columns by numbers; the default is 0 and 1 for edges, and 2 for weights."""
         self._names = [str(k) for k in range(len(self._names))]
         if self.wanted.are_default:
             weights = "2" if self.wanted.weights == "weight" else self.wanted.weights
@@ -398,7 +395,7 @@ class CsvFile(PairFile):
                 ),
                 table.ParseOptions(delimiter=self._delimiter, newlines_in_values=True),
                 table.ConvertOptions(
-                    # Arrow reads integers with blanks, leading zeros and in base 16, too.
+                    # As integers, Arrow would accept blanks, leading zeros and base 16.
                     column_types=self.types | dict.fromkeys(self.wanted.ids, text),
                     include_columns=[*self.types],
                     strings_can_be_null=True,
@@ -419,7 +416,7 @@ class CsvFile(PairFile):
         return super()._batch(table, size, row, nulls)
 
     def _as_integers(self, column: Any, name: str, row: int) -> Any:
-        """Return a column of text as integers; raise unless all are written as they are printed."""
+        """Convert text to integers; raise unless each is written as Python prints it."""
         pa = optional("pyarrow", PURPOSE)
         missing = column.is_null().to_numpy(zero_copy_only=False) if column.null_count else None
         text = (column if missing is None else column.fill_null("0")).cast(pa.large_string())
@@ -443,10 +440,10 @@ class CsvFile(PairFile):
             return source.line
 
     def _stream(self, packing: str) -> tuple[Any, Any]:
-        """Open the file as one of Arrow, and what unpacks it.
+        """Open the file by Arrow, and the stream that unpacks it.
 
-        Not one of Python: nobody waits for Arrow's own threads, which abort the process if they are
-        in Python at its end.
+        A Python file would be unsafe: nobody waits for Arrow's own threads, which abort the process
+        if they run Python code when it ends.
         """
         pa = optional("pyarrow", PURPOSE)
         if packing == "xz":
@@ -489,7 +486,7 @@ class DupsFile(PairFile):
 
 
 def format_of(path: StrPath) -> str | None:
-    """Return the format that a name tells of, or None."""
+    """Return the format by the suffix of a name, or None."""
     name = PurePath(path)
     if name.suffix.lower() in PACKINGS:
         inner = format_of(name.with_suffix(""))
@@ -504,10 +501,9 @@ def open_file(
     integers: bool = False,
     header: bool | None = None,
 ) -> PairFile:
-    """Open a file of pairs or nodes; of ``.dups`` all columns are the default.
+    """Open a file of pairs or nodes; the default of ``.dups`` is all columns.
 
-    Ids of text are text unless `integers`. `PairFile.note` tells if it is a guess that the first
-    row is a `header` or not.
+    Ids in CSV are text unless `integers`. `PairFile.note` is set if `header` had to be guessed.
     """
     check_choice("format", format, (None, *SUFFIXES))
     chosen = format or format_of(path)
@@ -525,7 +521,7 @@ def open_file(
 
 
 def notes_of(files: Iterable[PairFile]) -> list[str]:
-    """Return what there is to say of files, once for all with headers and for all without."""
+    """Return the notes of files: one for all with a header, and one for all without."""
     found: dict[str, list[str]] = {}
     for file in files:
         if file.note is not None:
@@ -535,7 +531,7 @@ def notes_of(files: Iterable[PairFile]) -> list[str]:
 
 
 def check_types(files: Iterable[PairFile]) -> None:
-    """Raise unless ids of all files can be compared, and weights are numbers of one type."""
+    """Raise unless the ids of all files are comparable, and weights are numbers of one type."""
     first: list[Column] | None = None
     weighed: dict[str, str] = {}
     for file in files:
@@ -551,8 +547,12 @@ def check_types(files: Iterable[PairFile]) -> None:
             for pair in zip(first, side, strict=True):
                 common_family(pair)
         if file.wanted.weights is not None:
-            kind = _weight_type(file)
-            weighed.setdefault(kind, file.path)
+            try:
+                kind = str(as_weights(empty_column(file.types[file.wanted.weights])).type)
+            except TypeError as error:
+                weights = f"{file.path}: column {file.wanted.weights!r}"
+                raise TypeError(f"{weights}: {error}") from error
+            weighed.setdefault(kind if kind in ("float", "halffloat") else "double", file.path)
             if len(weighed) > 1:
                 (one, path), (other, place) = weighed.items()
                 raise TypeError(f"weights are {one} in {path}, but {other} in {place}; cast one")
@@ -563,41 +563,32 @@ def _side(given: Iterable[tuple[str, Any]]) -> list[Column]:
 
 
 def empty_column(kind: Any) -> Any:
-    """Return a column without rows of a type of Arrow."""
+    """Return a column without rows."""
     return optional("pyarrow", PURPOSE).chunked_array([], kind)
 
 
-def _weight_type(file: PairFile) -> str:
-    assert file.wanted.weights is not None
-    try:
-        kind = as_weights(empty_column(file.types[file.wanted.weights])).type
-    except TypeError as error:
-        raise TypeError(f"{file.path}: column {file.wanted.weights!r}: {error}") from error
-    return str(kind) if str(kind) in ("float", "halffloat") else "double"
-
-
 def batches(files: Sequence[PairFile], nulls: str, readers: int) -> Batches:
-    """Read files one by one, threads ahead; the first batch has no rows, but types."""
+    """Read files one by one, with threads ahead; the first batch has no rows, only types."""
     pieces = (piece for file in files for piece in file.pieces(nulls))
     for file in files[:1]:
         yield file.empty_batch()
     yield from in_order(pieces, min(readers, MOST_READERS))
 
 
-# How many seconds to wait at the end for threads that read, as from a disk that is silent.
+# Seconds to wait at the end for threads that read: a disk may not answer.
 PATIENCE = 0.2
 
 
 def in_order(
     pieces: Iterator[Callable[[], Generator[T, None, None]]], workers: int
 ) -> Generator[T, None, None]:
-    """Yield what generators yield, one after another, while each of some threads is an item ahead.
+    """Yield the items of one generator after another; threads compute the next items ahead.
 
     >>> pieces = [lambda: (x for x in "ab"), lambda: (x for x in "c")]
     >>> list(in_order(iter(pieces), 2))
     ['a', 'b', 'c']
     """
-    # No daemons: Python waits for these threads at its end, which aborts if one is in Arrow then.
+    # Python joins the threads of a pool at its end; with a daemon in Arrow, it would abort.
     pool = ThreadPoolExecutor(workers)
     running: deque[tuple[Generator[T, None, None], Future[T | None]]] = deque()
     try:
