@@ -1,7 +1,7 @@
-"""OME-TIFF in several files: planes that OME-XML says are pages of other files.
+"""OME-TIFF in several files, where OME-XML says which pages of other files are planes.
 
-The XML may be a stranger's: only regular files of the same folder are opened, by plain names, and
-no links. Each is checked as one alone is, and nothing larger is allocated than all can hold.
+The XML may be malicious. So only regular files in the same folder are opened, by plain names, and
+no links. Each is checked like a single file, and no more is allocated than all files can hold.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ from conncomp.files.scales import Content
 from conncomp.files.tiff import ome
 from conncomp.files.tiff.directories import bits_of, open_tiff
 
-# A set of more files, or XML that is longer, is refused.
+# Larger sets and longer XML are refused.
 MOST_FILES, LONGEST_XML = 20_000, 1 << 26
-# How a file of nothing but OME-XML is called.
+# The suffix of a file with nothing but OME-XML.
 COMPANION = ".companion.ome"
-# So many files that are missing are named.
+# Errors name at most this many missing files.
 MOST_NAMED = 3
-# A page takes so many bytes of a file, for its directory alone.
+# The directory of a page takes at least this many bytes.
 LEAST_PAGE = 18
 
 
 class OmeSet:
-    """The images that OME-XML tells of in files of a folder; `own` has it, and may have planes."""
+    """The images that OME-XML describes in a folder; `own` is the TIFF file that holds it, or ""."""
 
     def __init__(self, folder: str, description: str, own: str) -> None:
         self._folder, self._own = folder, own
@@ -46,7 +46,7 @@ class OmeSet:
         self._numbers = ome.numbers_of_file(description, self.images) if own else set()
 
     def is_elsewhere(self, number: int) -> bool:
-        """Whether another file than the own one holds planes of an image."""
+        """Whether another file holds planes of an image."""
         held = self.images[number].holders
         return any(holder is not None and holder.number not in self._numbers for holder in held)
 
@@ -63,7 +63,7 @@ class OmeSet:
         return names
 
     def read(self, number: int) -> Content:
-        """Return an image, if it is told where all planes lie, and files hold them."""
+        """Return an image; raise unless the XML places all its planes, and files hold them."""
         if not 0 <= number < self.count:
             raise ValueError(f"has {self.count} series: there is no series={number}")
         image, names = self.images[number], self.holders(number) or [self._own]
@@ -97,7 +97,7 @@ class OmeSet:
         return Content(array, None if channels < 0 else channels, axes, scale)
 
     def _filled(self, head: Any, count: int, stretches: list[tuple[str, int, int]]) -> NDArray[Any]:
-        """Return so many planes like one of them: each stretch from so many pages of a file."""
+        """Return `count` planes like the page `head`; a stretch is a file, a page and a count."""
         shape = count, *head.shape
         check_memory(f"an image of shape {shape}", math.prod(shape) * head.dtype.itemsize)
         array = np.empty(shape, head.dtype)
@@ -149,7 +149,7 @@ class OmeSet:
 
     @contextmanager
     def _opened(self, name: str) -> Iterator[tuple[Any, int]]:
-        """Open a file of the set; errors within name it."""
+        """Open a file of the set, which errors name."""
 
         def at_once(path: str, flags: int) -> int:
             flags |= 0 if name == self._own else os.O_NOFOLLOW
@@ -171,7 +171,7 @@ def _page(tiff: Any, number: int) -> Any:
 
 
 def open_companion(file: IO[bytes], folder: str | None) -> OmeSet:
-    """Return the images that a file of nothing but OME-XML tells of, in others of its folder."""
+    """Return the images that a file of OME-XML describes, in other files of its folder."""
     text = file.read(LONGEST_XML + 1)
     if len(text) > LONGEST_XML:
         raise ValueError(f"has more than {LONGEST_XML >> 20} MiB of XML")
@@ -184,7 +184,7 @@ def open_companion(file: IO[bytes], folder: str | None) -> OmeSet:
 
 
 def check_own_description(description: str, folder: str | None) -> None:
-    """Raise if planes of a file are described by another one, which lies beside it."""
+    """Raise if another file in the folder describes the planes of this one."""
     name = ome.companion_of(description)
     if name is None or folder is None or os.path.basename(name) != name:
         return
@@ -193,7 +193,7 @@ def check_own_description(description: str, folder: str | None) -> None:
 
 
 def head_of_set(path: StrPath) -> str | None:
-    """Return the path of the file by which a TIFF file's set is read; None if it is this one."""
+    """Return the path of the file to read the set of a TIFF file by; None if it is this one."""
     with naming(path):
         images, head = _images_beside(path)
         if head is None and images.images and not is_companion(path):
@@ -206,7 +206,7 @@ def head_of_set(path: StrPath) -> str | None:
 
 
 def files_of_set(path: StrPath) -> list[str]:
-    """Return the paths of files that a file of OME names, itself among them, if it is of a set."""
+    """Return the paths of the files that the OME-XML of a file names."""
     with naming(path):
         images, _ = _images_beside(path)
         names = {name for k in range(images.count) for name in images.holders(k)}
@@ -214,7 +214,7 @@ def files_of_set(path: StrPath) -> list[str]:
 
 
 def is_companion(path: StrPath) -> bool:
-    """Whether a file is called as one of nothing but OME-XML."""
+    """Whether the name of a file says that it holds OME-XML only."""
     return os.fspath(path).lower().endswith(COMPANION)
 
 

@@ -1,4 +1,4 @@
-"""TIFF by tifffile, which is given only what it can read in bounded time and memory."""
+"""Read TIFF by tifffile, after checks that bound its time and memory."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from conncomp.files.tiff.ome_sets import (
     open_companion,
 )
 
-# Bytes that are read at once: a signal is heard in between.
+# Bytes to read at once: Python handles signals in between.
 READ = 1 << 26
 
 
 @contextmanager
 def open_images(file: IO[bytes], folder: str | None, companion: bool) -> Iterator[Images]:
-    """Open TIFF, which may be of a set in its folder, or a `companion` of nothing but OME-XML."""
+    """Open TIFF, perhaps of a set in its folder, or a `companion` with OME-XML only."""
     if companion:
         yield open_companion(file, folder)
     else:
@@ -41,7 +41,7 @@ def open_images(file: IO[bytes], folder: str | None, companion: bool) -> Iterato
 
 
 class OpenTiff:
-    """A sound TIFF file that is open; `count` series are images of OME, or pages of one shape."""
+    """An open TIFF file; its `count` series are images of OME, or pages of one shape."""
 
     def __init__(self, tiff: Any, file: IO[bytes], folder: str | None) -> None:
         self._tiff, self._size = tiff, os.fstat(file.fileno()).st_size
@@ -80,7 +80,7 @@ Images = OmeSet | OpenTiff
 
 
 def _series_of_image(tiff: Any, images: Sequence[OmeImage], number: int) -> Any:
-    """Return the pages of an image of OME as a series; for others, pages of one shape are one."""
+    """Return the pages of an image of OME as a series of tifffile."""
     elsewhere = ome.other_holders(tiff.pages[0].description, images)
     if (other := elsewhere[number]) is not None:
         raise ValueError(f"has OME metadata of planes in {printable(other)!r}; {MISFIT}")
@@ -148,7 +148,7 @@ def flat_series(
 
 
 def open_series(file: IO[bytes]) -> Series:
-    """Open the first series of a TIFF file, of slices without channels; the file stays open."""
+    """Open the first series of a TIFF file, without channels; the file must stay open."""
     tiff = open_tiff(file)
     size = os.fstat(file.fileno()).st_size
     images = ome.ome_images(description_of_ome(tiff))
@@ -182,7 +182,7 @@ def open_series(file: IO[bytes]) -> Series:
 
 
 def _checked_series(tiff: Any, images: Sequence[OmeImage], size: int, number: int = 0) -> Any:
-    """Return a series of a file of so many bytes, if it fits into these."""
+    """Return a series; raise if it claims more than the `size` bytes of the file can hold."""
     if not (images or tiff.series):
         raise ValueError("holds no page")
     series = _series_of_image(tiff, images, number) if images else tiff.series[number]
@@ -195,7 +195,7 @@ def _checked_series(tiff: Any, images: Sequence[OmeImage], size: int, number: in
 
 
 def _in_ome_order(image: OmeImage, axes: str, array: NDArray[Any]) -> tuple[str, NDArray[Any]]:
-    """Give pages the axes that OME-XML names: time, channel and depth, in its order."""
+    """Shape pages by the axes of OME-XML (time, channel, depth), in its order."""
     lengths = ome.lengths_of_ome(image, array.shape[axes.index("S")] if "S" in axes else 1)
     pages = math.prod(lengths.values())
     plane = "".join(axis for axis in axes if axis in "YXS")
@@ -210,7 +210,7 @@ def _in_ome_order(image: OmeImage, axes: str, array: NDArray[Any]) -> tuple[str,
 
 
 def _scale_of_imagej(tiff: Any, page: Any, axes: str) -> Scale | None:
-    """Return what ImageJ writes: elements a unit within a plane, and the planes' distance."""
+    """Return the scale that ImageJ writes: elements per unit, and the distance of planes."""
     metadata = tiff.imagej_metadata or {}
     unit = unit_of(metadata.get("unit", ""))
     if not unit:
