@@ -30,6 +30,8 @@ from conncomp._text import printable
 
 StrPath = str | os.PathLike[str]
 Progress = Callable[[int, int], object]
+Fill = Callable[[memoryview], int]  # fills a buffer, and returns how many bytes
+Consume = Callable[[NDArray[np.uint8], bool], int]  # a chunk, and whether it is the last
 
 # Temporary files have this in their names.
 TEMPORARY = "conncomp"
@@ -194,10 +196,9 @@ def free_space(path: StrPath) -> int:
 
 def check_space(path: StrPath, size: int) -> None:
     """Raise OSError if the disk of a file has fewer free bytes than `size`."""
-    free = free_space(path)
-    if size > free:
-        told = f"takes {in_words(size)}, and {in_words(free)} are free on the disk; choose another"
-        raise OSError(errno.ENOSPC, told, os.fspath(path))
+    if size > (free := free_space(path)):
+        told = f"takes {in_words(size)}, and there are {in_words(free)} free on the disk"
+        raise OSError(errno.ENOSPC, f"{told}; choose another disk", os.fspath(path))
 
 
 @contextmanager
@@ -260,7 +261,7 @@ class Bounded(io.BufferedReader):
 class Stream(io.RawIOBase):
     """A stream of bytes from a function that fills a buffer and returns how many; 0 is the end."""
 
-    def __init__(self, fill: Callable[[memoryview], int]) -> None:
+    def __init__(self, fill: Fill) -> None:
         self._fill = fill
 
     def readable(self) -> bool:
@@ -455,13 +456,7 @@ class Source:
             copy.flush()
             yield copy.name
 
-    def feed(
-        self,
-        consume: Callable[[NDArray[np.uint8], bool], int],
-        size: int,
-        longest: int,
-        fill: Callable[[memoryview], int] | None = None,
-    ) -> None:
+    def feed(self, consume: Consume, size: int, longest: int, fill: Fill | None = None) -> None:
         """Call ``consume(chunk, last)`` for the rest of the file, or for the bytes of `fill`.
 
         A chunk begins with the bytes, fewer than `longest`, that the call before did not use. At

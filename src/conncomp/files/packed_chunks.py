@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 import os
 import struct
-from collections.abc import Iterator
 from itertools import product
 from stat import S_ISREG
 from typing import Any, NamedTuple
@@ -66,7 +65,7 @@ def check_codecs(codecs: list[Codec]) -> None:
         if codec.name in TELLING and codec is not outer[-1]:
             last = codecs[-1].name if codec is not codecs[-1] else CHECKSUM
             raise ValueError(
-                f"is packed by {codec.name} and then by {last}, which hides sizes; use zstd alone"
+                f"is packed by {codec.name} and then by {last}: sizes cannot be checked; use zstd"
             )
         for key in TYPES:
             if codec.config.get(key) is not None:
@@ -121,7 +120,7 @@ def check_chunks(array: Any, folder: str, place: tuple[slice, ...]) -> None:
             chunks = [(0, size)]
             if sharding is not None:
                 count = math.prod(array.shards) // math.prod(array.chunks)
-                chunks = list(_chunks_of_shard(descriptor, size, count, sharding))
+                chunks = _chunks_of_shard(descriptor, size, count, sharding)
             for begin, length in chunks:
                 try:
                     _check(packing, _Part(descriptor, begin, length - ahead), most)
@@ -142,20 +141,18 @@ class _Part(NamedTuple):
         return os.pread(self.descriptor, count, self.begin + at)
 
 
-def _chunks_of_shard(
-    descriptor: int, size: int, count: int, sharding: Any
-) -> Iterator[tuple[int, int]]:
-    length = 16 * count + CHECKSUM_BYTES * (len(sharding.index_codecs) - 1)
+def _chunks_of_shard(descriptor: int, size: int, count: int, shard: Any) -> list[tuple[int, int]]:
+    length = 16 * count + CHECKSUM_BYTES * (len(shard.index_codecs) - 1)
     if length > size:
         raise ValueError(f"has a shard of {size} bytes, and its index has {length}")
-    begin = size - length if sharding.index_location.value == "end" else 0
+    begin = size - length if shard.index_location.value == "end" else 0
     entries = np.frombuffer(os.pread(descriptor, 16 * count, begin), "<u8").reshape(-1, 2)
-    for offset, packed in entries.tolist():
-        if offset == packed == 2**64 - 1:  # all of one value
-            continue
-        if offset + packed > size:
-            raise ValueError(f"has a shard of {size} bytes, with a chunk to byte {offset + packed}")
-        yield offset, packed
+    # Chunks of a single value are not stored.
+    chunks = [(at, packed) for at, packed in entries.tolist() if not at == packed == 2**64 - 1]
+    end = max(map(sum, chunks), default=0)
+    if end > size:
+        raise ValueError(f"has a shard of {size} bytes, with a chunk to byte {end}")
+    return chunks
 
 
 def _check(packing: str, part: _Part, most: int) -> None:

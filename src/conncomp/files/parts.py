@@ -43,9 +43,8 @@ def _open_locked(path: Path) -> int:
         if lock(descriptor) is False:
             owner = printable(os.pread(descriptor, LONGEST_OWNER, 0).decode("utf-8", "replace"))
             os.close(descriptor)
-            raise FileExistsError(
-                17, f"is in use by {owner or 'another process'}; wait for it", str(path.parent)
-            )
+            told = f"is in use by {owner or 'another process'}; wait for it"
+            raise FileExistsError(17, told, str(path.parent))
         with suppress(FileNotFoundError):
             if os.path.samestat(os.fstat(descriptor), path.stat()):
                 return descriptor

@@ -1,9 +1,9 @@
-"""Clusters of pairs, and forests of edges, that are in a DataFrame of Dask: graphs of tasks.
+"""Clusters of pairs, and forests of edges, in a DataFrame of Dask, as graphs of tasks.
 
-Clusters: each partition is clustered alone. Its ids are hashed to buckets, each of which tells
-where its ids appear first; one task numbers these places and unites, in integers, what partitions
-connect; then each partition names the clusters of the ids that appear in it first. So its
-partitions together are the table of all pairs in memory. Edges: partitions are reduced to their
+Clusters: tasks cluster each partition alone and hash its ids to buckets. One task per bucket finds
+where each id appears first. One task numbers these places and unites, in integers, what partitions
+connect. Then each partition returns the clusters of the ids that appear in it first. So together,
+the partitions are the same table as for pairs in memory. Edges: partitions are reduced to their
 forests, which are merged in a tree.
 """
 
@@ -42,8 +42,8 @@ Indices = NDArray[np.int64]
 class Part(NamedTuple):
     """The clusters of one partition."""
 
-    ids: Any  # a DataFrame of the distinct ones, as they first appear
-    roots: list[Indices]  # by threshold, the place of the first id of each one's cluster
+    ids: Any  # a DataFrame of the distinct ids, in order of appearance
+    roots: list[Indices]  # per threshold, the place of the first id of each id's cluster
 
 
 def cluster_pairs(
@@ -57,7 +57,7 @@ def cluster_pairs(
     cluster_ids: str,
     **options: Any,
 ) -> Any:
-    """Do what `conncomp.cluster_pairs` does, for a DataFrame of Dask; return one, lazily."""
+    """Do `conncomp.cluster_pairs` for a DataFrame of Dask; return a lazy one."""
     check_choice("cluster_ids", cluster_ids, ("number", "first"))
     if right is None:
         raise TypeError("right is missing: the name of the other column of the DataFrame of Dask")
@@ -72,7 +72,7 @@ def cluster_pairs(
     like = cluster_in_memory(pairs._meta, left, right, **named).iloc[:0]
     columns = [k for side in (left, right) for k in (side if isinstance(side, tuple) else (side,))]
     of_objects = any(pairs._meta[name].dtype == object for name in columns)
-    if of_objects:  # which are of whatever type, as they are when they are computed
+    if of_objects:  # whose type is unknown until they are computed
         names = ("node", "cluster") if cluster_ids == "first" else "node"
         of_ids = [name for name in like if name.startswith(names)]
         like = like.astype(dict.fromkeys(of_ids, object))
@@ -84,7 +84,7 @@ def cluster_pairs(
 
 
 def _united(parts: list[Any], like: Any, cluster_ids: str) -> Any:
-    """Return the clusters of several parts together, as a DataFrame of Dask."""
+    """Unite the clusters of all parts; return a DataFrame of Dask."""
     buckets = min(len(parts), MOST_BUCKETS)
     hashed = [dask.delayed(_hashed, nout=buckets)(part, buckets) for part in parts]
     first = dask.delayed(_first_places, nout=len(parts))
@@ -112,12 +112,12 @@ def _cluster_part(pairs: Any, left: Any, right: Any, arguments: Any, nodes: Any 
 
 
 def _suffixes(table: Any) -> list[str]:
-    """Return what stands after "size" in names of columns: one for each threshold."""
+    """Return the suffixes of "size" in names of columns, one per threshold."""
     return [name.removeprefix("size") for name in table.columns if name.startswith("size")]
 
 
 def _hashed(part: Part, buckets: int) -> list[tuple[Indices, Any]]:
-    """Return the ids of each bucket, and where in the partition they are."""
+    """Return the ids of each bucket, and their places in the partition."""
     for name, column in part.ids.items():
         kinds = {type(value) for value in column.iloc[:1]}
         if column.dtype == object and not kinds <= {str, bytes, UUID}:
@@ -130,12 +130,12 @@ def _hashed(part: Part, buckets: int) -> list[tuple[Indices, Any]]:
 
 
 def _first_places(*of_parts: tuple[Indices, Any]) -> list[tuple[Indices, Indices, Indices]]:
-    """Return for each part where the ids of a bucket are, and the part and place of the first."""
+    """Return for each part the places of ids, and the part and place where each appears first."""
     ids = optional("pandas").concat([of_part for _, of_part in of_parts], ignore_index=True)
     places = np.concatenate([place for place, _ in of_parts])
     lengths = [len(place) for place, _ in of_parts]
     part = np.repeat(np.arange(len(lengths)), lengths)
-    # Groups are numbered in the order in which they appear.
+    # Groups are numbered in order of appearance.
     group = ids.groupby(list(ids.columns), sort=False, observed=True).ngroup().to_numpy()
     first = np.unique(group, return_index=True)[1][group] if len(group) else group
     ends = np.cumsum(lengths)[:-1]
@@ -144,23 +144,23 @@ def _first_places(*of_parts: tuple[Indices, Any]) -> list[tuple[Indices, Indices
 
 
 def _places_of_part(*of_buckets: tuple[Indices, Indices, Indices]) -> tuple[Indices, Indices]:
-    """Return the part and the place of the first appearance of each id of a partition."""
+    """Return the part and place where each id of a partition appears first."""
     here, part, place = (np.concatenate(column) for column in zip(*of_buckets, strict=True))
     order = np.argsort(here)
     return part[order], place[order]
 
 
 class Clusters(NamedTuple):
-    """The clusters of the ids that appear first in a partition, by threshold."""
+    """The clusters of the ids that appear first in one partition, per threshold."""
 
-    new: Indices  # the places of these ids among those of the partition
+    new: Indices  # the places of these ids in the partition
     numbers: list[NDArray[Any]]  # of each id's cluster
     sizes: list[Indices]
     is_first: list[NDArray[np.bool_]]  # whether an id is the first of its cluster
 
 
 def _unite(places: list[tuple[Indices, Indices]], roots: list[list[Indices]]) -> list[Clusters]:
-    """Return the clusters of all parts, by where their ids appear first and what they connect."""
+    """Unite the clusters of all parts, given where ids appear first, and their roots."""
     lengths = [len(part) for part, _ in places]
     begins = np.concatenate([[0], np.cumsum(lengths)])
     flat = np.concatenate([begins[part] + place for part, place in places])
@@ -212,7 +212,7 @@ MERGED = 4  # forests that one task merges
 
 
 def label_edge_files(edges: Any, names: list[str], num_vertices: int | None) -> tuple[Any, Any]:
-    """Do what `conncomp.label_edge_files` does, lazily, with the columns of these names."""
+    """Do `conncomp.label_edge_files` lazily, with the columns of these names."""
     count = None if num_vertices is None else check_num_vertices(num_vertices)
     total, labels = dask.delayed(_label, nout=2)(_forest(edges, names), count)
     length = math.nan if count is None else count
@@ -221,7 +221,7 @@ def label_edge_files(edges: Any, names: list[str], num_vertices: int | None) -> 
 
 
 def spanning_forest_of_files(edges: Any, names: list[str], num_vertices: int | None) -> Any:
-    """Do what `conncomp.spanning_forest_of_files` does, lazily; with weights the minimum one."""
+    """Do `conncomp.spanning_forest_of_files` lazily; with weights, the minimum forest."""
     count = None if num_vertices is None else check_num_vertices(num_vertices)
     columns = dask.delayed(_as_columns, nout=len(names) + 1)(_forest(edges, names), count)
     dtypes = [np.dtype(np.int64)] * 3 + [edges.dtypes[name] for name in names[2:]]
@@ -273,6 +273,6 @@ def _label(forest: Edges, num_vertices: int | None) -> tuple[NDArray[Any], NDArr
 
 
 def _as_columns(forest: Edges, num_vertices: int | None) -> tuple[Any, ...]:
-    count_vertices(forest.largest, num_vertices, forest.rows)  # are there enough edges for these?
+    count_vertices(forest.largest, num_vertices, forest.rows)  # raises if they are too many
     weights = () if forest.weights is None else (forest.weights,)
     return forest.numbers, *forest.ends, *weights

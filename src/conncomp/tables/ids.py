@@ -240,10 +240,7 @@ class Ids:
 
     def _integers(self, words: Words) -> NDArray[Any]:
         """Return integers in the smallest type that holds all types so far."""
-        dtypes = [
-            kind if isinstance(kind, np.dtype) else np.dtype(kind.to_pandas_dtype())
-            for kind in self.types
-        ]
+        dtypes = [k if isinstance(k, np.dtype) else k.to_pandas_dtype() for k in self.types]
         wanted = np.result_type(*dtypes).newbyteorder("=")
         if wanted.kind not in "iu":
             wanted = np.dtype(np.int64 if self.negative else np.uint64)

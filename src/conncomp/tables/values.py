@@ -72,9 +72,9 @@ def _is_null(value: Any) -> bool:
     kind = type(value)
     if kind.__name__ in NULLS:
         return True
-    return issubclass(kind, MAY_BE_NAN) and (
-        value.is_nan() if isinstance(value, Decimal) else bool(value != value)
-    )
+    if isinstance(value, Decimal):
+        return value.is_nan()
+    return issubclass(kind, MAY_BE_NAN) and bool(value != value)
 
 
 def _kind_of(values: list[Any], rows: list[int], name: str) -> str:

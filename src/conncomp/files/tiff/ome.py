@@ -141,9 +141,7 @@ def places_of_ome(image: OmeImage, lengths: Lengths, end: int = 0) -> Iterator[t
         yield from ((number, page + k) for k in range(count))
 
 
-def stretches_of_ome(
-    image: OmeImage, lengths: Lengths, end: int = 0
-) -> Iterator[tuple[int, int, int]]:
+def stretches_of_ome(image: OmeImage, lengths: Lengths, end: int = 0) -> Iterator[tuple[int, ...]]:
     """Yield stretches of consecutive planes: the block, the first page, and the count."""
     count = math.prod(lengths.values())
     blocks = []

@@ -37,7 +37,7 @@ LEAST_PAGE = 18
 
 
 class OmeSet:
-    """The images that OME-XML describes in a folder; `own` is the TIFF file that holds it, or ""."""
+    """The images that OME-XML describes in a folder; `own` is the TIFF file with the XML, or ""."""
 
     def __init__(self, folder: str, description: str, own: str) -> None:
         self._folder, self._own = folder, own

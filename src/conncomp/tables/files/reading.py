@@ -56,8 +56,9 @@ DUPS_RECORD = 16
 DUPS_COLUMNS = ("file_1", "document_1", "file_2", "document_2")
 
 T = TypeVar("T")
+Items = Generator[T, None, None]
 # Tables of the wanted columns, each with its number of bytes in the file.
-Tables = Generator[tuple[Any, float], None, None]
+Tables = Items[tuple[Any, float]]
 
 
 class Wanted(NamedTuple):
@@ -97,7 +98,7 @@ class Batch(NamedTuple):
     path: str
 
 
-Batches = Generator[Batch, None, None]
+Batches = Items[Batch]
 
 
 class PairFile(ABC):
@@ -579,9 +580,7 @@ def batches(files: Sequence[PairFile], nulls: str, readers: int) -> Batches:
 PATIENCE = 0.2
 
 
-def in_order(
-    pieces: Iterator[Callable[[], Generator[T, None, None]]], workers: int
-) -> Generator[T, None, None]:
+def in_order(pieces: Iterator[Callable[[], Items[T]]], workers: int) -> Items[T]:
     """Yield the items of one generator after another; threads compute the next items ahead.
 
     >>> pieces = [lambda: (x for x in "ab"), lambda: (x for x in "c")]
@@ -590,7 +589,7 @@ def in_order(
     """
     # Python joins the threads of a pool at its end; with a daemon in Arrow, it would abort.
     pool = ThreadPoolExecutor(workers)
-    running: deque[tuple[Generator[T, None, None], Future[T | None]]] = deque()
+    running: deque[tuple[Items[T], Future[T | None]]] = deque()
     try:
         while True:
             while len(running) < workers and (piece := next(pieces, None)) is not None:
