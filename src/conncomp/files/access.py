@@ -389,8 +389,9 @@ class Source:
             raise self.error(f"the {self.packing} data are corrupt: {error}") from None
         self._produced += count
         if self.packing and self._produced > FREE_EXPANSION + EXPANSION * self._consumed:
-            held = f"{self._consumed} bytes packed by {self.packing} hold more than {self._produced}"
-            raise self.error(f"{held}; if that is right, unpack the file first")
+            packed = f"{self._consumed} bytes packed by {self.packing}"
+            told = f"{packed} hold more than {self._produced}"
+            raise self.error(f"{told}; if that is right, unpack the file first")
         if self._progress is not None:
             self._progress(self._consumed, self._total)
         return count
