@@ -27,15 +27,16 @@ class Budget:
     """
 
     def __init__(self, given: str | None, levels: int, first: bool, divides: bool) -> None:
-        self._given = given
         now = resident_memory()
         self.limit = int(now + SHARE * free_memory()) if given is None else parse_bytes(given)
+        free = f"{in_words(self.limit)} are free"
+        self._limit = free if given is None else f"memory={given} is the limit"
         self._start = now
         self._levels, self._first, self._divides = levels, first, divides
         self._parts: list[Column] = []
         self._bytes = self._rows = 0  # of ids of variable length that came
         if self.limit < now + READING:
-            least = f"{in_words(now + READING)}; {self._limit()}"
+            least = f"{in_words(now + READING)}; {self._limit}"
             raise ValueError(f"there is too little memory to begin, which takes {least}")
 
     def expect(self, files: Iterable[PairFile]) -> str | None:
@@ -57,14 +58,9 @@ class Budget:
             return None
         fit = int((self.limit - self._start - READING) / self.bytes_an_id())
         return (
-            f"up to {most:,} distinct ids would take {in_words(needed)}; {self._limit()}, in which "
+            f"up to {most:,} distinct ids would take {in_words(needed)}; {self._limit}, in which "
             f"about {fit:,} fit. The run ends with an error where there are more; {REMEDY}"
         )
-
-    def _limit(self) -> str:
-        if self._given is None:
-            return f"{in_words(self.limit)} are free"
-        return f"memory={self._given} is the limit"
 
     def bytes_an_id(self) -> float:
         """Return the most bytes that a distinct id takes, at the end or before."""
@@ -97,7 +93,7 @@ class Budget:
             read = "" if share is None else f", after {100 * share:.0f} % of the input,"
             raise MemoryError(
                 f"{ids:,} distinct ids{read} take {in_words(needed)} with the table of their "
-                f"clusters; {self._limit()}; {REMEDY}"
+                f"clusters; {self._limit}; {REMEDY}"
             )
 
 
