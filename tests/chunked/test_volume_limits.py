@@ -56,7 +56,7 @@ def of_codecs(*names):
 def test_steps_of_packing(tmp_path, options, words):
     source = write_zarr(tmp_path / "v.zarr", VOLUME, (4, 5), **options)
     if words is not None:
-        with pytest.raises(ValueError, match=rf"v\.zarr: is packed {words}, .* cannot be checked"):
+        with pytest.raises(ValueError, match=rf"v\.zarr: is packed {words}: .* cannot be checked"):
             conncomp.label_file(source, tmp_path / "l.npy")
         return
     conncomp.label_file(source, tmp_path / "l.npy")

@@ -157,7 +157,7 @@ def test_a_first_row_that_is_data(run, report):
     check_refused(
         run("cluster", "names.csv", *named),
         "names.csv: its first row may be data, as 'Grace' is an id below, too; --header takes it "
-        "as the names of columns, --no-header as data, whose columns have numbers from 0",
+        "as names of columns, --no-header as data, with columns 0, 1, ...",
     )
     report("cluster", "names.csv", *named, "--header")
     assert columns_of("out.parquet", "node")[0] == ["Grace", "Emmy", "Sofia", "Hypatia"]
@@ -268,7 +268,7 @@ def check_refused(result, words):
         ("pairs/* --left l --right r --weight w --threshold nan", "none of them NaN"),
         (
             "pairs/* --left l --right r --weight w --threshold 1,2 --max-size 3",
-            "max_size and several thresholds exclude each other",
+            "max_size takes one threshold; call once for each",
         ),
         ("pairs/* --left l --right w", "'l' of pairs/a.parquet of type int64 and column 'w'"),
         ("text.parquet pairs/* --left l --right r", "column 'l' of pairs/a.parquet of type int64"),
@@ -301,7 +301,7 @@ def check_refused(result, words):
         ),
         (
             "pairs/* --left l --right r --memory 50M",
-            "there is too little memory to begin: the program",
+            "there is too little memory to begin, which takes",
         ),
         ("uuid.parquet --left l --right r -o out.csv", "out.csv: "),
     ],

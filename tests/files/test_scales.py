@@ -167,7 +167,7 @@ def test_damaged_ome_takes_no_longer_than_its_length(piece):
 def test_slabs_are_of_the_pages_that_ome_names(tmp_path, options):
     (tmp_path / "a.tif").write_bytes(ome(('SizeZ="3"', block(2, 1) + block(0, 2, Z=1)), **options))
     with open_slabs(tmp_path / "a.tif") as file:
-        slabs = [slab.copy() for slab in file.slabs(2)]
+        slabs = [file.read(0, 2).copy(), file.read(2, 3)]
     np.testing.assert_array_equal(np.concatenate(slabs), PLANES[[2, 0, 1]])
 
 

@@ -194,6 +194,10 @@ def test_nulls_are_an_error_or_dropped():
         conncomp.cluster_pairs([1, 2], [3, 4], weights=np.array([1, np.nan]), threshold=0)
     nothing = conncomp.cluster_pairs(pa.nulls(3), pa.nulls(3), nulls="drop")
     assert len(nothing) == 0
+    for dtype in ("U1", "S1"):
+        text = np.ma.MaskedArray(np.array(["a", "b"], dtype), True)
+        nothing = conncomp.cluster_pairs(text, text, nulls="drop")
+        assert [len(column) for column in nothing.values()] == [0, 0, 0]
     masked = np.ma.MaskedArray([1, 2], [False, True])
     with pytest.raises(ValueError, match="right is null at row 1"):
         conncomp.cluster_pairs(np.array([1, 2]), masked)

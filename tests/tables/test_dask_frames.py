@@ -57,7 +57,7 @@ def test_edges(part):
         ({}, {"dst": 3}, TypeError, "dst=3 must be the name of a column"),
         ({}, {"num_vertices": 2}, ValueError, "has the end 2; num_vertices=2"),
         ({}, {"num_vertices": -1}, ValueError, "num_vertices=-1"),
-        ({}, {"format": "csv"}, ValueError, "format='csv' is for files, but"),
+        ({}, {"format": "csv"}, ValueError, "format='csv' is for files, not a DataFrame"),
     ],
 )
 def test_bad_edges(change, arguments, error, message):

@@ -193,7 +193,7 @@ def test_refusals(xp):
         conncomp.cluster_pairs(there.reshape(2, 1), there)
     with pytest.raises(TypeError, match=r"column 'node' lies in GPU memory; copy it"):
         conncomp.cluster_quality(conncomp.cluster_pairs(there, there), there, there)
-    with pytest.raises(ValueError, match=r"max_size is for clusters in main memory"):
+    with pytest.raises(ValueError, match=r"max_size is not for a GPU; copy the columns"):
         conncomp.cluster_pairs(there, there, weights=there, max_size=3)
     clusters = conncomp.ClusterPairs()
     clusters.add(there, there)

@@ -223,7 +223,6 @@ class _Tally:
 
     def read(self, files: PairFiles, nulls: str, add: Callable[[reading.Batch], None]) -> None:
         """Add all batches of files."""
-        clusters = self._clustering.clusters
         with closing(reading.batches(files, nulls, conncomp.get_num_threads())) as ahead:
             asked = perf_counter()
             for batch in ahead:
@@ -234,14 +233,14 @@ class _Tally:
                     raise ValueError(f"{batch.path}: {error}") from error
                 self._done += batch.bytes
                 self._budget.note(batch)
-                self._budget.check(len(clusters), min(self._done / max(self._total, 1), 1))
-                counts = f"{self.rows:,} pairs, {len(clusters):,} ids"
+                self._budget.check(len(self._clustering), min(self._done / max(self._total, 1), 1))
+                counts = f"{self.rows:,} pairs, {len(self._clustering):,} ids"
                 self._progress(int(self._done), self._total, counts)
                 asked = perf_counter()
 
     def add_nodes(self, batch: reading.Batch) -> None:
         """Add nodes."""
-        self._clustering.clusters.add_nodes(_side(batch.left))
+        self._clustering.add_nodes(_side(batch.left))
 
     def add(self, batch: reading.Batch) -> None:
         """Add pairs."""

@@ -1,8 +1,8 @@
-"""Pictures, each by Pillow's reader of that one format: none of them starts another program.
+"""Read pictures by those readers of Pillow that start no other program.
 
-Plain PNG, grey of 8 or 16 bits and 8-bit colours, takes a third or half of what Pillow takes:
-DEFLATE is undone by ISA-L, or by Python's zlib where that is not installed, and the filters of
-lines by native code. All others, and all that is damaged, are Pillow's, and so are errors.
+Plain PNG (grey of 8 or 16 bits, and 8-bit colours) is read here, in a third to half of Pillow's
+time: ISA-L, or zlib where that is missing, undoes DEFLATE, and native code the filters of lines.
+Pillow reads all other files, and damaged ones, and raises the errors.
 """
 
 from __future__ import annotations
@@ -18,34 +18,19 @@ from numpy.typing import NDArray
 
 from conncomp._core import native
 from conncomp._optional import optional
+from conncomp.files.access import Bounded
 from conncomp.files.scales import Content
 
-# How many values one byte of a file can stand for: that many, or a forged size must not make us
-# allocate it. PNG packs by DEFLATE up to 8 pixels in a byte; JPEG needs a bit for 64 pixels.
+# The most values that one byte of a file can hold: a forged size must not allocate more. PNG has up
+# to 8 pixels per byte before DEFLATE; JPEG needs a bit per 64 pixels.
 VALUES_PER_BYTE = {"Png": 8 * 1032, "Jpeg": 1032, "Gif": 4096, "Bmp": 1032, "WebP": 8192, "Ppm": 8}
-# Pictures of up to so many values are decoded however well they are packed.
+# Pictures of up to this many values are always decoded.
 SMALL_PICTURE = 1 << 26
 
 
-class _Held:
-    """A file that is asked for no more bytes than it holds, whatever a length in it says."""
-
-    def __init__(self, file: IO[bytes], size: int) -> None:
-        self._file = file
-        self._size = size
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._file, name)
-
-    def read(self, size: int = -1, /) -> bytes:
-        left = max(0, self._size - self._file.tell())
-        return self._file.read(left if size < 0 else min(size, left))
-
-
 def read_picture(file: IO[bytes], reader: str) -> Content:
-    """Return a picture, or all its frames as one array, by a reader of Pillow."""
-    # Not by `PIL.Image.open`, which tries all formats, PostScript among them, and whose bound on
-    # pixels is the same for every file.
+    """Return a picture, or all its frames in one array."""
+    # `PIL.Image.open` would try all formats, PostScript too, and has one limit of pixels for all.
     plugin = optional(f"PIL.{reader}ImagePlugin")
     size = os.fstat(file.fileno()).st_size
     most_values = max(SMALL_PICTURE, VALUES_PER_BYTE[reader] * size)
@@ -53,15 +38,12 @@ def read_picture(file: IO[bytes], reader: str) -> Content:
         plain = read_plain_png(file, size, most_values)
         if plain is not None:
             return Content(plain, 2 if plain.ndim == 3 else None)
-        file.seek(0)
-    with getattr(plugin, f"{reader}ImageFile")(_Held(file, size)) as picture:
+    with getattr(plugin, f"{reader}ImageFile")(Bounded(file.fileno())) as picture:
         frames = getattr(picture, "n_frames", 1)
         values = frames * picture.width * picture.height * len(picture.getbands())
         if values > most_values:
-            raise ValueError(
-                f"says that it has {frames} frames of {picture.width} x {picture.height} pixels, "
-                f"but is of {size} bytes"
-            )
+            said = f"{frames} frames of {picture.width} x {picture.height} pixels"
+            raise ValueError(f"says that it has {said}, but is of {size} bytes")
         planes = []
         for frame in range(frames):
             if frame:
@@ -78,21 +60,21 @@ def read_picture(file: IO[bytes], reader: str) -> Content:
 
 
 def _unfold_palette(picture: Any) -> NDArray[Any]:
-    """Return the values of the present frame; those of a palette as grey where they all are."""
+    """Return the current frame, with palettes as colours, or as grey if all colours are grey."""
     if picture.mode not in ("P", "PA") and picture.format != "GIF":
         return _values_of(picture)
     colours = np.array(picture.convert("RGBA"))
     if (colours[..., 3] != 0xFF).any():
         return colours
-    if (colours[..., 0] == colours[..., 1]).all() and (colours[..., 0] == colours[..., 2]).all():
+    if (colours[..., :1] == colours[..., 1:3]).all():
         return colours[..., 0].copy()
     return colours[..., :3].copy()
 
 
 def _values_of(picture: Any) -> NDArray[Any]:
-    """Return the values of a frame, which Pillow copies three times on their way to NumPy.
+    """Return the values of a frame, which Pillow copies three times on the way to NumPy.
 
-    Grey ones in one piece come by Arrow, where pyarrow is in use: as they lie, to be read only.
+    If pyarrow is in use, grey frames come through Arrow instead, read-only and without a copy.
     """
     arrow = sys.modules.get("pyarrow")
     if arrow is not None and picture.mode == "L" and hasattr(picture, "__arrow_c_array__"):
@@ -113,9 +95,9 @@ def _as_colour(plane: NDArray[Any]) -> NDArray[Any]:
 
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 HEADER = 13  # bytes of IHDR
-# Values of a pixel, by the kind of its colours and the bits of a value.
+# Values per pixel, by colour type and bits per value.
 PLAIN = {(0, 8): 1, (0, 16): 1, (2, 8): 3, (6, 8): 4}
-# What changes no value. Of other chunks, as palettes, transparency and animations, Pillow knows.
+# Chunks that change no value. Pillow reads files with others: palettes, transparency, animations.
 UNCHANGING = frozenset(b"bKGD cHRM eXIf gAMA hIST iCCP iTXt pHYs sBIT sRGB tEXt tIME zTXt".split())
 
 
@@ -128,7 +110,7 @@ def _unpacker() -> Any:
 
 
 def read_plain_png(file: IO[bytes], size: int, most_values: int) -> NDArray[Any] | None:
-    """Return a picture of so many values or fewer; None if it is not stored plainly."""
+    """Return a plain picture of at most `most_values`; None if Pillow must read it."""
     chunks = _chunks(memoryview(file.read(size)))
     if chunks is None:
         return None
@@ -156,7 +138,7 @@ def read_plain_png(file: IO[bytes], size: int, most_values: int) -> NDArray[Any]
 
 
 def _chunks(content: memoryview) -> tuple[bytes, list[memoryview]] | None:
-    """Return the header and the parts of the values; None if anything else may change these."""
+    """Return the header and the packed values; None if another chunk may change these."""
     header, packed, begin = None, [], len(SIGNATURE)
     while begin + 12 <= len(content):
         end = begin + 8 + int.from_bytes(content[begin : begin + 4], "big")

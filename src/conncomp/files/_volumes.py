@@ -1,8 +1,8 @@
 """Volumes of medicine: NIfTI, NRRD and MHA, in one file each, with voxel sizes.
 
-nibabel reads the header of NIfTI, pynrrd that of NRRD; that of MHA is lines of text. Values are
-read here, no more than the file can hold. Headers have the densest axis first, and arrays in C
-order last: a volume has axes z, y, x, as in TIFF.
+nibabel reads the header of NIfTI, pynrrd that of NRRD; the header of MHA is lines of text. Values
+are read here, and never more than the file can hold. Headers list the densest axis first, and
+arrays in C order last, so a volume has axes z, y, x, as in TIFF.
 """
 
 from __future__ import annotations
@@ -25,10 +25,12 @@ from conncomp.files.scales import Content, Scale, scale_of
 
 # A header that is longer is damaged.
 LONGEST_HEADER = 1 << 16
-# How many bytes DEFLATE can pack into one: a file that claims more is damaged, and must not make us
-# allocate it; and what is unpacked at once.
+# The most bytes that DEFLATE packs into one, so a file that claims more is damaged and must not
+# allocate them; and the bytes to unpack at once.
 DEFLATE, BLOCK = 1032, 1 << 24
-# The names of axes, the densest first.
+# The first bytes of a NIfTI file.
+NIFTI = rb"\x5c\x01\0\0|\0\0\x01\x5c|\x1c\x02\0\0|\0\0\x02\x1c"
+# Names of axes, the densest first.
 AXES = "XYZT"
 
 NRRD_TYPES = {
@@ -43,7 +45,7 @@ NRRD_TYPES = {
     "float": "f4",
     "double": "f8",
 }
-# Kinds of axes of NRRD along which elements lie beside each other.
+# Kinds of NRRD axes along which elements are neighbours.
 IN_SPACE = {"space", "domain", "???", "none", ""}
 
 MHA_TYPES = {
@@ -53,30 +55,18 @@ MHA_TYPES = {
 }
 
 
-def read_nifti(file: IO[bytes]) -> Content:
-    """Return a volume of NIfTI 1 or 2; values as their scale says, where there is one."""
+def read_nifti(file: Any, size: int | None = None) -> Content:
+    """Return a volume of NIfTI 1 or 2, with the scale of its values applied.
+
+    With `size`, `file` is a stream that unpacks the volume, to at most `size` bytes.
+    """
     header = _nifti_header(file.read(LONGEST_HEADER))
     shape, dtype, begin = _nifti_layout(header)
-    return _of_nifti(header, _read_values(file, begin, shape, dtype))
-
-
-def is_packed_nifti(head: bytes) -> bool:
-    """Say whether what was packed by gzip begins as NIfTI does."""
-    return head[:4] in (b"\x5c\1\0\0", b"\0\0\1\x5c", b"\x1c\2\0\0", b"\0\0\2\x1c")
-
-
-def read_packed_nifti(member: Any, size: int) -> Content:
-    """Return a volume of NIfTI from what unpacks it, up to `size` bytes."""
-    head = member.read(LONGEST_HEADER)
-    header = _nifti_header(head)
-    shape, dtype, begin = _nifti_layout(header)
-    needed = math.prod(shape) * dtype.itemsize
-    if begin + needed > size:
+    if size is None:
+        return _of_nifti(header, _read_values(file, begin, shape, dtype))
+    if begin + math.prod(shape) * dtype.itemsize > size:
         raise ValueError(f"says that it has shape {shape}, which this file cannot hold")
-    member.seek(begin)
-    values = np.empty(shape, dtype)
-    fill(values, lambda: member.read(BLOCK))
-    return _of_nifti(header, values)
+    return _of_nifti(header, read_member(file, begin, shape, dtype))
 
 
 def _nifti_header(head: bytes) -> Any:
@@ -122,7 +112,7 @@ def _of_nifti(header: Any, values: NDArray[Any]) -> Content:
     axes = "".join(AXES[k] if k < len(AXES) else "Q" for k in kept)
     lengths = dict(zip(AXES, map(float, header["pixdim"][1:]), strict=False))
     spacing = [abs(lengths[axis]) if axis in "XYZ" else 1.0 for axis in axes]
-    # Without a unit they are millimetres, as programs that read NIfTI take them; ones are none.
+    # Programs that read NIfTI take lengths without a unit as millimetres; ones mean no length.
     code = int(header["xyzt_units"]) & 7
     unknown = "" if set(spacing) == {1.0} else "mm"
     unit = {0: unknown, 1: "m", 2: "mm", 3: "µm"}.get(code, "")
@@ -130,7 +120,7 @@ def _of_nifti(header: Any, values: NDArray[Any]) -> Content:
 
 
 def read_nrrd(file: IO[bytes]) -> Content:
-    """Return a volume of NRRD whose values are in the file itself, packed by gzip or not."""
+    """Return a volume of NRRD with its values in the same file, packed by gzip or not."""
     nrrd = optional("nrrd")
     head = file.read(LONGEST_HEADER)
     end = re.search(rb"\r?\n\r?\n", head)
@@ -141,8 +131,8 @@ def read_nrrd(file: IO[bytes]) -> Content:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         header = nrrd.read_header(io.BytesIO(head[: end.end()]))
-    _check_absent(header, ("line skip", "lineskip", "byte skip", "byteskip"))
-    _check_present(header, ("sizes", "dimension", "type", "encoding"))
+    absent = "line skip", "lineskip", "byte skip", "byteskip"
+    _check_fields(header, ("sizes", "dimension", "type", "encoding"), absent)
     shape = tuple(int(length) for length in reversed(header["sizes"]))
     if len(shape) != header["dimension"]:
         raise ValueError(f"says that it has {header['dimension']} axes, and lengths {shape}")
@@ -176,7 +166,7 @@ def _scale_of_nrrd(header: Any, ndim: int, others: list[int]) -> Scale | None:
 
 
 def read_mha(file: IO[bytes]) -> Content:
-    """Return a volume of MetaImage whose values are in the file itself: .mha."""
+    """Return a volume of MetaImage with its values in the same file (.mha)."""
     head = file.read(LONGEST_HEADER)
     end = re.search(rb"(?:^|\n)ElementDataFile[ \t]*=[ \t]*([^\r\n]*)\r?\n", head)
     if end is None or end[1].strip() != b"LOCAL":
@@ -184,14 +174,14 @@ def read_mha(file: IO[bytes]) -> Content:
     lines = head[: end.start()].decode("ascii", "replace").splitlines()
     pairs = [line.partition("=") for line in lines if "=" in line]
     fields = {name.strip(): value.strip() for name, _, value in pairs}
-    _check_present(fields, ("NDims", "DimSize", "ElementType"))
+    absent = "HeaderSize", "HeaderSizePerSlice"
+    _check_fields(fields, ("NDims", "DimSize", "ElementType"), absent)
     shape = tuple(int(length) for length in reversed(fields["DimSize"].split()))
     if len(shape) != int(fields["NDims"]):
         raise ValueError(f"says that it has {fields['NDims']} axes, and lengths {shape}")
     channels = int(fields.get("ElementNumberOfChannels", 1))
     if channels > 1:
         shape = (*shape, channels)
-    _check_absent(fields, ("HeaderSize", "HeaderSizePerSlice"))
     if not _is_true(fields, "BinaryData", default=True):
         raise ValueError("holds its values as text, which is not read; save them as binary")
     orders = ("BinaryDataByteOrderMSB", "ElementByteOrderMSB")
@@ -207,21 +197,18 @@ def read_mha(file: IO[bytes]) -> Content:
 
 
 def _is_true(fields: dict[str, str], name: str, default: bool) -> bool:
-    """Say whether a field of MetaImage is true: MetaIO looks at the first letter."""
+    """Whether a field of MetaImage is true; as in MetaIO, only the first letter counts."""
     text = fields.get(name, str(default))
     if text[:1] not in set("TtFf10"):
         raise ValueError(f"says {name} = {text[:20]!r}, which is neither True nor False")
     return text[:1] in set("Tt1")
 
 
-def _check_absent(header: Any, names: tuple[str, ...]) -> None:
-    for name in names:
+def _check_fields(header: Any, present: tuple[str, ...], absent: tuple[str, ...]) -> None:
+    for name in absent:
         if str(header.get(name, 0)) != "0":
             raise ValueError(f"has {name!r} in its header, which is not read")
-
-
-def _check_present(header: Any, names: tuple[str, ...]) -> None:
-    for name in names:
+    for name in present:
         if name not in header:
             raise ValueError(f"has no {name!r} in its header")
 
@@ -233,7 +220,7 @@ def _typed(types: dict[str, str], name: Any, big: bool) -> np.dtype[Any]:
 
 
 def _names(ndim: int, others: list[int], times: Sequence[int] = ()) -> str:
-    """Return letters for axes, of which some are those of channels or of time."""
+    """Return a letter for each axis; `others` are channels, and `times` axes of time."""
     letters = iter(AXES)
     known = dict.fromkeys(others, "C") | dict.fromkeys(times, "T")
     names = [known[k] if k in known else next(letters, "Q") for k in reversed(range(ndim))]
@@ -243,7 +230,7 @@ def _names(ndim: int, others: list[int], times: Sequence[int] = ()) -> str:
 def _read_values(
     file: IO[bytes], begin: int, shape: tuple[int, ...], dtype: np.dtype[Any], packed: bool = False
 ) -> NDArray[Any]:
-    """Read values that begin at a place; nothing larger is allocated than the file can hold."""
+    """Read values from `begin` on, and allocate no more than the file can hold."""
     size = os.fstat(file.fileno()).st_size
     needed = math.prod(shape) * dtype.itemsize
     if min(shape, default=0) < 1 or needed > (size - begin) * (DEFLATE if packed else 1):
@@ -263,14 +250,22 @@ def _read_values(
                 return out
         return b""
 
-    fill(values, unpacked)
+    _fill(values, unpacked)
     if not unpacker.eof:
         raise ValueError("cut short: what packed its values has no end")
     return values
 
 
-def fill(values: NDArray[Any], read: Callable[[], bytes]) -> None:
-    """Fill an array, and read to the end, where a checksum is compared."""
+def read_member(member: Any, begin: int, shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
+    """Return values of a stream that unpacks a file, known to hold so many."""
+    member.seek(begin)
+    values = np.empty(shape, dtype)
+    _fill(values, lambda: member.read(BLOCK))
+    return values
+
+
+def _fill(values: NDArray[Any], read: Callable[[], bytes]) -> None:
+    """Fill an array, and read on to the end, where the checksum is compared."""
     target = values.reshape(-1).view(np.uint8).data
     done = 0
     while block := read():

@@ -1,4 +1,4 @@
-"""Files as such: written whole or not at all, read from front to back, named when they are bad."""
+"""Write files completely or not at all, read them front to back, and name them in errors."""
 
 from __future__ import annotations
 
@@ -30,19 +30,21 @@ from conncomp._text import printable
 
 StrPath = str | os.PathLike[str]
 Progress = Callable[[int, int], object]
+Fill = Callable[[memoryview], int]  # fills a buffer, and returns how many bytes
+Consume = Callable[[NDArray[np.uint8], bool], int]  # a chunk, and whether it is the last
 
 # Temporary files have this in their names.
 TEMPORARY = "conncomp"
-# A line that is read in Python, a header or a comment, is cut here.
+# Lines read in Python, headers and comments, are cut at this length.
 LONGEST_LINE = 1 << 16
 LINE_END = re.compile(rb"\r\n?|\n")
-# Bytes of a packed file that are read at once, and of the text where single lines of it are read.
+# Bytes to read at once of a packed file, and of text that is read line by line.
 PACKED_BLOCK, BUFFER = 1 << 16, 1 << 13
 LONGEST_MAGIC = 10
-# What a packed file may hold for each of its bytes, beyond what takes no time: as much as gzip can
-# pack into one. Of bzip2 and xz, a few bytes could hold blanks for days.
+# How many bytes a packed byte may hold, once more than `FREE_EXPANSION` are unpacked: as many as
+# gzip can pack. A few bytes of bzip2 or xz could unpack to blanks for days.
 EXPANSION, FREE_EXPANSION = 1032, 1 << 26
-# What unpacking may need; `xz -9` takes 65 MiB.
+# Memory for unpacking; `xz -9` takes 65 MiB.
 XZ_MEMORY = 1 << 27
 
 
@@ -63,28 +65,28 @@ def as_path(path: Any, name: str = "path") -> str:
 def atomic_path(path: StrPath, size: int = 0) -> Iterator[Path]:
     """Give a temporary name to write to, and rename the file to `path` at the end.
 
-    The temporary file lies beside `path` and has the same suffix. After any failure it is gone, and
-    what was at `path` before is untouched; one that a killed process has left behind is removed by
-    the next that writes to `path`. The file is on the disk before it gets its name. A device or a
-    pipe gets a copy at the end.
+    The temporary file lies beside `path` and has the same suffix. After any failure it is removed,
+    and the old file at `path` is untouched. If a process is killed, the next one that writes to
+    `path` removes its temporary file. The file is on the disk before it gets its name. A device or
+    a pipe gets a copy at the end.
 
     Parameters
     ----------
     path : str or path-like
-        Where the file is to be in the end; a symbolic link is followed.
+        The final place of the file; a symbolic link is followed.
     size : int, optional
-        How many bytes will be written, if that is known: nothing is, if the disk has fewer free.
+        How many bytes will be written, if known. An error is raised first if the disk lacks space.
 
     Yields
     ------
     pathlib.Path
-        The name to write to; an empty file is there already.
+        The name to write to, of an empty file.
 
     Raises
     ------
     OSError
-        If `path`, which it names, or the temporary file cannot be written: `IsADirectoryError`,
-        `PermissionError`, `FileNotFoundError` where its folder is missing, ...
+        If `path` or the temporary file cannot be written: `IsADirectoryError`, `PermissionError`,
+        `FileNotFoundError` if the folder is missing, ... The error names `path`.
 
     Examples
     --------
@@ -102,14 +104,12 @@ def atomic_path(path: StrPath, size: int = 0) -> Iterator[Path]:
         mode = None
         with suppress(FileNotFoundError):
             mode = target.stat().st_mode
-        if mode is not None:
-            if stat.S_ISDIR(mode):
-                raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-            if not os.access(target, os.W_OK):
-                raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        if mode is not None and (stat.S_ISDIR(mode) or not os.access(target, os.W_OK)):
+            problem = errno.EISDIR if stat.S_ISDIR(mode) else errno.EACCES
+            raise OSError(problem, os.strerror(problem))
         if mode is not None and not stat.S_ISREG(mode):
-            with tempfile.TemporaryDirectory() as folder:
-                temporary = Path(folder, "copy".join(_temporary_affixes(target)))
+            with tempfile.TemporaryDirectory() as spare:
+                temporary = Path(spare, "copy".join(_temporary_affixes(target)))
                 temporary.touch()
                 yield temporary
                 with temporary.open("rb") as source, target.open("wb") as device:
@@ -119,10 +119,10 @@ def atomic_path(path: StrPath, size: int = 0) -> Iterator[Path]:
         check_space(path, size)
         locked = False
         while not locked:
-            # Not through `tempfile`, whose files are for their owner only.
+            # Files of `tempfile` would be readable by their owner only.
             temporary = target.with_name(secrets.token_hex(6).join(_temporary_affixes(target)))
             with removed(temporary), temporary.open("xb") as file:
-                # Else another process took it for an orphan.
+                # Otherwise another process has taken it for an orphan.
                 locked = lock(file.fileno()) is not False and temporary.exists()
                 if locked:
                     if mode is not None:
@@ -130,12 +130,23 @@ def atomic_path(path: StrPath, size: int = 0) -> Iterator[Path]:
                     yield temporary
                     os.fsync(file.fileno())
                     temporary.replace(target)
-    _sync_folder(target.parent)
+    with suppress(OSError), opened(target.parent) as folder:
+        os.fsync(folder)
+
+
+@contextmanager
+def opened(path: StrPath, flags: int = os.O_RDONLY) -> Iterator[int]:
+    """Open a file or a folder as a descriptor, and close it at the end."""
+    descriptor = os.open(path, flags)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
 
 
 @contextmanager
 def removed(temporary: Path) -> Iterator[None]:
-    """Remove a file, if it is there at the end; twice, as Ctrl-C may come before the first."""
+    """Remove a file at the end; try twice, as Ctrl-C may interrupt the first try."""
     try:
         try:
             yield
@@ -147,12 +158,12 @@ def removed(temporary: Path) -> Iterator[None]:
 
 @contextmanager
 def blaming(path: StrPath) -> Iterator[None]:
-    """Let errors of the system that name no file, or a temporary one, name `path`."""
+    """Make OSErrors that name no file, or a temporary one, name `path`."""
     try:
         yield
     except OSError as error:
         named = error.filename is not None and f".{TEMPORARY}-" not in os.fsdecode(error.filename)
-        if error.errno is None:  # NumPy and others count bytes in its place
+        if error.errno is None:  # NumPy raises such errors
             raise OSError(f"{os.fspath(path)}: {error}") from error
         if named:
             raise
@@ -164,7 +175,7 @@ def _temporary_affixes(target: Path) -> tuple[str, str]:
 
 
 def lock(descriptor: int) -> bool | None:
-    """Lock a file if nobody else has; return whether that went well, None where none can be."""
+    """Try to lock a file; return whether that worked, or None if the drive has no locks."""
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -175,7 +186,7 @@ def lock(descriptor: int) -> bool | None:
 
 
 def free_space(path: StrPath) -> int:
-    """Return how many bytes are free on a file's disk; many where a network drive has 0."""
+    """Return the free bytes on a file's disk; network drives that report 0 count as endless."""
     folder = Path(os.path.realpath(path))
     while not folder.exists():
         folder = folder.parent
@@ -184,66 +195,44 @@ def free_space(path: StrPath) -> int:
 
 
 def check_space(path: StrPath, size: int) -> None:
-    """Raise OSError if so many bytes are more than are free on the disk of a file."""
-    free = free_space(path)
-    if size > free:
-        raise OSError(
-            errno.ENOSPC,
-            f"takes {in_words(size)}, and there are {in_words(free)} free on the disk; choose "
-            "another disk",
-            os.fspath(path),
-        )
+    """Raise OSError if the disk of a file has fewer free bytes than `size`."""
+    if size > (free := free_space(path)):
+        told = f"takes {in_words(size)}, and there are {in_words(free)} free on the disk"
+        raise OSError(errno.ENOSPC, f"{told}; choose another disk", os.fspath(path))
 
 
 @contextmanager
 def alone_in(folder: StrPath) -> Iterator[None]:
-    """Wait until nobody else has the lock of a folder, and hold it; there may be no locks."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
+    """Hold the lock of a folder, and wait for it; drives without locks have none."""
+    with opened(folder, os.O_RDONLY | os.O_DIRECTORY) as descriptor:
         with suppress(OSError):  # some network drives have none
             fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield
-    finally:
-        os.close(descriptor)
 
 
 def _remove_orphans(target: Path) -> None:
-    """Remove what killed processes left when they wrote to `target`: files whose locks are gone."""
+    """Remove the temporary files of killed processes, which nobody has locked any more."""
     begin, end = _temporary_affixes(target)
     names: list[str] = []
     with suppress(OSError):
         names = os.listdir(target.parent)
     for name in names:
-        if not (name.startswith(begin) and name.endswith(end)):
-            continue
-        with suppress(OSError):
-            path = target.with_name(name)
-            descriptor = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-            try:
+        if name.startswith(begin) and name.endswith(end):
+            path, flags = target.with_name(name), os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK
+            with suppress(OSError), opened(path, flags) as descriptor:
                 if stat.S_ISREG(os.fstat(descriptor).st_mode) and lock(descriptor):
                     path.unlink()
-            finally:
-                os.close(descriptor)
-
-
-def _sync_folder(folder: Path) -> None:
-    with suppress(OSError):
-        descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
 
 
 @contextmanager
 def naming(path: StrPath) -> Iterator[None]:
-    """Turn whatever a reader makes of bad content into a one-line ValueError that names `path`."""
+    """Turn any error about bad content into a one-line ValueError that names `path`."""
     try:
         yield
     except (ImportError, MemoryError):
         raise
     except Exception as error:
-        # To seek beyond what a file can have, as damaged content may say, is an invalid argument.
+        # Damaged content may ask to seek where no file can reach: an invalid argument.
         if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):
             raise
         reason = printable(str(error)) or type(error).__name__
@@ -251,14 +240,28 @@ def naming(path: StrPath) -> Iterator[None]:
 
 
 def too_large(shape: Sequence[int], dtype: np.dtype[Any], size: int) -> ValueError:
-    """Return the error of a file of so many bytes that cannot hold what it says."""
+    """Return the error for a file whose `size` bytes cannot hold the array it claims."""
     return ValueError(f"says that it has shape {shape} and dtype {dtype}, but is of {size} bytes")
 
 
-class Stream(io.RawIOBase):
-    """A stream of bytes made of a function that fills a buffer and tells how far; 0 is the end."""
+class Bounded(io.BufferedReader):
+    """A file, or an open descriptor, of which no read asks for more bytes than it holds."""
 
-    def __init__(self, fill: Callable[[memoryview], int]) -> None:
+    def __init__(self, file: str | int) -> None:
+        super().__init__(io.FileIO(file, closefd=isinstance(file, str)))
+        self._size = os.fstat(self.fileno()).st_size
+        self.seek(0)
+
+    def read(self, size: int | None = -1) -> bytes:
+        """Return `size` bytes, or fewer at the end; a forged length allocates no memory."""
+        left = max(self._size - self.tell(), 0)
+        return super().read(left if size is None or size < 0 else min(size, left)) or b""
+
+
+class Stream(io.RawIOBase):
+    """A stream of bytes from a function that fills a buffer and returns how many; 0 is the end."""
+
+    def __init__(self, fill: Fill) -> None:
         self._fill = fill
 
     def readable(self) -> bool:
@@ -271,7 +274,7 @@ class Stream(io.RawIOBase):
 
 
 class _Xz(Stream):
-    """What xz has packed; unlike `lzma.open`, it does not allocate what a header asks for."""
+    """Unpacks xz; unlike `lzma.open`, it limits the memory that a header may ask for."""
 
     def __init__(self, packed: io.BufferedReader) -> None:
         self._packed = packed
@@ -299,7 +302,7 @@ class _Xz(Stream):
         return len(block)
 
 
-# What a packed file begins with, its packing's name, and what unpacks it.
+# By suffix: how packed files begin, the name of the packing, and the class that unpacks it.
 PACKINGS: dict[str, tuple[re.Pattern[bytes], str, Callable[[Any], Any]]] = {
     ".gz": (re.compile(rb"\x1f\x8b"), "gzip", lambda packed: gzip.GzipFile(fileobj=packed)),
     ".bz2": (re.compile(rb"BZh[1-9](1AY&SY|\x17rE8P\x90)"), "bzip2", bz2.BZ2File),
@@ -308,10 +311,10 @@ PACKINGS: dict[str, tuple[re.Pattern[bytes], str, Callable[[Any], Any]]] = {
 
 
 class Source:
-    """A file, unpacked if gzip, bzip2 or xz has packed it, that is read once from front to back.
+    """A file that is read once, front to back, and unpacked from gzip, bzip2 or xz.
 
-    `progress` is called with the bytes read and those of all; `suffix` is before that of the
-    packing, in lower case; `line` counts lines.
+    `progress` is called with the bytes read and the size of the file. `suffix`, in lower case, is
+    the one before that of the packing. `line` counts lines.
     """
 
     def __init__(self, path: StrPath, progress: Progress | None = None) -> None:
@@ -320,15 +323,15 @@ class Source:
         name = PurePath(self.path)
         self._named = name.suffix if name.suffix in PACKINGS else ""
         self.suffix = PurePath(self.path.removesuffix(self._named)).suffix.lower()
-        # Without a buffer, which would wait for a pipe to fill it and not see Ctrl-C meanwhile.
+        # A buffer would wait for a pipe to fill it, and ignore Ctrl-C meanwhile.
         self._file = open(self.path, "rb", buffering=0)  # noqa: SIM115
         self._total = os.fstat(self._file.fileno()).st_size
         self._progress = progress if self._file.seekable() else None
-        self._head = b""  # of the file, read to learn how it is packed
+        self._head = b""  # read to recognise the packing
         self.packing = ""  # or "gzip", "bzip2" or "xz"
         self._stream: Any = None
         self._consumed = self._produced = 0
-        self._buffer, self._at = b"", 0  # what has been unpacked, and how much of it was read
+        self._buffer, self._at = b"", 0  # unpacked bytes, and how many of them are read
 
     def __enter__(self) -> Source:
         try:
@@ -370,7 +373,7 @@ class Source:
 
     @property
     def length(self) -> int | None:
-        """How many bytes it has, if that is known before they are read: no pipe, and not packed."""
+        """The number of bytes, or None for a pipe or a packed file."""
         regular = stat.S_ISREG(os.fstat(self._file.fileno()).st_mode)
         return self._total if regular and not self.packing else None
 
@@ -386,10 +389,9 @@ class Source:
             raise self.error(f"the {self.packing} data are corrupt: {error}") from None
         self._produced += count
         if self.packing and self._produced > FREE_EXPANSION + EXPANSION * self._consumed:
-            raise self.error(
-                f"{self._consumed} bytes packed by {self.packing} hold more than "
-                f"{self._produced}; if that is right, unpack the file first"
-            )
+            packed = f"{self._consumed} bytes packed by {self.packing}"
+            told = f"{packed} hold more than {self._produced}"
+            raise self.error(f"{told}; if that is right, unpack the file first")
         if self._progress is not None:
             self._progress(self._consumed, self._total)
         return count
@@ -404,7 +406,7 @@ class Source:
         return count
 
     def peek(self, size: int) -> bytes:
-        """Return the next `size` bytes, fewer at the end, to be read again."""
+        """Return the next `size` bytes, or fewer at the end, without consuming them."""
         while len(self._buffer) - self._at < size:
             block = bytearray(BUFFER)
             count = self._read(block)
@@ -415,7 +417,7 @@ class Source:
         return self._buffer[self._at : self._at + size]
 
     def read_line(self) -> bytes | None:
-        """Return the next line, without its end of CR, LF or both; None after the last."""
+        """Return the next line without CR and LF at its end, or None after the last."""
         line = b""
         while self.peek(1):
             end = LINE_END.search(self._buffer, self._at)
@@ -433,7 +435,7 @@ class Source:
         return line
 
     def read_bytes(self, size: int) -> bytearray:
-        """Return the next `size` bytes, or fewer at the file's end, with no more memory."""
+        """Return the next `size` bytes, or fewer at the end, in no more memory than these."""
         content = bytearray()
         while len(content) < size:
             block = memoryview(bytearray(min(size - len(content), 1 << 24)))
@@ -445,7 +447,7 @@ class Source:
 
     @contextmanager
     def regular_file(self, suffix: str) -> Iterator[str]:
-        """Give the name, with this suffix, of a file of the same bytes to be read in any order."""
+        """Yield the name of a regular file with this suffix and the same bytes."""
         if self.length is not None and self.suffix == suffix:
             yield self.path
             return
@@ -455,17 +457,12 @@ class Source:
             copy.flush()
             yield copy.name
 
-    def feed(
-        self,
-        consume: Callable[[NDArray[np.uint8], bool], int],
-        size: int,
-        longest: int,
-        fill: Callable[[memoryview], int] | None = None,
-    ) -> None:
-        """Call ``consume(chunk, last)`` for the rest of the file, or what `fill` makes of it.
+    def feed(self, consume: Consume, size: int, longest: int, fill: Fill | None = None) -> None:
+        """Call ``consume(chunk, last)`` for the rest of the file, or for the bytes of `fill`.
 
-        A chunk has `size` new bytes at most, after those, fewer than `longest`, that the call
-        before did not use; the last has none. A ValueError of it starts with the number of a line.
+        A chunk begins with the bytes, fewer than `longest`, that the call before did not use. At
+        most `size` new bytes follow, and none in the last chunk. ValueErrors of `consume` must
+        start with the number of a line.
         """
         buffer = np.empty(longest + size, np.uint8)
         held, last = 0, False

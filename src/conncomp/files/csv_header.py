@@ -1,4 +1,4 @@
-"""Whether the first row of a CSV file names the columns or is data: judged by the rows below it."""
+"""Judge by the rows below whether the first row of a CSV file names the columns or is data."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from typing import NamedTuple
 
 from conncomp._arguments import shown
 
-# The columns that edges begin and end in, if they are not the first two.
+# Names of the columns of edges, where these are not the first two.
 ENDS = (("source", "target"), ("src", "dst"), ("from", "to"))
-# Bytes and rows of a file that are looked at: two rows at least, as a row has 65,536 bytes at most.
+# Bytes and rows to look at. These are two rows at least, as a row has at most 65,536 bytes.
 SAMPLE, ROWS = 1 << 17, 200
 
 NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*", re.ASCII)
-# Words that usually name columns of ids, also several of them, such as "node_1" and "record id".
+# Words that usually name columns of ids, alone or together, as in "node_1" and "record id".
 _WORD = (
     "a|b|c|i|j|l|r|u|v|x|y|source|target|src|dst|from|to|left|right|head|tail|start|end|origin|"
     "destination|parent|child|node|vertex|edge|id|ids|uid|uuid|key|name|label|user|person|friend|"
@@ -29,13 +29,13 @@ IDENTIFIER = re.compile(r"[a-z][a-z0-9_]*")
 
 
 class FirstRow(NamedTuple):
-    """What the first row is taken for, and whether there is hardly another way to read it."""
+    """How to read the first row, and whether that is beyond doubt."""
 
     is_header: bool
     is_clear: bool
 
     def note(self, path: str, row: Sequence[str]) -> str:
-        """Say what the first row of a file is taken for."""
+        """Return a sentence on how the first row of a file is read."""
         taken, other, otherwise = "the names of columns", "header=False", "data"
         if not self.is_header:
             taken, other, otherwise = "data, like the rows below it", "header=True", taken
@@ -45,7 +45,7 @@ class FirstRow(NamedTuple):
 
 
 def rows_of(sample: bytes, separator: str) -> tuple[list[list[str]], int]:
-    """Return the first rows of a file, and how many lines the first of them ends."""
+    """Return the first rows of a file, and the number of lines that the first one takes."""
     text = sample.decode("utf-8-sig", "surrogateescape")
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
     rows: list[list[str]] = []
@@ -55,7 +55,7 @@ def rows_of(sample: bytes, separator: str) -> tuple[list[list[str]], int]:
             lines = lines or reader.line_num
             rows.append(row)
     except csv.Error:
-        cut = False  # whoever reads the file says what is wrong
+        cut = False  # the reader of the whole file will raise
     return rows[: len(rows) - (cut and len(rows) < ROWS)], lines
 
 
@@ -67,8 +67,8 @@ def is_table(rows: list[list[str]]) -> bool:
 def judge_first_row(rows: list[list[str]], ids: Sequence[int]) -> FirstRow:
     """Judge the first row by the others; `ids` are the columns of ids.
 
-    Numbers over numbers are data, and words over numbers a header. Of text alone, ids that recur
-    below are data; usual names of columns, and what looks like no id of its column, are a header.
+    Numbers above numbers are data, and words above numbers are a header. In columns of text, ids
+    that recur below are data; usual names, and words unlike the ids below, are a header.
     """
     first, *below = rows
     names = [field.strip(" #").lower() for field in first]
@@ -99,13 +99,13 @@ def judge_first_row(rows: list[list[str]], ids: Sequence[int]) -> FirstRow:
 
 
 def recurring(rows: list[list[str]], ids: Sequence[int]) -> str | None:
-    """Return an id of the first row that a row below has, too, if there is one."""
+    """Return an id of the first row that recurs in a row below, or None."""
     below = {row[k] for row in rows[1:] for k in ids if k < len(row)}
     return next((rows[0][k] for k in ids if rows[0][k] in below), None)
 
 
 def _is_name(field: str, column: list[str]) -> bool | None:
-    """Return whether a field names its column, of numbers, or is a number as well; None of text."""
+    """Whether a field names its column of numbers, or is a number itself; None for text."""
     entries = [text for text in column if text]
     if not field or not all(map(NUMBER.fullmatch, entries)):
         return None
@@ -115,7 +115,5 @@ def _is_name(field: str, column: list[str]) -> bool | None:
 
 def _shape(text: str) -> str:
     """Return text with one letter for each run of capitals, of other letters and of digits."""
-    kinds = (
-        "A" if c.isupper() else "a" if c.isalpha() else "9" if c.isdigit() else c for c in text
-    )
-    return "".join(kind for kind, _ in groupby(kinds))
+    each = ("A" if c.isupper() else "a" if c.isalpha() else "9" if c.isdigit() else c for c in text)
+    return "".join(kind for kind, _ in groupby(each))

@@ -1,4 +1,4 @@
-"""`read_image` and `write_image`: arrays in NumPy's files, TIFF and pictures."""
+"""`read_image` and `write_image`, for NumPy's formats, TIFF, volumes and pictures."""
 
 from __future__ import annotations
 
@@ -29,12 +29,11 @@ from conncomp.files._pictures import read_picture
 from conncomp.files._volumes import (
     BLOCK,
     DEFLATE,
-    fill,
-    is_packed_nifti,
+    NIFTI,
+    read_member,
     read_mha,
     read_nifti,
     read_nrrd,
-    read_packed_nifti,
 )
 from conncomp.files.access import StrPath, as_path, atomic_path, naming, too_large
 from conncomp.files.scales import Content
@@ -48,13 +47,13 @@ OF_SERIES = ("TIFF", OME_XML)
 TIFF = (".tif", ".tiff", ".btf", ".lsm", ".stk")
 PNM = (".pbm", ".pgm", ".ppm", ".pnm", ".pfm")
 WRITTEN = (".npy", ".npz", ".tif", ".tiff", ".btf", ".png")
-# The header of a .npy file is shorter than this.
+# Headers of .npy files are shorter than this.
 NPY_HEADER = 1 << 16
 # Classic TIFF holds 4 GiB, and compression may make data larger.
 CLASSIC_TIFF = 1 << 31
-# What is no regular file, such as a pipe, is read up to here.
+# Pipes and other files that are not regular are read up to this size.
 MOST_FROM_PIPE = 1 << 32
-# So many keys of an archive are named in an error.
+# Errors name at most this many keys of an archive.
 KEYS_SHOWN = 8
 
 
@@ -64,17 +63,16 @@ def read_image(path: StrPath, *, key: str | None = None, mmap: bool = False) -> 
     Parameters
     ----------
     path : str or path-like
-        A file of one of the kinds .npy, .npy.gz, .npz, TIFF, OME-XML, NIfTI, NRRD, MHA, PNG, JPEG,
-        GIF, BMP, WebP and PNM, which its first bytes tell; a name that ends as those of another
-        kind is an error. Of TIFF, uncompressed or packed by DEFLATE, LZW or PackBits, the pages of
-        the first series are the planes of one array; where OME-XML, in TIFF or in a companion,
-        names other files of the same folder, their pages, too. A pipe, such as ``/dev/stdin``, is
-        read up to 4 GiB.
+        A file in the format .npy, .npy.gz, .npz, TIFF, OME-XML, NIfTI, NRRD, MHA, PNG, JPEG, GIF,
+        BMP, WebP or PNM, which the first bytes tell; a suffix of another format is an error. TIFF
+        may be uncompressed or packed by DEFLATE, LZW or PackBits. The pages of its first series
+        become the planes of one array, with those of other files in the folder that OME-XML, in
+        the TIFF or a companion, names. A pipe, such as ``/dev/stdin``, is read up to 4 GiB.
     key : str, optional
-        Which array of a .npz file; needed if there are several.
+        Which array of a .npz file to read, if it has several.
     mmap : bool, optional
-        Whether to map a .npy file into memory instead of reading it. Changes of the array do not
-        reach the file.
+        Whether to map a .npy file into memory instead of reading it. Changes to the array do not
+        change the file.
 
     Returns
     -------
@@ -112,7 +110,7 @@ def read_image(path: StrPath, *, key: str | None = None, mmap: bool = False) -> 
 def read_content(
     path: StrPath, *, key: str | None = None, mmap: bool = False, series: int = 0
 ) -> Content:
-    """Read as `read_image` does, with axes, channels and scale; of TIFF, `series` chooses one."""
+    """Do `read_image`, and return axes, channels and scale; `series` chooses one of TIFF."""
     path = as_path(path)
     with open(path, "rb") as given, naming(path), _seekable(given) as (file, kind):
         if key is not None and kind.name != ".npz":
@@ -133,7 +131,7 @@ def read_content(
 
 
 def count_series(path: StrPath) -> int:
-    """Return how many series of a file `read_content` can choose from; 1 of what has none."""
+    """Return the number of series that `read_content` can choose from, 1 for most formats."""
     path = as_path(path)
     if os.path.exists(path) and (not os.path.isfile(path) or is_hdf5(path)):
         return 1
@@ -149,7 +147,7 @@ def count_series(path: StrPath) -> int:
 
 @contextmanager
 def opened_series(path: StrPath) -> Iterator[Callable[[int], Content]]:
-    """Open a file of series once; give what reads one of them, as `read_content` does."""
+    """Open a file of series once; yield a function that reads one, as `read_content` does."""
     path = as_path(path)
     folder = os.path.dirname(path) or os.curdir
     with ExitStack() as opened:
@@ -168,7 +166,7 @@ def opened_series(path: StrPath) -> Iterator[Callable[[int], Content]]:
 
 @contextmanager
 def _seekable(given: IO[bytes]) -> Iterator[tuple[IO[bytes], Kind]]:
-    """Give a file, or a temporary one of what is none, and the kind that its first bytes tell."""
+    """Yield a regular file, or a temporary copy, and the kind that its first bytes tell."""
     head = given.read(SIGNATURE)
     kind = kind_of(head)
     if stat.S_ISREG(os.fstat(given.fileno()).st_mode):
@@ -179,8 +177,7 @@ def _seekable(given: IO[bytes]) -> Iterator[tuple[IO[bytes], Kind]]:
         while head:
             if file.tell() + len(head) > MOST_FROM_PIPE:
                 raise ValueError(
-                    f"is no regular file and has more than {MOST_FROM_PIPE >> 20} MiB; save it to "
-                    "a file first"
+                    f"is no regular file and has more than {MOST_FROM_PIPE >> 20} MiB; save it"
                 )
             file.write(head)
             head = given.read(BLOCK)
@@ -189,7 +186,7 @@ def _seekable(given: IO[bytes]) -> Iterator[tuple[IO[bytes], Kind]]:
 
 
 def kind_of(head: bytes) -> Kind:
-    """Return the kind of a file that begins with these bytes."""
+    """Return the kind of a file by its first bytes."""
     if not head:
         raise ValueError("is empty")
     kind = next((kind for kind in KINDS if re.match(kind.signature, head, re.DOTALL)), None)
@@ -248,7 +245,7 @@ def write_image(path: StrPath, image: ArrayLike, *, axes: str = "") -> None:
     size = array.nbytes if suffix == ".npy" else 0  # others are packed
     with atomic_path(path, size) as temporary, temporary.open("wb") as file:
         if suffix == ".npy":
-            # Not to the file itself, to which NumPy writes without a reason where it fails.
+            # Given a real file, NumPy would raise errors without the reason of the system.
             np.save(SimpleNamespace(write=file.write), array, allow_pickle=False)
         elif suffix == ".npz":
             np.savez_compressed(file, labels=array)
@@ -259,7 +256,7 @@ def write_image(path: StrPath, image: ArrayLike, *, axes: str = "") -> None:
 
 
 def check_format(path: StrPath, shape: tuple[int, ...]) -> None:
-    """Raise unless an array of `shape` can be written in the format of that name, here and now."""
+    """Raise unless an array of `shape` can be written in the format that `path` names."""
     suffix = PurePath(path).suffix.lower()
     if suffix not in WRITTEN:
         raise ValueError(f"{path}: cannot write {suffix or 'this'}; use {', '.join(WRITTEN)}")
@@ -277,8 +274,8 @@ def check_format(path: StrPath, shape: tuple[int, ...]) -> None:
 
 
 def read_header(file: IO[bytes], size: int) -> tuple[tuple[int, ...], bool, np.dtype[Any], int]:
-    """Return shape, order and dtype of a .npy file of `size` bytes, and where its data begin."""
-    # From a piece of the file, so that a forged length of the header cannot ask for more.
+    """Return shape, order, dtype and the begin of data of a .npy file of `size` bytes."""
+    # Parse a copy of the first bytes, so that a forged length of the header reads no more.
     head = io.BytesIO(file.read(NPY_HEADER))
     version = npy.read_magic(head)
     if version == (1, 0):
@@ -313,8 +310,8 @@ def _read_gzip(file: IO[bytes]) -> Content:
     size = os.fstat(file.fileno()).st_size
     with gzip.GzipFile(fileobj=file) as member:
         head = member.peek(SIGNATURE)
-        if is_packed_nifti(head):
-            return read_packed_nifti(member, DEFLATE * size)
+        if re.match(NIFTI, head):
+            return read_nifti(member, DEFLATE * size)
         if not head.startswith(npy.MAGIC_PREFIX):
             raise ValueError("is gzipped, but not of .npy; unpack it first, by gunzip")
         return Content(_read_stream(member, DEFLATE * size))
@@ -322,14 +319,12 @@ def _read_gzip(file: IO[bytes]) -> Content:
 
 def _read_stream(member: Any, size: int) -> Image:
     shape, fortran_order, dtype, begin = read_header(member, size)
-    array = np.empty(math.prod(shape), dtype)
-    member.seek(begin)
-    fill(array, lambda: member.read(BLOCK))
+    array = read_member(member, begin, (math.prod(shape),), dtype)
     return array.reshape(shape, order="F" if fortran_order else "C")
 
 
 def read_npz(file: IO[bytes], key: str | None = None) -> Content:
-    """Read an array of numbers; nothing larger is allocated than the file can hold."""
+    """Read an array of numbers, and allocate no more than the file can hold."""
     with zipfile.ZipFile(file) as archive:
         members = {name.removesuffix(".npy"): name for name in archive.namelist()}
         keys = ", ".join(map(repr, list(members)[:KEYS_SHOWN]))
@@ -367,7 +362,7 @@ KINDS = (
     Kind(".npy.gz", rb"\x1f\x8b", (".gz",), _read_gzip),
     Kind("TIFF", rb"II[*+]\0|MM\0[*+]", TIFF, partial(_read_series, companion=False)),
     Kind(OME_XML, XML_HEAD, (".ome",), partial(_read_series, companion=True)),
-    Kind("NIfTI", rb"\x5c\x01\0\0|\0\0\x01\x5c|\x1c\x02\0\0|\0\0\x02\x1c", (".nii",), read_nifti),
+    Kind("NIfTI", NIFTI, (".nii",), read_nifti),
     Kind("NRRD", rb"NRRD000[1-5]\r?\n", (".nrrd",), read_nrrd),
     Kind("MHA", rb"(ObjectType|NDims|Comment)[ \t]*=", (".mha",), read_mha),
     Kind("PNG", rb"\x89PNG\r\n\x1a\n", (".png",), partial(read_picture, reader="Png")),
@@ -408,6 +403,6 @@ HDF5 = b"\x89HDF\r\n\x1a\n"
 
 
 def is_hdf5(path: StrPath) -> bool:
-    """Say whether a file begins as HDF5 does."""
+    """Whether a file begins as HDF5 does."""
     with open(path, "rb") as file:
         return file.read(len(HDF5)) == HDF5

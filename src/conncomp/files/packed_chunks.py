@@ -1,8 +1,8 @@
-"""What packed chunks of Zarr say of their sizes, which is checked before they are unpacked.
+"""Check the sizes that packed chunks of Zarr claim, before they are unpacked.
 
-Blosc reads, and all ways of packing make room for, as many bytes as a chunk says. Only what was
-packed last can be looked at, so an array that packs by one of these and then by another is refused,
-but for checksums at the end. Formats: c-blosc's README_CHUNK_FORMAT.rst, RFC 8878 (Zstandard).
+All codecs allocate, and Blosc also reads, as many bytes as a chunk claims. Only the last codec's
+header can be checked. So an array that applies another codec after one of these is refused, except
+for a checksum. Formats: c-blosc's README_CHUNK_FORMAT.rst, RFC 8878 (Zstandard).
 """
 
 from __future__ import annotations
@@ -10,41 +10,41 @@ from __future__ import annotations
 import math
 import os
 import struct
-from collections.abc import Iterator
 from itertools import product
 from stat import S_ISREG
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from conncomp.files.access import opened
 from conncomp.files.parts import check_place
 
-# A chunk is not unpacked to more than so many times what its values take, and so many bytes more:
-# filters may widen values, and some ways of packing add to them.
+# A chunk may unpack to `WIDENED` times the size of its values, plus `ADDED` bytes, as filters may
+# widen values, and some codecs add to them.
 WIDENED, ADDED = 16, 1 << 16
-HEAD = 18  # bytes that tell sizes
+HEAD = 18  # bytes that hold all sizes
 ZSTD = 0xFD2FB528
-# Blocks of Zstandard are of so many bytes or more on average, but for some.
+# Zstandard blocks have at least this many bytes on average, except for `MORE_BLOCKS` of them.
 SMALLEST_BLOCK, MORE_BLOCKS = 1 << 10, 64
 
 SHARDS, CHECKSUM = "sharding_indexed", "crc32c"
 CHECKSUM_BYTES = 4
-# What makes room for as much as chunks say, or looks for parts of them where they say.
+# Codecs that allocate what chunks claim, or look for parts where chunks say.
 TELLING = {"blosc", "lz4", "zstd", SHARDS}
-# Of filters, what names types of values.
+# The options of filters that name types of values.
 TYPES = ("dtype", "astype", "encode_dtype", "decode_dtype")
 
 
 class Codec(NamedTuple):
-    """A step of how chunks are packed."""
+    """One step of packing."""
 
-    name: str  # without that of the library
+    name: str  # without the prefix of numcodecs
     config: dict[str, Any]
     is_standard: bool  # whether it is one of Zarr 3 itself
 
 
 def codecs_of(packing: Any) -> list[Codec]:
-    """Return how an array of Zarr, a shard or its index, or some steps pack; the last step last."""
+    """Return the codecs of a Zarr array, of a shard or its index, in the order of packing."""
     if hasattr(packing, "compressor"):
         steps = [*(packing.filters or ()), packing.compressor]
         configs = [step.get_config() for step in steps if step is not None]
@@ -59,16 +59,13 @@ def codecs_of(packing: Any) -> list[Codec]:
 
 
 def check_codecs(codecs: list[Codec]) -> None:
-    """Raise ValueError unless the sizes that chunks say can be looked at, and types are numbers."""
+    """Raise ValueError unless claimed sizes can be checked, and types are numbers."""
     outer = _without_checksum(codecs)
-    if [codec.name for codec in codecs[-1:]] == [SHARDS]:
-        outer = codecs
     for codec in codecs:
         if codec.name in TELLING and codec is not outer[-1]:
             last = codecs[-1].name if codec is not codecs[-1] else CHECKSUM
             raise ValueError(
-                f"is packed by {codec.name} and then by {last}, which is not read, as sizes cannot "
-                "be checked; pack it by zstd alone"
+                f"is packed by {codec.name} and then by {last}: sizes cannot be checked; use zstd"
             )
         for key in TYPES:
             if codec.config.get(key) is not None:
@@ -76,7 +73,7 @@ def check_codecs(codecs: list[Codec]) -> None:
 
 
 def _without_checksum(codecs: list[Codec]) -> list[Codec]:
-    """Return steps without a checksum that is written behind all, by Zarr 3 itself."""
+    """Return codecs without the checksum that Zarr 3 itself appends to a chunk."""
     if codecs and codecs[-1].name == CHECKSUM and codecs[-1].is_standard:
         return codecs[:-1]
     return codecs
@@ -93,7 +90,7 @@ def _check_type(codec: Codec, key: str) -> None:
 
 
 def check_chunks(array: Any, folder: str, place: tuple[slice, ...]) -> None:
-    """Raise ValueError if a chunk of a part of a Zarr array lies about its size."""
+    """Raise ValueError if a chunk in a part of a Zarr array claims a wrong size."""
     metadata = array.metadata
     sharding = metadata.codecs[-1] if metadata.zarr_format == 3 else None
     if not hasattr(sharding, "index_codecs"):
@@ -118,23 +115,19 @@ def check_chunks(array: Any, folder: str, place: tuple[slice, ...]) -> None:
             raise ValueError(f"{key} is no file")
         if packing not in TELLING and sharding is None:
             continue
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-        try:
+        with opened(path) as descriptor:
             size = os.fstat(descriptor).st_size
             chunks = [(0, size)]
             if sharding is not None:
                 count = math.prod(array.shards) // math.prod(array.chunks)
-                chunks = list(_chunks_of_shard(descriptor, size, count, sharding))
+                chunks = _chunks_of_shard(descriptor, size, count, sharding)
             for begin, length in chunks:
-                part = _Part(descriptor, begin, length - ahead)
                 try:
-                    _check(packing, part, most)
+                    _check(packing, _Part(descriptor, begin, length - ahead), most)
                 except struct.error:
                     raise ValueError(f"{key} is cut short, at byte {begin}") from None
                 except ValueError as error:
                     raise ValueError(f"{key}, at byte {begin}, {error}") from None
-        finally:
-            os.close(descriptor)
 
 
 class _Part(NamedTuple):
@@ -143,25 +136,23 @@ class _Part(NamedTuple):
     length: int
 
     def read(self, at: int, count: int) -> bytes:
-        """Return some bytes, fewer at the end of the part."""
+        """Return `count` bytes, or fewer at the end of the part."""
         count = max(0, min(count, self.length - at))
         return os.pread(self.descriptor, count, self.begin + at)
 
 
-def _chunks_of_shard(
-    descriptor: int, size: int, count: int, sharding: Any
-) -> Iterator[tuple[int, int]]:
-    length = 16 * count + CHECKSUM_BYTES * (len(sharding.index_codecs) - 1)
+def _chunks_of_shard(descriptor: int, size: int, count: int, shard: Any) -> list[tuple[int, int]]:
+    length = 16 * count + CHECKSUM_BYTES * (len(shard.index_codecs) - 1)
     if length > size:
         raise ValueError(f"has a shard of {size} bytes, and its index has {length}")
-    begin = size - length if sharding.index_location.value == "end" else 0
+    begin = size - length if shard.index_location.value == "end" else 0
     entries = np.frombuffer(os.pread(descriptor, 16 * count, begin), "<u8").reshape(-1, 2)
-    for offset, packed in entries.tolist():
-        if offset == packed == 2**64 - 1:  # all of one value
-            continue
-        if offset + packed > size:
-            raise ValueError(f"has a shard of {size} bytes, with a chunk to byte {offset + packed}")
-        yield offset, packed
+    # Chunks of a single value are not stored.
+    chunks = [(at, packed) for at, packed in entries.tolist() if not at == packed == 2**64 - 1]
+    end = max(map(sum, chunks), default=0)
+    if end > size:
+        raise ValueError(f"has a shard of {size} bytes, with a chunk to byte {end}")
+    return chunks
 
 
 def _check(packing: str, part: _Part, most: int) -> None:
@@ -181,7 +172,7 @@ def _check(packing: str, part: _Part, most: int) -> None:
 
 
 def _zstd_size(head: bytes) -> tuple[int | None, int]:
-    """Return how many bytes a frame of Zstandard says it holds, or None; and where blocks begin."""
+    """Return the size that a Zstandard frame claims, or None, and where its blocks begin."""
     magic, descriptor = struct.unpack_from("<IB", head)
     if magic != ZSTD:
         raise ValueError("is no frame of Zstandard")
@@ -195,7 +186,7 @@ def _zstd_size(head: bytes) -> tuple[int | None, int]:
 
 
 def _check_frame(part: _Part, at: int, has_checksum: bool, most: int) -> None:
-    """Raise ValueError unless a chunk is one frame of Zstandard: another would say another size."""
+    """Raise ValueError unless a chunk is one Zstandard frame: a second one has its own size."""
     for _ in range(most // SMALLEST_BLOCK + MORE_BLOCKS):
         header = int.from_bytes(struct.unpack("3s", part.read(at, 3))[0], "little")
         is_last, kind, size = header & 1, header >> 1 & 3, header >> 3

@@ -1,4 +1,4 @@
-"""How far apart neighbouring elements lie, as files say: lengths along axes, and their unit."""
+"""The distances of neighbouring elements that files tell, along each axis, with a unit."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 
 from conncomp._text import printable
 
-# Metres of a unit, by the name that tables have of it; as decimals, so that ratios are exact.
+# The metres of each unit, by its name in tables. Decimals make ratios exact.
 METRES = {
     **{"m": Decimal(1), "cm": Decimal("1e-2"), "mm": Decimal("1e-3"), "µm": Decimal("1e-6")},
     **{"nm": Decimal("1e-9"), "Å": Decimal("1e-10"), "in": Decimal("0.0254")},
 }
-# What files call them, in lower case, and what is no unit.
+# Names of units in files, in lower case; "" is no unit.
 NAMES = {
     **{name.lower(): name for name in METRES},
     **dict.fromkeys(("um", "\u03bcm", "micron", "microns", "micrometer", "micrometre"), "µm"),
@@ -31,9 +31,9 @@ NAMES = {
     **dict.fromkeys(("", "pixel", "pixels", "voxel", "unknown", "none", "null"), ""),
 }
 LONGEST_UNIT = 20
-# Axes whose lengths differ by more are damaged.
+# A scale whose lengths differ by more is damaged.
 MOST_STRETCHED = 1e6
-# Letters of axes along which elements are neighbours: those of space, and those without a name.
+# Axes along which elements are neighbours: those of space, and those without a name.
 NEIGHBOURING = "ZYXQI"
 # Names of axes, and their letters.
 LETTERS = {
@@ -46,24 +46,20 @@ LETTERS = {
 class Scale(NamedTuple):
     """The distance of neighbouring elements along each axis, and its unit."""
 
-    spacing: tuple[float, ...]  # 1 along axes that are none of space
-    unit: str  # as "µm"; "" if nobody knows
-
-    def without(self, axis: int) -> Scale:
-        """Return that of an array that lacks an axis."""
-        return Scale((*self.spacing[:axis], *self.spacing[axis + 1 :]), self.unit)
+    spacing: tuple[float, ...]  # 1 along axes outside space
+    unit: str  # such as "µm"; "" if unknown
 
 
 class Content(NamedTuple):
-    """What a file holds of an image."""
+    """An image and its description in a file."""
 
     image: NDArray[Any]
-    channels: int | None = None  # which axis is that of the channels
-    axes: str = ""  # a letter for each, such as "TZYX"; empty if the file does not tell
+    channels: int | None = None  # the axis of channels
+    axes: str = ""  # a letter for each, such as "TZYX"; empty if unknown
     scale: Scale | None = None
 
     def without_single_channel(self) -> Content:
-        """Return it without its axis of channels, if there is only one channel."""
+        """Return the content without its axis of channels, if it has only one."""
         axis = self.channels
         return self if axis is None or self.image.shape[axis] != 1 else self.with_channel(0)
 
@@ -72,13 +68,15 @@ class Content(NamedTuple):
         axis = self.channels
         assert axis is not None
         image = np.ascontiguousarray(self.image.take(channel, axis))
-        axes = self.axes[:axis] + self.axes[axis + 1 :]
-        return Content(image, None, axes, self.scale and self.scale.without(axis))
+        axes, scale = self.axes[:axis] + self.axes[axis + 1 :], self.scale
+        if scale is not None:
+            scale = Scale((*scale.spacing[:axis], *scale.spacing[axis + 1 :]), scale.unit)
+        return Content(image, None, axes, scale)
 
     def separate(self, join_time: bool = False) -> tuple[Content, list[int]]:
-        """Return it with the axes of separate images first; and which axes these are.
+        """Return the content with the axes of separate images first, and the numbers of these axes.
 
-        Channels that stay, as those of a colour, are values of an element and no separate images.
+        The axis `channels`, such as the values of a colour, holds no separate images.
         """
         found = [k for k in separate_axes(self.axes, join_time) if k != self.channels]
         order = found + [k for k in range(self.image.ndim) if k not in found]
@@ -91,7 +89,7 @@ class Content(NamedTuple):
 
 
 def letters_of(names: Sequence[str | None]) -> str:
-    """Return a letter for each axis of these names; nothing if none of them is known.
+    """Return a letter for each named axis, or nothing if no name is known.
 
     >>> letters_of(["time", "y", "x"]), letters_of(["lat", "time"]), letters_of([None, ""])
     ('TYX', 'QT', '')
@@ -101,10 +99,10 @@ def letters_of(names: Sequence[str | None]) -> str:
 
 
 def separate_axes(axes: str, join_time: bool = False) -> list[int]:
-    """Return which axes hold separate images: all but those of space and those without a name.
+    """Return the axes of separate images: all but those of space and those without a name.
 
-    This is the one rule for all files: two times, or two channels, are never labelled together
-    unless the caller joins time, which is a ValueError where there is none.
+    This rule holds for all files: two times, or two channels, are never labelled together. Only
+    `join_time` joins times; without an axis of time it raises ValueError.
 
     >>> separate_axes("TZYX"), separate_axes("TCYX", join_time=True), separate_axes("QYX")
     ([0], [1], [])
@@ -117,22 +115,19 @@ def separate_axes(axes: str, join_time: bool = False) -> list[int]:
 
 
 def batch_axes_of(axes: str, shape: Sequence[int], join_time: bool = False) -> int:
-    """Return how many axes ahead hold separate images; none may lie behind others."""
+    """Return how many leading axes hold separate images; raise if others follow later."""
     separate = separate_axes(axes, join_time)
     batch = next((k for k in range(len(axes)) if k not in separate), len(axes))
     behind = [k for k in separate[batch:] if shape[k] > 1]
     if behind:
         letter = axes[behind[0]]
         remedy = "choose a channel" if letter in "CS" else "save it with that axis first"
-        raise ValueError(
-            f"has axes {axes}, of which {letter} holds separate images and lies behind axes that "
-            f"are joined; {remedy}"
-        )
+        raise ValueError(f"has axes {axes}, of which {letter} lies behind those joined; {remedy}")
     return batch
 
 
 def unit_of(text: object) -> str:
-    """Return the name that tables have of a unit.
+    """Return the name of a unit in tables.
 
     >>> unit_of("micron"), unit_of("Pixel"), unit_of("parsec")
     ('µm', '', 'parsec')
@@ -142,7 +137,7 @@ def unit_of(text: object) -> str:
 
 
 def scale_of(spacing: Sequence[float], unit: object) -> Scale | None:
-    """Return the scale that a file tells; None if it tells nothing, or nonsense.
+    """Return the scale of a file; None if it tells nothing, or nonsense.
 
     >>> scale_of((2, 0.5), "um"), scale_of((1, 1), ""), scale_of((0, 1), "mm")
     (Scale(spacing=(2.0, 0.5), unit='µm'), None, None)
@@ -157,7 +152,7 @@ def scale_of(spacing: Sequence[float], unit: object) -> Scale | None:
 
 
 def scale_in_one_unit(lengths: Sequence[float], units: Mapping[int, str]) -> Scale | None:
-    """Return the scale in the unit of the last axis that has one; None if units do not fit."""
+    """Return the scale in the unit of the last axis with one; None if units do not convert."""
     if not units:
         return None
     unit, spacing = units[max(units)], [1.0] * len(lengths)

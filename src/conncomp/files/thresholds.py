@@ -1,4 +1,4 @@
-"""Images made binary, above a threshold that is given or found; and what values tell of labels."""
+"""Make images binary by a given or computed threshold, and tell labels from intensities."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from conncomp._optional import optional
 Image = NDArray[Any]
 
 WAYS = ("otsu", "li", "triangle", "local")
-# Of a local threshold, how many elements the window has along each axis, and has at most.
+# Elements of the window of a local threshold along each axis: the default, and the most.
 WINDOW, MOST_WINDOW = 51, 2001
 
 
 def window_of(way: str) -> int:
-    """Return the window of a way such as ``"local:31"``; raise ValueError if it is none."""
+    """Return the window of a way such as ``"local:31"``, or raise ValueError."""
     match = re.fullmatch(r"local(?::(\d{1,4}))?", way)
     window = 0 if match is None else int(match[1] or WINDOW)
     if not (3 <= window <= MOST_WINDOW and window % 2):
@@ -32,10 +32,10 @@ def window_of(way: str) -> int:
 def foreground(
     image: Image, threshold: float | str, *, is_dark: bool = False, batch_axes: int = 0
 ) -> tuple[NDArray[np.bool_], Any]:
-    """Return where an image is above a threshold, and the threshold; of local ones, its name.
+    """Return where an image is above a threshold, and the threshold, or the name of a local one.
 
-    Local ones are found in each image that `batch_axes` hold, others in all together. `is_dark`
-    takes what is not above. NaN is in none.
+    Local thresholds are computed per image along `batch_axes`, others for all images together.
+    `is_dark` selects what is not above. NaN is never selected.
     """
     if isinstance(threshold, str) and threshold.startswith("local"):
         window = window_of(threshold)
@@ -71,13 +71,14 @@ def _found(image: Image, way: str) -> Any:
 def otsu(image: Image) -> Any:
     """Return the value that splits the finite values into classes whose means differ most.
 
-    Otsu's criterion, the variance between the classes, at every value that occurs, without bins.
+    Otsu's criterion is the variance between the classes; it is computed at every value, without
+    bins.
     """
     values, counts = _counted(image)
     if len(values) == 0:
         raise ValueError("threshold otsu needs an image with finite values")
     scaled = values
-    if values.dtype.kind == "f":  # by a power of two, so that sums stay in range
+    if values.dtype.kind == "f":  # divide by a power of two, to keep sums finite
         wide = values.astype(np.promote_types(values.dtype, np.float64))
         scaled = np.ldexp(wide, -np.frexp(abs(wide).max())[1])
     sums = np.cumsum(scaled.astype(np.float64) * counts)
@@ -89,7 +90,7 @@ def otsu(image: Image) -> Any:
 
 
 def _counted(image: Image) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """Return the finite values that occur, in order, and how often each does."""
+    """Return the distinct finite values, ascending, and their counts."""
     if image.dtype not in (np.uint8, np.uint16):
         values, counts = np.unique(image[np.isfinite(image)], return_counts=True)
         return values, counts
@@ -104,14 +105,14 @@ def _counted(image: Image) -> tuple[NDArray[Any], NDArray[np.int64]]:
 
 
 def above(image: Image, threshold: Any) -> NDArray[np.bool_]:
-    """Return where `image` is larger than a number, which is compared exactly."""
+    """Return where `image` is larger than a number, compared exactly."""
     if image.dtype.kind == "b":
-        image = image.view(np.uint8)  # which NumPy compares with integers of any size
+        image = image.view(np.uint8)  # NumPy compares these with integers of any size
     if isinstance(threshold, np.integer):
         threshold = int(threshold)
     if image.dtype.kind != "f":
         return np.asarray(image > math.floor(threshold))
-    if isinstance(threshold, np.floating):  # of the image itself
+    if isinstance(threshold, np.floating):  # a value of the image
         return np.asarray(image > threshold)
     kind = np.longdouble if image.dtype.itemsize > 8 else np.float64
     below = kind(str(threshold) if isinstance(threshold, int) else threshold)
@@ -120,16 +121,16 @@ def above(image: Image, threshold: Any) -> NDArray[np.bool_]:
     return np.asarray(image > below)
 
 
-# So many elements, in the middle of an image, are looked at.
+# How many elements to look at, in the middle of an image.
 LOOKED_AT = 1 << 20
-# Floating labels are whole numbers below this.
+# Labels in floats must be whole numbers below this.
 EXACT = 2.0**53
-# Fewer pairs of neighbours, or fewer values of many elements each, tell nothing.
+# Fewer pairs of neighbours, or fewer labels, allow no judgement.
 LEAST, FEW = 64, 16
 
 
 def middle_of(shape: Sequence[int], batch: int = 0) -> tuple[slice, ...]:
-    """Return a place of about `LOOKED_AT` elements or fewer, in the middle image of several.
+    """Return the middle of an image, or of the middle image: about `LOOKED_AT` elements or fewer.
 
     >>> middle_of((5, 10_000, 30), 1)
     (slice(2, 3, None), slice(4488, 5512, None), slice(0, 30, None))
@@ -141,7 +142,7 @@ def middle_of(shape: Sequence[int], batch: int = 0) -> tuple[slice, ...]:
 
 
 def has_fractions(values: NDArray[Any]) -> bool:
-    """Say whether finite values are not all whole numbers."""
+    """Whether some finite value is not a whole number."""
     if values.dtype.kind != "f":
         return False
     known = values[np.isfinite(values)]
@@ -149,7 +150,7 @@ def has_fractions(values: NDArray[Any]) -> bool:
 
 
 def as_whole_numbers(values: NDArray[Any], option: str = "without --threshold") -> NDArray[Any]:
-    """Return labels as integers, if they are whole; or raise, and name the option."""
+    """Return labels as integers; raise if they are not whole, and name the option."""
     if values.dtype.kind in "iu":
         return values
     whole = values.dtype.kind == "f" and (values == np.rint(values)).all()
@@ -163,14 +164,14 @@ def as_whole_numbers(values: NDArray[Any], option: str = "without --threshold") 
 
 
 def look_like_intensities(sample: NDArray[Any], elements: int, labels: int, highest: int) -> bool:
-    """Say whether what was measured as labels looks like intensities.
+    """Whether an image measured as labels looks like intensities.
 
-    Elements of a label hang together: a component of n elements has n - 1 pairs of equal
-    neighbours or more, and a compact one in d axes has about n (1 - n^(-1/d)) along each axis. Of
-    intensities most neighbours differ. Measured on the pictures of scikit-image, as they are and
-    blurred to 16 bits, 51 of 60 images are told; the others are drawings and masks. Of 32 label
-    images none is: sparse selections, markers of single elements, watersheds, superpixels of 3
-    elements, clusters of percolation, lines.
+    The elements of a label are connected: a component of n elements has at least n - 1 pairs of
+    equal neighbours, and a compact one in d axes about n (1 - n^(-1/d)) along each axis. Most
+    neighbouring intensities differ. Of 60 pictures of scikit-image, as they are and blurred to 16
+    bits, this recognises 51; the others are drawings and masks. It takes none of 32 label images
+    for intensities: sparse selections, markers of single elements, watersheds, superpixels of 3
+    elements, percolation clusters, lines.
     """
     inside = sample != 0
     equal, touching = np.zeros((2, max(1, sample.ndim)), np.int64)

@@ -1,10 +1,10 @@
-"""`write_view`: one HTML page, which needs no other file, to look at labels with.
+"""`write_view` writes one HTML page that shows labels and needs no other file.
 
-Elements hold the row of their component in a table, 0 for the background, in as few bytes as that
-takes. Each row of the volume becomes its difference to the one before, mostly zeros, which DEFLATE
-packs; base64 makes text of it. The template beside this file has the style and the script, which
-undo that by `DecompressionStream`, and ask no server for anything. About a second for each 20
-million elements.
+Each element stores the row of its component in a table, in as few bytes as possible; 0 is the
+background. Each row of the volume is replaced by its difference to the row before, mostly zeros,
+which DEFLATE packs and base64 turns into text. The script of the template beside this file undoes
+that by `DecompressionStream`, and contacts no server. Writing takes about a second per 20 million
+elements.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from conncomp.components.pictures.shades import as_shades, check_image, check_va
 from conncomp.components.statistics import ComponentStatistics, component_statistics
 from conncomp.files.access import StrPath, as_path, atomic_path
 
-# Of a page, which has to be sent and opened, and of what it unpacks in the memory of a browser.
+# The most bytes of a page, and of what it unpacks in the memory of a browser.
 MOST_BYTES, MOST_UNPACKED = 50_000_000, 1 << 29
 # A page shows slices of three axes.
 MOST_AXES = 3
-# What is packed at once.
+# Bytes to pack at once.
 BLOCK = 1 << 22
 
 REMEDY = "show less by part=, for example every second element along each axis: ::2, ::2, ::2"
@@ -167,7 +167,7 @@ def _check_part(part: Any, shape: tuple[int, ...]) -> tuple[slice, ...]:
 
 
 def _shown_shape(axes: list[dict[str, int]]) -> tuple[int, ...]:
-    """Return the three lengths of what is shown, 1 ahead if there are fewer."""
+    """Return the three lengths of the part to show; missing ones are 1."""
     lengths = [axis["length"] for axis in axes]
     if 0 in lengths:
         raise ValueError(f"there is nothing to show in a part of shape {tuple(lengths)}")
@@ -182,24 +182,22 @@ def _shown_shape(axes: list[dict[str, int]]) -> tuple[int, ...]:
 
 
 def _proportions(axes: list[dict[str, int]], spacing: Sequence[float]) -> list[float]:
-    """Return the distances of what is shown along its three axes, over the smallest of them."""
+    """Return the distances along the three axes of the part, divided by the smallest."""
     pairs = zip(axes, spacing, strict=True)
     longer = [length * axis["step"] for axis, length in pairs if axis["length"] > 1]
     least = min(longer, default=1.0)
     return [1.0] * (MOST_AXES - len(longer)) + [length / least for length in longer]
 
 
-def _rows(
-    labels: NDArray[Any], background: int, all_rows: int
-) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """Return for each element which of the labels that occur it has, from 1 on, and these."""
-    # The last row is that of a background of -1.
-    occurs = np.zeros(all_rows + 1, np.bool_)
+def _rows(labels: NDArray[Any], background: int, count: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return each element's row in the table of labels that occur, from 1 on, and the labels."""
+    # The last row is for a background of -1.
+    occurs = np.zeros(count + 1, np.bool_)
     occurs[labels] = True
     occurs[background] = False
     visible = np.flatnonzero(occurs)
     size = 1 if len(visible) < 1 << 8 else 2 if len(visible) < 1 << 16 else 4
-    table = np.zeros(all_rows + 1, f"<u{size}")
+    table = np.zeros(count + 1, f"<u{size}")
     table[visible] = np.arange(1, len(visible) + 1)
     return table[labels], visible
 
@@ -207,7 +205,7 @@ def _rows(
 def _columns(
     statistics: ComponentStatistics, visible: NDArray[np.int64], rows: NDArray[Any], of_item: int
 ) -> dict[str, bytes]:
-    """Return, packed, what is known of the visible components; items have `of_item` labels each."""
+    """Return packed columns on the visible components; each item has `of_item` labels."""
     at = np.searchsorted(statistics.labels, visible)
     colours = np.zeros((len(visible) + 1, 3), np.uint8)
     colours[rows] = colour_components(rows, background=0)
@@ -222,7 +220,7 @@ def _columns(
 
 
 def _packed_rows(volume: NDArray[Any]) -> bytes:
-    """Pack a volume of unsigned integers, whose rows become differences, modulo a power of two."""
+    """Pack the differences of the rows of a volume of unsigned integers."""
     table = volume.reshape(-1, volume.shape[-1])
     differences = table.copy()
     differences[1:] -= table[:-1]
@@ -230,7 +228,7 @@ def _packed_rows(volume: NDArray[Any]) -> bytes:
 
 
 def _packed(values: NDArray[Any]) -> bytes:
-    """Return the bytes of an array in zlib's format, as text; raise if a page has no room."""
+    """Return an array packed by zlib, as text; raise if it is too large for a page."""
     packer, packed, size = zlib.compressobj(), [], 0
     data = values.view(np.uint8).data
     for start in range(0, len(data), BLOCK):
@@ -245,11 +243,11 @@ def _packed(values: NDArray[Any]) -> bytes:
 
 
 def _page(about: dict[str, Any], data: dict[str, bytes]) -> bytes:
-    """Return the template with a title, and with data that no name can end."""
+    """Fill title and data into the template; no text in them can end their HTML elements."""
     template = Path(__file__).with_name("view.html").read_bytes()
     head, _, after = template.partition(b"<!-- title -->")
     body, _, end = after.partition(b"<!-- data -->")
-    # In a script, nothing but "<" can begin what ends it.
+    # Only "<" can begin the end of a script.
     text = json.dumps(about).replace("<", "\\u003c").encode("ascii")
     block = b'<script type="%b" id="%b">%b</script>\n'
     blocks = [block % (b"application/json", b"about", text)]

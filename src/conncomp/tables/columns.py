@@ -1,9 +1,9 @@
-"""Columns and tables of any library: given, as pieces without nulls, and of results."""
+"""Columns and tables of any library: read as pieces without nulls, and made of results."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from typing import Any, cast
 
 import numpy as np
@@ -16,7 +16,7 @@ from conncomp._optional import optional
 from conncomp.tables.values import UUID_NAME, held, objects
 
 PURPOSE = "a column that is no array of NumPy"
-# Rows that are made keys of at once, in main memory and on a GPU.
+# Rows that are turned into keys at once, in main memory and on a GPU.
 PIECE_ROWS, GPU_PIECE_ROWS = 1 << 20, 1 << 26
 
 
@@ -28,8 +28,8 @@ def arrow() -> Any:
 class Column:
     """A one-dimensional column of ids or weights, of NumPy, CuPy or Arrow; errors call it `name`.
 
-    Text and bytes may be Python objects, whose `dtype` is "U" or "S"; `mask` is where values are
-    null that do not tell.
+    Text and bytes may be Python objects; `dtype` is then "U" or "S". `mask` says which rows are
+    null, where the values cannot.
     """
 
     def __init__(self, values: Any, name: str, mask: Any = None, dtype: Any = None) -> None:
@@ -62,7 +62,7 @@ class Column:
             part = arrow().chunked_array(chunks, self.type)
         part = without_views(part)
         whole = part.combine_chunks() if part.num_chunks != 1 else part.chunk(0)
-        # Of some versions, what combines is chunked still.
+        # In some versions of pyarrow, `combine_chunks` returns chunks.
         return whole if isinstance(whole, arrow().Array) else arrow().concat_arrays(whole.chunks)
 
     def nulls(self, begin: int, piece: Any) -> Any:
@@ -81,18 +81,18 @@ class Column:
 
 
 def is_array(values: Any) -> bool:
-    """Whether values, or a piece of them, are an array of NumPy or CuPy, and not of Arrow."""
+    """Whether values are an array of NumPy or CuPy, and not of Arrow."""
     return hasattr(values, "dtype")
 
 
 def _without_view(kind: Any) -> Any:
-    """Return large strings or binary for views, which cannot be taken by their indices."""
+    """Return the type to convert to before `take`, which Arrow lacks for views."""
     wide = {"string_view": arrow().large_string(), "binary_view": arrow().large_binary()}
     return wide.get(str(kind), kind)
 
 
 def without_views(values: Any) -> Any:
-    """Return an array of Arrow whose values can be taken by their indices."""
+    """Return an Arrow array that has `take`."""
     return values.cast(_without_view(values.type))
 
 
@@ -135,10 +135,9 @@ def as_column(given: Any, name: str) -> Column:
         if not is_array(values):
             values = arrow().chunked_array([values])
         return Column(values, name, missing, dtype)
-    except (MemoryError, ImportError):
-        raise
     except Exception as error:  # whatever a foreign class raises
-        if type(error) in (TypeError, ValueError) and str(error).startswith(name):
+        is_ours = type(error) in (TypeError, ValueError) and str(error).startswith(name)
+        if is_ours or isinstance(error, (MemoryError, ImportError)):
             raise
         raise TypeError(
             f"{name}, a {type(given).__name__} of {library_of(given)}, is no column of values of "
@@ -147,7 +146,7 @@ def as_column(given: Any, name: str) -> Column:
 
 
 def _objects_of(given: Any, name: str) -> list[Any] | None:
-    """Return what a list, or an array or a sequence of Python objects, holds; None for others."""
+    """Return the values of a list, an object array or a sequence; None for other columns."""
     if isinstance(given, np.ndarray):
         return _one_axis(given, name).tolist() if given.dtype.kind in "OT" else None
     dtype = getattr(given, "dtype", None)
@@ -192,7 +191,7 @@ def _one_axis(values: Any, name: str) -> Any:
 
 
 def _column_of_others(given: Any, name: str) -> Column:
-    """Return a column of what exports itself, as a chunked array of Arrow or an array of NumPy."""
+    """Convert a column of another library to a chunked array of Arrow or an array of NumPy."""
     pa = arrow()
     if isinstance(given, pa.ChunkedArray):
         return Column(given, name)
@@ -218,7 +217,7 @@ def as_columns(given: Any, name: str) -> list[Column]:
     if not column.is_array and arrow().types.is_struct(column.type):
         if not column.type.num_fields:
             raise TypeError(f"{name} is a struct without fields, which have no values to compare")
-        # A struct that is null has fields that are.
+        # `flatten` makes the fields of a null struct null.
         return [Column(field, f"{name}[{k}]") for k, field in enumerate(column.values.flatten())]
     return [column]
 
@@ -246,7 +245,7 @@ def library_of_table(table: Any, columns: Any) -> str:
 
 
 def by_part(name: str, values: list[Any]) -> dict[str, Any]:
-    """Return the columns of ids, numbered if these are of several."""
+    """Return columns of ids by name; the names of several are numbered."""
     if len(values) == 1:
         return {name: values[0]}
     return {f"{name}_{k}": column for k, column in enumerate(values)}
@@ -266,13 +265,8 @@ def as_weights(given: Any) -> Column:
     return column
 
 
-def as_compared(threshold: float, weights: Column) -> float:
-    """Return a threshold as weights of their type are compared with it."""
-    return float(weight_type(weights).type(threshold))
-
-
 def weight_type(weights: Column) -> np.dtype[Any]:
-    """Return the floating type of weights; of other numbers float64."""
+    """Return the type of floating weights, and float64 for other numbers."""
     if weights.is_array:
         small = weights.type.kind == "f" and weights.type.itemsize < 8
         return np.dtype(weights.type.newbyteorder("=") if small else np.float64)
@@ -287,13 +281,20 @@ def as_doubles(piece: Any) -> Any:
     return piece.astype(np.float64, order="C", copy=False)
 
 
+def pieces_of(columns: list[Column], nulls: str, on_gpu: bool = False) -> Iterator[list[Any]]:
+    """Yield the rows of all columns piece by piece, without nulls."""
+    rows = GPU_PIECE_ROWS if on_gpu else PIECE_ROWS
+    for begin in range(0, len(columns[0]), rows):
+        yield rows_without_nulls(columns, begin, rows, nulls)
+
+
 def rows_without_nulls(
     columns: list[Column], begin: int, rows: int, nulls: str, first_row: int = 0
 ) -> list[Any]:
     """Return rows of all columns from `begin` on, without nulls.
 
-    Unless `nulls` is "drop" these are an error, which counts rows from `first_row` and, for
-    "raise", names that remedy.
+    Unless `nulls` is "drop", a null raises ValueError, which counts rows from `first_row`. If
+    `nulls` is "raise", the error suggests to drop them.
     """
     pieces = [column.piece(begin, rows) for column in columns]
     missing = None
@@ -303,9 +304,7 @@ def rows_without_nulls(
             continue
         if nulls != "drop":
             row = first_row + begin + int(where.argmax())
-            remedy = "leave out such rows"
-            if nulls == "raise":
-                remedy = "nulls='drop' leaves out such rows"
+            remedy = "nulls='drop' leaves out such rows" if nulls == "raise" else "leave out nulls"
             raise ValueError(f"{column.name} is null at row {row}; {remedy}")
         missing = where if missing is None else missing | where
     if missing is None:
@@ -322,7 +321,7 @@ def check_lengths(columns: list[Column]) -> None:
 
 
 class Table:
-    """A table of any library, of which columns are asked for by name."""
+    """A table of any library, whose columns are found by name."""
 
     def __init__(self, given: Any, name: str) -> None:
         self._name = name
@@ -381,7 +380,7 @@ def _arrow_table(given: Any, name: str) -> Any:
     )
 
 
-# Libraries of arrays, of which tables are dicts; those of others are made of columns of Arrow.
+# Results are dicts of arrays for these libraries, and Arrow tables for others.
 ARRAY_LIBRARIES = ("numpy", "builtins", "collections", "cupy", "jax", "numba", "torch")
 
 
@@ -408,7 +407,7 @@ def _as_array(values: Any) -> Any:
         return objects(values.to_pylist())
     if not (values.null_count and types.is_integer(values.type)):
         return values.to_numpy(zero_copy_only=False)
-    # Floats, which Arrow and pandas make of integers with nulls, do not have all of 64 bits.
+    # Arrow and pandas convert integers with nulls to floats, which lose bits.
     numbers = values.fill_null(0).to_numpy(zero_copy_only=False)
     return np.ma.MaskedArray(numbers.copy(), values.is_null().to_numpy(zero_copy_only=False))
 

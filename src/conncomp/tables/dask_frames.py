@@ -1,9 +1,9 @@
-"""Clusters of pairs, and forests of edges, that are in a DataFrame of Dask: graphs of tasks.
+"""Clusters of pairs, and forests of edges, in a DataFrame of Dask, as graphs of tasks.
 
-Clusters: each partition is clustered alone. Its ids are hashed to buckets, each of which tells
-where its ids appear first; one task numbers these places and unites, in integers, what partitions
-connect; then each partition names the clusters of the ids that appear in it first. So its
-partitions together are the table of all pairs in memory. Edges: partitions are reduced to their
+Clusters: tasks cluster each partition alone and hash its ids to buckets. One task per bucket finds
+where each id appears first. One task numbers these places and unites, in integers, what partitions
+connect. Then each partition returns the clusters of the ids that appear in it first. So together,
+the partitions are the same table as for pairs in memory. Edges: partitions are reduced to their
 forests, which are merged in a tree.
 """
 
@@ -42,8 +42,8 @@ Indices = NDArray[np.int64]
 class Part(NamedTuple):
     """The clusters of one partition."""
 
-    ids: Any  # a DataFrame of the distinct ones, as they first appear
-    roots: list[Indices]  # by threshold, the place of the first id of each one's cluster
+    ids: Any  # a DataFrame of the distinct ids, in order of appearance
+    roots: list[Indices]  # per threshold, the place of the first id of each id's cluster
 
 
 def cluster_pairs(
@@ -57,7 +57,7 @@ def cluster_pairs(
     cluster_ids: str,
     **options: Any,
 ) -> Any:
-    """Do what `conncomp.cluster_pairs` does, for a DataFrame of Dask; return one, lazily."""
+    """Do `conncomp.cluster_pairs` for a DataFrame of Dask; return a lazy one."""
     check_choice("cluster_ids", cluster_ids, ("number", "first"))
     if right is None:
         raise TypeError("right is missing: the name of the other column of the DataFrame of Dask")
@@ -65,14 +65,14 @@ def cluster_pairs(
         raise TypeError(f"weights={shown(weights)} must be the name of a column of the DataFrame")
     if max_size is not None:
         raise ValueError(
-            f"max_size={shown(max_size)} is for tables in memory, but pairs is of Dask; divide the "
-            "clusters that are too large by a call with their pairs alone"
+            f"max_size={shown(max_size)} is for tables in memory; pass the pairs of large clusters"
         )
     arguments = options | {"weights": weights}
     named = arguments | {"nodes": nodes, "cluster_ids": cluster_ids}
     like = cluster_in_memory(pairs._meta, left, right, **named).iloc[:0]
-    of_objects = any(pairs._meta[name].dtype == object for name in _names(left) + _names(right))
-    if of_objects:  # which are of whatever type, as they are when they are computed
+    columns = [k for side in (left, right) for k in (side if isinstance(side, tuple) else (side,))]
+    of_objects = any(pairs._meta[name].dtype == object for name in columns)
+    if of_objects:  # whose type is unknown until they are computed
         names = ("node", "cluster") if cluster_ids == "first" else "node"
         of_ids = [name for name in like if name.startswith(names)]
         like = like.astype(dict.fromkeys(of_ids, object))
@@ -83,12 +83,8 @@ def cluster_pairs(
     return _united(parts, like, cluster_ids)
 
 
-def _names(columns: Any) -> list[Any]:
-    return list(columns) if isinstance(columns, tuple) else [columns]
-
-
 def _united(parts: list[Any], like: Any, cluster_ids: str) -> Any:
-    """Return the clusters of several parts together, as a DataFrame of Dask."""
+    """Unite the clusters of all parts; return a DataFrame of Dask."""
     buckets = min(len(parts), MOST_BUCKETS)
     hashed = [dask.delayed(_hashed, nout=buckets)(part, buckets) for part in parts]
     first = dask.delayed(_first_places, nout=len(parts))
@@ -116,19 +112,17 @@ def _cluster_part(pairs: Any, left: Any, right: Any, arguments: Any, nodes: Any 
 
 
 def _suffixes(table: Any) -> list[str]:
-    """Return what stands after "size" in names of columns: one for each threshold."""
+    """Return the suffixes of "size" in names of columns, one per threshold."""
     return [name.removeprefix("size") for name in table.columns if name.startswith("size")]
 
 
 def _hashed(part: Part, buckets: int) -> list[tuple[Indices, Any]]:
-    """Return the ids of each bucket, and where in the partition they are."""
+    """Return the ids of each bucket, and their places in the partition."""
     for name, column in part.ids.items():
         kinds = {type(value) for value in column.iloc[:1]}
         if column.dtype == object and not kinds <= {str, bytes, UUID}:
-            raise TypeError(
-                f"ids of {name} are Python objects such as {shown(column.iloc[0])}, whose equal "
-                "ones may have different hashes; convert them to integers, strings or dates"
-            )
+            such = f"ids of {name} are Python objects, as {shown(column.iloc[0])}, without a hash"
+            raise TypeError(f"{such} to rely on; convert them to numbers, text or dates")
     hashing = optional("pandas").util.hash_pandas_object
     bucket = hashing(part.ids, index=False).to_numpy() % np.uint64(buckets)
     places = [np.flatnonzero(bucket == k) for k in range(buckets)]
@@ -136,12 +130,12 @@ def _hashed(part: Part, buckets: int) -> list[tuple[Indices, Any]]:
 
 
 def _first_places(*of_parts: tuple[Indices, Any]) -> list[tuple[Indices, Indices, Indices]]:
-    """Return for each part where the ids of a bucket are, and the part and place of the first."""
+    """Return for each part the places of ids, and the part and place where each appears first."""
     ids = optional("pandas").concat([of_part for _, of_part in of_parts], ignore_index=True)
     places = np.concatenate([place for place, _ in of_parts])
     lengths = [len(place) for place, _ in of_parts]
     part = np.repeat(np.arange(len(lengths)), lengths)
-    # Groups are numbered in the order in which they appear.
+    # Groups are numbered in order of appearance.
     group = ids.groupby(list(ids.columns), sort=False, observed=True).ngroup().to_numpy()
     first = np.unique(group, return_index=True)[1][group] if len(group) else group
     ends = np.cumsum(lengths)[:-1]
@@ -150,23 +144,23 @@ def _first_places(*of_parts: tuple[Indices, Any]) -> list[tuple[Indices, Indices
 
 
 def _places_of_part(*of_buckets: tuple[Indices, Indices, Indices]) -> tuple[Indices, Indices]:
-    """Return the part and the place of the first appearance of each id of a partition."""
+    """Return the part and place where each id of a partition appears first."""
     here, part, place = (np.concatenate(column) for column in zip(*of_buckets, strict=True))
     order = np.argsort(here)
     return part[order], place[order]
 
 
 class Clusters(NamedTuple):
-    """The clusters of the ids that appear first in a partition, by threshold."""
+    """The clusters of the ids that appear first in one partition, per threshold."""
 
-    new: Indices  # the places of these ids among those of the partition
+    new: Indices  # the places of these ids in the partition
     numbers: list[NDArray[Any]]  # of each id's cluster
     sizes: list[Indices]
     is_first: list[NDArray[np.bool_]]  # whether an id is the first of its cluster
 
 
 def _unite(places: list[tuple[Indices, Indices]], roots: list[list[Indices]]) -> list[Clusters]:
-    """Return the clusters of all parts, by where their ids appear first and what they connect."""
+    """Unite the clusters of all parts, given where ids appear first, and their roots."""
     lengths = [len(part) for part, _ in places]
     begins = np.concatenate([[0], np.cumsum(lengths)])
     flat = np.concatenate([begins[part] + place for part, place in places])
@@ -218,39 +212,37 @@ MERGED = 4  # forests that one task merges
 
 
 def label_edge_files(edges: Any, names: list[str], num_vertices: int | None) -> tuple[Any, Any]:
-    """Do what `conncomp.label_edge_files` does, lazily, with the columns of these names."""
+    """Do `conncomp.label_edge_files` lazily, with the columns of these names."""
     count = None if num_vertices is None else check_num_vertices(num_vertices)
-    labelled = dask.delayed(_label, nout=2)(_forest(edges, names, count), count)
+    total, labels = dask.delayed(_label, nout=2)(_forest(edges, names), count)
     length = math.nan if count is None else count
     dtype = np.int32 if count is None or count <= 1 << 31 else np.int64
-    total = dask.array.from_delayed(labelled[0], (), meta=np.zeros((), np.int64))
-    return total, dask.array.from_delayed(labelled[1], (length,), meta=np.zeros(0, dtype))
+    return _as_array(total, (), np.int64), _as_array(labels, (length,), dtype)
 
 
-def spanning_forest_of_files(
-    edges: Any, names: list[str], num_vertices: int | None
-) -> tuple[Any, ...]:
-    """Do what `conncomp.spanning_forest_of_files` does, lazily; with weights the minimum one."""
+def spanning_forest_of_files(edges: Any, names: list[str], num_vertices: int | None) -> Any:
+    """Do `conncomp.spanning_forest_of_files` lazily; with weights, the minimum forest."""
     count = None if num_vertices is None else check_num_vertices(num_vertices)
-    columns = dask.delayed(_as_columns, nout=len(names) + 1)(_forest(edges, names, count))
+    columns = dask.delayed(_as_columns, nout=len(names) + 1)(_forest(edges, names), count)
     dtypes = [np.dtype(np.int64)] * 3 + [edges.dtypes[name] for name in names[2:]]
-    return tuple(
-        dask.array.from_delayed(column, (math.nan,), meta=np.zeros(0, dtype))
-        for column, dtype in zip(columns, dtypes, strict=True)
-    )
+    return tuple(_as_array(*each) for each in zip(columns, [(math.nan,)] * 4, dtypes, strict=False))
 
 
 minimum_spanning_forest_of_files = spanning_forest_of_files
 
 
-def _forest(edges: Any, names: list[str], num_vertices: int | None) -> Any:
+def _as_array(delayed: Any, shape: tuple[float, ...], dtype: Any) -> Any:
+    return dask.array.from_delayed(delayed, shape, meta=np.zeros((0,) * len(shape), dtype))
+
+
+def _forest(edges: Any, names: list[str]) -> Any:
     _check_columns(edges, names)
     parts = edges[list(dict.fromkeys(names))].to_delayed()
     forests = [dask.delayed(_forest_of_part)(part, names) for part in parts]
     while len(forests) > 1:
         groups = (forests[k : k + MERGED] for k in range(0, len(forests), MERGED))
         forests = [dask.delayed(forest_of_parts)(*group) for group in groups]
-    return dask.delayed(_checked)(forests[0], num_vertices)
+    return forests[0]
 
 
 def _check_columns(edges: Any, names: list[str]) -> None:
@@ -274,18 +266,13 @@ def _forest_of_part(part: Any, names: list[str]) -> Edges:
     return forest_of(all_of(src, dst, weights[0] if weights else None, largest))
 
 
-def _checked(forest: Edges, num_vertices: int | None) -> Edges:
-    """Return a forest, if there are enough edges for so many vertices."""
-    count_vertices(forest.largest, num_vertices, forest.rows)
-    return forest
-
-
 def _label(forest: Edges, num_vertices: int | None) -> tuple[NDArray[Any], NDArray[Any]]:
     vertices = count_vertices(forest.largest, num_vertices, forest.rows)
     count, labels = connected_components(Graph.from_edges(*forest.ends, num_vertices=vertices))
     return np.array(count), labels
 
 
-def _as_columns(forest: Edges) -> tuple[Any, ...]:
+def _as_columns(forest: Edges, num_vertices: int | None) -> tuple[Any, ...]:
+    count_vertices(forest.largest, num_vertices, forest.rows)  # raises if they are too many
     weights = () if forest.weights is None else (forest.weights,)
     return forest.numbers, *forest.ends, *weights

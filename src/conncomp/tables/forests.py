@@ -1,8 +1,9 @@
-"""The edges of a graph that are left of many: forests of parts, and of what is left of parts.
+"""Spanning forests of graphs that come in parts.
 
-An edge that closes a circle in a part of a graph closes one in the whole, so that the forest of all
-is that of the forests of all parts. With weights, the heaviest edge of a circle is left out, of
-equal ones the last. Source: A. Karger, P. Klein, R. Tarjan, "A randomized linear-time algorithm to
+An edge that closes a cycle in a part of a graph also closes one in the whole graph. So the forest
+of the graph is the forest of the forests of its parts. With weights, the heaviest edge of each
+cycle is left out, and among equal ones the last. Source: A. Karger, P. Klein, R. Tarjan, "A
+randomized linear-time algorithm to
 find minimum spanning trees", Journal of the ACM 42, 1995.
 """
 
@@ -17,18 +18,18 @@ from conncomp.graph.forests import minimum_spanning_forest, spanning_forest
 from conncomp.graph.graph import Graph
 from conncomp.graph.inputs.parts import excess
 
-# How many times as many vertices as edges may be, so that vertices keep their numbers.
+# Vertices are renumbered if there are more of them than this many per edge.
 SPARSE = 4
 
 
 class Edges(NamedTuple):
-    """Edges that are left of consecutive ones."""
+    """Those edges that are left of a sequence of edges."""
 
-    numbers: NDArray[np.int64]  # which they are of these, ascending
+    numbers: NDArray[np.int64]  # their places in the sequence, ascending
     ends: tuple[NDArray[Any], NDArray[Any]]
     weights: NDArray[Any] | None
-    rows: int  # of how many they are left
-    largest: int  # vertex of all, or -1
+    rows: int  # the length of the sequence
+    largest: int  # vertex of the sequence, or -1
 
     def take(self, chosen: Any) -> Edges:
         """Return some of the edges."""
@@ -39,7 +40,7 @@ class Edges(NamedTuple):
 
 
 def all_of(src: NDArray[Any], dst: NDArray[Any], weights: Any, largest: int) -> Edges:
-    """Return edges of which none has been left out."""
+    """Return a sequence of edges, with none left out."""
     return Edges(np.arange(len(src)), (src, dst), weights, len(src), largest)
 
 
@@ -55,7 +56,7 @@ def joined(*parts: Edges) -> Edges:
 
 
 def forest_of(edges: Edges) -> Edges:
-    """Return the edges of the forest: of the least numbers, or first of the least weight."""
+    """Return the edges of the forest with the least numbers, or with the least weights."""
     src, dst = edges.ends
     vertices = edges.largest + 1
     if vertices > SPARSE * max(len(src), 1):
@@ -73,15 +74,15 @@ def forest_of_parts(*parts: Edges) -> Edges:
 
 
 def as_vertices(ends: NDArray[Any], name: str, where: str = "") -> tuple[NDArray[Any], int]:
-    """Return a column of integers as vertices, and the largest; -1 of none.
+    """Return a column of integers as vertices, and the largest of them, or -1.
 
-    Errors begin with `where` the column is.
+    Errors begin with `where`, the place of the column.
     """
     if ends.dtype.kind not in "iu":
         raise TypeError(f"{where}the column of {name} is of {ends.dtype}, not of integers")
     if not len(ends):
         return ends.astype(np.int32), -1
-    # As unsigned numbers, negative ones are the largest: one pass finds out about both.
+    # Read as unsigned, negative values are the largest, so one pass finds both.
     largest = int(ends.view(f"u{ends.dtype.itemsize}").max())
     if largest > np.iinfo(f"i{ends.dtype.itemsize}").max and ends.dtype.kind == "i":
         raise ValueError(f"{where}the column of {name} holds {ends.min()}, a negative vertex")
@@ -93,18 +94,14 @@ def as_vertices(ends: NDArray[Any], name: str, where: str = "") -> tuple[NDArray
 
 
 def count_vertices(largest: int, num_vertices: int | None, rows: int, where: str = "") -> int:
-    """Return how many vertices so many edges have; raise if these are more than are meant."""
+    """Return the number of vertices; raise if `rows` edges hardly have so many."""
     if num_vertices is not None:
         if largest < num_vertices:
             return num_vertices
-        raise ValueError(
-            f"{where}an edge has the end {largest}; num_vertices={num_vertices}, so that vertices "
-            f"are numbered from 0 to {num_vertices - 1}"
-        )
+        raise ValueError(f"{where}an edge has the end {largest}; {num_vertices=} must be larger")
     if problem := excess(largest + 1, rows):
         raise ValueError(
-            f"{where}an edge has the end {largest}, which makes {problem}; vertices are numbered "
-            "from 0: use cluster_pairs for ids of any size, or give num_vertices if so many are "
-            "meant"
+            f"{where}an edge has the end {largest}, which makes {problem}; give num_vertices if so "
+            "many are meant, or use cluster_pairs for ids of any size"
         )
     return largest + 1

@@ -6,20 +6,16 @@ import json
 import math
 import os
 import zipfile
-from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
 from itertools import chain
 from threading import Lock
 from typing import Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from conncomp._arguments import as_number, as_sequence, check_choice, shown
 from conncomp._arrays import caller_stream, choose_device, on_host
 from conncomp.tables.columns import (
-    GPU_PIECE_ROWS,
-    PIECE_ROWS,
     Column,
     as_columns,
     as_doubles,
@@ -28,7 +24,7 @@ from conncomp.tables.columns import (
     by_part,
     check_lengths,
     library_of_side,
-    rows_without_nulls,
+    pieces_of,
     weight_type,
 )
 from conncomp.tables.id_space import IdSpace, common_family, taken
@@ -37,22 +33,22 @@ FORMAT = 1  # of files
 
 
 class ClusterPairs:
-    """The clusters of ids that are linked by pairs, which come in batches.
+    """Clusters of ids linked by pairs that come in batches.
 
-    `cluster_pairs` takes one table. This keeps the distinct ids and 4 bytes for each of them and
-    threshold, not the pairs.
+    Unlike `cluster_pairs`, which takes one table, this object can grow. It stores the distinct ids,
+    and 4 bytes per id and threshold, but no pairs.
 
     Parameters
     ----------
     threshold : float or sequence of float, optional
-        Pairs count whose weight is at least that. Of several thresholds each has clusters of its
-        own.
+        Use only pairs whose weight is at least this. Each of several thresholds has its own
+        clusters.
     nulls : {"raise", "drop"}, optional
-        What to do with pairs of which an id, or the weight, is null or not a number.
+        What to do with pairs in which an id or the weight is null or not a number.
     device : {None, "cpu", "cuda"}, optional
-        Where the clusters are kept: by default where the first batch lies. ``"cuda"`` moves columns
-        of main memory to the current GPU, and results back; ImportError or RuntimeError is raised
-        if CuPy is not installed or there is no GPU.
+        Where to store the clusters; by default where the first batch lies. ``"cuda"`` moves columns
+        in main memory to the current GPU, and results back. It raises ImportError if CuPy is not
+        installed, and RuntimeError if there is no GPU.
 
     Examples
     --------
@@ -80,6 +76,7 @@ class ClusterPairs:
         self._weight_type: np.dtype[Any] | None = None
         self._space = IdSpace([], self._native_thresholds(), False)  # until columns come
         self._library = "numpy"
+        self._links: Any = None  # what divides clusters that are too large
         self._lock = Lock()
 
     def __len__(self) -> int:
@@ -92,8 +89,8 @@ class ClusterPairs:
         Parameters
         ----------
         left, right : column, or tuple of columns
-            As of `cluster_pairs`. Types of later batches may be others where equality is clear.
-            After a TypeError or ValueError, pairs before the one that is at fault may be in.
+            As in `cluster_pairs`. Later batches may have other types if values compare exactly.
+            After a TypeError or ValueError, the pairs before the wrong one may have been added.
         weights : column, optional
             Needed if there are thresholds.
 
@@ -105,33 +102,6 @@ class ClusterPairs:
         >>> clusters.labels()["size"]
         array([2, 2, 1, 1], dtype=int32)
         """
-        self._add(left, right, weights, None)
-
-    def add_nodes(self, nodes: Any) -> None:
-        """Add ids, which may be without a pair.
-
-        Parameters
-        ----------
-        nodes : column, or tuple of columns
-        """
-        with self._lock:
-            columns = as_columns(nodes, "nodes")
-            with _stream_of(columns, nodes):
-                self._prepare([columns], nodes, [])
-                for begin, rows in self._row_ranges(columns):
-                    pieces = rows_without_nulls(columns, begin, rows, self._nulls)
-                    self._space.add_ids(pieces, columns)
-
-    def labels(self) -> Any:
-        """Return what `cluster_pairs` does, as a table of the library of the first batch."""
-        with self._lock, self._stream():
-            return self._table("number", self._roots())
-
-    @property
-    def _levels(self) -> int:
-        return max(len(self._given_thresholds or ()), 1)
-
-    def _add(self, left: Any, right: Any, weights: Any, links: Any) -> None:
         with self._lock:
             sides = [as_columns(left, "left"), as_columns(right, "right")]
             weighed = [] if weights is None else [as_weights(weights)]
@@ -141,36 +111,50 @@ class ClusterPairs:
             check_lengths(columns)
             with _stream_of(sides[0], left):
                 self._prepare(sides, left, weighed)
+                lowest, links = self._native_thresholds()[0], self._links
                 if links is not None and self._space.clusters.on_gpu:
-                    raise ValueError(
-                        "max_size is for clusters in main memory; copy the columns there, or omit "
-                        "device"
-                    )
-                for begin, rows in self._row_ranges(columns):
-                    pieces = rows_without_nulls(columns, begin, rows, self._nulls)
+                    raise ValueError("max_size is not for a GPU; copy the columns, or omit device")
+                for pieces in pieces_of(columns, self._nulls, self._space.clusters.on_gpu):
                     weight = as_doubles(pieces.pop()) if weighed else None
                     wanted = weight if self._given_thresholds else None
                     u, v = self._space.add_pairs(pieces, sides, wanted, links is not None)
                     if links is not None:
-                        links.add(u, v, weight, self._space.size)
+                        links.add(u, v, weight, self._space.size, lowest)
 
-    def _row_ranges(self, columns: list[Column]) -> Iterator[tuple[int, int]]:
-        rows = GPU_PIECE_ROWS if self._space.clusters.on_gpu else PIECE_ROWS
-        return ((begin, rows) for begin in range(0, len(columns[0]), rows))
+    def add_nodes(self, nodes: Any) -> None:
+        """Add ids that may have no pair.
+
+        Parameters
+        ----------
+        nodes : column, or tuple of columns
+        """
+        with self._lock:
+            columns = as_columns(nodes, "nodes")
+            with _stream_of(columns, nodes):
+                self._prepare([columns], nodes, [])
+                for pieces in pieces_of(columns, self._nulls, self._space.clusters.on_gpu):
+                    self._space.add_ids(pieces, columns)
+
+    def labels(self) -> Any:
+        """Return the table of `cluster_pairs`, in the library of the first batch."""
+        with self._lock, self._stream():
+            return self._table("number", self._roots())
+
+    @property
+    def _levels(self) -> int:
+        return max(len(self._given_thresholds or ()), 1)
 
     def _prepare(self, sides: list[list[Column]], given: Any, weights: list[Column]) -> None:
-        """Check types, and make the clusters when the first columns have come."""
+        """Check types; create the clusters when the first columns come."""
         if len({*map(len, sides), len(self._space.ids) or len(sides[0])}) > 1:
-            raise ValueError(
-                "ids on the left and on the right, and of all batches, must be of as many columns"
-            )
+            raise ValueError("ids on both sides, and of all batches, must have as many columns")
         for column in weights:
             kind = weight_type(column)
             if self._weight_type not in (None, kind) and self._given_thresholds:
                 raise TypeError(f"weights are {kind}, and were {self._weight_type}; cast them")
             self._weight_type = kind
         parts = list(zip(*sides, strict=True))
-        # Weights of no rows may lie anywhere.
+        # Empty weights may lie anywhere.
         self._check_places([*chain.from_iterable(sides), *filter(None, weights)])
         if self._space.size == 0:  # there is no type to keep to yet
             first = sides[0][0]
@@ -183,22 +167,18 @@ class ClusterPairs:
         self._space.admit(parts)
 
     def _check_places(self, columns: list[Column]) -> None:
-        """Raise TypeError or ValueError if columns lie apart, or not where the clusters are."""
+        """Raise unless all columns lie in one memory, where the clusters are."""
         first = columns[0]
         for column in columns:
             if column.on_gpu != first.on_gpu:
-                there, here = (first, column) if first.on_gpu else (column, first)
-                raise TypeError(
-                    f"{there.name} lies in GPU memory, but {here.name} does not; move one of them, "
-                    "for example by cupy.asarray"
-                )
+                far, here = (first, column) if first.on_gpu else (column, first)
+                raise TypeError(f"{far.name} lies in GPU memory, but {here.name} does not; copy it")
         other, gpu = first.name, gpu_of(first) if first.on_gpu else 0
         if len(self):
             other, gpu = "the clusters", self._gpu_number
             if first.on_gpu and not self._space.clusters.on_gpu:
                 raise TypeError(
-                    f"{first.name} lies in GPU memory, but the clusters in main memory; copy it to "
-                    "a NumPy array"
+                    f"{first.name} lies in GPU memory, but the clusters in main memory; copy it"
                 )
             if self._space.clusters.on_gpu and not first.on_gpu and self._device != "cuda":
                 raise TypeError(
@@ -211,7 +191,7 @@ class ClusterPairs:
                 raise ValueError(f"{where}, but {other} on GPU {gpu}; copy it there")
 
     def _stream(self) -> AbstractContextManager[object]:
-        """Work where the clusters are, on the stream that is current in the library of results."""
+        """Work on the GPU of the clusters, on the current stream of the library of the results."""
         if not self._space.clusters.on_gpu:
             return nullcontext()
         return caller_stream(self._library, self._gpu_number)
@@ -223,14 +203,12 @@ class ClusterPairs:
         return sorted(float(kind.type(value)) for value in self._given_thresholds)
 
     def _roots(self) -> list[Any]:
-        """Return the first id of each id's cluster, at each threshold as they were given."""
+        """Return the first id of each id's cluster, for each threshold in the order given."""
         given = self._given_thresholds or [0.0]
         order = sorted(range(len(given)), key=given.__getitem__)
         return [self._space.clusters.roots(order.index(k)) for k in range(len(given))]
 
-    def _table(
-        self, cluster_ids: str, roots: list[Any], divided: NDArray[Any] | None = None
-    ) -> Any:
+    def _table(self, cluster_ids: str, roots: list[Any], divided: Any = None) -> Any:
         thresholds = self._given_thresholds or []
         suffixes = [f"_{value:g}" for value in thresholds] if len(roots) > 1 else [""]
         if len(set(suffixes)) < len(suffixes):
@@ -255,12 +233,12 @@ class ClusterPairs:
         return as_table(columns, self._library)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write all to a file, whole or not at all.
+        """Save ids and clusters to a file, completely or not at all.
 
         Parameters
         ----------
         path : str or path-like
-            Of a file of NumPy's format npz; OSError is raised if it cannot be written.
+            The file, in NumPy's npz format. OSError is raised if it cannot be written.
 
         Examples
         --------
@@ -294,16 +272,16 @@ class ClusterPairs:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, device: str | None = None) -> ClusterPairs:
-        """Read what `save` has written; see there for an example.
+        """Load a file of `save`; see there for an example.
 
         Parameters
         ----------
         path : str or path-like
-            OSError is raised if there is no such file, ValueError if it is none of `save`, or
-            damaged.
+            OSError is raised if there is no such file, ValueError if `save` did not write it or
+            it is damaged.
         device : {None, "cpu", "cuda"}, optional
-            Where to keep the clusters: by default in main memory. On a GPU later batches may lie
-            there or not, as the first one did.
+            Where to store the clusters; by default in main memory. Clusters on a GPU take later
+            batches from either memory.
         """
         from conncomp.files.images import read_npz
 
@@ -354,7 +332,7 @@ def gpu_of(column: Column) -> int:
 
 
 def _stream_of(columns: list[Column], given: Any) -> AbstractContextManager[object]:
-    """Work where columns are, on the stream that is current in the library they were given in."""
+    """Work on the GPU of the columns, on the current stream of the library that made them."""
     if not columns[0].on_gpu:
         return nullcontext()
     return caller_stream(library_of_side(given), gpu_of(columns[0]))

@@ -21,13 +21,13 @@ Numbers = Any
 
 
 class _ClustersInMemory:
-    """Distinct keys of some words, or 0 for bytes, numbered as they come; and their clusters."""
+    """Distinct keys, numbered as they come, and their clusters. Keys of 0 words are bytes."""
 
     on_gpu = False
 
     def __init__(self, words: int, thresholds: list[float]) -> None:
         classes = native.ByteClusters, native.WordClusters, native.WordPairClusters
-        self._words = words
+        self.words = words
         self._clusters: Any = classes[words](thresholds)
 
     @property
@@ -35,37 +35,37 @@ class _ClustersInMemory:
         return int(self._clusters.size)
 
     def add_ids(self, keys: Keys) -> NDArray[np.int32]:
-        """Return the number of each key; those that have none get one."""
+        """Return the number of each key; new keys get new numbers."""
         numbers: NDArray[np.int32] = new_array(np, (self._rows(keys),), np.int32)
         self._clusters.add_ids(*keys, numbers)
         return numbers
 
     def add_pairs(self, left: Keys, right: Keys, weights: Any, wanted: bool) -> Any:
-        """Unite the keys of pairs; return the numbers of both ends if they are wanted."""
+        """Unite the keys of pairs; return the numbers of both ends if `wanted`."""
         u, v = (np.empty(self._rows(left), np.int32) if wanted else None for _ in range(2))
         self._clusters.add_pairs(*left, *right, weights, u, v)
         return u, v
 
     def roots(self, level: int) -> NDArray[np.int32]:
-        """Return the first number of each one's cluster at a threshold, the lowest being 0."""
+        """Return the first member of each number's cluster; level 0 is the lowest threshold."""
         labels: NDArray[np.int32] = new_array(np, (self.size,), np.int32)
         self._clusters.label(level, False, labels)
         return labels
 
     def unite_roots(self, level: int, roots: NDArray[np.int32]) -> None:
-        """Unite each number with the one that `roots` has for it."""
+        """Unite each number with its entry of `roots`."""
         self._clusters.unite_roots(level, roots)
 
     def numbered(self, roots: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """Return the number of each root's cluster, and how many members that has."""
+        """Return the number and the size of each root's cluster."""
         numbers, sizes = (new_array(np, roots.shape, np.int32) for _ in range(2))
         np.copyto(numbers, roots)
         native.number_clusters(numbers, sizes)
         return numbers, sizes
 
     def all_keys(self) -> Keys:
-        if self._words:
-            words = new_array(np, (self.size, self._words), np.uint64)
+        if self.words:
+            words = new_array(np, (self.size, self.words), np.uint64)
             self._clusters.copy_ids(words)
             return (words,)
         ends, data = np.empty(self.size + 1, np.int64), np.empty(self._clusters.bytes, np.uint8)
@@ -73,25 +73,25 @@ class _ClustersInMemory:
         return ends, data
 
     def keep_ids_only(self) -> None:
-        """Give back what is needed to add more."""
+        """Free the memory that only adding keys needs."""
         self._clusters.keep_ids_only()
 
     def _rows(self, keys: Keys) -> int:
-        return len(keys[0]) - (self._words == 0)
+        return len(keys[0]) - (self.words == 0)
 
 
 Clusters = _ClustersInMemory | GpuClusters
 
 
 def new_clusters(words: int, thresholds: list[float], on_gpu: bool) -> Clusters:
-    """Return clusters of no key yet, of keys of some words, or of bytes if these are 0."""
+    """Return empty clusters for keys of some words, or of bytes if `words` is 0."""
     if on_gpu:
         return GpuClusters(current_gpu(), thresholds)
     return _ClustersInMemory(words, thresholds)
 
 
 class IdSpace:
-    """Distinct ids of some columns, or none yet; `clusters` has a forest for each threshold."""
+    """Distinct ids of one or several columns; `clusters` has a forest for each threshold."""
 
     def __init__(self, families: list[Family], thresholds: list[float], on_gpu: bool) -> None:
         for family in families:
@@ -101,13 +101,12 @@ class IdSpace:
                     "integers, floats, dates and times; leave device out, or number them first"
                 )
         self.ids = [Ids(family) for family in families]
-        # Each column of several has numbers of its own, and their pairs are numbered in turn.
+        # Ids of several columns: number each column, then pairs of numbers, from left to right.
         several = families if len(families) > 1 else []
         self._encoders = [new_clusters(family.words, [], on_gpu) for family in several]
         self._folds = [new_clusters(1, [], on_gpu) for _ in range(len(families) - 2)]
         words = families[0].words if len(families) == 1 else 1
         self.clusters = new_clusters(words, thresholds, on_gpu)
-        self._words = words
 
     @property
     def size(self) -> int:
@@ -134,26 +133,26 @@ class IdSpace:
         return (joined,)
 
     def add_ids(self, pieces: list[Any], columns: Sequence[Column]) -> Numbers:
-        """Return the numbers of ids, pieces of columns; these get one if they have none."""
+        """Return the numbers of ids, given as pieces of columns; new ids get new numbers."""
         return self.clusters.add_ids(self._keys(pieces, columns))
 
     def add_pairs(
         self, pieces: list[Any], sides: Sequence[Sequence[Column]], weights: Any, wanted: bool
     ) -> Any:
-        """Add pairs, pieces of both sides; return the numbers of both ends if they are wanted."""
+        """Add pairs, given as pieces of both sides; return the numbers of both ends if `wanted`."""
         parts = len(sides[0])
         keys = self._keys(pieces[:parts], sides[0]), self._keys(pieces[parts:], sides[1])
         placed = None if weights is None else self._placed(weights)
         return self.clusters.add_pairs(*keys, placed, wanted)
 
     def _placed(self, values: Any) -> Any:
-        """Return an array where the clusters are: on the current GPU, or as it is."""
+        """Move an array to the GPU if the clusters are there."""
         if not (self.clusters.on_gpu and isinstance(values, np.ndarray)):
             return values
         return move_to_gpu(current_gpu().xp, values)
 
     def values(self, library: str, stays_on_gpu: bool = False) -> list[Any]:
-        """Return the columns of the ids, of Arrow, NumPy or, if they stay on the GPU, CuPy."""
+        """Return columns of distinct ids: Arrow, NumPy or, if they stay on the GPU, CuPy."""
         as_arrow = not stays_on_gpu and library not in ARRAY_LIBRARIES
 
         def keys_of(clusters: Clusters) -> Keys:
@@ -173,7 +172,7 @@ class IdSpace:
         return [taken(ids.values(keys_of(known), as_arrow), places) for ids, known, places in parts]
 
     def state(self) -> tuple[list[Any], dict[str, Any]]:
-        """Return what is saved of the ids: their types, and arrays."""
+        """Return what `ClusterPairs.save` saves of the ids: their types, and arrays."""
         parts = []
         for ids in self.ids:
             arrow_types = [kind for kind in ids.types if not isinstance(kind, np.dtype)]
@@ -195,7 +194,7 @@ class IdSpace:
     def from_state(
         cls, parts: list[Any], arrays: dict[str, Any], thresholds: list[float], on_gpu: bool
     ) -> IdSpace:
-        """Return what `state` has told of."""
+        """Return the ids that `state` described."""
         space = cls([Family(*part["family"]) for part in parts], thresholds, on_gpu)
         for ids, part in zip(space.ids, parts, strict=True):
             ids.types = [np.dtype(text) for text in part["dtypes"]]
@@ -203,13 +202,10 @@ class IdSpace:
                 pa = arrow()
                 schema = pa.ipc.read_schema(pa.py_buffer(bytes.fromhex(part["schema"])))
                 ids.types += [field.type for field in schema]
-            signs = {str(getattr(kind, "kind", kind))[0] for kind in ids.types}
-            ids.mixed = ids.family.name == "integer" and len(signs) > 1
             ids.negative, ids.large = part.get("signs", (False, False))
-        words = [ids.family.words for ids in space.ids] if space._encoders else []
-        stores = [*zip(space._encoders, words, strict=True), *((f, 1) for f in space._folds)]
-        for k, (store, width) in enumerate([(space.clusters, space._words), *stores]):
-            dtypes: list[Any] = [np.uint64] if width else [np.int64, np.uint8]
+        for k, store in enumerate([space.clusters, *space._encoders, *space._folds]):
+            has_words = isinstance(store, GpuClusters) or store.words > 0
+            dtypes: list[Any] = [np.uint64] if has_words else [np.int64, np.uint8]
             given = [arrays[f"keys{k}_{j}"] for j in range(len(dtypes))]
             keys = map(np.ascontiguousarray, given, dtypes)
             store.add_ids(tuple(map(space._placed, keys)))

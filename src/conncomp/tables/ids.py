@@ -1,7 +1,7 @@
 """Ids of any type that can be equal, as keys of words or bytes, and back.
 
-Types of one family may meet: integers of any width, strings of any layout. What makes keys of a
-family's columns (`Ids`) remembers the types that came, for the column of distinct ids at the end.
+Types of one family compare: integers of any width, strings of any layout. `Ids` converts the
+columns of one family, and remembers their types for the column of distinct ids at the end.
 """
 
 from __future__ import annotations
@@ -38,14 +38,19 @@ class Family(NamedTuple):
     words: int = 1  # of a key; 0 for bytes
 
 
+FAMILIES = {
+    **{"i": Family("integer"), "u": Family("integer"), "b": Family("boolean")},
+    **{"f": Family("floating"), "U": Family("string", words=0), "S": Family("binary", words=0)},
+}
+
+
 def family_of(kind: Any, column: Column) -> Family:
     """Return the family of a dtype or of a type of Arrow."""
     found = _family_of_dtype(kind) if isinstance(kind, np.dtype) else _family_of_arrow(kind)
     if found is None:
         raise TypeError(
-            f"{column.name} is of type {kind}, whose values cannot be compared as ids; use "
-            "integers, floats of at most 64 bits, strings, binary, dates, times, decimals, UUIDs, "
-            "or structs of these"
+            f"{column.name} is of type {kind}, whose values cannot be compared as ids; use numbers "
+            "of at most 64 bits, text, binary, dates, times, decimals, UUIDs, or structs of these"
         )
     return found
 
@@ -58,16 +63,11 @@ def _family_of_dtype(dtype: np.dtype[Any]) -> Family | None:
         return Family(name, unit if _is_apart(dtype) else "None" if dtype.kind == "M" else None)
     if dtype == UUID_TYPE:
         return Family(UUID_NAME, "binary", 2)
-    if dtype.kind == "f" and dtype.itemsize > 8:
-        return None
-    families = {"i": "integer", "u": "integer", "b": "boolean", "f": "floating"}
-    if dtype.kind in families:
-        return Family(families[dtype.kind])
-    return {"U": Family("string", words=0), "S": Family("binary", words=0)}.get(dtype.kind)
+    return None if dtype.kind == "f" and dtype.itemsize > 8 else FAMILIES.get(dtype.kind)
 
 
 def _is_apart(dtype: np.dtype[Any]) -> bool:
-    """Whether times of a unit are no whole number of nanoseconds: they meet their own unit only."""
+    """Whether times in a unit are no whole nanoseconds, and so compare with that unit only."""
     unit = np.datetime_data(dtype)[0]
     return unit in ("ps", "fs", "as", "generic") or (dtype.kind == "m" and unit in "YM")
 
@@ -97,33 +97,33 @@ def _family_of_arrow(kind: Any) -> Family | None:
 
 
 class Ids:
-    """How ids of one family become keys, and keys ids."""
+    """Converts ids of one family to keys, and keys to ids."""
 
     def __init__(self, family: Family) -> None:
         self.family = family
-        self.types: list[Any] = []  # that came, each once
-        self.mixed = self.negative = self.large = False  # of integers
+        self.types: list[Any] = []  # of the columns so far
+        self.negative = self.large = False  # whether integers are, noted once signs are mixed
+
+    @property
+    def mixed(self) -> bool:
+        """Whether integers with a sign and without one have come."""
+        return self.family.name == "integer" and len(set(map(_is_signed, self.types))) > 1
 
     def admit(self, columns: Sequence[Column], interned: Any) -> None:
-        """Accept columns of other types, or raise; `interned` returns keys of one word."""
+        """Accept the types of columns, or raise; `interned` returns the keys so far."""
+        were_mixed = self.mixed
         for column in columns:
             kind = column.type
-            if kind in self.types or str(kind) == "null":
-                continue
-            self._refuse_others(column, kind)
-            self.types.append(kind)
-        if self.family.name == "integer" and not self.mixed:
-            signs = {_is_signed(kind) for kind in self.types}
-            if len(signs) == 2:
-                self.mixed = True
-                words = interned()
-                if words is not None and len(words):
-                    first = _is_signed(self.types[0])
-                    self._note_signs(words.view(np.int64 if first else np.uint64), self.types[0])
+            if kind not in self.types and str(kind) != "null":
+                self._refuse_others(column, kind)
+                self.types.append(kind)
+        if self.mixed and not were_mixed:
+            words, first = interned(), self.types[0]
+            self._note_signs(words.view(np.int64 if _is_signed(first) else np.uint64), first)
 
     def _refuse_others(self, column: Column, kind: Any) -> None:
         family = family_of(kind, column)
-        if family.name == self.family.name and family.detail == self.family.detail:
+        if family[:2] == self.family[:2]:
             return
         before = self.types[0] if self.types else self.family.name
         remedy = "cast one to the type of the other first"
@@ -141,8 +141,7 @@ class Ids:
         if self.negative and self.large:
             raise ValueError(
                 f"ids of {' and '.join(map(str, self.types))} mix negative values with values of "
-                "2**63 or more, which no 64-bit integer type can hold; cast both to strings or "
-                "decimals"
+                "2**63 or more, which no 64-bit integer type can hold; cast to strings or decimals"
             )
 
     def keys(self, piece: Any, kind: Any) -> Keys:
@@ -172,7 +171,7 @@ class Ids:
         return (one_word(wide),)
 
     def _in_nanoseconds(self, piece: NDArray[Any], kind: np.dtype[Any]) -> NDArray[Any]:
-        """Return times in nanoseconds, where most units meet, or raise."""
+        """Return times in nanoseconds, in which most units are compared, or raise."""
         plain = piece.astype(kind.newbyteorder("="), copy=False)
         unit = np.datetime_data(kind)[0]
         if _is_apart(kind):
@@ -184,41 +183,31 @@ class Ids:
         return scaled(whole.view(np.int64), UNITS[unit], kind)
 
     def _keys_of_arrow(self, piece: Any, kind: Any) -> Keys:
-        pa = arrow()
-        name = self.family.name
+        pa, name = arrow(), self.family.name
         if isinstance(piece, pa.ExtensionArray):
             plain_type = kind.storage_type
             return Ids(_family_of_arrow(plain_type) or self.family).keys(piece.storage, plain_type)
-        if self.family.words == 0:
-            wide = pa.large_string() if name == "string" else pa.large_binary()
-            return buffers_of(piece if piece.type == wide else piece.cast(wide))
-        if name == "decimal":
-            return (two_words(self._rescaled(piece, kind)),)
-        if self.family.words == 2:
-            return (two_words(piece),)
+        if self.family.words != 1:
+            wide = self._wide_type()
+            try:
+                piece = piece.cast(wide)
+            except pa.ArrowInvalid as error:  # of decimals
+                told = f"ids of {kind} do not fit {wide} ({error})"
+                raise ValueError(f"{told}; cast them to strings") from error
+            return (two_words(piece),) if self.family.words else buffers_of(piece)
         if name in ("integer", "floating", "boolean"):
             return self._keys_of_array(piece.to_numpy(zero_copy_only=name != "boolean"))
         if name == "date":
-            return (one_word(piece.cast(pa.date32()).view(pa.int32()).to_numpy().astype(np.int64)),)
-        if name == "time":
-            whole = pa.int32() if kind.bit_width == 32 else pa.int64()
-            plain = piece.view(whole).to_numpy().astype(np.int64)
-        else:
-            plain = piece.view(pa.int64()).to_numpy()
-        return (one_word(scaled(plain, UNITS[kind.unit], kind)),)
+            piece = piece.cast(pa.date32())
+        whole = pa.int32() if piece.type.bit_width == 32 else pa.int64()
+        plain = piece.view(whole).to_numpy().astype(np.int64, copy=False)
+        return (one_word(scaled(plain, UNITS[getattr(kind, "unit", "ns")], kind)),)
 
-    def _rescaled(self, piece: Any, kind: Any) -> Any:
+    def _wide_type(self) -> Any:
+        """Return the Arrow type that holds all values of the family."""
         pa = arrow()
-        wide = pa.decimal128(38, DECIMAL_SCALE)
-        if piece.type == wide:
-            return piece
-        try:
-            return piece.cast(wide)
-        except pa.ArrowInvalid as error:
-            raise ValueError(
-                f"ids of {kind} do not fit {wide}, in which decimals are compared ({error}); cast "
-                "them to strings"
-            ) from error
+        wide = {"string": pa.large_string(), "decimal": pa.decimal128(38, DECIMAL_SCALE)}
+        return wide.get(self.family.name, pa.binary(16) if self.family.words else pa.large_binary())
 
     def values(self, keys: Keys, as_arrow: bool) -> Any:
         """Return the ids of keys, as an array of NumPy or of Arrow."""
@@ -231,8 +220,6 @@ class Ids:
 
     def _numpy_values(self, keys: Keys) -> NDArray[Any]:
         name = self.family.name
-        first = self.types[0]
-        same = first.newbyteorder("=") if len(self.types) == 1 else None
         if self.family.words == 0:
             return decode(keys[0], keys[1], name == "string")
         if name == UUID_NAME:
@@ -240,22 +227,20 @@ class Ids:
         words = keys[0].reshape(-1)
         if name == "integer":
             return self._integers(words)
-        if name == "floating":
-            return words.view(np.float64).astype(np.result_type(*self.types), copy=False)
         if name == "boolean":
             return words.astype(np.bool_)
         if name == "date":
             return words.view("M8[D]")
-        unit = np.datetime_data(first)[0] if _is_apart(first) else "ns"
-        exact = words.view(f"{first.kind}8" if unit == "generic" else f"{first.kind}8[{unit}]")
-        return exact.astype(same if same is not None else np.result_type(*self.types))
+        wanted = np.result_type(*self.types).newbyteorder("=")
+        if name == "floating":
+            return words.view(np.float64).astype(wanted, copy=False)
+        unit = np.datetime_data(wanted)[0] if _is_apart(wanted) else "ns"
+        exact = f"{wanted.kind}8" if unit == "generic" else f"{wanted.kind}8[{unit}]"
+        return words.view(exact).astype(wanted)
 
     def _integers(self, words: Words) -> NDArray[Any]:
-        """Return integers of the smallest type for all that came."""
-        dtypes = [
-            kind if isinstance(kind, np.dtype) else np.dtype(kind.to_pandas_dtype())
-            for kind in self.types
-        ]
+        """Return integers in the smallest type that holds all types so far."""
+        dtypes = [k if isinstance(k, np.dtype) else k.to_pandas_dtype() for k in self.types]
         wanted = np.result_type(*dtypes).newbyteorder("=")
         if wanted.kind not in "iu":
             wanted = np.dtype(np.int64 if self.negative else np.uint64)
@@ -265,33 +250,27 @@ class Ids:
         pa = arrow()
         name, kinds = self.family.name, [_as_arrow_type(kind) for kind in self.types]
         same = kinds[0] if len(set(kinds)) == 1 else None
-        count = len(keys[0]) - (self.family.words == 0)
         if name == "null":
             return pa.nulls(0)
         if isinstance(same, pa.BaseExtensionType):
             inner = Ids(cast(Family, _family_of_arrow(same.storage_type)))
             inner.types = [same.storage_type]
             return pa.ExtensionArray.from_storage(same, inner._arrow_values(keys))
-        if self.family.words == 0:
-            wide = pa.large_string() if name == "string" else pa.large_binary()
-            made = pa.Array.from_buffers(wide, count, [None, *map(pa.py_buffer, keys)])
-            return narrowed(made, same)
-        if self.family.words == 2:
-            wide = pa.decimal128(38, DECIMAL_SCALE) if name == "decimal" else pa.binary(16)
-            made = pa.Array.from_buffers(wide, count, [None, pa.py_buffer(keys[0])])
+        if self.family.words != 1:
+            count, buffers = len(keys[0]) - (self.family.words == 0), map(pa.py_buffer, keys)
+            made = pa.Array.from_buffers(self._wide_type(), count, [None, *buffers])
             if name == "decimal":
                 return made.cast(same or pa.decimal128(38, max(kind.scale for kind in kinds)))
-            return made
-        if name == "integer":
-            return pa.array(self._integers(keys[0].reshape(-1)))
+            # Offsets of 32 bits are too narrow for long text.
+            narrow = str(same) in ("string", "binary") and made.nbytes >= 2**31
+            return made if self.family.words or same is None or narrow else made.cast(same)
+        if name in ("integer", "boolean"):
+            return pa.array(self._numpy_values(keys))
         words = keys[0].reshape(-1).view(np.int64)
         if name == "floating":
-            made = pa.array(words.view(np.float64))
-            return made if same is None else made.cast(same)
-        if name == "boolean":
-            return pa.array(words.astype(np.bool_))
+            return pa.array(words.view(np.float64)).cast(same or pa.float64())
         if name == "date":
-            return pa.array(words).cast(pa.int32()).cast(pa.date32()).cast(same or pa.date32())
+            return pa.array(words.view("M8[D]")).cast(same or pa.date32())
         wanted = same or min(kinds, key=lambda kind: UNITS[kind.unit])
         fits = words // UNITS[wanted.unit]
         if name == "time" and wanted.bit_width == 32:
@@ -299,14 +278,11 @@ class Ids:
         return pa.array(fits).view(wanted)
 
 
-# Decimals of any scale are compared with so many digits behind the point.
+# Decimals of any scale are compared with 18 digits after the point, of 38.
 DECIMAL_SCALE, MOST_DIGITS = 18, 38
 
 
-TOO_LONG = (
-    "ids of {} do not fit 64 bits of nanoseconds, in which times are compared; cast them to dates "
-    "or integers"
-)
+TOO_LONG = "ids of {} do not fit 64 bits of nanoseconds; cast them to dates or integers"
 
 
 def _as_arrow_type(kind: Any) -> Any:
@@ -328,15 +304,6 @@ def _as_arrow_type(kind: Any) -> Any:
 
 def _is_signed(kind: Any) -> bool:
     return str(kind.kind if isinstance(kind, np.dtype) else kind).startswith("i")
-
-
-def narrowed(made: Any, wanted: Any) -> Any:
-    """Return bytes or strings in a layout of one's own, unless they are too long for that."""
-    if wanted is None or made.type == wanted:
-        return made
-    if str(wanted) in ("string", "binary") and made.nbytes >= 2**31:
-        return made
-    return made.cast(wanted)
 
 
 def one_word(wide: Any) -> Words:

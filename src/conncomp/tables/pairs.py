@@ -1,4 +1,4 @@
-"""`cluster_pairs`: a table of pairs in, a table of clusters out."""
+"""`cluster_pairs` turns a table of pairs into a table of clusters."""
 
 from __future__ import annotations
 
@@ -12,13 +12,7 @@ from numpy.typing import NDArray
 from conncomp._arguments import INT32_MAX, as_integer, check_choice, shown
 from conncomp._core import native
 from conncomp._lazy import function_for
-from conncomp.tables.columns import (
-    Table,
-    as_compared,
-    as_weights,
-    library_of_side,
-    library_of_table,
-)
+from conncomp.tables.columns import Table, library_of_side, library_of_table
 from conncomp.tables.growing import ClusterPairs
 
 
@@ -35,67 +29,68 @@ def cluster_pairs(
     nulls: str = "raise",
     device: str | None = None,
 ) -> Any:
-    """Find the clusters of ids that are linked by pairs.
+    """Return the clusters of ids that are linked by pairs.
 
     Parameters
     ----------
     pairs, left, right : table and names, or two columns
         ``cluster_pairs(table, "l", "r")`` takes two columns of a table, ``cluster_pairs(left,
-        right)`` two columns of one length. They are of any library with ``__arrow_c_stream__`` or
-        ``__arrow_c_array__`` (Polars, pyarrow, pandas, relations of DuckDB), arrays of NumPy,
-        sequences of Python objects, and dicts of these. Ids are integers of any width, floats,
-        strings, binary, UUIDs, dates, times, decimals, categories, structs, or, in a tuple, several
-        columns. They are compared exactly; two kinds, such as 1 and ``"1"`` or True, are an error.
-        An iterator of tables, such as a pyarrow.RecordBatchReader, is read table by table; only the
-        distinct ids are kept. A DataFrame of Dask, and names, give one of the same rows, of which
-        nothing is computed yet; its ids are numbers, strings, binary, dates, times or categories.
+        right)`` two columns of one length. Any library with ``__arrow_c_stream__`` or
+        ``__arrow_c_array__`` works (Polars, pyarrow, pandas, relations of DuckDB), and so do NumPy
+        arrays, sequences of Python objects, and dicts of these. Ids are integers of any width,
+        floats, strings, binary, UUIDs, dates, times, decimals, categories, structs, or a tuple of
+        several columns. They compare exactly; mixing kinds, such as 1 and ``"1"`` or True, is an
+        error. An iterator of tables, such as a pyarrow.RecordBatchReader, is read table by table,
+        and only the distinct ids are kept. A Dask DataFrame gives a lazy Dask DataFrame; its ids
+        are numbers, strings, binary, dates, times or categories.
     weights : column or name, optional
     threshold : float or sequence of float, optional
-        Pairs count whose weight is at least that. Nodes that are left alone are clusters of one.
+        Use only pairs whose weight is at least this. A node without such a pair is a cluster of its
+        own.
     nodes : column, optional
-        Ids that come first, in this order, whether they have pairs or not. Of a tuple of columns a
-        tuple.
+        Ids that come first in the result, in this order, whether they have pairs or not. If ids
+        have several columns, a tuple of these.
     max_size : int, optional
-        Clusters that are larger are divided, by raising the threshold within them only. Pairs of
-        equal weight fall together. Needs `weights`, and one threshold at most; not for Dask or a
-        GPU.
+        Divide larger clusters, by raising the threshold within them only. Pairs of equal weight
+        are dropped together. It needs `weights`, takes at most one threshold, and does not work
+        with Dask or on a GPU.
     cluster_ids : {"number", "first"}, optional
-        Whether clusters are numbered 0, 1, ... in the order of their first nodes, or named by
-        these.
+        Number clusters 0, 1, ... in the order of their first nodes, or name them by their first
+        nodes.
     nulls : {"raise", "drop"}, optional
         What to do with rows in which an id or weight is null: None, NaN or NaT.
     device : {None, "cpu", "cuda"}, optional
-        Where to work: by default where the columns lie. ``"cuda"`` moves columns of main memory to
-        the current GPU, and results back. On a GPU ids are numbers, dates or times.
+        Where to work; by default where the columns lie. ``"cuda"`` moves columns in main memory to
+        the current GPU, and results back. Ids on a GPU are numbers, dates or times.
 
     Returns
     -------
     table
-        Of the library of the input; for NumPy, lists, CuPy and PyTorch a dict of arrays, and
-        otherwise of Arrow. Text and bytes of NumPy are of fixed width, or, where that would lose
-        NULs or take much more memory, Python objects. It has a row for each node, in the order in
-        which they first appear, row by row, left before right: ``node`` (of several columns
-        ``node_0``, ``node_1``, ...), ``cluster`` and ``size``; of several thresholds
-        ``cluster_0.8``, ``size_0.8``, ...; with `max_size` also ``divided``, the weight of the
-        pairs that would have made the cluster too large, or NaN.
+        A table of the library of the input: a dict of arrays for NumPy, lists, CuPy and PyTorch,
+        and an Arrow table for libraries that have none. Text and bytes of NumPy have fixed width,
+        or are Python objects where that would lose NULs or take much more memory. There is one row
+        per node, in the order in which nodes first appear, row by row, left before right. Columns
+        are ``node`` (``node_0``, ``node_1``, ... if ids have several), ``cluster`` and ``size``;
+        for several thresholds ``cluster_0.8``, ``size_0.8``, ...; with `max_size` also ``divided``,
+        the weight of the pairs that would have made the cluster too large, or NaN.
 
     Raises
     ------
     TypeError
-        If a column has values of several kinds, of a kind that cannot be compared, or of another
-        kind than the other column.
+        If a column mixes kinds of values, has a kind that cannot be compared, or another kind than
+        the other column.
     ValueError
-        If columns differ in length, an id is null or fits no type, or an argument does not fit.
+        If columns differ in length, an id is null or fits no type, or an argument is invalid.
     MemoryError, ImportError
-        If a sequence says that it has more entries than memory holds; if a column is not of NumPy,
-        and pyarrow is not installed.
+        If a sequence claims more entries than memory holds; if a column is no NumPy array and
+        pyarrow is not installed.
 
     Notes
     -----
-    A hash table, whose hash is drawn anew in each process, makes ids numbers, and a union-find
-    unites these; ids are compared, never trusted to their hash. Results do not depend on the number
-    of threads. `ClusterPairs` takes pairs in batches, and `cluster_quality` tells which clusters to
-    look at again.
+    A hash table numbers the ids, and a union-find unites the numbers. Equal hashes never count as
+    equal ids, and each process draws a new hash function. Results do not depend on the number of
+    threads. `ClusterPairs` takes pairs in batches, and `cluster_quality` says which clusters to
+    check.
 
     Examples
     --------
@@ -135,7 +130,7 @@ def cluster_pairs(
             raise TypeError("weights must be the name of a column, as pairs come table by table")
         tables = pairs
     if nodes is not None:
-        clustering.clusters.add_nodes(nodes)
+        clustering.add_nodes(nodes)
     origin = "pyarrow"
     for table in tables:
         *columns, origin = columns_of(table, left, right, weights)
@@ -143,7 +138,7 @@ def cluster_pairs(
     return clustering.table(cluster_ids, origin)
 
 
-# Links beyond those of the forest that are kept before a new forest is made.
+# How many links to collect, beyond those of the forest, before a new forest is computed.
 FEWEST_LINKS, LINKS_A_NODE = 1 << 20, 2
 
 SIGN = 1 << 63
@@ -151,16 +146,15 @@ ORDER = (SIGN, SIGN - 1, SIGN)  # masks of WeightOrder for float64
 
 
 class StrongestLinks:
-    """A maximum spanning forest of links of at least some weight."""
+    """A maximum spanning forest of links."""
 
-    def __init__(self, lowest: float = -np.inf) -> None:
-        self._lowest = lowest
+    def __init__(self) -> None:
         self._batches: list[tuple[NDArray[Any], ...]] = []
         self._count = 0
 
-    def add(self, u: Any, v: Any, weights: Any, nodes: int) -> None:
-        """Add links between nodes, of which there are so many."""
-        kept = (weights >= self._lowest) & (u != v)
+    def add(self, u: Any, v: Any, weights: Any, nodes: int, lowest: float = -np.inf) -> None:
+        """Add those links of `nodes` nodes whose weight is at least `lowest`."""
+        kept = (weights >= lowest) & (u != v)
         self._batches.append((u[kept], v[kept], weights[kept]))
         self._count += len(self._batches[-1][0])
         if self._count > FEWEST_LINKS + (LINKS_A_NODE + 1) * nodes:
@@ -177,7 +171,7 @@ class StrongestLinks:
         return u[chosen], v[chosen], weights[chosen]
 
     def divide(self, nodes: int, most: int) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-        """Return the first node of each one's cluster, and by first nodes where it was divided."""
+        """Return the first node of each node's cluster, and the weight that divided it or NaN."""
         u, v, weights = self.forest(nodes)
         order = np.argsort(-weights, kind="stable")
         roots, divided = np.empty(nodes, np.int32), np.full(nodes, np.nan)
@@ -185,54 +179,41 @@ class StrongestLinks:
         return roots, divided
 
 
-class Clustering:
-    """Clusters of pairs that come in batches; `table` makes results, and `roots` by threshold."""
+class Clustering(ClusterPairs):
+    """Does `cluster_pairs` batch by batch; `table` also sets `roots`, an array per threshold."""
 
-    def __init__(
-        self, *, threshold: Any, max_size: int | None, weighed: bool, **options: Any
-    ) -> None:
-        self.clusters = ClusterPairs(threshold=threshold, **options)
+    def __init__(self, *, threshold: Any, max_size: int | None, weighed: bool, **how: Any) -> None:
+        super().__init__(threshold=threshold, **how)
         self.roots: list[Any] = []
-        self._most = None if max_size is None else as_integer("max_size", max_size)
-        self._links: StrongestLinks | None = None  # of clusters that are to be divided
-        if self._most is not None:
+        if max_size is not None:
+            # There are no more ids than fit into 32 bits.
+            self._most = min(as_integer("max_size", max_size), INT32_MAX)
             if self._most < 1:
                 raise ValueError(f"max_size={shown(max_size)} must be 1 or more")
-            self._most = min(self._most, INT32_MAX)  # more ids than there may be
             if not weighed:
                 raise ValueError("max_size needs weights, which say where to divide clusters")
-            if self.clusters._levels > 1:
-                raise ValueError(
-                    "max_size and several thresholds exclude each other; call once for each"
-                )
+            if self._levels > 1:
+                raise ValueError("max_size takes one threshold; call once for each of several")
+            self._links = StrongestLinks()
         if threshold is not None and not weighed:
             raise ValueError("threshold needs weights, one for each pair")
 
-    def add(self, left: Any, right: Any, weights: Any) -> None:
-        """Add pairs."""
-        if self._most is not None and self._links is None:
-            given = self.clusters._given_thresholds
-            lowest = as_compared(given[0], as_weights(weights)) if given else -np.inf
-            self._links = StrongestLinks(lowest)
-        self.clusters._add(left, right, weights, self._links)
-
     def table(self, cluster_ids: str, library: str) -> Any:
-        """Return the table of clusters, of a library, after which no pair can be added."""
-        clusters = self.clusters
-        clusters._library = library
+        """Return the clusters as a table of `library`; after that, no pair can be added."""
+        self._library = library
         divided = None
-        with clusters._stream():
-            if self._most is None or self._links is None:
-                self.roots = clusters._roots()
+        with self._stream():
+            if self._links is None or self._weight_type is None:  # or no pair has come
+                self.roots = self._roots()
             else:
-                root, divided = self._links.divide(len(clusters), self._most)
+                root, divided = self._links.divide(len(self), self._most)
                 self.roots = [root]
-            clusters._space.clusters.keep_ids_only()
-            return clusters._table(cluster_ids, self.roots, divided)
+            self._space.clusters.keep_ids_only()
+            return self._table(cluster_ids, self.roots, divided)
 
 
 def columns_of(pairs: Any, left: Any, right: Any, weights: Any) -> tuple[Any, Any, Any, str]:
-    """Return both columns, the weights, and the library of what was given."""
+    """Return the left and the right column, the weights, and the library of the input."""
     if right is None:
         if isinstance(left, str):
             raise TypeError("right is missing: the name of the other column of the table")

@@ -1,8 +1,7 @@
-"""`cluster_quality`: which clusters to look at again."""
+"""`cluster_quality` measures clusters, to find those that need a check."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -11,19 +10,18 @@ from numpy.typing import NDArray
 from conncomp._arguments import as_number, check_choice
 from conncomp._core import native
 from conncomp.tables.columns import (
-    PIECE_ROWS,
     Column,
     Table,
     arrow,
     as_columns,
-    as_compared,
     as_doubles,
     as_table,
     as_weights,
     by_part,
     check_lengths,
     library_of_table,
-    rows_without_nulls,
+    pieces_of,
+    weight_type,
 )
 from conncomp.tables.id_space import IdSpace, common_family, taken
 from conncomp.tables.pairs import StrongestLinks, columns_of
@@ -41,21 +39,21 @@ def cluster_quality(
     cluster: Any = "cluster",
     nulls: str = "raise",
 ) -> Any:
-    """Say how large, how dense and how well connected clusters are.
+    """Return how large, how dense and how well connected clusters are.
 
     Parameters
     ----------
     clusters : table
-        With a row for each node, as of `cluster_pairs`.
+        The table of `cluster_pairs`, with one row per node.
     pairs, left, right, weights
-        As of `cluster_pairs`. Pairs between clusters do not count, nor do repeated ones.
+        As in `cluster_pairs`. Pairs between clusters and repeated pairs do not count.
     threshold : float, optional
-        Pairs count whose weight is at least that: the one that the clusters were made with.
+        The threshold of the clusters: use only pairs whose weight is at least this.
     node, cluster : str or tuple of str
         The names of the columns of `clusters`, such as ``"cluster_0.8"`` or ``("node_0",
         "node_1")``.
     nulls : {"raise", "drop"}, optional
-        What to do with rows of either table in which something is null.
+        What to do with rows of either table that have a null.
 
     Returns
     -------
@@ -85,7 +83,7 @@ def cluster_quality(
 
     Notes
     -----
-    A large cluster of a low density with a bridge whose smaller part is large is likely to be two
+    A large cluster of low density, with a bridge between two large parts, is probably two clusters
     that one wrong pair has united. Bridges are found in linear time (R. E. Tarjan, "A note on
     finding the bridges of a graph", Information Processing Letters 2, 1974).
     ``numpy.unique(quality["size"], return_counts=True)`` counts the clusters of each size.
@@ -125,16 +123,21 @@ def cluster_quality(
     if threshold is not None:
         if not weighed:
             raise ValueError("threshold needs weights, one for each pair")
-        lowest = as_compared(as_number("threshold", threshold), weighed[0])
-    check_lengths([*sides[0], *sides[1], *weighed])
-    for column in (*nodes, *labels, *sides[0], *sides[1], *weighed):
+        lowest = float(weight_type(weighed[0]).type(as_number("threshold", threshold)))
+    columns = [*sides[0], *sides[1], *weighed]
+    check_lengths(columns)
+    for column in (*nodes, *labels, *columns):
         if column.on_gpu:
             raise TypeError(f"{column.name} lies in GPU memory; copy it to main memory first")
 
     spaces = _space_of(nodes, *sides), _space_of(labels)
     node_clusters = _numbers_of_rows(spaces, (nodes, labels), nulls)
-    links = _Links(node_clusters, lowest, bool(weighed))
-    for u, v, weight in _numbered_pairs(spaces[0], sides, weighed, nulls):
+    links = _Links(node_clusters, lowest)
+    for pieces in pieces_of(columns, nulls):
+        weight = as_doubles(pieces.pop()) if weighed else None
+        parts = len(nodes)
+        u = spaces[0].add_ids(pieces[:parts], sides[0])
+        v = spaces[0].add_ids(pieces[parts:], sides[1])
         if spaces[0].size > len(node_clusters):
             first = len(node_clusters)
             extra = ", ".join(f"{values[first]}" for values in spaces[0].values("numpy"))
@@ -143,11 +146,9 @@ def cluster_quality(
 
     library = library_of_table(clusters, named[0])
     ids = spaces[0].values(library)
-    columns = by_part("cluster", spaces[1].values(library)) | links.measures()
-    columns |= links.bridges(ids)
-    if weighed:
-        columns |= links.weakest(ids)
-    return as_table(columns, library)
+    named_values = by_part("cluster", spaces[1].values(library))
+    measures = named_values | links.measures() | links.bridges(ids)
+    return as_table(measures | (links.weakest(ids) if weighed else {}), library)
 
 
 def _space_of(*sides: list[Column]) -> IdSpace:
@@ -162,12 +163,11 @@ def _space_of(*sides: list[Column]) -> IdSpace:
 def _numbers_of_rows(
     spaces: tuple[IdSpace, IdSpace], sides: tuple[list[Column], list[Column]], nulls: str
 ) -> NDArray[np.int32]:
-    """Return the number of each node's cluster; raise if a node has two rows."""
+    """Return the cluster of each node, by number; raise if a node has two rows."""
     columns, parts = [*sides[0], *sides[1]], len(sides[0])
     check_lengths(columns)
     found = [np.empty(0, np.int32)]
-    for begin in range(0, len(columns[0]), PIECE_ROWS):
-        pieces = rows_without_nulls(columns, begin, PIECE_ROWS, nulls)
+    for pieces in pieces_of(columns, nulls):
         spaces[0].add_ids(pieces[:parts], sides[0])
         found.append(spaces[1].add_ids(pieces[parts:], sides[1]))
     node_clusters = np.concatenate(found)
@@ -176,30 +176,18 @@ def _numbers_of_rows(
     return node_clusters
 
 
-def _numbered_pairs(
-    space: IdSpace, sides: tuple[list[Column], list[Column]], weighed: list[Column], nulls: str
-) -> Iterator[tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float64] | None]]:
-    columns, parts = [*sides[0], *sides[1], *weighed], len(sides[0])
-    for begin in range(0, len(columns[0]), PIECE_ROWS):
-        pieces = rows_without_nulls(columns, begin, PIECE_ROWS, nulls)
-        weight = as_doubles(pieces.pop()) if weighed else None
-        u, v = space.add_ids(pieces[:parts], sides[0]), space.add_ids(pieces[parts:], sides[1])
-        yield u, v, weight
-
-
 class _Links:
     """The different links within clusters, and the strongest; nodes have `node_clusters`."""
 
-    def __init__(self, node_clusters: NDArray[np.int32], lowest: float, weighed: bool) -> None:
-        self._node_clusters = node_clusters
+    def __init__(self, node_clusters: NDArray[np.int32], lowest: float) -> None:
+        self._node_clusters, self._lowest = node_clusters, lowest
         self._sizes = np.bincount(node_clusters)
         self._keys = [np.empty(0, np.int64)]
-        self._strongest = StrongestLinks(lowest) if weighed else None
-        self._lowest = lowest
+        self._strongest = StrongestLinks()
 
     def add(self, u: Any, v: Any, weights: NDArray[np.float64] | None) -> None:
         inside = (u != v) & (self._node_clusters[u] == self._node_clusters[v])
-        if weights is not None and self._strongest is not None:
+        if weights is not None:
             inside &= weights >= self._lowest
             self._strongest.add(u[inside], v[inside], weights[inside], len(self._node_clusters))
         u, v = u[inside].astype(np.int64), v[inside].astype(np.int64)
@@ -221,7 +209,7 @@ class _Links:
         return {"size": sizes, "pairs": count, "density": density}
 
     def bridges(self, ids: list[Any]) -> dict[str, Any]:
-        """Return how many bridges clusters have, and of each the one that divides most evenly."""
+        """Return the number of bridges of each cluster, and the one that divides it most evenly."""
         keys = self._links()
         low, high, nodes = keys >> 32, (keys & 0xFFFFFFFF) >> 1, len(self._node_clusters)
         arcs = np.concatenate([low << 32 | high, high << 32 | low])
@@ -245,7 +233,6 @@ class _Links:
         }
 
     def weakest(self, ids: list[Any]) -> dict[str, Any]:
-        assert self._strongest is not None
         u, v, strength = self._strongest.forest(len(self._node_clusters))
         last = self._last(self._node_clusters[u], np.argsort(-strength, kind="stable"))
         return {
@@ -255,24 +242,22 @@ class _Links:
         }
 
     def _last(self, link_clusters: NDArray[np.int32], order: NDArray[Any]) -> NDArray[np.int64]:
-        """Return the link of each cluster that comes last in an order, or -1."""
+        """Return the last link of each cluster in an order, or -1."""
         last = np.full(len(self._sizes), -1)
         last[link_clusters[order]] = order
         return last
 
 
 def _distinct(keys: NDArray[np.int64]) -> Any:
-    """Sort keys of links, in place, and return the first of each link."""
+    """Sort keys of links in place; return the first key of each link."""
     keys.sort()  # faster than `numpy.unique`, which hashes
     return keys[np.diff(keys >> 1, prepend=-1) != 0]
 
 
-def _ends(
-    name: str, ids: list[Any], ends: NDArray[Any], links: NDArray[np.int64]
-) -> dict[str, Any]:
-    """Return the ids of ends of links, null where there is no link; of NumPy these are masked."""
-    missing = links < 0
-    places = np.append(ends, 0)[links].astype(np.int64)
+def _ends(name: str, ids: list[Any], ends: NDArray[Any], rows: NDArray[np.int64]) -> dict[str, Any]:
+    """Return the ids at the ends of links: null, or masked in NumPy, where there is no link."""
+    missing = rows < 0
+    places = np.append(ends, 0)[rows].astype(np.int64)
     if isinstance(ids[0], np.ndarray):
         return by_part(name, [np.ma.MaskedArray(part[places], missing) for part in ids])
     places = arrow().array(places, mask=missing)

@@ -1,13 +1,12 @@
-"""Ids that are Python objects as arrays that hold them exactly.
+"""Convert ids that are Python objects to arrays that hold them exactly.
 
-Values of one kind are compared by value, as Python compares them; values of two kinds are refused
-instead of converted, except integers among floats or decimals, which must be exact.
+Values of one kind compare by value, as in Python. Values of two kinds raise an error instead of
+being converted, except integers among floats or decimals, which must be exact.
 """
 
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable
 from decimal import Decimal
 from itertools import pairwise
 from typing import Any
@@ -19,7 +18,7 @@ from numpy.typing import NDArray
 from conncomp._arguments import shown
 from conncomp._optional import optional
 
-# The kinds of objects, each with its types: a type is of the first kind that has a base of it.
+# The types of each kind of objects. The first kind with a base class of a type is its kind.
 KINDS: dict[str, tuple[type, ...]] = {
     "datetime": (np.datetime64, dt.datetime),
     "duration": (np.timedelta64, dt.timedelta),
@@ -33,6 +32,7 @@ KINDS: dict[str, tuple[type, ...]] = {
     "bytes": (bytes, bytearray),
     "UUID": (UUID,),
 }
+REMEDY = "convert the ids to strings or decimals"
 NULLS = ("NoneType", "NAType", "NaTType")  # None, and those of pandas
 MAY_BE_NAN = (float, np.floating, Decimal, np.datetime64, np.timedelta64)
 UUID_NAME = "extension<arrow.uuid>"  # as Arrow calls the type
@@ -40,8 +40,8 @@ UUID_TYPE = np.dtype("V16")  # of a column of UUIDs; no column of a user is of i
 DTYPES: dict[str, Any] = {"text": np.dtype("U"), "bytes": np.dtype("S"), "UUID": UUID_TYPE}
 
 
-# An array of NumPy, where text and bytes are Python objects, or of Arrow; where its entries are
-# null, if it does not tell; and what ids of the column are, if it does not tell.
+# An array of NumPy, in which text and bytes are Python objects, or of Arrow; a mask of its nulls,
+# and the type of its ids, where the array itself does not have these.
 Held = tuple[Any, NDArray[np.bool_] | None, np.dtype[Any] | None]
 
 
@@ -63,21 +63,18 @@ def held(values: list[Any], name: str) -> Held:
         places = np.cumsum(~missing) - 1
         return ARROW[kind](pa, present).take(pa.array(places, mask=missing)), None, None
     made = NUMPY[kind](present, rows, name)
-    dtype = DTYPES.get(kind)
-    if not missing.any():
-        return made, None, dtype
     spread = np.zeros(len(values), made.dtype)
-    spread[rows] = made
-    return spread, missing, dtype
+    spread[~missing] = made
+    return spread, missing, DTYPES.get(kind)
 
 
 def _is_null(value: Any) -> bool:
     kind = type(value)
     if kind.__name__ in NULLS:
         return True
-    return issubclass(kind, MAY_BE_NAN) and (
-        value.is_nan() if isinstance(value, Decimal) else bool(value != value)
-    )
+    if isinstance(value, Decimal):
+        return value.is_nan()
+    return issubclass(kind, MAY_BE_NAN) and bool(value != value)
 
 
 def _kind_of(values: list[Any], rows: list[int], name: str) -> str:
@@ -95,8 +92,7 @@ def _kind_of(values: list[Any], rows: list[int], name: str) -> str:
         if not (kind := of_type[type(value)]):
             raise TypeError(
                 f"{name} holds {shown(value)} of type {type(value).__name__} at row {row}, which "
-                "cannot be compared as an id; use integers, floats, text, bytes, UUIDs, decimals "
-                "or dates"
+                "cannot be compared as an id; use numbers, text, bytes, UUIDs, decimals or dates"
             )
         if getattr(value, "tzinfo", None) is not None:
             kind += " with a time zone"
@@ -106,10 +102,8 @@ def _kind_of(values: list[Any], rows: list[int], name: str) -> str:
         told = first["time with a time zone"]
         raise TypeError(f"{name} holds a {told}; convert it to a time of UTC without one")
     if len(first) > 1:
-        raise TypeError(
-            f"{name} is no column of values of one type: it has {' and '.join(first.values())}; "
-            "convert them to one type first"
-        )
+        types = " and ".join(first.values())
+        raise TypeError(f"{name} is no column of values of one type: it has {types}; convert them")
     return next(iter(first))
 
 
@@ -120,14 +114,12 @@ def _integers(values: list[Any], rows: list[int], name: str) -> NDArray[Any]:
     low, high = min(plain), max(plain)
     if low < -(2**63) or high >= 2**64:
         far = low if low < -(2**63) else high
-        raise ValueError(
-            f"{name} holds {shown(far)} at row {rows[plain.index(far)]}, beyond 64 bits; convert "
-            "the ids to strings or decimals"
-        )
+        row = rows[plain.index(far)]
+        raise ValueError(f"{name} holds {shown(far)} at row {row}, beyond 64 bits; {REMEDY}")
     if low < 0 and high >= 2**63:
         raise ValueError(
             f"{name} mixes negative integers with values of 2**63 or more, which no 64-bit integer "
-            "type can hold; convert the ids to strings or decimals"
+            f"type can hold; {REMEDY}"
         )
     return np.array(plain, np.int64 if high < 2**63 else np.uint64)
 
@@ -137,10 +129,8 @@ def _floats(values: list[Any], rows: list[int], name: str) -> NDArray[Any]:
         return np.array(values)
     for row, value in zip(rows, values, strict=True):
         if abs(value) > 2**53 and isinstance(value, (int, np.integer)):
-            raise ValueError(
-                f"{name} holds {shown(value)} at row {row} among floats, which may not hold it; "
-                "convert the ids to one type first, such as decimals"
-            )
+            what = f"{name} holds {shown(value)} at row {row} among floats, which may not hold it"
+            raise ValueError(f"{what}; {REMEDY}")
     return np.array(list(map(float, values)))
 
 
@@ -197,14 +187,14 @@ ARROW: dict[str, Any] = {
 }
 
 
-# What is given to a kernel for a column: words, or ends of bytes and bytes.
+# The keys of a column: words, or the ends of byte strings and their bytes.
 Keys = tuple[NDArray[Any], ...]
 
 NO_BYTES = np.zeros(1, np.int64), np.empty(0, np.uint8)
 
 
 def buffers_of(piece: Any) -> Keys:
-    """Return an Arrow array of large strings or binary as ends and bytes."""
+    """Return an Arrow array of large strings or large binary as keys."""
     _, ends, data = piece.buffers()
     if ends is None or len(piece) == 0:
         return NO_BYTES
@@ -213,57 +203,54 @@ def buffers_of(piece: Any) -> Keys:
 
 
 def encode(piece: NDArray[Any]) -> Keys:
-    """Return text or bytes as ends and bytes of UTF-8: those of fixed width without NULs behind."""
-    if piece.dtype.kind == "O":
+    """Return text or bytes as keys in UTF-8; fixed width loses the NULs at the end."""
+    kind, width = piece.dtype.kind, piece.dtype.itemsize
+    if kind == "O" or not piece.nbytes:
         return _encode_objects(piece.tolist())
-    if piece.dtype.kind == "U":
-        points = np.ascontiguousarray(piece).astype(piece.dtype.newbyteorder("="), copy=False)
-        letters = points.view(np.uint32).reshape(len(piece), -1)
-        if letters.size and letters.max() < 128:
-            rows = letters.astype(np.uint8)
-        else:
-            piece = _in_utf8(np.char.encode, piece) if letters.size else piece.astype("S1")
-            rows = np.ascontiguousarray(piece).view(np.uint8).reshape(len(piece), -1)
-    else:
-        rows = np.ascontiguousarray(piece).view(np.uint8).reshape(len(piece), -1)
-    width = rows.shape[1]
-    # The place behind the last byte that is not zero.
+    rows = np.ascontiguousarray(piece).view(np.uint8).reshape(len(piece), width)
+    if kind == "U":
+        letters = rows.view(f"{piece.dtype.byteorder}u4")
+        if letters.max() >= 128:
+            return _encode_objects(piece.tolist())
+        rows, width = letters.astype(np.uint8), letters.shape[1]
+    # The end of the last byte that is not zero.
     lengths = np.where(rows[:, ::-1].any(axis=1), width - (rows[:, ::-1] != 0).argmax(axis=1), 0)
-    ends = np.zeros(len(rows) + 1, np.int64)
-    np.cumsum(lengths, out=ends[1:])
-    return ends, rows[np.arange(width) < lengths[:, None]]
+    return _ends(lengths), rows[np.arange(width) < lengths[:, None]]
 
 
 def _encode_objects(values: list[Any]) -> Keys:
-    """Return text or bytes of Python as ends and bytes: all of them, NULs behind, too."""
+    """Return text or bytes of Python as keys, with the NULs at the end."""
     if values and isinstance(values[0], str):
         joined = "".join(values)
         if not joined.isascii():
-            values = [_in_utf8(str.encode, value) for value in values]
+            values = list(map(_in_utf8, values))
         data = joined.encode() if joined.isascii() else b"".join(values)
     else:
         data = b"".join(values)
-    ends = np.zeros(len(values) + 1, np.int64)
-    np.cumsum(np.fromiter(map(len, values), np.int64, len(values)), out=ends[1:])
-    return ends, np.frombuffer(data, np.uint8)
+    lengths = np.fromiter(map(len, values), np.int64, len(values))
+    return _ends(lengths), np.frombuffer(data, np.uint8)
 
 
-def _in_utf8(encoded: Callable[[Any, str], Any], text: Any) -> Any:
-    """Encode text; an error says what to do about text that is no Unicode."""
+def _ends(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+    return np.concatenate([[0], np.cumsum(lengths)])
+
+
+def _in_utf8(text: str) -> bytes:
+    """Encode text; the error says what to do if it is no valid Unicode."""
     try:
-        return encoded(text, "utf-8")
+        return text.encode()
     except UnicodeEncodeError as error:
         raise ValueError(f"an id is no Unicode ({error}); pass bytes, as of os.fsencode") from error
 
 
-# Text and bytes are of fixed width unless that takes more than so many bytes for each they have.
+# Results have fixed width unless that takes more than 8 times the bytes of the values.
 MOST_PADDING = 8
 
 
 def decode(ends: NDArray[Any], data: NDArray[Any], text: bool) -> NDArray[Any]:
-    """Return text or bytes in fixed width; as objects where NULs or long ones forbid it."""
+    """Return text or bytes in fixed width, or as objects if NULs or long values forbid it."""
     lengths = np.diff(ends)
-    width = int(lengths.max(initial=1)) or 1
+    width = int(lengths.max(initial=1))
     last = data[ends[1:][lengths > 0] - 1]
     if (last == 0).any() or width * len(lengths) > MOST_PADDING * (len(data) + 16 * len(lengths)):
         whole, places = data.tobytes(), pairwise(ends.tolist())

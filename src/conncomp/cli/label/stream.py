@@ -19,8 +19,9 @@ from conncomp.cli._report import Counter, Stages, describe_decades
 from conncomp.cli.label.options import Options, check_floats, finite
 from conncomp.files.access import naming
 from conncomp.files.scales import Scale, separate_axes
-from conncomp.files.slabs import SlabFile, open_slabs
+from conncomp.files.slabs import open_slabs
 from conncomp.files.thresholds import above
+from conncomp.files.tiff.series import Series
 
 if TYPE_CHECKING:
     from conncomp.chunked.selection import SizeSummary
@@ -37,7 +38,7 @@ GROWTH = 2
 class Budget:
     """A limit of memory: slabs begin with one slice, and grow as memory so far tells."""
 
-    def __init__(self, limit: int | None, file: SlabFile) -> None:
+    def __init__(self, limit: int | None, file: Series) -> None:
         plane, width = math.prod(file.shape[1:]), file.dtype.itemsize
         self.limit, self._file, self._slice = limit, file, plane * (2 * width + ELEMENT)
         self._most = max(1, LARGEST_SLAB // max(plane, 1))
@@ -152,7 +153,7 @@ def report_of(
 
 
 def _measure(
-    file: SlabFile, options: Options, axes: list[bool], budget: Budget, progress: Counter
+    file: Series, options: Options, axes: list[bool], budget: Budget, progress: Counter
 ) -> tuple[SizeSummary, SizeSummary]:
     """Summarise all components, and those that are kept; write lines of the latter if wanted."""
     # Of which the help has no need.

@@ -1,4 +1,4 @@
-"""TIFF files that are opened by tifffile, once their directories are known to be sound."""
+"""Check the directories of a TIFF file before tifffile opens it."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ import numpy as np
 
 from conncomp._optional import optional
 
-# How many bytes one byte expands to, for each way of compression that is read: with others, such as
-# LZMA, a strip may expand without a bound.
+# How many bytes one byte can expand to, for each compression that is read. Others, such as LZMA,
+# have no bound.
 EXPANSION = {1: 1, 5: 4096, 8: 1032, 32773: 128, 32946: 1032}
-# What programs add to TIFF and tifffile may interpret. All other files are read as plain pages, as
-# some kinds refer to other files, or are described by XML.
+# The extensions of TIFF that tifffile may interpret. All other files are read as plain pages, as
+# some extensions refer to other files or hold XML.
 INTERPRETED = frozenset({"shaped", "imagej", "lsm", "stk", "uniform"})
-# Tags whose values are the places of more directories; and the formats of such values.
+# Tags that point to more directories, and the formats of their values.
 SUBDIRECTORIES = (330, 34665, 34853, 40965)
 PLACES = {3: "H", 4: "I", 13: "I", 16: "Q", 18: "Q"}
-# Bytes of a value of each type.
+# Bytes per value, by type.
 TYPE_SIZES = np.array([0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, 0, 0, 8, 8, 8])
-# tifffile takes directories of more tags for damaged.
+# tifffile considers directories with more tags as damaged.
 MOST_TAGS = 4096
 
 
 def open_tiff(file: IO[bytes]) -> Any:
-    """Open a file whose directories are sound."""
+    """Open a file after a check of its directories."""
     tifffile = optional("tifffile")
     check_directories(file, os.fstat(file.fileno()).st_size)
     file.seek(0)
@@ -35,7 +35,7 @@ def open_tiff(file: IO[bytes]) -> Any:
 
 
 def check_directories(file: IO[bytes], size: int) -> None:
-    """Raise unless directories are whole, met once, and fit: so that readers come to an end."""
+    """Raise unless directories are complete, fit, and form no cycle, so that readers finish."""
     file.seek(0)
     header = file.read(16).ljust(16, b"\0")
     order = "<" if header[:2] == b"II" else ">"
@@ -58,7 +58,7 @@ def check_directories(file: IO[bytes], size: int) -> None:
     file.seek(8 if big else 4)
     pending = [(read(word)[0], True)]
     seen: set[int] = set()
-    # Directories are disjoint in whole files; small values may be shared by several tags.
+    # Directories of sound files do not overlap; several tags may share small values.
     room, room_for_values = size, 2.0 * size
     while pending:
         place, in_chain = pending.pop()
@@ -93,12 +93,10 @@ def check_directories(file: IO[bytes], size: int) -> None:
 
 
 def bits_of(page: Any, size: int) -> tuple[int, int]:
-    """Return how many bits a value of a page has, and a file of so many bytes can hold."""
+    """Return the bits per value of a page, and the most bits that `size` bytes can hold."""
     if page.compression not in EXPANSION:
-        raise ValueError(
-            f"is compressed by {getattr(page.compression, 'name', page.compression)}, which is "
-            "not read; save it with DEFLATE, or uncompressed"
-        )
+        name = getattr(page.compression, "name", page.compression)
+        raise ValueError(f"is compressed by {name}, which is not read; save it with DEFLATE")
     if page.dtype is None:
         raise ValueError(f"holds values of {page.bitspersample} bits, which are not read")
     bits = min(page.bitspersample, 8 * page.dtype.itemsize)

@@ -1,6 +1,7 @@
-"""What OME-XML says of the images in a file, found by patterns.
+"""Find the descriptions of images in OME-XML by patterns.
 
-A parser of XML would have to be kept from entities; all that is wanted is attributes of numbers.
+Only attributes with numbers are needed, and a parser of XML would have to be protected from
+entities.
 """
 
 from __future__ import annotations
@@ -14,37 +15,35 @@ from typing import NamedTuple
 from conncomp.files.scales import Scale, scale_in_one_unit, unit_of
 
 MOST_IMAGES = 1000
+Lengths = Mapping[str, int]  # of axes, outermost first
 MISFIT = "of a set of several files, make one file"
 
 
 class Holder(NamedTuple):
-    """The file that holds a stretch of planes: the number that OME gives it, and its name."""
+    """The file that holds a stretch of planes: its number in OME, and its name."""
 
     number: str
     name: str
 
 
 class OmeImage(NamedTuple):
-    """What OME-XML says of an image."""
+    """The description of an image in OME-XML."""
 
     attributes: dict[str, str]  # of its pixels, such as SizeX
-    blocks: list[str]  # the attributes, as text, of each stretch of planes: which pages they are
-    holders: list[Holder | None]  # which file holds each of these, where it is told
+    blocks: list[str]  # the attributes of each stretch of planes, as text: which pages they are
+    holders: list[Holder | None]  # the file of each stretch, where it is named
 
 
 def ome_images(description: str) -> list[OmeImage]:
-    """Return what a description says of each image; there may be `MOST_IMAGES`."""
+    """Return the description of each image; there may be `MOST_IMAGES`."""
     images: list[OmeImage] = []
-    # It always matches what it has looked at, so that damaged text takes no longer than its length.
+    # The pattern matches all that it scans, so damaged text takes only linear time.
     pattern = r"<(?:\w+:)?(Pixels|TiffData|UUID)\b([^>]*)(?:>([^<]{0,100}))?"
     for element in re.finditer(pattern, description):
         name, text, number = element.groups()
         if name == "Pixels":
             if len(images) == MOST_IMAGES:
-                raise ValueError(
-                    f"has OME metadata of more than {MOST_IMAGES} images, which are not read; "
-                    "save them in several files"
-                )
+                raise ValueError(f"has OME metadata of more than {MOST_IMAGES} images; split it")
             images.append(OmeImage(_attributes(text), [], []))
         elif images and name == "TiffData":
             images[-1].blocks.append(text)
@@ -57,7 +56,7 @@ def ome_images(description: str) -> list[OmeImage]:
 
 
 def numbers_of_file(description: str, images: Sequence[OmeImage]) -> set[str]:
-    """Return the number of the file that has the description, or of the only one told of."""
+    """Return the number of the file with the description, or of the only file it names."""
     head = re.search(r"<(?:\w+:)?OME\b([^>]*)", description)
     own = re.search(r'\bUUID\s*=\s*"([^"]{1,100})"', head[1]) if head else None
     if own is not None:
@@ -68,14 +67,14 @@ def numbers_of_file(description: str, images: Sequence[OmeImage]) -> set[str]:
 
 
 def other_holders(description: str, images: Sequence[OmeImage]) -> list[str | None]:
-    """Return, of each image, the name of another file that holds planes of it, if there is one."""
+    """Return for each image the name of another file that holds planes of it, or None."""
     here = numbers_of_file(description, images)
     held = (filter(None, image.holders) for image in images)
     return [next((one.name for one in each if one.number not in here), None) for each in held]
 
 
 def companion_of(description: str) -> str | None:
-    """Return the name of the file that describes the planes of one which has nothing but these."""
+    """Return the name of the file that describes a file with planes only, or None."""
     pattern = r"<(?:\w+:)?BinaryOnly\b[^<>]{0,500}?\bMetadataFile\s*=\s*\"([^\"]{1,200})\""
     companion = re.search(pattern, description)
     return html.unescape(companion[1]) if companion else None
@@ -97,7 +96,7 @@ def _integer(attributes: Mapping[str, str], name: str, default: int, least: int 
 
 
 def lengths_of_ome(image: OmeImage, samples: int) -> dict[str, int]:
-    """Return how many planes of so many samples there are along each axis, outermost first."""
+    """Return the number of planes, of `samples` each, along each axis, outermost first."""
     order = image.attributes.get("DimensionOrder", "XYZCT")
     if not re.fullmatch("XY[ZCT]{3}", order) or len(set(order)) < 5:
         raise ValueError(f"has OME metadata with the dimension order {order!r}")
@@ -106,23 +105,22 @@ def lengths_of_ome(image: OmeImage, samples: int) -> dict[str, int]:
         for axis in order[:1:-1]
     }
     if lengths["C"] < samples:
-        raise ValueError(
-            f"has OME metadata with SizeC='{lengths['C']}', but pages of {samples} samples"
-        )
+        told = f"SizeC='{lengths['C']}', but pages of {samples} samples"
+        raise ValueError(f"has OME metadata with {told}")
     lengths["C"] //= samples
     return lengths
 
 
 def begin_of_ome(image: OmeImage, end: int) -> int:
-    """Return a page of an image, where pages of those before it end."""
+    """Return the first page of an image; `end` is where the pages of earlier images end."""
     return _integer(_attributes(image.blocks[0]), "IFD", end) if image.blocks else end
 
 
-def pages_of_ome(image: OmeImage, lengths: Mapping[str, int], end: int, held: int) -> Sequence[int]:
-    """Return which of `held` pages the planes of an image are, in the order of its axes.
+def pages_of_ome(image: OmeImage, lengths: Lengths, end: int, held: int) -> Sequence[int]:
+    """Return the pages, of `held`, that are the planes of an image, in the order of its axes.
 
-    A block tells of some planes, or all up to the next; without blocks the image begins at `end`,
-    after those before.
+    A block describes some planes, or all up to the next block. Without blocks, the image begins at
+    page `end`, after the earlier images.
     """
     count = math.prod(lengths.values())
     described = " x ".join(f"{length} {axis}" for axis, length in lengths.items())
@@ -137,18 +135,14 @@ def pages_of_ome(image: OmeImage, lengths: Mapping[str, int], end: int, held: in
     return pages
 
 
-def places_of_ome(
-    image: OmeImage, lengths: Mapping[str, int], end: int = 0
-) -> Iterator[tuple[int, int]]:
-    """Yield where planes of an image lie, in the order of its axes: the block, and the page."""
+def places_of_ome(image: OmeImage, lengths: Lengths, end: int = 0) -> Iterator[tuple[int, int]]:
+    """Yield the block and the page of each plane, in the order of the axes."""
     for number, page, count in stretches_of_ome(image, lengths, end):
         yield from ((number, page + k) for k in range(count))
 
 
-def stretches_of_ome(
-    image: OmeImage, lengths: Mapping[str, int], end: int = 0
-) -> Iterator[tuple[int, int, int]]:
-    """Yield where planes that follow each other lie, as told: block, first page, and how many."""
+def stretches_of_ome(image: OmeImage, lengths: Lengths, end: int = 0) -> Iterator[tuple[int, ...]]:
+    """Yield stretches of consecutive planes: the block, the first page, and the count."""
     count = math.prod(lengths.values())
     blocks = []
     for number, text in enumerate(image.blocks):
@@ -173,7 +167,7 @@ def stretches_of_ome(
 
 
 def scale_of_ome(image: OmeImage, axes: str) -> Scale | None:
-    """Return the physical sizes of an image, all in the unit of the last axis that has one."""
+    """Return the physical sizes of an image, in the unit of the last axis with one."""
     lengths, units = {}, {}
     attributes = image.attributes
     for axis in "ZYX":

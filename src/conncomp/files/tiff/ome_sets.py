@@ -1,7 +1,7 @@
-"""OME-TIFF in several files: planes that OME-XML says are pages of other files.
+"""OME-TIFF in several files, where OME-XML says which pages of other files are planes.
 
-The XML may be a stranger's: only regular files of the same folder are opened, by plain names, and
-no links. Each is checked as one alone is, and nothing larger is allocated than all can hold.
+The XML may be malicious. So only regular files in the same folder are opened, by plain names, and
+no links. Each is checked like a single file, and no more is allocated than all files can hold.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ from conncomp.files.scales import Content
 from conncomp.files.tiff import ome
 from conncomp.files.tiff.directories import bits_of, open_tiff
 
-# A set of more files, or XML that is longer, is refused.
+# Larger sets and longer XML are refused.
 MOST_FILES, LONGEST_XML = 20_000, 1 << 26
-# How a file of nothing but OME-XML is called.
+# The suffix of a file with nothing but OME-XML.
 COMPANION = ".companion.ome"
-# So many files that are missing are named.
+# Errors name at most this many missing files.
 MOST_NAMED = 3
-# A page takes so many bytes of a file, for its directory alone.
+# The directory of a page takes at least this many bytes.
 LEAST_PAGE = 18
 
 
 class OmeSet:
-    """The images that OME-XML tells of in files of a folder; `own` has it, and may have planes."""
+    """The images that OME-XML describes in a folder; `own` is the TIFF file with the XML, or ""."""
 
     def __init__(self, folder: str, description: str, own: str) -> None:
         self._folder, self._own = folder, own
@@ -46,7 +46,7 @@ class OmeSet:
         self._numbers = ome.numbers_of_file(description, self.images) if own else set()
 
     def is_elsewhere(self, number: int) -> bool:
-        """Whether another file than the own one holds planes of an image."""
+        """Whether another file holds planes of an image."""
         held = self.images[number].holders
         return any(holder is not None and holder.number not in self._numbers for holder in held)
 
@@ -59,14 +59,11 @@ class OmeSet:
             raise ValueError("describes planes, and does not say which file holds them")
         for name in dict.fromkeys(names):
             if name in ("", ".", "..") or set(name) & set("/\\\0"):
-                raise ValueError(
-                    f"has OME metadata of planes in {printable(name)!r}, which is no plain name of "
-                    "a file; planes are looked for in the same folder only"
-                )
+                raise ValueError(f"has OME planes in {printable(name)!r}, no plain name of a file")
         return names
 
     def read(self, number: int) -> Content:
-        """Return an image, if it is told where all planes lie, and files hold them."""
+        """Return an image; raise unless the XML places all its planes, and files hold them."""
         if not 0 <= number < self.count:
             raise ValueError(f"has {self.count} series: there is no series={number}")
         image, names = self.images[number], self.holders(number) or [self._own]
@@ -81,8 +78,8 @@ class OmeSet:
         bits, most = count * math.prod(head.shape) * bits, bits_of(head, size)[1]
         if bits > most or count * LEAST_PAGE > size or "Z" in head.axes:
             raise ValueError(
-                f"says that it has {described} planes, of which one has shape {head.shape} and "
-                f"dtype {head.dtype}, but all its files are of {size} bytes"
+                f"says that it has {described} planes of shape {head.shape} and dtype {head.dtype},"
+                f" but all its files are of {size} bytes"
             )
         told_of = ome.stretches_of_ome(image, lengths)
         stretches = [(names[block], page, told) for block, page, told in told_of if told > 0]
@@ -91,10 +88,7 @@ class OmeSet:
             for (name, page, told), (other, following, _) in pairwise(sorted(stretches))
         )
         if sum(told for *_, told in stretches) < count or overlap:
-            raise ValueError(
-                f"has OME metadata that does not name a page of its files for each of {described} "
-                "planes"
-            )
+            raise ValueError(f"has OME metadata that names no page for each of {described} planes")
         kept = {axis: length for axis, length in lengths.items() if length > 1}
         array = self._filled(head, count, stretches).reshape(*kept.values(), *head.shape)
         axes = "".join(kept) + head.axes
@@ -102,10 +96,8 @@ class OmeSet:
         scale = ome.scale_of_ome(image, axes)
         return Content(array, None if channels < 0 else channels, axes, scale)
 
-    def _filled(
-        self, head: Any, count: int, stretches: Sequence[tuple[str, int, int]]
-    ) -> NDArray[Any]:
-        """Return so many planes like one of them: each stretch from so many pages of a file."""
+    def _filled(self, head: Any, count: int, stretches: list[tuple[str, int, int]]) -> NDArray[Any]:
+        """Return `count` planes like the page `head`; a stretch is a file, a page and a count."""
         shape = count, *head.shape
         check_memory(f"an image of shape {shape}", math.prod(shape) * head.dtype.itemsize)
         array = np.empty(shape, head.dtype)
@@ -124,10 +116,8 @@ class OmeSet:
                 for plane, page in places:
                     other = _page(tiff, page)
                     if alike(other) != alike(head):
-                        raise ValueError(
-                            f"has a page {page} of shape {other.shape} and dtype {other.dtype}, "
-                            f"and others of the image are of {head.shape} and {head.dtype}"
-                        )
+                        both = (f"shape {one.shape} and dtype {one.dtype}" for one in (other, head))
+                        raise ValueError(f"has a page {page} of {', others of '.join(both)}")
                     if sum(map(int, other.databytecounts)) > size:
                         raise ValueError(f"says that it holds more strips than its {size} bytes")
                     array[plane] = other.asarray()
@@ -159,7 +149,7 @@ class OmeSet:
 
     @contextmanager
     def _opened(self, name: str) -> Iterator[tuple[Any, int]]:
-        """Open a file of the set; errors within name it."""
+        """Open a file of the set, which errors name."""
 
         def at_once(path: str, flags: int) -> int:
             flags |= 0 if name == self._own else os.O_NOFOLLOW
@@ -181,7 +171,7 @@ def _page(tiff: Any, number: int) -> Any:
 
 
 def open_companion(file: IO[bytes], folder: str | None) -> OmeSet:
-    """Return the images that a file of nothing but OME-XML tells of, in others of its folder."""
+    """Return the images that a file of OME-XML describes, in other files of its folder."""
     text = file.read(LONGEST_XML + 1)
     if len(text) > LONGEST_XML:
         raise ValueError(f"has more than {LONGEST_XML >> 20} MiB of XML")
@@ -194,18 +184,16 @@ def open_companion(file: IO[bytes], folder: str | None) -> OmeSet:
 
 
 def check_own_description(description: str, folder: str | None) -> None:
-    """Raise if planes of a file are described by another one, which lies beside it."""
+    """Raise if another file in the folder describes the planes of this one."""
     name = ome.companion_of(description)
     if name is None or folder is None or os.path.basename(name) != name:
         return
     if os.path.isfile(os.path.join(folder, name)):
-        raise ValueError(
-            f"is one of a set of files that {printable(name)!r} describes; give that one"
-        )
+        raise ValueError(f"is one of a set of files that {printable(name)!r} describes; give that")
 
 
 def head_of_set(path: StrPath) -> str | None:
-    """Return the path of the file by which a TIFF file's set is read; None if it is this one."""
+    """Return the path of the file to read the set of a TIFF file by; None if it is this one."""
     with naming(path):
         images, head = _images_beside(path)
         if head is None and images.images and not is_companion(path):
@@ -218,7 +206,7 @@ def head_of_set(path: StrPath) -> str | None:
 
 
 def files_of_set(path: StrPath) -> list[str]:
-    """Return the paths of files that a file of OME names, itself among them, if it is of a set."""
+    """Return the paths of the files that the OME-XML of a file names."""
     with naming(path):
         images, _ = _images_beside(path)
         names = {name for k in range(images.count) for name in images.holders(k)}
@@ -226,7 +214,7 @@ def files_of_set(path: StrPath) -> list[str]:
 
 
 def is_companion(path: StrPath) -> bool:
-    """Whether a file is called as one of nothing but OME-XML."""
+    """Whether the name of a file says that it holds OME-XML only."""
     return os.fspath(path).lower().endswith(COMPANION)
 
 

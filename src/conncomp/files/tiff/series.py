@@ -1,4 +1,4 @@
-"""TIFF by tifffile, which is given only what it can read in bounded time and memory."""
+"""Read TIFF by tifffile, after checks that bound its time and memory."""
 
 from __future__ import annotations
 
@@ -26,10 +26,13 @@ from conncomp.files.tiff.ome_sets import (
     open_companion,
 )
 
+# Bytes to read at once: Python handles signals in between.
+READ = 1 << 26
+
 
 @contextmanager
 def open_images(file: IO[bytes], folder: str | None, companion: bool) -> Iterator[Images]:
-    """Open TIFF, which may be of a set in its folder, or a `companion` of nothing but OME-XML."""
+    """Open TIFF, perhaps of a set in its folder, or a `companion` with OME-XML only."""
     if companion:
         yield open_companion(file, folder)
     else:
@@ -38,7 +41,7 @@ def open_images(file: IO[bytes], folder: str | None, companion: bool) -> Iterato
 
 
 class OpenTiff:
-    """A sound TIFF file that is open; `count` series are images of OME, or pages of one shape."""
+    """An open TIFF file; its `count` series are images of OME, or pages of one shape."""
 
     def __init__(self, tiff: Any, file: IO[bytes], folder: str | None) -> None:
         self._tiff, self._size = tiff, os.fstat(file.fileno()).st_size
@@ -77,7 +80,7 @@ Images = OmeSet | OpenTiff
 
 
 def _series_of_image(tiff: Any, images: Sequence[OmeImage], number: int) -> Any:
-    """Return the pages of an image of OME as a series; for others, pages of one shape are one."""
+    """Return the pages of an image of OME as a series of tifffile."""
     elsewhere = ome.other_holders(tiff.pages[0].description, images)
     if (other := elsewhere[number]) is not None:
         raise ValueError(f"has OME metadata of planes in {printable(other)!r}; {MISFIT}")
@@ -110,17 +113,42 @@ def _series_of_image(tiff: Any, images: Sequence[OmeImage], number: int) -> Any:
 
 @dataclass(frozen=True)
 class Series:
-    """The first series of a TIFF file, as slices that are read when they are asked for."""
+    """A volume in an open file, of which slices along the first axis are read."""
 
     shape: tuple[int, ...]
-    axes: str
     dtype: np.dtype[Any]
-    begin: int | None  # where the values begin, if they follow each other in the file
-    read: Callable[[int, int], NDArray[Any]] | None  # slices from one to before another, if not
+    read: Callable[[int, int], NDArray[Any]]  # from one to before another; the next may overwrite
+    axes: str = ""  # a letter for each; nothing if the file does not tell
+    begin: int | None = None  # where the values begin, if they follow each other in the file
+
+
+def flat_series(
+    file: IO[bytes], begin: int, shape: tuple[int, ...], dtype: np.dtype[Any], axes: str = ""
+) -> Series:
+    """Return the slices of values that follow each other in a file."""
+    plane = math.prod(shape[1:])
+    memory = np.empty(0, dtype)
+
+    def read(first: int, end: int) -> NDArray[Any]:
+        nonlocal memory
+        count = (end - first) * plane
+        if len(memory) < count:
+            memory = np.empty(count, dtype)
+        target = memory[:count].view(np.uint8).data
+        file.seek(begin + first * plane * dtype.itemsize)
+        done = 0
+        while done < len(target):
+            step = file.readinto(target[done : done + READ])  # type: ignore[attr-defined]
+            if not step:
+                raise ValueError(f"cut short: it ends in slices {first} to {end - 1}")
+            done += step
+        return memory[:count].reshape(end - first, *shape[1:])
+
+    return Series(shape, dtype, read, axes, begin)
 
 
 def open_series(file: IO[bytes]) -> Series:
-    """Open the first series of a TIFF file, of slices without channels; the file stays open."""
+    """Open the first series of a TIFF file, without channels; the file must stay open."""
     tiff = open_tiff(file)
     size = os.fstat(file.fileno()).st_size
     images = ome.ome_images(description_of_ome(tiff))
@@ -138,10 +166,10 @@ def open_series(file: IO[bytes]) -> Series:
         dtype = series.dtype.newbyteorder(tiff.byteorder)
         if series.dataoffset + math.prod(shape) * dtype.itemsize > size:
             raise too_large(shape, dtype, size)
-        return Series(shape, axes, dtype, series.dataoffset, None)
+        return flat_series(file, series.dataoffset, shape, dtype, axes)
     if len(series.pages) == 1:
         whole = series.pages[0].asarray().reshape(shape)
-        return Series(shape, axes, whole.dtype, None, lambda begin, end: whole[begin:end])
+        return Series(shape, whole.dtype, lambda begin, end: whole[begin:end], axes)
     pages = math.prod(shape[1:]) // math.prod(page.shape)  # of a slice
     if pages * math.prod(page.shape) != math.prod(shape[1:]) or pages == 0:
         raise ValueError(f"has pages of shape {page.shape}, which do not make up slices of {shape}")
@@ -150,11 +178,11 @@ def open_series(file: IO[bytes]) -> Series:
         chosen = series.pages[begin * pages : end * pages]
         return np.stack([part.asarray() for part in chosen]).reshape(end - begin, *shape[1:])
 
-    return Series(shape, axes, series.dtype, None, read)
+    return Series(shape, series.dtype, read, axes)
 
 
 def _checked_series(tiff: Any, images: Sequence[OmeImage], size: int, number: int = 0) -> Any:
-    """Return a series of a file of so many bytes, if it fits into these."""
+    """Return a series; raise if it claims more than the `size` bytes of the file can hold."""
     if not (images or tiff.series):
         raise ValueError("holds no page")
     series = _series_of_image(tiff, images, number) if images else tiff.series[number]
@@ -167,7 +195,7 @@ def _checked_series(tiff: Any, images: Sequence[OmeImage], size: int, number: in
 
 
 def _in_ome_order(image: OmeImage, axes: str, array: NDArray[Any]) -> tuple[str, NDArray[Any]]:
-    """Give pages the axes that OME-XML names: time, channel and depth, in its order."""
+    """Shape pages by the axes of OME-XML (time, channel, depth), in its order."""
     lengths = ome.lengths_of_ome(image, array.shape[axes.index("S")] if "S" in axes else 1)
     pages = math.prod(lengths.values())
     plane = "".join(axis for axis in axes if axis in "YXS")
@@ -182,7 +210,7 @@ def _in_ome_order(image: OmeImage, axes: str, array: NDArray[Any]) -> tuple[str,
 
 
 def _scale_of_imagej(tiff: Any, page: Any, axes: str) -> Scale | None:
-    """Return what ImageJ writes: elements a unit within a plane, and the planes' distance."""
+    """Return the scale that ImageJ writes: elements per unit, and the distance of planes."""
     metadata = tiff.imagej_metadata or {}
     unit = unit_of(metadata.get("unit", ""))
     if not unit:

@@ -1,27 +1,26 @@
-"""`cluster_dups`: the clustering step of datatrove's MinHash deduplication, on its files."""
+"""`cluster_dups` does the clustering step of datatrove's MinHash deduplication."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._arguments import as_bool, check_progress, shown
 from conncomp._core import native
-from conncomp.tables.columns import Column
-from conncomp.tables.id_space import IdSpace
-from conncomp.tables.ids import Family
+from conncomp.tables.id_space import new_clusters
+from conncomp.tables.ids import one_word
 
 if TYPE_CHECKING:
     from conncomp.files.access import Progress
 
-PAIR = np.dtype([("left", "<u4", 2), ("right", "<u4", 2)])  # each a file and a document
-BLOCK = (1 << 20) * PAIR.itemsize  # bytes that are read at once
-INDEX = np.uint64(2**64 - 1)  # the id of whatever is in an index of another data set
+PAIR = 16  # bytes: the file and the document on the left, and those on the right
+BLOCK = (1 << 20) * PAIR  # bytes to read at once
+INDEX = np.uint64(2**64 - 1)  # the id of every document of an index
 
 
 def cluster_dups(
@@ -33,31 +32,31 @@ def cluster_dups(
     ignore_index_matches: bool = False,
     progress: Progress | None = None,
 ) -> dict[str, int]:
-    """Cluster the documents of datatrove's ``.dups`` files, and say which are to be removed.
+    """Cluster the documents of datatrove's ``.dups`` files, and list the documents to remove.
 
-    Files are, byte for byte, those that ``MinhashDedupCluster`` of datatrove writes.
+    It writes the same files, byte for byte, as datatrove's ``MinhashDedupCluster``.
 
     Parameters
     ----------
     input_folder : str, path-like or DataFolder
-        Where the ``.dups`` files are, which ``MinhashDedupBuckets`` writes.
+        The folder of the ``.dups`` files, which ``MinhashDedupBuckets`` writes.
     output_folder : str, path-like or DataFolder
-        Where to write. For each number of a file with duplicates, such as 7, ``000007.remove`` has
-        the documents that are to be removed, which are all of a cluster but one.
+        The folder to write to. ``000007.remove`` lists the documents of file 7 to remove: all but
+        one of each cluster.
     save_cluster_id, save_cluster_size : bool, optional
-        Whether to write ``000007.clusters``, ``000007.sizes``: of each document with a duplicate
-        its number, and that of its cluster, or how many are in that.
+        Whether to write ``000007.clusters`` and ``000007.sizes``: for each document that has a
+        duplicate, its number and that of its cluster, or the size of the cluster.
     ignore_index_matches : bool, optional
-        Whether to leave out pairs with the index of another data set. Else all documents of a
-        cluster with such a pair are to be removed.
+        Whether to ignore pairs with the index of another data set. Otherwise all documents of a
+        cluster with such a pair are removed.
     progress : callable, optional
-        Called after each ``.dups`` file with the number of those that have been read, and of all.
+        Called after each ``.dups`` file with the number of files read, and that of all files.
 
     Returns
     -------
     dict of str to int
-        ``"duplicates"``, ``"to_remove"`` and ``"clusters"``: how many documents have a duplicate or
-        are to be removed, and how many clusters there are.
+        ``"duplicates"``, ``"to_remove"`` and ``"clusters"``: the numbers of documents with a
+        duplicate, of documents to remove, and of clusters.
 
     Raises
     ------
@@ -68,10 +67,10 @@ def cluster_dups(
 
     Notes
     -----
-    Which document of a cluster stays depends on the order of the pairs, as in datatrove: where two
-    clusters meet, the larger one's stays, and if they are as large, that of the first document of
-    the pair. Pairs are taken in the order of the names of their files. Memory is some 24 bytes a
-    document that has a duplicate, whatever the number of pairs.
+    As in datatrove, the order of the pairs decides which document of a cluster stays: when a pair
+    joins two clusters, the document of the larger one stays, or, if they are equal, that of the
+    first document of the pair. Files are read in the order of their names. Memory is about 24
+    bytes per document with a duplicate, for any number of pairs.
 
     Examples
     --------
@@ -111,31 +110,28 @@ def cluster_dups(
 
 
 def _pairs_of(file: BinaryIO, name: str) -> Iterator[tuple[NDArray[np.uint64], ...]]:
-    """Yield ids on the left and on the right: the file above the document."""
+    """Yield the ids on both sides: the file in the upper 32 bits, the document in the lower."""
     while data := file.read(BLOCK):
-        if len(data) % PAIR.itemsize:
-            raise ValueError(f"{name} is cut off: a pair has {PAIR.itemsize} bytes")
-        pairs = np.frombuffer(data, PAIR)
-        sides = pairs["left"].astype(np.uint64), pairs["right"].astype(np.uint64)
-        yield tuple(side[:, 0] << np.uint64(32) | side[:, 1] for side in sides)
+        if len(data) % PAIR:
+            raise ValueError(f"{name} is cut off: a pair has {PAIR} bytes")
+        words = np.frombuffer(data, "<u4").reshape(-1, 2, 2).astype(np.uint64)
+        yield tuple((words[..., 0] << np.uint64(32) | words[..., 1]).T)
 
 
 class _Forest:
-    """Trees of documents, united by size in the order of the pairs."""
+    """Trees of documents, which pairs unite in order, the smaller below the larger."""
 
     def __init__(self) -> None:
-        self._space = IdSpace([Family("integer")], [], False)
-        self._columns = (Column(np.empty(0, np.uint64), "pairs"),)
-        self._space.admit([self._columns])
+        self._ids = new_clusters(1, [], on_gpu=False)
         self._parent = np.empty(0, np.int32)
         self._sizes = np.empty(0, np.int32)
-        self._index = -1  # the number of what is in an index, once it has one
+        self._index = -1  # the number of `INDEX`, once it has one
 
     def add(self, left: NDArray[np.uint64], right: NDArray[np.uint64]) -> None:
-        u, v = (self._space.add_ids([side], self._columns) for side in (left, right))
+        u, v = (self._ids.add_ids((one_word(side),)) for side in (left, right))
         known = len(self._parent)
-        if self._space.size > known:
-            more = np.arange(known, max(2 * known, self._space.size), dtype=np.int32)
+        if self._ids.size > known:
+            more = np.arange(known, max(2 * known, self._ids.size), dtype=np.int32)
             self._parent = np.concatenate([self._parent, more])
             self._sizes = np.concatenate([self._sizes, np.ones_like(more)])
         if self._index < 0:
@@ -144,8 +140,8 @@ class _Forest:
         native.grow_by_size(u, v, self._index, self._parent, self._sizes)
 
     def documents(self) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
-        """Return the documents, ascending, and for each the place of the one that stays."""
-        ids = cast("NDArray[np.uint64]", self._space.values("numpy")[0])
+        """Return the documents, ascending, and for each the place of the document that stays."""
+        ids = self._ids.all_keys()[0].reshape(-1)
         roots = self._parent[: len(ids)]
         while not np.array_equal(above := roots[roots], roots):  # no tree is deep
             roots = above
@@ -161,12 +157,10 @@ def _write(
     places = np.arange(len(documents))
     removed = roots != places
     first = np.empty(len(documents), np.int64)
-    first[roots[::-1]] = places[::-1]  # of each cluster the smallest document
+    first[roots[::-1]] = places[::-1]  # the smallest document of each cluster
     numbers = np.cumsum(first[roots] == places) - 1
-    values = {
-        ".clusters": numbers[first[roots]],
-        ".sizes": np.bincount(roots, minlength=len(documents))[roots],
-    }
+    sizes = np.bincount(roots, minlength=len(documents))
+    values = {".clusters": numbers[first[roots]], ".sizes": sizes[roots]}
     files = (documents >> np.uint64(32)).astype(np.int64)
     names = (documents & np.uint64(2**32 - 1)).astype("<u4")
     edges = np.flatnonzero(np.diff(files, prepend=-1, append=-1))
@@ -175,16 +169,18 @@ def _write(
         gone = names[part][removed[part]]
         file = f"{files[begin]:06d}"
         if len(gone):
-            folder.write(f"{file}.remove", gone.tobytes())
+            _put(folder, f"{file}.remove", gone.tobytes())
         for ending, column in values.items():
             if wanted[ending]:
                 rows = np.stack([names[part], column[part].astype("<u4")], axis=1)
-                folder.write(f"{file}{ending}", rows.tobytes())
+                _put(folder, f"{file}{ending}", rows.tobytes())
     total, gone = len(documents), int(removed.sum())
     return {"duplicates": total, "to_remove": gone, "clusters": total - gone}
 
 
 class _Folder:
+    """A folder of the file system, with the methods of datatrove's DataFolder."""
+
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self._path = Path(path)
 
@@ -199,22 +195,20 @@ class _Folder:
 
         self._path.mkdir(parents=True, exist_ok=True)
         path = self._path / name
-        with atomic_path(path, len(content)) as temporary, temporary.open("wb") as file:
-            file.write(content)
+        with atomic_path(path, len(content)) as temporary:
+            temporary.write_bytes(content)
 
 
-class _DataFolder(NamedTuple):
-    list_files: Callable[..., list[str]]
-    open: Callable[[str, str], Any]
-
-    def write(self, name: str, content: bytes) -> None:
-        with self.open(name, "wb") as file:
-            file.write(content)
+def _put(folder: Any, name: str, content: bytes) -> None:
+    if isinstance(folder, _Folder):
+        return folder.write(name, content)
+    with folder.open(name, "wb") as file:
+        file.write(content)
 
 
-def _as_folder(name: str, given: Any) -> _Folder | _DataFolder:
+def _as_folder(name: str, given: Any) -> Any:
     if hasattr(given, "list_files") and hasattr(given, "open"):
-        return _DataFolder(given.list_files, given.open)
+        return given
     if not isinstance(given, (str, os.PathLike)):
         raise TypeError(f"{name}={shown(given)} must be a path, or a DataFolder of datatrove")
     return _Folder(given)

@@ -1,4 +1,4 @@
-"""Components of graphs whose edges are in files, batch by batch: memory of the vertices alone."""
+"""Components of graphs whose edges are in files, in memory for the vertices only."""
 
 from __future__ import annotations
 
@@ -25,13 +25,11 @@ from conncomp.tables.files import reading
 
 __all__ = ["label_edge_files", "minimum_spanning_forest_of_files", "spanning_forest_of_files"]
 
-Vertices = NDArray[np.int64]
-
-# Edges that a byte of a file may hold, where a header says so.
+# The most edges per byte of a file that a header is trusted with.
 ROWS_PER_BYTE = 64
-# Edges beyond which those of several batches are reduced to their forest.
+# With more edges than this, batches are reduced to their forest.
 FEWEST_EDGES, EDGES_A_VERTEX = 1 << 20, 3
-# Vertices for which there is room at first.
+# Room for vertices at first.
 FEWEST_VERTICES = 1 << 10
 
 
@@ -47,44 +45,43 @@ def label_edge_files(
 ) -> tuple[int, NDArray[Any]]:
     r"""Label the connected components of a graph whose edges are in files.
 
-    Edges are read once, in batches, and not kept: memory is 4 bytes a vertex, or 8 from 2³¹
-    vertices on, twice while labels are made, and what is being read.
+    Edges are read once, in batches, and not stored. Memory is 4 bytes per vertex, or 8 from 2³¹
+    vertices on, twice that while labels are computed, and the batches being read.
 
     Parameters
     ----------
     files : str, path-like, sequence of these, or DataFrame of Dask
-        Files of Parquet, Arrow IPC, CSV or TSV, or patterns such as ``"edges/*.parquet"``. Of a
-        DataFrame, results are Dask arrays, of lengths that are not known at first.
+        Files of Parquet, Arrow IPC, CSV or TSV, or patterns such as ``"edges/*.parquet"``. For a
+        DataFrame, results are Dask arrays of unknown lengths.
     src, dst : str or int, optional
-        The columns that have the two ends of each edge, of integers, 0 or larger. In CSV and TSV
-        each entry must be written as an integer is printed; 007, +7 and 1.0 are errors. Where these
-        have no header, the numbers of columns from 0; by default the first two.
+        The columns of the two ends of each edge, integers of 0 or more. In CSV and TSV, each entry
+        must look as Python prints an integer; 007, +7 and 1.0 are errors. Without a header, give
+        the numbers of columns from 0; the default is the first two.
     num_vertices : int, optional
-        By default one more than the largest end.
+        The default is the largest end plus one.
     format : {"parquet", "arrow", "csv", "tsv"}, optional
-        By default that of each file's name.
+        The default is the format that each file's name tells.
     header : bool, optional
-        Whether the first row of CSV and TSV has the names of columns. By default the rows tell; a
-        guess is a warning.
+        Whether the first row of CSV and TSV names the columns. By default the rows decide, with a
+        warning where that is a guess.
     progress : callable, optional
-        Called with the bytes that are read so far, about, and those of all files.
+        Called with about the number of bytes read, and that of all files.
 
     Returns
     -------
     n_components : int
     labels : ndarray of int32 or int64, shape (num_vertices,)
-        As of `connected_components` of all edges.
+        As from `connected_components` of all edges.
 
     Raises
     ------
     FileNotFoundError
-        If a file is missing, or no file is of a pattern.
+        If a file is missing, or no file matches a pattern.
     TypeError, ValueError
-        If a file is damaged or lacks a column, a column is not of integers, a row has a null, an
-        end is negative or not below `num_vertices`, or so much larger than the number of edges that
-        it is hardly meant.
+        If a file is damaged or lacks a column, a column has no integers, a row has a null, or an
+        end is negative, not below `num_vertices`, or implausibly large for the number of edges.
     ImportError, MemoryError
-        If pyarrow is not installed, or there is too little memory.
+        If pyarrow is not installed, or memory is too small.
 
     Examples
     --------
@@ -104,7 +101,7 @@ def label_edge_files(
 
 
 def label_edges(edges: EdgeFiles, progress: Progress | None = None) -> tuple[int, NDArray[Any]]:
-    """Return what `label_edge_files` does of files that are open."""
+    """Do `label_edge_files` for open files."""
     components = _Growing(edges)
     for batch in edges.batches(progress):
         components.add(*batch.ends, edges.most)
@@ -123,8 +120,8 @@ def spanning_forest_of_files(
 ) -> tuple[NDArray[np.int64], NDArray[Any], NDArray[Any]]:
     r"""Find a spanning forest of a graph whose edges are in files.
 
-    Edges are read once, in batches, and those that connect nothing new are not kept: memory is that
-    of three numbers a vertex beside what `label_edge_files` takes.
+    Edges are read once, in batches, and only edges that connect something new are stored: three
+    numbers per vertex, beside the memory of `label_edge_files`.
 
     Parameters
     ----------
@@ -134,8 +131,8 @@ def spanning_forest_of_files(
     Returns
     -------
     edges : ndarray of int64
-        The numbers of the edges that `spanning_forest` of all has, from 0, file by file and row by
-        row; ascending.
+        The numbers of the edges that `spanning_forest` of all edges returns, ascending. Edges are
+        numbered from 0, file by file and row by row.
     src, dst : ndarray of int64
         Their ends.
 
@@ -153,14 +150,14 @@ def spanning_forest_of_files(
         return cast(tuple[Any, Any, Any], other(files, [src, dst], num_vertices))
     edges = EdgeFiles(files, (src, dst), num_vertices, format, header).with_warnings()
     components = _Growing(edges)
-    forest: list[tuple[Vertices, ...]] = [(np.empty(0, np.int64),) * 3]
+    forest = [(np.empty(0, np.int64),) * 3]
     for batch in edges.batches(progress):
         components.make_room(edges.most)
         kept = components.new_links(*batch.ends)
         components.add(*batch.ends, edges.most)
         ends = (end[kept].astype(np.int64) for end in batch.ends)
         forest.append((edges.count - batch.rows + kept, *ends))
-    numbers, sources, targets = (np.concatenate(part) for part in zip(*forest, strict=True))
+    numbers, sources, targets = map(np.concatenate, zip(*forest, strict=True))
     return numbers, sources, targets
 
 
@@ -177,9 +174,9 @@ def minimum_spanning_forest_of_files(
 ) -> tuple[NDArray[np.int64], NDArray[Any], NDArray[Any], NDArray[Any]]:
     r"""Find the spanning forest of the least weight of a graph whose edges are in files.
 
-    Edges are read once, in batches. Now and then those that were read since are reduced, with the
-    forest so far, to their forest: memory is that of four numbers an edge, for a million edges and
-    three times as many as there are vertices.
+    Edges are read once, in batches. Now and then, the forest so far and the edges read since are
+    reduced to their forest. Memory is four numbers per edge, for a million edges plus three times
+    the number of vertices.
 
     Parameters
     ----------
@@ -187,13 +184,13 @@ def minimum_spanning_forest_of_files(
         As of `label_edge_files`, and so are errors; for weights as of `minimum_spanning_forest`.
     weights : str or int, optional
         The column of weights: real numbers of at most 64 bits, of one type in all files. Without a
-        header its number, by default 2.
+        header, its number, 2 by default.
 
     Returns
     -------
     edges : ndarray of int64
-        The numbers of the edges that `minimum_spanning_forest` of all has, from 0, file by file and
-        row by row; ascending. Of edges of equal weight the first is preferred.
+        The numbers of the edges that `minimum_spanning_forest` of all edges returns, ascending,
+        numbered as in `spanning_forest_of_files`. Among equal weights, the first edge is preferred.
     src, dst : ndarray of int64
         Their ends.
     weights : ndarray
@@ -229,16 +226,14 @@ def minimum_spanning_forest_of_files(
 
 
 def _refuse_what_is_for_files(**given: Any) -> None:
-    """Raise if an argument is given that means nothing for edges in a DataFrame."""
+    """Raise if an argument is given that only files need."""
     for name, value in given.items():
         if value is not None:
-            raise ValueError(
-                f"{name}={shown(value)} is for files, but files is a DataFrame; leave it out"
-            )
+            raise ValueError(f"{name}={shown(value)} is for files, not a DataFrame; leave it out")
 
 
 class EdgeFiles:
-    """Files of edges: `columns` are both ends and perhaps weights; `count` edges were read."""
+    """Files of edges: `columns` are both ends and perhaps weights; `count` edges are read."""
 
     def __init__(
         self,
@@ -266,33 +261,37 @@ class EdgeFiles:
         self.notes = reading.notes_of(self._files)
 
     def with_warnings(self) -> EdgeFiles:
-        """Warn of what there is to say, where a function for users was called; return itself."""
+        """Issue the notes as warnings, at the line that called the public function; return self."""
         for note in self.notes:
             warnings.warn(note, stacklevel=3)
         return self
 
     def batches(self, progress: Progress | None = None) -> Iterator[forests.Edges]:
-        """Yield edges; `most` is then how many vertices there are by them."""
+        """Yield edges, and set `most` to the number of vertices so far."""
         check_progress(progress)
         done = 0.0
-        # What headers promise is held against the rows when these are read, and before against what
-        # files can hold.
+        # Readers compare the rows that headers promise with those they find. Until then, trust no
+        # more rows than the files can hold.
         promised = min(sum(file.rows or 0 for file in self._files), ROWS_PER_BYTE * self.size)
         with closing(reading.batches(self._files, "refuse", native.get_num_threads())) as parts:
             for batch in parts:
                 where = f"{batch.path}: "
-                src, largest_src = forests.as_vertices(_as_array(batch.left[0]), "src", where)
-                dst, largest_dst = forests.as_vertices(_as_array(batch.right[0]), "dst", where)
+                columns = ("src", batch.left[0]), ("dst", batch.right[0])
+                (src, largest), (dst, other) = (
+                    forests.as_vertices(ends.to_numpy(zero_copy_only=False), name, where)
+                    for name, ends in columns
+                )
                 self.count += len(src)
                 done += batch.bytes
                 if progress is not None:
                     progress(int(done), self.size)
-                largest = max(largest_src, largest_dst)
+                largest = max(largest, other)
                 rows = max(promised, self.count)
                 self.most = forests.count_vertices(largest, self.num_vertices, rows, where)
                 weights = batch.weights
                 if weights is not None:
-                    weights = _as_array(weights).astype(self.weight_type, copy=False)
+                    weights = weights.to_numpy(zero_copy_only=False)
+                    weights = weights.astype(self.weight_type, copy=False)
                 yield forests.all_of(src, dst, weights, largest)
 
     @property
@@ -301,7 +300,7 @@ class EdgeFiles:
         kinds = []
         for file in self._files:
             kind = file.types[file.wanted.weights or ""]
-            dtype = np.dtype(kind if isinstance(kind, np.dtype) else kind.to_pandas_dtype())
+            dtype = np.dtype(kind.to_pandas_dtype())
             if dtype.kind not in "biuf":
                 raise TypeError(f"{file.path}: the column of weights is of {kind}, not of numbers")
             kinds.append(dtype)
@@ -309,12 +308,11 @@ class EdgeFiles:
 
 
 class _Growing:
-    """Components of vertices whose number is known at the end."""
+    """Components of a graph whose number of vertices grows."""
 
     def __init__(self, edges: EdgeFiles) -> None:
-        self._edges, self._used = edges, edges.num_vertices or 0
-        room = FEWEST_VERTICES if edges.num_vertices is None else edges.num_vertices
-        self._components = IncrementalComponents(room)
+        self._used = edges.num_vertices or 0
+        self._components = IncrementalComponents(self._used or FEWEST_VERTICES)
 
     def make_room(self, used: int) -> None:
         self._used = max(self._used, used)
@@ -329,7 +327,7 @@ class _Growing:
         self._components.add_edges(src, dst)
 
     def new_links(self, src: Any, dst: Any) -> Any:
-        """Return which edges connect what none before them connects."""
+        """Return the edges that connect what no edge before them connects."""
         roots = np.stack([self._components.roots(src), self._components.roots(dst)])
         apart = np.flatnonzero(roots[0] != roots[1])
         names, ends = np.unique(roots[:, apart], return_inverse=True)
@@ -344,7 +342,7 @@ class _Growing:
 
 
 def names_of_files(files: StrPath | Sequence[StrPath]) -> list[str]:
-    """Return the names of files, those of a pattern sorted, each once."""
+    """Return the names of files, each once; those of a pattern are sorted."""
     if isinstance(files, (str, os.PathLike)):
         files = [files]
     try:
@@ -370,8 +368,3 @@ def _name(argument: str, name: Any, may_be_number: bool) -> str:
         number = ", or its number from 0 where a file of text has no header"
         raise TypeError(f"{argument}={shown(name)} must be the name of a column{number}")
     return name
-
-
-def _as_array(column: Any) -> NDArray[Any]:
-    array: NDArray[Any] = column
-    return array if isinstance(column, np.ndarray) else column.to_numpy(zero_copy_only=False)

@@ -1,50 +1,46 @@
-"""What clusters of pairs take of memory: said before it is begun, and watched while it is done."""
+"""The memory that clusters of pairs need: estimated first, and watched while they grow."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-
-import numpy as np
 
 from conncomp._memory import free_memory, in_words, parse_bytes, resident_memory
 from conncomp.tables.columns import Column, as_columns
 from conncomp.tables.files.reading import Batch, PairFile, empty_column, width_of
 from conncomp.tables.ids import family_of
 
-# Bytes of a distinct id in the table that finds it, on average and while that grows; of its place
-# among the clusters of a threshold, and of its columns there; of the links that divide clusters.
+# Bytes per distinct id: in the hash table, on average and at most; per threshold, of its parent and
+# of its columns in the result; of the links that divide clusters.
 SLOT, LARGEST_SLOT = 12, 15
 PARENT, RESULT, LINKS = 4, 12, 130
-LENGTH = 16  # of text, before any has come
-# Files that are read and written, beyond what the process has at first.
+LENGTH = 16  # of text, until the first batch
+# Bytes for reading and writing files, beyond those of the process at the start.
 READING = 150 * 10**6
-# Of memory that is free, what is left to others where no limit is given.
+# The share of free memory to use where no limit is given.
 SHARE = 0.9
 
 
 class Budget:
-    """How much memory clusters may take: what is `given`, or nearly all that is free.
+    """How much memory clusters may take: the `given` limit, or nearly all free memory.
 
-    There are `levels` of thresholds; `first` names clusters by ids, and with `divides` links are
-    kept.
+    There are `levels` thresholds; `first` names clusters by ids, and `divides` stores links.
     """
 
     def __init__(self, given: str | None, levels: int, first: bool, divides: bool) -> None:
-        self._given = given
         now = resident_memory()
         self.limit = int(now + SHARE * free_memory()) if given is None else parse_bytes(given)
+        free = f"{in_words(self.limit)} are free"
+        self._limit = free if given is None else f"memory={given} is the limit"
         self._start = now
         self._levels, self._first, self._divides = levels, first, divides
         self._parts: list[Column] = []
         self._bytes = self._rows = 0  # of ids of variable length that came
         if self.limit < now + READING:
-            raise ValueError(
-                "there is too little memory to begin: the program and the files that are read take "
-                f"{in_words(now + READING)}; {self._limit()}"
-            )
+            least = f"{in_words(now + READING)}; {self._limit}"
+            raise ValueError(f"there is too little memory to begin, which takes {least}")
 
     def expect(self, files: Iterable[PairFile]) -> str | None:
-        """Return in words what may not fit, as far as headers of files tell; None if all will."""
+        """Return a warning if ids may not fit, as far as headers of files tell, or None."""
         most = 0
         widths: set[int | None] = set()
         for file in files:
@@ -62,25 +58,17 @@ class Budget:
             return None
         fit = int((self.limit - self._start - READING) / self.bytes_an_id())
         return (
-            f"up to {most:,} distinct ids would take {in_words(needed)}; {self._limit()}, in which "
+            f"up to {most:,} distinct ids would take {in_words(needed)}; {self._limit}, in which "
             f"about {fit:,} fit. The run ends with an error where there are more; {REMEDY}"
         )
 
-    def _limit(self) -> str:
-        if self._given is None:
-            return f"{in_words(self.limit)} are free"
-        return f"memory={self._given} is the limit"
-
     def bytes_an_id(self) -> float:
-        """Return how many bytes a distinct id takes at most, at the end or before."""
-        key = self._key()
+        """Return the most bytes that a distinct id takes, at the end or before."""
         several = self._parts if len(self._parts) > 1 else []
+        key = 8 if several else self._width(self._parts[0])
         others = sum(self._width(part) + LARGEST_SLOT for part in several)
         while_growing = key + LARGEST_SLOT + PARENT * self._levels + others
         return max(while_growing, key + others + self._at_end()) + LINKS * self._divides
-
-    def _key(self) -> float:
-        return 8 if len(self._parts) > 1 else self._width(self._parts[0])
 
     def _width(self, part: Column) -> float:
         words = family_of(part.type, part).words
@@ -88,26 +76,24 @@ class Budget:
         return 8 * words if words else 8 + mean
 
     def _at_end(self) -> float:
-        """Return how many bytes of an id are added when its results are made."""
+        """Return the bytes per id that the results add."""
         ids = sum(self._width(part) for part in self._parts)
         return ids * (1 + self._first * self._levels) + RESULT * self._levels
 
     def note(self, batch: Batch) -> None:
-        """Take the length of ids from a batch."""
-        for piece in batch.left:
-            if not isinstance(piece, np.ndarray):
-                self._bytes += piece.nbytes
+        """Note the lengths of the ids in a batch."""
+        self._bytes += sum(piece.nbytes for piece in batch.left)
         self._rows += len(batch.left[0])
 
     def check(self, ids: int, share: float | None) -> None:
-        """Raise if so many distinct ids leave too little memory for what is to come."""
+        """Raise if `ids` distinct ids leave too little memory for the results."""
         coming = max(self._at_end() - SLOT - PARENT * self._levels, SLOT / 2)
         needed = resident_memory() + ids * (coming + LINKS * self._divides)
         if needed > self.limit:
             read = "" if share is None else f", after {100 * share:.0f} % of the input,"
             raise MemoryError(
                 f"{ids:,} distinct ids{read} take {in_words(needed)} with the table of their "
-                f"clusters; {self._limit()}; {REMEDY}"
+                f"clusters; {self._limit}; {REMEDY}"
             )
 
 

@@ -1,26 +1,23 @@
-"""Files of pairs, read by batches of rows: Parquet, Arrow IPC, CSV, and datatrove's ``.dups``.
+"""Read files of pairs in batches of rows: Parquet, Arrow IPC, CSV, and datatrove's ``.dups``.
 
-`open_file` asks a file what its header tells. `batches` then reads files one after another, only
-the columns that are wanted, while threads read and decode ahead. No header is trusted with memory:
-a file is never asked for more bytes than it has.
+`open_file` reads the header of a file. `batches` then reads the wanted columns of one file after
+another, while threads read and decode ahead. A forged length in a header allocates no memory: no
+read asks for more bytes than the file has.
 """
 
 from __future__ import annotations
 
 import csv
-import io
 import os
-import queue
 import stat
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import closing, contextmanager
 from functools import partial
 from itertools import islice
 from pathlib import PurePath
-from threading import Event, Thread
-from time import monotonic
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -29,14 +26,14 @@ from conncomp._arguments import check_choice, shown
 from conncomp._core import native
 from conncomp._optional import optional
 from conncomp._text import printable
-from conncomp.files.access import PACKINGS, Source, StrPath, blaming, naming
+from conncomp.files.access import PACKINGS, Bounded, Source, StrPath, blaming, naming
 from conncomp.files.csv_header import SAMPLE, FirstRow, judge_first_row, recurring, rows_of
 from conncomp.tables.columns import Column, as_column, as_columns, as_weights, rows_without_nulls
 from conncomp.tables.id_space import common_family
 from conncomp.tables.values import buffers_of
 
 PURPOSE = "a file of pairs"
-# What a name ends in, before a packing of CSV.
+# How names end; a suffix of a packing may follow for CSV.
 SUFFIXES = {
     "parquet": (".parquet", ".pq", ".parq"),
     "arrow": (".arrow", ".arrows", ".feather", ".ipc"),
@@ -45,31 +42,32 @@ SUFFIXES = {
     "dups": (".dups",),
 }
 
-# Rows of a batch, and bytes where rows are wide; rows of the part of a file that a thread reads.
+# Rows per batch, bytes per batch of wide rows, and rows per part of a file that a thread reads.
 ROWS, BYTES, PIECE_ROWS = 1 << 18, 1 << 24, 1 << 20
 FEWEST_ROWS = 1 << 12
 CSV_BLOCK = 1 << 22
-# Bytes that are read of a column of Parquet at once, where a row group has more than the second.
-# Columns of others are read as a whole: so a page's forged length asks for no memory.
+# Bytes to read at once of a column in a Parquet row group larger than `LARGE_GROUP`. Columns of
+# smaller groups are read as a whole, so a forged length of a page allocates no memory.
 BUFFER, LARGE_GROUP = 1 << 20, 1 << 27
-# More readers decode more than any machine clusters.
+# More readers would decode faster than any machine clusters.
 MOST_READERS = 8
 
 DUPS_RECORD = 16
 DUPS_COLUMNS = ("file_1", "document_1", "file_2", "document_2")
 
 T = TypeVar("T")
-# Tables of the columns that are wanted, and of how many bytes of the file each is.
-Tables = Generator[tuple[Any, float], None, None]
+Items = Generator[T, None, None]
+# Tables of the wanted columns, each with its number of bytes in the file.
+Tables = Items[tuple[Any, float]]
 
 
 class Wanted(NamedTuple):
-    """The names of the columns that are read."""
+    """The names of the columns to read."""
 
     left: tuple[str, ...]
     right: tuple[str, ...] = ()
     weights: str | None = None
-    argument: str = "left"  # what names those on the left; "src" of edges, whose ends are numbers
+    argument: str = "left"  # the name of the argument `left`; "src" if ids are vertices of edges
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -78,11 +76,11 @@ class Wanted(NamedTuple):
 
     @property
     def are_default(self) -> bool:
-        """Whether they are the columns of edges that nobody has chosen."""
+        """Whether these are the default columns of edges."""
         return self[:2] == (("src",), ("dst",)) and self.argument == "src"
 
     def by_argument(self) -> Iterator[tuple[str, str]]:
-        """Yield the names of arguments, and the columns that they name."""
+        """Yield each argument's name and column."""
         for argument, names in ((self.argument, self.left), ("right", self.right)):
             yield from ((argument, name) for name in names)
         if self.weights is not None:
@@ -100,14 +98,7 @@ class Batch(NamedTuple):
     path: str
 
 
-class _Columns(NamedTuple):
-    """Columns of NumPy, or such without rows, as a table of Arrow has them."""
-
-    columns: dict[str, Any]
-    num_rows: int
-
-    def column(self, name: str) -> Any:
-        return self.columns[name]
+Batches = Items[Batch]
 
 
 class PairFile(ABC):
@@ -123,27 +114,25 @@ class PairFile(ABC):
         if not stat.S_ISREG(state.st_mode):
             raise ValueError(f"{self.path}: is no regular file; copy what it gives to one first")
         self.size = state.st_size
-        self._identity = _identity(state)
+        self._identity = state.st_ino, state.st_size, state.st_mtime_ns
         with _reading(self.path):
             self._look()
 
     @abstractmethod
     def _look(self) -> None:
-        """Learn what the header tells."""
+        """Read the header."""
 
     @abstractmethod
     def _pieces(self) -> Iterator[tuple[int, Callable[[], Tables]]]:
-        """Yield functions that read the file from one end to the other, and their first rows."""
+        """Yield the first row of each part of the file, and a function that reads the part."""
 
-    def pieces(self, nulls: str) -> Iterator[Callable[[], Generator[Batch, None, None]]]:
-        """Yield functions that read the file, part by part, as iterators of batches."""
+    def pieces(self, nulls: str) -> Iterator[Callable[[], Batches]]:
+        """Yield a function for each part of the file, which reads it as batches."""
         with _reading(self.path):
             for row, piece in self._pieces():
                 yield partial(self._batches, piece, row, nulls)
 
-    def _batches(
-        self, piece: Callable[[], Tables], row: int, nulls: str
-    ) -> Generator[Batch, None, None]:
+    def _batches(self, piece: Callable[[], Tables], row: int, nulls: str) -> Batches:
         with closing(self._tables(piece)) as tables:
             for table, size in tables:
                 yield self._batch(table, size, row, nulls)
@@ -154,29 +143,27 @@ class PairFile(ABC):
             yield from tables
 
     def empty_batch(self) -> Batch:
-        """Return a batch without rows, which has the types of the columns."""
+        """Return a batch without rows, with the types of the columns."""
         columns = {name: empty_column(kind) for name, kind in self.types.items()}
-        return self._batch(_Columns(columns, 0), 0, 0, "raise")
+        return self._batch(optional("pyarrow", PURPOSE).table(columns), 0, 0, "raise")
 
     def _batch(self, table: Any, size: float, row: int, nulls: str) -> Batch:
-        columns, widths = [], []
-        for names in (self.wanted.left, self.wanted.right):
-            side = _side((f"column {name!r}", table.column(name)) for name in names)
-            columns += side
-            widths.append(len(side))
-        weights = self.wanted.weights
-        if weights is not None:
-            columns.append(as_column(table.column(weights), f"column {weights!r}"))
+        left, right = (
+            _side((f"column {name!r}", table.column(name)) for name in names)
+            for names in (self.wanted.left, self.wanted.right)
+        )
+        names = [] if self.wanted.weights is None else [self.wanted.weights]
+        weighed = [as_column(table.column(name), f"column {name!r}") for name in names]
         try:
-            pieces = rows_without_nulls(columns, 0, table.num_rows, nulls, row)
+            pieces = rows_without_nulls([*left, *right, *weighed], 0, table.num_rows, nulls, row)
         except ValueError as error:
             raise ValueError(f"{self.path}: {error}") from error
-        weighed = None if weights is None else pieces.pop()
-        left, right = pieces[: widths[0]], pieces[widths[0] :]
-        return Batch(tuple(left), tuple(right), weighed, table.num_rows, size, self.path)
+        weights, of_left = pieces.pop() if weighed else None, len(left)
+        sides = tuple(pieces[:of_left]), tuple(pieces[of_left:])
+        return Batch(*sides, weights, table.num_rows, size, self.path)
 
     def _choose(self, names: Sequence[str], types: Callable[[str], Any]) -> None:
-        """Take the types of the columns that are wanted from those that there are."""
+        """Set the types of the wanted columns; raise if one is missing."""
         for argument, name in self.wanted.by_argument():
             if names.count(name) != 1:
                 problem = "more than one column" if name in names else "no column"
@@ -187,43 +174,27 @@ class PairFile(ABC):
             self.types[name] = types(name)
 
     @contextmanager
-    def _opened(self) -> Iterator[_Bytes]:
-        """Open the file, which must be as it was, and stay so."""
-        with _Bytes(self.path) as file:
+    def _opened(self) -> Iterator[Bounded]:
+        """Open the file; raise if it has changed since it was first opened, or does meanwhile."""
+        with Bounded(self.path) as file:
             self._check_identity(file)
             yield file
             self._check_identity(file)
 
-    def _check_identity(self, file: _Bytes) -> None:
-        if _identity(os.fstat(file.fileno())) != self._identity:
+    def _check_identity(self, file: Bounded) -> None:
+        state = os.fstat(file.fileno())
+        if (state.st_ino, state.st_size, state.st_mtime_ns) != self._identity:
             raise ValueError("it was changed while it was read")
-
-
-def _identity(state: os.stat_result) -> tuple[int, int, int]:
-    return state.st_ino, state.st_size, state.st_mtime_ns
 
 
 @contextmanager
 def _reading(path: str) -> Iterator[None]:
     try:
-        with naming(path):
+        with blaming(path), naming(path):
             yield
-    except MemoryError as error:  # of Arrow, which asks for what a header says
+    except MemoryError as error:  # Arrow allocates as much as a header claims
         reason = printable(str(error))
         raise ValueError(f"{path}: damaged, or of rows that are too long: {reason}") from error
-
-
-class _Bytes(io.FileIO):
-    """A file as Arrow reads it, which is never asked for more bytes than there are."""
-
-    def __init__(self, path: str) -> None:
-        super().__init__(path)
-        self._path, self._size = path, os.fstat(self.fileno()).st_size
-
-    def read(self, size: int | None = -1) -> bytes:
-        left = max(self._size - self.tell(), 0)
-        with blaming(self._path):
-            return super().read(left if size is None or size < 0 else min(size, left)) or b""
 
 
 class ParquetFile(PairFile):
@@ -234,8 +205,8 @@ class ParquetFile(PairFile):
         with self._opened() as bytes_, parquet.ParquetFile(bytes_) as file:
             metadata, schema = file.metadata, file.schema_arrow
             self._choose(schema.names, lambda name: schema.field(name).type)
-            # What a footer tells of the columns of a row group is not asked for: where it is
-            # damaged, that ends the process, at least in Arrow 26.
+            # Do not read what the footer says of columns in a row group: if that is damaged, Arrow
+            # 26 aborts the process.
             groups = [metadata.row_group(k) for k in range(metadata.num_row_groups)]
             if any(group.num_rows < 0 for group in groups):
                 raise ValueError("it is damaged: it promises fewer than no rows")
@@ -284,9 +255,7 @@ def _rows_of_a_batch(size: int, rows: int) -> int:
 
 
 def width_of(kind: Any) -> int | None:
-    """Return how many bits a value of a type has; None if that varies."""
-    if isinstance(kind, np.dtype):
-        return kind.itemsize * 8
+    """Return the number of bits of a value, or None if it varies."""
     try:
         return int(kind.bit_width)
     except ValueError:  # of text, lists and others
@@ -294,7 +263,7 @@ def width_of(kind: Any) -> int | None:
 
 
 class ArrowFile(PairFile):
-    """A file of Arrow IPC: one that is read in any order (Feather), or a stream."""
+    """A file of Arrow IPC: with random access (Feather), or a stream."""
 
     def _look(self) -> None:
         with self._opened() as bytes_:
@@ -304,32 +273,28 @@ class ArrowFile(PairFile):
             self._choose(reader.schema.names, lambda name: reader.schema.field(name).type)
             self._fields = [reader.schema.get_field_index(name) for name in self.types]
 
-    def _reader(self, bytes_: _Bytes, fields: list[int] | None = None) -> Any:
+    def _reader(self, bytes_: Bounded, fields: list[int] | None = None) -> Any:
         ipc = optional("pyarrow.ipc", PURPOSE)
         options = ipc.IpcReadOptions(included_fields=fields)
         opened = ipc.open_file if self._in_any_order else ipc.open_stream
         return opened(bytes_, options=options)
 
     def _pieces(self) -> Iterator[tuple[int, Callable[[], Tables]]]:
-        yield 0, self._read if self._in_any_order else self._read_stream
+        yield 0, self._read
 
     def _read(self) -> Tables:
+        before = 0
         with self._opened() as bytes_:
-            reader = self._reader(bytes_, self._fields)
-            count = reader.num_record_batches
-            for number in range(count):
-                yield from _sliced(reader.get_batch(number), self.size / count)
-
-    def _read_stream(self) -> Tables:
-        with self._opened() as bytes_:
-            before = 0
-            for batch in self._reader(bytes_, self._fields):
+            found = self._reader(bytes_, self._fields)
+            if self._in_any_order:
+                found = map(found.get_batch, range(found.num_record_batches))
+            for batch in found:
                 yield from _sliced(batch, bytes_.tell() - before)
                 before = bytes_.tell()
 
 
 def _sliced(batch: Any, size: float) -> Tables:
-    """Check a batch of any size, and yield it by parts."""
+    """Check a batch of any size, and yield it in parts."""
     batch.validate(full=True)
     rows = _rows_of_a_batch(batch.nbytes, batch.num_rows)
     for begin in range(0, batch.num_rows, rows):
@@ -338,7 +303,7 @@ def _sliced(batch: Any, size: float) -> Tables:
 
 
 class CsvFile(PairFile):
-    """A file of text, perhaps packed; without a header its columns have their numbers as names."""
+    """A file of text, perhaps packed. Without a header, numbers are the names of its columns."""
 
     def __init__(
         self, path: StrPath, wanted: Wanted, delimiter: str, integers: bool, header: bool | None
@@ -361,7 +326,7 @@ class CsvFile(PairFile):
         self._choose(self._names, lambda name: pa.float64() if name == self.wanted.weights else ids)
 
     def _judge(self, rows: list[list[str]]) -> bool:
-        """Return whether the first row names the columns, by the names wanted and by the others."""
+        """Return whether the first row names the columns, judged by `wanted` and the rows below."""
         first, names = rows[0], [name for _, name in self.wanted.by_argument()]
         are_there = set(names) <= set(first)
         are_numbers = all(name.isascii() and name.isdecimal() for name in names)
@@ -375,9 +340,8 @@ class CsvFile(PairFile):
         if are_there and not are_numbers:
             if (again := recurring(rows, ids)) is not None:
                 raise ValueError(
-                    f"its first row may be data, as {shown(again)} is an id below, too; "
-                    "header=True takes it as the names of columns, header=False as data, whose "
-                    "columns have numbers from 0"
+                    f"its first row may be data, as {shown(again)} is an id below, too; header=True"
+                    " takes it as names of columns, header=False as data, with columns 0, 1, ..."
                 )
             return True
         if are_numbers:
@@ -394,17 +358,15 @@ class CsvFile(PairFile):
         return found.is_header
 
     def _number_columns(self) -> None:
-        """Name columns by their numbers; edges are in the first two by default, weights then."""
+        """Name columns by numbers; the default is 0 and 1 for edges, and 2 for weights."""
         self._names = [str(k) for k in range(len(self._names))]
         if self.wanted.are_default:
             weights = "2" if self.wanted.weights == "weight" else self.wanted.weights
             self.wanted = Wanted(("0",), ("1",), weights, self.wanted.argument)
         for argument, name in self.wanted.by_argument():
             if name not in self._names:
-                raise ValueError(
-                    f"{argument}={shown(name)}: without a header, columns have the numbers 0 to "
-                    f"{len(self._names) - 1}"
-                )
+                told = f"columns have the numbers 0 to {len(self._names) - 1}"
+                raise ValueError(f"{argument}={shown(name)}: without a header, {told}")
 
     def _first_row(self, source: Source) -> list[str]:
         try:
@@ -434,7 +396,7 @@ class CsvFile(PairFile):
                 ),
                 table.ParseOptions(delimiter=self._delimiter, newlines_in_values=True),
                 table.ConvertOptions(
-                    # Arrow reads integers with blanks, leading zeros and in base 16, too.
+                    # As integers, Arrow would accept blanks, leading zeros and base 16.
                     column_types=self.types | dict.fromkeys(self.wanted.ids, text),
                     include_columns=[*self.types],
                     strings_can_be_null=True,
@@ -449,14 +411,13 @@ class CsvFile(PairFile):
     def _batch(self, table: Any, size: float, row: int, nulls: str) -> Batch:
         if self._integers and table.num_rows:
             columns = {name: table.column(name) for name in self.types}
-            columns |= {
-                name: self._as_integers(columns[name], name, row) for name in self.wanted.ids
-            }
-            table = _Columns(columns, table.num_rows)
+            for name in self.wanted.ids:
+                columns[name] = self._as_integers(columns[name], name, row)
+            table = optional("pyarrow").table(columns)
         return super()._batch(table, size, row, nulls)
 
     def _as_integers(self, column: Any, name: str, row: int) -> Any:
-        """Return a column of text as integers; raise unless all are written as they are printed."""
+        """Convert text to integers; raise unless each is written as Python prints it."""
         pa = optional("pyarrow", PURPOSE)
         missing = column.is_null().to_numpy(zero_copy_only=False) if column.null_count else None
         text = (column if missing is None else column.fill_null("0")).cast(pa.large_string())
@@ -480,10 +441,10 @@ class CsvFile(PairFile):
             return source.line
 
     def _stream(self, packing: str) -> tuple[Any, Any]:
-        """Open the file as one of Arrow, and what unpacks it.
+        """Open the file by Arrow, and the stream that unpacks it.
 
-        Not one of Python: nobody waits for Arrow's own threads, which abort the process if they are
-        in Python at its end.
+        A Python file would be unsafe: nobody waits for Arrow's own threads, which abort the process
+        if they run Python code when it ends.
         """
         pa = optional("pyarrow", PURPOSE)
         if packing == "xz":
@@ -504,11 +465,8 @@ class DupsFile(PairFile):
 
     def _look(self) -> None:
         if self.size % DUPS_RECORD:
-            raise ValueError(
-                f"its {self.size} bytes are no multiple of {DUPS_RECORD}, which a pair takes "
-                "there; it is cut short, or no such file"
-            )
-        self._choose(DUPS_COLUMNS, lambda _: np.dtype("<u4"))
+            raise ValueError(f"its {self.size} bytes are no multiple of {DUPS_RECORD}; is it cut?")
+        self._choose(DUPS_COLUMNS, lambda _: optional("pyarrow", PURPOSE).uint32())
         self.rows = self.size // DUPS_RECORD
 
     def _pieces(self) -> Iterator[tuple[int, Callable[[], Tables]]]:
@@ -524,13 +482,12 @@ class DupsFile(PairFile):
                 block = bytes_.read(count * DUPS_RECORD)
                 if len(block) != count * DUPS_RECORD:
                     raise ValueError("it was cut short while it was read")
-                records = np.frombuffer(block, "<u4").reshape(-1, 4)
-                columns = zip(DUPS_COLUMNS, np.ascontiguousarray(records.T), strict=True)
-                yield _Columns(dict(columns), count), len(block)
+                columns = np.ascontiguousarray(np.frombuffer(block, "<u4").reshape(-1, 4).T)
+                yield optional("pyarrow").table([*columns], DUPS_COLUMNS), len(block)
 
 
 def format_of(path: StrPath) -> str | None:
-    """Return the format that a name tells of, or None."""
+    """Return the format by the suffix of a name, or None."""
     name = PurePath(path)
     if name.suffix.lower() in PACKINGS:
         inner = format_of(name.with_suffix(""))
@@ -545,29 +502,27 @@ def open_file(
     integers: bool = False,
     header: bool | None = None,
 ) -> PairFile:
-    """Open a file of pairs or nodes; of ``.dups`` all columns are the default.
+    """Open a file of pairs or nodes; the default of ``.dups`` is all columns.
 
-    Ids of text are text unless `integers`. `PairFile.note` tells if it is a guess that the first
-    row is a `header` or not.
+    Ids in CSV are text unless `integers`. `PairFile.note` is set if `header` had to be guessed.
     """
     check_choice("format", format, (None, *SUFFIXES))
     chosen = format or format_of(path)
     if chosen is None:
         raise ValueError(
-            f"{os.fspath(path)}: its name does not say what it is; give format=, one of "
-            f"{', '.join(SUFFIXES)}"
+            f"{path}: its name does not say what it is; give format=, one of {', '.join(SUFFIXES)}"
         )
     if chosen in ("csv", "tsv"):
         return CsvFile(path, wanted, "," if chosen == "csv" else "\t", integers, header)
     if chosen == "dups" and not wanted.left:
         wanted = Wanted(DUPS_COLUMNS[:2], DUPS_COLUMNS[2:], wanted.weights)
-    if chosen == "dups":
-        return DupsFile(path, wanted)
-    return ParquetFile(path, wanted) if chosen == "parquet" else ArrowFile(path, wanted)
+    of_bytes: dict[str, Callable[[StrPath, Wanted], PairFile]] = {"dups": DupsFile}
+    of_bytes |= {"parquet": ParquetFile, "arrow": ArrowFile}
+    return of_bytes[chosen](path, wanted)
 
 
 def notes_of(files: Iterable[PairFile]) -> list[str]:
-    """Return what there is to say of files, once for all with headers and for all without."""
+    """Return the notes of files: one for all with a header, and one for all without."""
     found: dict[str, list[str]] = {}
     for file in files:
         if file.note is not None:
@@ -577,7 +532,7 @@ def notes_of(files: Iterable[PairFile]) -> list[str]:
 
 
 def check_types(files: Iterable[PairFile]) -> None:
-    """Raise unless ids of all files can be compared, and weights are numbers of one type."""
+    """Raise unless the ids of all files are comparable, and weights are numbers of one type."""
     first: list[Column] | None = None
     weighed: dict[str, str] = {}
     for file in files:
@@ -593,8 +548,12 @@ def check_types(files: Iterable[PairFile]) -> None:
             for pair in zip(first, side, strict=True):
                 common_family(pair)
         if file.wanted.weights is not None:
-            kind = _weight_type(file)
-            weighed.setdefault(kind, file.path)
+            try:
+                kind = str(as_weights(empty_column(file.types[file.wanted.weights])).type)
+            except TypeError as error:
+                weights = f"{file.path}: column {file.wanted.weights!r}"
+                raise TypeError(f"{weights}: {error}") from error
+            weighed.setdefault(kind if kind in ("float", "halffloat") else "double", file.path)
             if len(weighed) > 1:
                 (one, path), (other, place) = weighed.items()
                 raise TypeError(f"weights are {one} in {path}, but {other} in {place}; cast one")
@@ -605,83 +564,48 @@ def _side(given: Iterable[tuple[str, Any]]) -> list[Column]:
 
 
 def empty_column(kind: Any) -> Any:
-    """Return a column without rows of a type of NumPy or of Arrow."""
-    if isinstance(kind, np.dtype):
-        return np.empty(0, kind)
+    """Return a column without rows."""
     return optional("pyarrow", PURPOSE).chunked_array([], kind)
 
 
-def _weight_type(file: PairFile) -> str:
-    assert file.wanted.weights is not None
-    try:
-        kind = as_weights(empty_column(file.types[file.wanted.weights])).type
-    except TypeError as error:
-        raise TypeError(f"{file.path}: column {file.wanted.weights!r}: {error}") from error
-    return str(kind) if str(kind) in ("float", "halffloat") else "double"
-
-
-def batches(files: Sequence[PairFile], nulls: str, readers: int) -> Generator[Batch, None, None]:
-    """Read files one by one, threads ahead; the first batch has no rows, but types."""
+def batches(files: Sequence[PairFile], nulls: str, readers: int) -> Batches:
+    """Read files one by one, with threads ahead; the first batch has no rows, only types."""
     pieces = (piece for file in files for piece in file.pieces(nulls))
     for file in files[:1]:
         yield file.empty_batch()
     yield from in_order(pieces, min(readers, MOST_READERS))
 
 
-# How many seconds to wait at the end for threads that read, as from a disk that is silent.
+# Seconds to wait at the end for threads that read: a disk may not answer.
 PATIENCE = 0.2
 
 
-def in_order(
-    pieces: Iterator[Callable[[], Generator[T, None, None]]], workers: int
-) -> Generator[T, None, None]:
-    """Yield what generators yield, one after another, while each of some threads is an item ahead.
+def in_order(pieces: Iterator[Callable[[], Items[T]]], workers: int) -> Items[T]:
+    """Yield the items of one generator after another; threads compute the next items ahead.
 
     >>> pieces = [lambda: (x for x in "ab"), lambda: (x for x in "c")]
     >>> list(in_order(iter(pieces), 2))
     ['a', 'b', 'c']
     """
-    stop = Event()
-    running: deque[tuple[queue.Queue[Any], Thread]] = deque()
+    # Python joins the threads of a pool at its end; with a daemon in Arrow, it would abort.
+    pool = ThreadPoolExecutor(workers)
+    running: deque[tuple[Items[T], Future[T | None]]] = deque()
     try:
         while True:
             while len(running) < workers and (piece := next(pieces, None)) is not None:
-                items: queue.Queue[Any] = queue.Queue(1)
-                # No daemon: a process that ends while one is in Arrow must wait, or it aborts.
-                running.append((items, Thread(target=_go_ahead, args=(piece, items, stop))))
-                running[-1][1].start()
+                made = piece()
+                running.append((made, pool.submit(next, made, None)))
             if not running:
                 return
-            while (found := running[0][0].get()) is not None:
-                item, error = found
-                if error is not None:
-                    raise error
-                yield item
-            running.popleft()
-    finally:
-        stop.set()
-        end = monotonic() + PATIENCE
-        for _, thread in running:
-            thread.join(max(end - monotonic(), 0))
-
-
-def _go_ahead(
-    piece: Callable[[], Generator[Any, None, None]], items: queue.Queue[Any], stop: Event
-) -> None:
-    """Put the items of a generator, each with an error that took its place; None at the end."""
-
-    def put(found: Any) -> bool:
-        while not stop.is_set():
-            try:
-                items.put(found, timeout=0.05)
-            except queue.Full:
+            made, ahead = running[0]
+            if (item := ahead.result()) is None:
+                running.popleft()
                 continue
-            return True
-        return False
-
-    try:
-        with closing(piece()) as made:
-            if all(put((item, None)) for item in made):
-                put(None)
-    except BaseException as error:
-        put((None, error))
+            running[0] = made, pool.submit(next, made, None)
+            yield item
+    finally:
+        late = wait([ahead for _, ahead in running], PATIENCE).not_done
+        pool.shutdown(wait=not late, cancel_futures=True)
+        for made, ahead in running:
+            if ahead not in late:
+                made.close()

@@ -81,7 +81,6 @@ def _pages(path: str, series: Series, file: IO[bytes]) -> Slices:
     lock = Lock()
 
     def read(begin: int, end: int) -> NDArray[Any]:
-        assert series.read is not None
         with lock:
             return series.read(begin, end)
 
@@ -103,10 +102,10 @@ def open_file(path: str) -> Slices:
                 return _flat_file(path, shape, dtype, begin)
             if kind.name == "TIFF":
                 series = open_series(file)
-                if series.read is not None:
-                    opened, file = file, None  # type: ignore[assignment]
-                    return _pages(path, series, opened)
-                return _flat_file(path, series.shape, series.dtype, series.begin or 0, series.axes)
+                if series.begin is not None:
+                    return _flat_file(path, series.shape, series.dtype, series.begin, series.axes)
+                opened, file = file, None  # type: ignore[assignment]
+                return _pages(path, series, opened)
             raise ValueError(
                 f"is of the kind {kind.name}; give Zarr, HDF5, .npy, TIFF or a folder of slices"
             )
