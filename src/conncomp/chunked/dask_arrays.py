@@ -214,7 +214,7 @@ def meta_of(array: Any, ndim: int, dtype: np.dtype[Any]) -> Any:
 
 
 def _counts(graph: Graph, labels: Any, counts: Mapping[Index, Any], batch: int) -> Any:
-    name, tasks = graph.name("num"), {}
+    name, tasks = graph.names["num"], {}
     for block in product(*(range(len(lengths)) for lengths in labels.chunks[:batch])):
         shape = tuple(lengths[k] for lengths, k in zip(labels.chunks, block, strict=False))
         key = (name, *block)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from conncomp._arrays import as_cupy, move_from_gpu, on_gpu
 from conncomp.chunked.layout import Index
-from conncomp.chunked.rules import Face, Report, Rules, question_of_chunk
+from conncomp.chunked.rules import Rules, question_of_chunk
 from conncomp.grid.answers import read
 from conncomp.grid.labelling import ask
 from conncomp.grid.runs import LARGEST, KeptRuns
@@ -18,6 +18,34 @@ from conncomp.kernels.cuda.launcher import current_gpu
 
 SHORT_ROW = 64  # shorter rows are joined, as NumPy takes as long for one of them
 PIECE = 1 << 22  # elements that are looked at at once
+
+
+class Face(NamedTuple):
+    """One side of a chunk; arrays lack the axis that leads to it."""
+
+    ids: NDArray[np.int32]  # which component of the report, -1 for the background
+    # Values, or for bonds whether there is one to the next chunk; one entry without axes for all
+    # foreground, if that is of one value; or None.
+    compared: NDArray[Any] | None
+
+
+class Report(NamedTuple):
+    """What other chunks have to know of one. Arrays of components have those on faces, in order."""
+
+    roots: NDArray[np.int64]  # flat index in the whole array of the first element in this chunk
+    labels: NDArray[np.int64]  # in this chunk
+    segments: NDArray[np.int64]  # where that element lies, as segment_axis says
+    touched: NDArray[np.uint64]  # bits of sides, as of Layout.sides
+    faces: dict[int, Face]  # beyond which there is another chunk, by the number of their bit
+    counts: NDArray[np.int64]  # of components, on faces or not, that begin in each segment
+    sizes: NDArray[np.int64] = np.zeros(0, np.int64)  # of parts in the chunk; empty unless wanted
+    # components on no face that may be among the largest of all; empty unless wanted
+    inner_roots: NDArray[np.int64] = np.zeros(0, np.int64)
+    inner_sizes: NDArray[np.int64] = np.zeros(0, np.int64)
+    runs: KeptRuns | None = None  # kept if they are no larger than the values, in this process
+
+    def __reduce__(self) -> Any:
+        return (Report, (*self[:-1], None))
 
 
 class ChunkLabels(NamedTuple):
@@ -68,6 +96,15 @@ class ChunkRuns(KeptRuns):
         """Return how many components begin in each segment, of so many elements."""
         segments = prod(self.shape) // segment
         return np.bincount(self.roots // segment, minlength=segments).astype(np.int64)
+
+
+def label_and_report(rules: Rules, start: Index, sides: int, keep: bool, values: Any) -> Report:
+    """Do the first stage of a chunk, and keep its runs or not."""
+    runs = chunk_runs(rules, values)
+    labelled = label_chunk(rules, values) if runs is None else runs
+    report = report_chunk(rules, start, sides, values, labelled)
+    kept = runs is not None and keep and runs.nbytes <= values.nbytes
+    return report._replace(runs=runs) if kept else report
 
 
 def segment_axis(rules: Rules) -> int:

@@ -20,12 +20,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import accumulate
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from conncomp.chunked.rules import Report
+from conncomp.chunked.labelling import Report
 from conncomp.chunked.union import Table, Union, look_up
 
 Indices = NDArray[np.int64]
@@ -63,24 +63,22 @@ def fold_counts(segments: int, *children: Indices) -> Indices:
     return folded
 
 
-def first_numbers(bases: Sequence[Indices], place: int, *children: Indices) -> list[Indices]:
+def first_numbers(base: Indices, *children: Indices) -> list[Indices]:
     """Return how many roots are before each place of chunks along one axis.
 
     A base has how many are before the segments that `fold_counts` returned a sum for.
     """
-    base = bases[place]
     total = np.sum(children, axis=0).reshape(len(base), -1)
     before = (base[:, None] + np.cumsum(total, axis=1) - total).reshape(-1)
     return [before + counts for counts in accumulate(children[:-1], initial=0 * before)]
 
 
-def publish(report: Report, tables: list[Table], table: int, bases: Any, base: int) -> Numbers:
+def publish(report: Report, final: FinalRoots, base: Indices) -> Numbers:
     """Return the numbers, from 1, of a report's own roots; a base has those before segments."""
-    final = final_roots(report, tables[table])
     own, counts = ~final.gone, final.counts
     others = report.labels[final.gone]
     rank = report.labels[own] - np.searchsorted(others, report.labels[own])
-    before = bases[base] - (np.cumsum(counts) - counts)
+    before = base - (np.cumsum(counts) - counts)
     return Numbers(report.roots[own], before[report.segments[own]] + rank)
 
 
@@ -132,14 +130,14 @@ def look_up_numbers(known: Numbers, roots: Indices) -> Indices:
 
 
 def exchange_sizes(
-    above: list[Numbers] | None, place: int, union: Union, tables: list[Table], sums: Numbers
+    above: Numbers | None, union: Union, tables: list[Table], sums: Numbers
 ) -> list[Numbers]:
     """Return, for each region of a union, the sizes of what its open roots have become at last.
 
-    `above` is what this returned for the union above, and `sums` what `summed_sizes` did here.
+    `above` is what this returned for it in the union above, and `sums` what `summed_sizes` did.
     """
     whole = ~np.isin(sums.roots, union.open.roots)  # what touches no outer side of the union
     known = [Numbers(sums.roots[whole], sums.numbers[whole])]
     if above is not None:
-        known.append(above[place])
+        known.append(above)
     return exchange_numbers(gathered_numbers(known), tables)

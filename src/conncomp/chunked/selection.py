@@ -21,13 +21,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._arrays import on_host
-from conncomp.chunked.labelling import ChunkLabels, first_elements, root_indices
+from conncomp.chunked.labelling import (
+    ChunkLabels,
+    Report,
+    first_elements,
+    label_chunk,
+    report_chunk,
+    root_indices,
+)
 from conncomp.chunked.layout import Index
-from conncomp.chunked.numbering import Indices, Numbers, final_roots, look_up_numbers
-from conncomp.chunked.relabelling import relabel_chunk
-from conncomp.chunked.rules import Report, Rules
+from conncomp.chunked.numbering import FinalRoots, Indices, Numbers, look_up_numbers
+from conncomp.chunked.relabelling import numbers_of_labels, relabel_chunk
+from conncomp.chunked.rules import Rules
 from conncomp.chunked.tree import Call, Tree
-from conncomp.chunked.union import GROUP, Table
+from conncomp.chunked.union import GROUP
 from conncomp.components.selection import largest_components, remove_small_components
 from conncomp.components.sizes import component_sizes
 
@@ -66,11 +73,13 @@ class Selected(NamedTuple):
     summary: SizeSummary | None = None
 
 
-def with_sizes(
-    report: Report, rules: Rules, start: Index, labelled: ChunkLabels, selection: Selection
+def label_and_count(
+    rules: Rules, start: Index, sides: int, selection: Selection, values: Any
 ) -> Report:
-    """Return a report that has the sizes of components, too."""
+    """Do the first stage of a chunk, whose report has the sizes of components, too."""
+    labelled = label_chunk(rules, values)
     sizes = sizes_of_labels(labelled)
+    report = report_chunk(rules, start, sides, values, labelled)
     report = report._replace(sizes=sizes[report.labels])
     if selection.largest is None:
         return report
@@ -107,17 +116,21 @@ def largest_of(rules: Rules, selection: Selection, *parts: Numbers) -> Numbers:
 
 
 def choose_all(
-    call: Call, tree: Tree, rules: Rules, selection: Selection, reports: Mapping[Index, Any]
+    call: Call,
+    tree: Tree,
+    rules: Rules,
+    selection: Selection,
+    reports: Mapping[Index, Any],
+    final: Mapping[Index, Any],
 ) -> dict[Index, tuple[Any, ...]]:
-    """Return for each chunk of a block what `select` takes at its end."""
-    tables = tree.parts()
-    sizes = {index: call("sizes", index, sizes_on_faces, reports[index]) for index in tables}
+    """Return for each chunk of a block what `relabel_selected` takes at its end."""
+    sizes = {index: call("sizes", index, sizes_on_faces, reports[index]) for index in final}
     totals = tree.total(sizes)
     best = None
     if selection.largest is not None:
         chosen, parts, height = (rules, selection), [], 0
-        for index, table in tables.items():
-            given = *chosen, reports[index], *table, *totals[index]
+        for index, of_chunk in final.items():
+            given = *chosen, reports[index], of_chunk, totals[index]
             parts.append(call("candidates", index, candidates, *given))
         while len(parts) > 1 or height == 0:
             groups = (slice(k, k + GROUP) for k in range(0, len(parts), GROUP))
@@ -127,8 +140,7 @@ def choose_all(
             ]
             height += 1
         best = parts[0]
-    start = tree.layout.start
-    return {index: (rules, start(index), selection, best, *totals[index]) for index in tables}
+    return {index: (selection, best, total) for index, total in totals.items()}
 
 
 def sizes_on_faces(report: Report) -> Numbers:
@@ -137,24 +149,33 @@ def sizes_on_faces(report: Report) -> Numbers:
 
 
 def candidates(
-    rules: Rules, selection: Selection, report: Report, tables: Any, table: int, *totals: Any
+    rules: Rules, selection: Selection, report: Report, final: FinalRoots, totals: Numbers
 ) -> Numbers:
     """Return the components that begin in a chunk and may be among the largest."""
-    own = report.roots[~final_roots(report, tables[table]).gone]
-    sizes = look_up_numbers(totals[0][totals[1]], own)
+    own = report.roots[~final.gone]
+    sizes = look_up_numbers(totals, own)
     large = sizes >= selection.least
     faces = Numbers(own[large], sizes[large])
     return largest_of(rules, selection, faces, Numbers(report.inner_roots, report.inner_sizes))
 
 
-def select(
-    labelled: ChunkLabels, report: Report, table: Table, of_labels: Indices, *chosen: Any
+def relabel_selected(
+    rules: Rules,
+    start: Index,
+    values: Any,
+    report: Report,
+    final: FinalRoots,
+    before: Indices | None,
+    numbers: Numbers | None,
+    *chosen: Any,
 ) -> Selected:
-    """Do the third stage of a chunk, where labels that are not kept become background."""
-    rules, start, selection, best, totals, total = chosen
-    parts, final = sizes_of_labels(labelled), final_roots(report, table)
+    """Do what `relabel` does, where labels that `choose_all` has not chosen become background."""
+    selection, best, totals = chosen
+    labelled = label_chunk(rules, values)
+    of_labels = numbers_of_labels(rules, start, labelled, report, final, before, numbers)
+    parts = sizes_of_labels(labelled)
     sizes = parts.copy()
-    sizes[report.labels] = look_up_numbers(totals[total], final.roots)
+    sizes[report.labels] = look_up_numbers(totals, final.roots)
     kept = sizes >= selection.least
     begins = np.arange(len(sizes)) > 0
     begins[report.labels[final.gone]] = False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from itertools import product
 from math import prod
 from typing import Any, NamedTuple
@@ -20,14 +21,19 @@ Call = Callable[..., Any]
 
 def call_now(name: str, index: Index, function: Callable[..., Any], *arguments: Any) -> Any:
     """Call a function: the engine that does all at once."""
-    return function(*arguments)
+    return function(*map(entry_of, arguments))
 
 
 class Part(NamedTuple):
-    """What an engine returned for several chunks, and the place of one of them in it."""
+    """Stands for an entry of what a call returns, or of a part; engines give calls the entry."""
 
     of_all: Any
     place: int
+
+
+def entry_of(argument: Any) -> Any:
+    """Return what an argument stands for, given results themselves."""
+    return entry_of(argument.of_all)[argument.place] if type(argument) is Part else argument
 
 
 class Tree:
@@ -39,8 +45,6 @@ class Tree:
     def __init__(self, call: Call, layout: Layout, block: Index) -> None:
         self._call, self.block, self.layout = call, block, layout
         self.levels = levels_of(tuple(layout.counts[axis] for axis in layout.crossed))
-        self._unions: list[dict[Index, Any]] = []
-        self._tables: list[dict[Index, Any]] = []
         index = [*block, *(0 for _ in layout.counts[len(block) :])]
         self._chunks = dict[Index, Index]()  # the index of each chunk, by that in the tree
         for region in product(*map(range, self.levels[0].counts)):
@@ -48,28 +52,29 @@ class Tree:
                 index[axis] = k
             self._chunks[region] = tuple(index)
 
-    def unite(self, linked: Mapping[Index, Any]) -> None:
-        """Make all unions, up, and the tables of all regions, down."""
-        below = self._by_region(linked)
-        for height, level in enumerate(self.levels):
-            unions = {}
-            for group, members in self._groups(height):
-                outer = tuple(level.outer(group, member) for member in members)
-                given = outer, *(below[member] for member in members)
-                unions[group] = self._call(f"unite-{height}", self.block + group, unite, *given)
-            self._unions.append(unions)
-            below = unions
+    def unite(self, linked: Mapping[Index, Any]) -> dict[Index, Part]:
+        """Make all unions, up, and the tables of all regions, down; return those of chunks."""
+        outer = [
+            {
+                group: tuple(level.outer(group, member) for member in members)
+                for group, members in self._groups(height)
+            }
+            for height, level in enumerate(self.levels)
+        ]
+        self._unions = self._up("unite", unite, outer, self._by_region(linked))
         self._tables = self._down("tables", tables_below, self._unions)
+        return self._parts(self._tables)
 
     def exchange(self, published: Mapping[Index, Any]) -> dict[Index, Part]:
-        """Return for each chunk its table, and the numbers of what its open roots have become."""
+        """Return for each chunk the numbers of what its open roots have become."""
         regions = [self._by_region(published)]
-        regions += self._up("gather", _gather, regions[0], len(self.levels) - 1)
+        regions += self._up("gather", _gather, self._unions[:-1], regions[0])
         return self._parts(self._down("numbers", _exchange, self._tables, of_members=regions))
 
     def total(self, sizes: Mapping[Index, Any]) -> dict[Index, Part]:
         """Return the sizes of the open components of each chunk, given those of parts in chunks."""
-        sums = self._up("sum", numbering.summed_sizes, self._by_region(sizes), len(self.levels))
+        below = self._by_region(sizes)
+        sums = self._up("sum", numbering.summed_sizes, self._unions, below)
         known = self._unions, self._tables, sums
         return self._parts(self._down("whole", numbering.exchange_sizes, *known))
 
@@ -79,17 +84,21 @@ class Tree:
             yield group, level.members(group)
 
     def _up(
-        self, name: str, function: Callable[..., Any], below: dict[Index, Any], top: int
+        self,
+        name: str,
+        function: Callable[..., Any],
+        of_unions: list[dict[Index, Any]],
+        below: dict[Index, Any],
     ) -> list[dict[Index, Any]]:
-        """Return what a function makes of each union and what there is below, by level."""
-        made, block = [], self.block
-        for height in range(top):
-            of_level = {}
-            for group, members in self._groups(height):
-                given = self._unions[height][group], *(below[member] for member in members)
-                of_level[group] = self._call(f"{name}-{height}", block + group, function, *given)
-            below = of_level
-            made.append(of_level)
+        """Return what a function makes of what there is for each union, and below, by level."""
+        made = []
+        for height, known in enumerate(of_unions):
+            call = partial(self._call, f"{name}-{height}")
+            below = {
+                group: call(self.block + group, function, known[group], *map(below.get, members))
+                for group, members in self._groups(height)
+            }
+            made.append(below)
         return made
 
     def _down(
@@ -101,13 +110,13 @@ class Tree:
     ) -> list[dict[Index, Any]]:
         """Return what a function makes of each union, by level; of the highest one first.
 
-        It takes a list that it has made for the union above and a place in it, or None and 0; then
-        what there is for the union, and for its members.
+        It takes what it has made for the union in the one above, or None; then what there is for
+        the union, and for its members.
         """
         made: list[dict[Index, Any]] = [{} for _ in self.levels]
         for height in reversed(range(len(self.levels))):
             for group, members in self._groups(height):
-                above = Part(None, 0)
+                above = None
                 if height + 1 < len(self.levels):
                     level = self.levels[height + 1]
                     parent = tuple(k // size for k, size in zip(group, level.size, strict=True))
@@ -117,7 +126,7 @@ class Tree:
                 if of_members is not None:
                     known += [of_members[height][member] for member in members]
                 made[height][group] = self._call(
-                    f"{name}-{height}", self.block + group, function, *above, *known
+                    f"{name}-{height}", self.block + group, function, above, *known
                 )
         return made
 
@@ -146,19 +155,15 @@ class Tree:
             levels.insert(0, above)
         items = prod(layout.chunk_shape(chunks[(0,) * len(crossed)])[: layout.batch_axes])
         total = call("fold-0", block, numbering.fold_counts, items, *levels[0][()])
-        bases: dict[Index, Part] = {(): Part(np.zeros((1, items), np.int64), 0)}
+        bases: dict[Index, Any] = {(): np.zeros(items, np.int64)}
         for j, level in enumerate(levels):
-            following: dict[Index, Part] = {}
+            following: dict[Index, Any] = {}
             for group, of_axis in level.items():
-                to_add = numbering.first_numbers, *bases[group], *of_axis
+                to_add = numbering.first_numbers, bases[group], *of_axis
                 first = call(f"first-{j}", block + group, *to_add)
                 following |= {(*group, k): Part(first, k) for k in range(lengths[j])}
             bases = following
         return {chunks[region]: base for region, base in bases.items()}, total
-
-    def parts(self) -> dict[Index, Part]:
-        """Return for each chunk its table."""
-        return self._parts(self._tables)
 
     def _parts(self, of_levels: list[dict[Index, Any]]) -> dict[Index, Part]:
         return {
@@ -176,9 +181,7 @@ def _gather(union: Union, *published: numbering.Numbers) -> numbering.Numbers:
 
 
 def _exchange(
-    above: list[Any] | None, place: int, tables: list[Table], *others: numbering.Numbers
-) -> list[tuple[Table, numbering.Numbers]]:
-    """Return, for each region, its table and the numbers of what is in that; tasks take both."""
-    known = others if above is None else (*others, above[place][1])
-    exchanged = numbering.exchange_numbers(numbering.gathered_numbers(known), tables)
-    return list(zip(tables, exchanged, strict=True))
+    above: numbering.Numbers | None, tables: list[Table], *others: numbering.Numbers
+) -> list[numbering.Numbers]:
+    known = others if above is None else (*others, above)
+    return numbering.exchange_numbers(numbering.gathered_numbers(known), tables)

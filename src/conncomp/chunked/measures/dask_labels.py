@@ -122,6 +122,6 @@ class DaskLabels(LabelChunks):
         return arrays
 
     def _result(self, name: str, chunks: Any, meta: Any) -> Any:
-        full = self._graph.name(name)
+        full = self._graph.names[name]
         high = HighLevelGraph.from_collections(full, self._graph.tasks, dependencies=self._sources)
         return dask.array.Array(high, full, chunks, dtype=meta.dtype, meta=meta)

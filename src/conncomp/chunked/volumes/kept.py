@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
@@ -17,9 +17,10 @@ from typing import Any, NamedTuple
 from uuid import uuid4
 
 import numpy as np
+from numpy.typing import NDArray
 
+from conncomp.chunked.labelling import Face, Report
 from conncomp.chunked.layout import Index
-from conncomp.chunked.rules import Face, Report
 from conncomp.chunked.volumes.targets import remove
 from conncomp.files.access import blaming, naming
 from conncomp.files.parts import LOCK, remove_lock, whole
@@ -35,16 +36,15 @@ UNBEGUN = {f"{Path(STATE).stem}.tmp", LOCK}
 
 @dataclass(frozen=True)
 class SetAside:
-    """Stands for an array, or a list of arrays, in a file."""
+    """Stands for arrays in a file: a list, or what `make` makes of one."""
 
     path: Path
-    is_list: bool
+    make: Callable[[list[NDArray[Any]]], Any]
 
     def arrays(self) -> Any:
         """Read it."""
         with _arrays_in(self.path) as arrays:
-            parts = [arrays[name] for name in arrays]
-        return parts if self.is_list else parts[0]
+            return self.make([arrays[name] for name in arrays])
 
 
 @contextmanager
@@ -161,13 +161,13 @@ class Kept:
         _write_whole(self._state, json.dumps({**self._wanted, "result": result}))
         self.result = result
 
-    def set_aside(self, name: str, result: Any) -> SetAside:
+    def set_aside(self, name: str, result: Sequence[NDArray[Any]]) -> SetAside:
         """Write what is needed again later, but not by another run."""
         path = self.reports.folder / f"{name}.npz"
-        is_list = isinstance(result, list)
         with whole(path) as temporary, temporary.open("wb") as file:
-            np.savez(file, *(result if is_list else [result]), allow_pickle=False)
-        return SetAside(path.absolute(), is_list)  # workers have other folders to begin at
+            np.savez(file, *result, allow_pickle=False)
+        # Workers have other folders to begin at.
+        return SetAside(path.absolute(), getattr(result, "_make", list))
 
 
 def check_folder(folder: Path) -> None:
