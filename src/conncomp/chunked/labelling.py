@@ -62,23 +62,58 @@ class ChunkLabels(NamedTuple):
     @property
     def shape(self) -> tuple[int, ...]:
         """That of the chunk."""
-        shape: tuple[int, ...] = self.labels.shape
-        return shape
+        return tuple(self.labels.shape)
 
     def side(self, axis: int, last: bool) -> Any:
         """Return the labels on a side of the chunk, without its axis."""
         return side_of(self.labels, axis, last)
 
-    def first(self, wanted: Any = None) -> Any:
-        """Return what `first_elements` does."""
-        return first_elements(self, wanted)
+    def first(self, wanted: Any = None, before: int = 0) -> Any:
+        """Return the flat index of the first element of components, as int64.
 
-    def counts(self, segment: int) -> NDArray[np.int64]:
+        Of wanted labels, which ascend, in main memory; by default of all, where the labels lie.
+        Labels up to `before` begin before the chunk, and are left out.
+        """
+        labels, ends = self
+        xp = np if isinstance(labels, np.ndarray) else current_gpu().xp
+        begins = xp.concatenate([xp.full_like(ends[:1], before), ends[:-1]])
+        if wanted is None:
+            chosen = xp.flatnonzero(ends > begins)
+        else:
+            chosen = xp.unique(xp.searchsorted(ends, xp.asarray(wanted.astype(ends.dtype))))
+        rows = labels.reshape(len(ends), -1)
+        length, parts = rows.shape[1], [xp.zeros(0, np.int64)]
+        piece = max(1, PIECE // length)
+        for first in range(0, len(chosen), piece):
+            some = chosen[first : first + piece]
+            begin, count = begins[some], ends[some] - begins[some]
+            part = rows[some]
+            new = part > begin[:, None]
+            new[:, 1:] &= part[:, 1:] != part[:, :-1]
+            at = xp.flatnonzero(new)
+            row = at // length
+            # Labels begin in order: those of a row have the places after those of the rows before.
+            slots = part.reshape(-1)[at] - begin[row] - 1 + (xp.cumsum(count) - count)[row]
+            at = at - row * length + some[row] * length
+            if xp is np:
+                places = np.empty(int(count.sum()), np.int64)
+                places[slots[::-1]] = at[::-1]  # of several, the last one stays
+            else:
+                places = at[xp.unique(slots, return_index=True)[1]]
+            parts.append(places)
+        places = xp.concatenate(parts)
+        if wanted is None:
+            return places
+        # Of rows that follow each other, each has the labels from its beginning to its end.
+        ends, begins = on_host(ends[chosen]), on_host(begins[chosen])
+        ahead = np.cumsum(ends - begins, dtype=np.int64) - ends
+        return on_host(places)[ahead[np.searchsorted(ends, wanted)] + wanted - 1]
+
+    def counts(self, segment: int) -> Any:
         """Return how many components begin in each segment, of so many elements."""
         counts = np.diff(on_host(self.ends), prepend=0)
         rows = segment // (self.labels.size // len(counts))
-        of_segments: NDArray[np.int64] = counts.reshape(-1, rows).sum(axis=1, dtype=np.int64)
-        return of_segments
+        return counts.reshape(-1, rows).sum(axis=1, dtype=np.int64)
 
 
 class ChunkRuns(KeptRuns):
@@ -138,9 +173,8 @@ def chunk_runs(rules: Rules, values: Any) -> ChunkRuns | None:
     question = question_of_chunk(rules, alone=False)
     in_memory = isinstance(values, np.ndarray) and question.device == "cpu"
     default = question.algorithm in ("auto", "runs") and not question.batch_axes
-    if not in_memory or not default or not 0 < values.size <= LARGEST:
-        return None
-    return ChunkRuns(read(question, values))
+    fits = in_memory and default and 0 < values.size <= LARGEST
+    return ChunkRuns(read(question, values)) if fits else None
 
 
 def label_values(rules: Rules, values: Any, alone: bool = False) -> Any:
@@ -194,57 +228,6 @@ def root_indices(whole: Index, start: Index, shape: Index, places: Any) -> Any:
     return indices
 
 
-def first_elements(labelled: ChunkLabels, wanted: Any = None, before: int = 0) -> Any:
-    """Return the flat index of the first element of components of a chunk, as int64.
-
-    Of wanted labels, which ascend, in main memory; by default of all, where the labels lie. Labels
-    up to `before` begin before the chunk, and are left out.
-    """
-    labels, ends = labelled
-    xp = np if isinstance(labels, np.ndarray) else current_gpu().xp
-    begins = xp.concatenate([xp.full_like(ends[:1], before), ends[:-1]])
-    if wanted is None:
-        chosen = xp.flatnonzero(ends > begins)
-    else:
-        chosen = xp.unique(xp.searchsorted(ends, xp.asarray(wanted.astype(ends.dtype))))
-    rows = labels.reshape(len(ends), -1)
-    length, parts = rows.shape[1], [xp.zeros(0, np.int64)]
-    numbers = [xp.zeros(0, ends.dtype)]
-    piece = max(1, PIECE // length)
-    for first in range(0, len(chosen), piece):
-        some = chosen[first : first + piece]
-        begin, count = begins[some], ends[some] - begins[some]
-        part = rows[some]
-        new = part > begin[:, None]
-        new[:, 1:] &= part[:, 1:] != part[:, :-1]
-        at = xp.flatnonzero(new)
-        row = at // length
-        # Labels begin in order: those of a row have the places after those of the rows before.
-        slots = part.reshape(-1)[at] - begin[row] - 1 + (xp.cumsum(count) - count)[row]
-        at = at - row * length + some[row] * length
-        if xp is np:
-            places = np.empty(int(count.sum()), np.int64)
-            places[slots[::-1]] = at[::-1]  # of several, the last one stays
-        else:
-            places = at[xp.unique(slots, return_index=True)[1]]
-        parts.append(places)
-        if wanted is not None:
-            numbers.append(_labels_between(xp, begin, count))
-    places = xp.concatenate(parts)
-    if wanted is None:
-        return places
-    where = np.searchsorted(on_host(xp.concatenate(numbers)), wanted)
-    return on_host(places)[where]
-
-
-def _labels_between(xp: Any, begin: Any, count: Any) -> Any:
-    """Return so many labels after each of `begin`, one after the other."""
-    ends = xp.cumsum(count)
-    place = xp.arange(int(ends[-1]))
-    row = xp.searchsorted(ends, place, side="right")
-    return begin[row] + place - (ends - count)[row] + 1
-
-
 def side_of(array: Any, axis: int, last: bool) -> Any:
     """Return the elements on a side of an array, without its axis."""
     return array[(slice(None),) * axis + ((-1 if last else 0), ...)]
@@ -263,11 +246,9 @@ def _compared(values: Any, rules: Rules, bit: int) -> NDArray[Any] | None:
 
 def on_host(array: Any) -> NDArray[Any]:
     """Return an array in main memory, without a mask."""
-    if isinstance(array, np.ndarray):
-        return np.ma.getdata(array)
     if on_gpu(array):
         return move_from_gpu(current_gpu().xp.ascontiguousarray(as_cupy(array)))
-    return np.asarray(array)
+    return np.asarray(np.ma.getdata(array))
 
 
 def _compact(

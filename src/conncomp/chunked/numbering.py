@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import accumulate
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,8 +59,7 @@ def fold_counts(segments: int, *children: Indices) -> Indices:
 
     Each chunk has a count for each place along the axes before this one.
     """
-    folded: Indices = np.sum(children, axis=0).reshape(segments, -1).sum(axis=1)
-    return folded
+    return np.asarray(np.sum(children, axis=0).reshape(segments, -1).sum(axis=1))
 
 
 def first_numbers(base: Indices, *children: Indices) -> list[Indices]:
@@ -118,10 +117,15 @@ def summed_sizes(union: Union, *regions: Numbers) -> Numbers:
         is_open = np.isin(region.roots, table.roots)
         roots.append(look_up(table, region.roots[is_open]))
         sizes.append(region.numbers[is_open])
-    distinct, place = np.unique(np.concatenate(roots), return_inverse=True)
-    total = np.zeros(len(distinct), np.int64)
-    np.add.at(total, place.reshape(-1), np.concatenate(sizes))
-    return Numbers(distinct, total)
+    return Numbers(*summed_by_key(np.concatenate(roots), np.concatenate(sizes)))
+
+
+def summed_by_key(keys: NDArray[Any], values: Indices, axis: int | None = None) -> Any:
+    """Return the distinct keys, ascending, and the sum of the values of each."""
+    distinct, place = np.unique(keys, axis=axis, return_inverse=True)
+    sums = np.zeros((len(distinct), *values.shape[1:]), np.int64)
+    np.add.at(sums, place.reshape(-1), values)
+    return distinct, sums
 
 
 def look_up_numbers(known: Numbers, roots: Indices) -> Indices:

@@ -24,7 +24,6 @@ from conncomp._arrays import on_host
 from conncomp.chunked.labelling import (
     ChunkLabels,
     Report,
-    first_elements,
     label_chunk,
     report_chunk,
     root_indices,
@@ -33,7 +32,7 @@ from conncomp.chunked.layout import Index
 from conncomp.chunked.numbering import FinalRoots, Indices, Numbers, look_up_numbers
 from conncomp.chunked.relabelling import numbers_of_labels, relabel_chunk
 from conncomp.chunked.rules import Rules
-from conncomp.chunked.tree import Call, Tree
+from conncomp.chunked.tree import Call, Tree, merged
 from conncomp.chunked.union import GROUP
 from conncomp.components.selection import largest_components, remove_small_components
 from conncomp.components.sizes import component_sizes
@@ -90,7 +89,7 @@ def label_and_count(
     if not rules.question.batch_axes:  # labels are in the order of roots
         best = np.argsort(-sizes[labels], kind="stable")[: selection.largest]
         labels = np.sort(labels[best])
-    places = first_elements(labelled, labels)
+    places = labelled.first(labels)
     roots = root_indices(rules.shape, start, labelled.labels.shape, places)
     kept = largest_of(rules, selection, Numbers(roots, sizes[labels]))
     return report._replace(inner_roots=kept.roots, inner_sizes=kept.numbers)
@@ -98,8 +97,7 @@ def label_and_count(
 
 def sizes_of_labels(labelled: ChunkLabels) -> Indices:
     """Return how many elements each label of a chunk has, from 0 on."""
-    sizes = on_host(component_sizes(labelled.labels, background=None))
-    return np.asarray(sizes, np.int64)
+    return np.asarray(on_host(component_sizes(labelled.labels, background=None)), np.int64)
 
 
 def largest_of(rules: Rules, selection: Selection, *parts: Numbers) -> Numbers:
@@ -128,18 +126,13 @@ def choose_all(
     totals = tree.total(sizes)
     best = None
     if selection.largest is not None:
-        chosen, parts, height = (rules, selection), [], 0
-        for index, of_chunk in final.items():
-            given = *chosen, reports[index], of_chunk, totals[index]
-            parts.append(call("candidates", index, candidates, *given))
-        while len(parts) > 1 or height == 0:
-            groups = (slice(k, k + GROUP) for k in range(0, len(parts), GROUP))
-            best_of = partial(call, f"best-{height}")
-            parts = [
-                best_of((*tree.block, k.start), largest_of, *chosen, *parts[k]) for k in groups
-            ]
-            height += 1
-        best = parts[0]
+        named = partial(call, "candidates")
+        parts = [
+            named(index, candidates, rules, selection, reports[index], of_chunk, totals[index])
+            for index, of_chunk in final.items()
+        ]
+        largest = partial(largest_of, rules, selection)
+        best = merged(call, "best", tree.block, parts, largest, GROUP)
     return {index: (selection, best, total) for index, total in totals.items()}
 
 
@@ -181,7 +174,7 @@ def relabel_selected(
     begins[report.labels[final.gone]] = False
     are_best = np.ones(len(sizes) - 1, bool)
     if best is not None or selection.listed:
-        places = on_host(first_elements(labelled))
+        places = on_host(labelled.first())
         roots = root_indices(rules.shape, start, labelled.labels.shape, places)
         roots[report.labels - 1] = final.roots
         if best is not None:
@@ -248,5 +241,4 @@ def merged_summaries(summaries: Sequence[SizeSummary], listed: int) -> SizeSumma
 
 def _largest(rows: Indices, listed: int) -> Indices:
     order = np.lexsort((rows[:, 2], rows[:, 1], -rows[:, 0]))
-    chosen: Indices = rows[order[:listed]]
-    return chosen
+    return np.asarray(rows[order[:listed]])

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import product
+from itertools import count, product
 from math import prod
 from typing import Any, NamedTuple
 
@@ -22,6 +22,15 @@ Call = Callable[..., Any]
 def call_now(name: str, index: Index, function: Callable[..., Any], *arguments: Any) -> Any:
     """Call a function: the engine that does all at once."""
     return function(*map(entry_of, arguments))
+
+
+def merged(call: Call, name: str, block: Index, parts: Sequence[Any], merge: Any, size: int) -> Any:
+    """Return what an engine makes of several parts, merged in a tree."""
+    for height in count():
+        groups = enumerate(parts[k : k + size] for k in range(0, len(parts), size))
+        parts = [call(f"{name}-{height}", (*block, k), merge, *group) for k, group in groups]
+        if len(parts) == 1:
+            return parts[0]
 
 
 class Part(NamedTuple):

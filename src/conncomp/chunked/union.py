@@ -253,9 +253,9 @@ def levels_of(counts: Index) -> list[Level]:
 
 def _group_size(counts: Index) -> Index:
     size = [1] * len(counts)
-    while True:
+    while 2 * prod(size) <= GROUP:
         short = [k for k in range(len(counts)) if size[k] < counts[k]]
-        axis = min(short, key=lambda k: size[k], default=None)
-        if axis is None or 2 * prod(size) > GROUP:
-            return tuple(map(min, size, counts))
-        size[axis] *= 2
+        if not short:
+            break
+        size[min(short, key=size.__getitem__)] *= 2
+    return tuple(map(min, size, counts))

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from conncomp._arrays import on_host
 from conncomp.chunked.layout import Index
 from conncomp.chunked.measures.measuring import Labelling
+from conncomp.chunked.numbering import summed_by_key
 from conncomp.chunked.relabelling import relabel_chunk
 from conncomp.chunked.union import Table
 from conncomp.components._labels import library_at
@@ -74,10 +75,7 @@ def merged(*parts: OfItems) -> OfItems:
 
 def _merged(*parts: Sizes) -> Sizes:
     labels, sizes = map(np.concatenate, zip(*parts, strict=True))
-    distinct, place = np.unique(labels, return_inverse=True)
-    total = np.zeros(len(distinct), np.int64)
-    np.add.at(total, place.reshape(-1), sizes)
-    return Sizes(distinct, total)
+    return Sizes(*summed_by_key(labels, sizes))
 
 
 def rows_of(most: int, sizes: OfItems) -> int:
