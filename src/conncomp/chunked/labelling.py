@@ -257,8 +257,7 @@ def _compact(
     """Return the labels on faces, ascending, which faces they touch, and faces of their places."""
     if not faces:
         return np.zeros(0, np.int64), np.zeros(0, np.uint64), {}
-    first = next(iter(faces.values()))
-    xp = np if isinstance(first, np.ndarray) else current_gpu().xp
+    xp = np if isinstance(next(iter(faces.values())), np.ndarray) else current_gpu().xp
     touched = xp.zeros(count + 1, np.uint64)
     faces = {bit: xp.ascontiguousarray(face) for bit, face in faces.items()}
     for bit, face in faces.items():

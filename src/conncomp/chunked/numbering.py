@@ -75,8 +75,7 @@ def first_numbers(base: Indices, *children: Indices) -> list[Indices]:
 def publish(report: Report, final: FinalRoots, base: Indices) -> Numbers:
     """Return the numbers, from 1, of a report's own roots; a base has those before segments."""
     own, counts = ~final.gone, final.counts
-    others = report.labels[final.gone]
-    rank = report.labels[own] - np.searchsorted(others, report.labels[own])
+    rank = report.labels[own] - np.searchsorted(report.labels[final.gone], report.labels[own])
     before = base - (np.cumsum(counts) - counts)
     return Numbers(report.roots[own], before[report.segments[own]] + rank)
 

@@ -68,8 +68,7 @@ def numbers_of_labels(
     """Return what each label of a chunk becomes, from 0 on: a number, or the root in its item."""
     if before is not None and numbers is not None:
         return numbers_of_chunk(report, final, before, numbers)
-    places = labelled.first()
-    own = root_indices(rules.shape, start, labelled.shape, places)
+    own = root_indices(rules.shape, start, labelled.shape, labelled.first())
     xp = np if isinstance(own, np.ndarray) else current_gpu().xp
     roots = xp.concatenate([xp.full(1, -1, np.int64), own % rules.item_size])
     roots[xp.asarray(report.labels)] = xp.asarray(final.roots % rules.item_size)
@@ -86,8 +85,7 @@ def relabel_chunk(labels: Any, table: Any, dtype: np.dtype[Any], out: Any = None
     filled = np.dtype(np.int32 if dtype.itemsize <= 4 and dtype != np.uint32 else np.int64)
     table = table.astype(filled, copy=False)
     if not isinstance(labels, np.ndarray):
-        placed = current_gpu().xp.asarray(table).astype(dtype, copy=False)
-        return placed[labels]
+        return current_gpu().xp.asarray(table).astype(dtype, copy=False)[labels]
     if out is None:
         out = new_array(np, labels.shape, filled)
     if out.dtype == filled and out.flags.c_contiguous:
@@ -110,8 +108,7 @@ def relabel_runs(
     largest = int(table.max())
     check_holds(dtype, largest)
     if largest > LARGEST:
-        numbers = runs.write(np.arange(len(table), dtype=np.int32))
-        return relabel_chunk(numbers, table, dtype, out)
+        return relabel_chunk(runs.write(np.arange(len(table), dtype=np.int32)), table, dtype, out)
     if late and out is not None and dtype == np.int32:
         return Placed(runs, table.astype(np.int32), out)
     place = out if out is not None and out.dtype == np.int32 else None

@@ -87,10 +87,8 @@ def label_and_count(
     inner[report.labels] = False
     labels = np.flatnonzero(inner)
     if not rules.question.batch_axes:  # labels are in the order of roots
-        best = np.argsort(-sizes[labels], kind="stable")[: selection.largest]
-        labels = np.sort(labels[best])
-    places = labelled.first(labels)
-    roots = root_indices(rules.shape, start, labelled.labels.shape, places)
+        labels = np.sort(labels[np.argsort(-sizes[labels], kind="stable")[: selection.largest]])
+    roots = root_indices(rules.shape, start, labelled.labels.shape, labelled.first(labels))
     kept = largest_of(rules, selection, Numbers(roots, sizes[labels]))
     return report._replace(inner_roots=kept.roots, inner_sizes=kept.numbers)
 
@@ -106,8 +104,8 @@ def largest_of(rules: Rules, selection: Selection, *parts: Numbers) -> Numbers:
     items = roots // rules.item_size
     order = np.lexsort((roots, -sizes, items))
     of_items = items[order]
-    rank = np.arange(len(order)) - np.searchsorted(of_items, of_items)
     assert selection.largest is not None
+    rank = np.arange(len(order)) - np.searchsorted(of_items, of_items)
     best = order[rank < selection.largest]
     best = best[np.argsort(roots[best])]
     return Numbers(roots[best], sizes[best])
@@ -174,8 +172,7 @@ def relabel_selected(
     begins[report.labels[final.gone]] = False
     are_best = np.ones(len(sizes) - 1, bool)
     if best is not None or selection.listed:
-        places = on_host(labelled.first())
-        roots = root_indices(rules.shape, start, labelled.labels.shape, places)
+        roots = root_indices(rules.shape, start, labelled.labels.shape, on_host(labelled.first()))
         roots[report.labels - 1] = final.roots
         if best is not None:
             are_best = np.isin(roots, best.roots)
@@ -186,13 +183,11 @@ def relabel_selected(
     summary = None
     if selection.listed:
         of_all = np.flatnonzero(begins)
-        items = roots[of_all - 1] // rules.item_size
-        given = sizes[of_all], items, of_labels[of_all]
+        given = sizes[of_all], roots[of_all - 1] // rules.item_size, of_labels[of_all]
         summary = summary_of(*given, selection.listed, among=are_best[of_all - 1])
     of_labels[~kept] = of_labels[0]
     labels = relabel_chunk(labelled.labels, of_labels, rules.label_type)
-    begun = int(np.count_nonzero(begins & kept))
-    return Selected(labels, begun, int(parts[kept].sum()), summary)
+    return Selected(labels, int(np.count_nonzero(begins & kept)), int(parts[kept].sum()), summary)
 
 
 def select_items(rules: Rules, selection: Selection, labels: NDArray[Any]) -> Selected:
@@ -222,8 +217,7 @@ def summary_of(
     by_digits = np.zeros((DIGITS, 2), np.int64)
     by_digits[:, 0] = np.bincount(digits, minlength=DIGITS)
     np.add.at(by_digits[:, 1], digits, sizes)
-    rows = np.stack([sizes, items, labels], axis=1)
-    return SizeSummary(by_digits, _largest(rows[among], listed))
+    return SizeSummary(by_digits, _largest(np.stack([sizes, items, labels], axis=1)[among], listed))
 
 
 def from_numbers(numbers: Sequence[int]) -> SizeSummary:
@@ -240,5 +234,4 @@ def merged_summaries(summaries: Sequence[SizeSummary], listed: int) -> SizeSumma
 
 
 def _largest(rows: Indices, listed: int) -> Indices:
-    order = np.lexsort((rows[:, 2], rows[:, 1], -rows[:, 0]))
-    return np.asarray(rows[order[:listed]])
+    return np.asarray(rows[np.lexsort((rows[:, 2], rows[:, 1], -rows[:, 0]))[:listed]])

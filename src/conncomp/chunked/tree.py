@@ -82,8 +82,7 @@ class Tree:
 
     def total(self, sizes: Mapping[Index, Any]) -> dict[Index, Part]:
         """Return the sizes of the open components of each chunk, given those of parts in chunks."""
-        below = self._by_region(sizes)
-        sums = self._up("sum", numbering.summed_sizes, self._unions, below)
+        sums = self._up("sum", numbering.summed_sizes, self._unions, self._by_region(sizes))
         known = self._unions, self._tables, sums
         return self._parts(self._down("whole", numbering.exchange_sizes, *known))
 
@@ -129,8 +128,7 @@ class Tree:
                 if height + 1 < len(self.levels):
                     level = self.levels[height + 1]
                     parent = tuple(k // size for k, size in zip(group, level.size, strict=True))
-                    place = level.members(parent).index(group)
-                    above = Part(made[height + 1][parent], place)
+                    above = Part(made[height + 1][parent], level.members(parent).index(group))
                 known = [of_levels[height][group] for of_levels in of_unions]
                 if of_members is not None:
                     known += [of_members[height][member] for member in members]

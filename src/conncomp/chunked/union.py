@@ -63,8 +63,7 @@ def crossings_of(rules: Rules) -> dict[Step, Crossing]:
         step = [0] * len(shape)
         for axis, move in zip(axes, backward, strict=True):
             step[batch + axis] = move
-        choices = ((0, step[axis]) if step[axis] else (0,) for axis in crossed)
-        for direction in product(*choices):
+        for direction in product(*((0, step[axis]) if step[axis] else (0,) for axis in crossed)):
             if any(direction):
                 sign = -1 if direction > (0,) * len(direction) else 1
                 key = tuple(sign * move for move in direction)

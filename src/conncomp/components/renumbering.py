@@ -113,8 +113,7 @@ def relabel_consecutive(
         old[hidden.reshape(len(old), -1).all(axis=1), first:] = 0
         if hidden.all():
             old = old[:, :first]
-    xp = library_at(flat)
-    return result, xp.asarray(old.astype(given.dtype)).reshape(*batch, old.shape[1])
+    return result, library_at(flat).asarray(old.astype(given.dtype)).reshape(*batch, old.shape[1])
 
 
 def _in_words(given: Any) -> Any:

@@ -200,8 +200,7 @@ def sort_by_size(
     items = check_items(labels, background, batch_axes)
     ranked, rank = _rank_by_size(items)
     table = items.xp.zeros(items.all_rows, items.labels.dtype)
-    first = int(items.background == 0)
-    rank += first
+    rank += int(items.background == 0)
     assign_rows(table, ranked, rank)
     return replace_rows(items, table)
 
@@ -250,8 +249,7 @@ def _largest_first(sizes: NDArray[np.int64], items: int) -> NDArray[np.int64]:
         present = xp.flatnonzero(sizes)  # few of many rows, if labels are roots
         ranked: NDArray[np.int64] = present[xp.argsort(-sizes[present], kind="stable")]
         if items > 1:
-            rows = max(len(sizes) // items, 1)
-            ranked = ranked[xp.argsort(ranked // rows, kind="stable")]
+            ranked = ranked[xp.argsort(ranked // max(len(sizes) // items, 1), kind="stable")]
         return ranked
     order = np.empty_like(sizes)
     native.sort_by_size(sizes, items, order)

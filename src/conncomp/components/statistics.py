@@ -236,8 +236,7 @@ def _numbers_of(name: str, values: Any) -> list[tuple[str, tuple[int, ...]]]:
     """Return the columns of a property by name, and which of its numbers each has."""
     if isinstance(values, LazyColumn):
         return [(name, ())]
-    indices = np.ndindex(*values.shape[1:])
-    return [("-".join(map(str, (name, *index))), index) for index in indices]
+    return [("-".join(map(str, (name, *index))), index) for index in np.ndindex(*values.shape[1:])]
 
 
 def box_slices(box: NDArray[np.int64]) -> tuple[slice, ...]:

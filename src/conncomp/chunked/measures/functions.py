@@ -48,8 +48,7 @@ class CountedLabels:
     def __init__(
         self, array: Any, background: Any, batch_axes: int, *token: Any, any_values: bool = False
     ) -> None:
-        kind = kind_of_chunks(array)
-        self.chunks = chunks = kind(array, background, batch_axes, *token)
+        self.chunks = chunks = kind_of_chunks(array)(array, background, batch_axes, *token)
         self.first = int(chunks.lowest == chunks.labelling.empty == 0)
         self.most = most_rows(array.size) // prod(chunks.batch)
         lowest = None if any_values else chunks.lowest
@@ -75,8 +74,7 @@ class CountedLabels:
         """Return labels replaced by the tables that a function makes of the sizes of blocks."""
         tables, labelling = self.by_block(f"{name}-by", function), self.chunks.labelling
         known = labelling.batch_axes, labelling.empty, dtype
-        replace = partial(item_sizes.replace_labels, *known)
-        return self.chunks.map(name, dtype, replace, tables)
+        return self.chunks.map(name, dtype, partial(item_sizes.replace_labels, *known), tables)
 
     def longest(self, name: str, function: Any) -> Any:
         """Return what stands for the largest of numbers that a function tells of each block."""
@@ -264,8 +262,7 @@ def match_labels(labels_a: Any, labels_b: Any, *, background: Any, batch_axes: i
 
     made = partial(measuring.as_columns, given.batch)
     sample = (np.ones((1,) * len(array.shape), np.int64),) * 2
-    joined = measuring.joined_overlaps
-    columns = _fields(given, "matched", overlap, of_chunk, joined, made, sample)
+    columns = _fields(given, "matched", overlap, of_chunk, measuring.joined_overlaps, made, sample)
     components = columns.pop("first"), columns.pop("second")
     return matching.Matches(**columns, components=components)
 

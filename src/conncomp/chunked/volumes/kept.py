@@ -150,8 +150,7 @@ class Kept:
 
     def finish(self, index: Index, tally: Tally) -> None:
         """Keep that labels of a chunk are written."""
-        numbers = *tally[:3], *tally.summary
-        line = f"{','.join(map(str, index))} {' '.join(map(str, numbers))}\n"
+        line = f"{','.join(map(str, index))} {' '.join(map(str, (*tally[:3], *tally.summary)))}\n"
         with blaming(self._journal), self._journal.open("a") as file:
             file.write(line)
         self.done[index] = tally

@@ -49,8 +49,7 @@ def check_images(image: Any, items: Items, may_have_channels: bool) -> tuple[lis
     given, shape = _as_array(image, items, "image"), (*items.batch, *items.shape)
     has_channels = given.ndim == len(shape) + 1 and given.shape[:-1] == shape
     if may_have_channels and has_channels and given.shape[-1] > 0:
-        channels = range(given.shape[-1])
-        return [check_image(given[..., channel], items) for channel in channels], True
+        return [check_image(given[..., channel], items) for channel in range(given.shape[-1])], True
     return [_image_of(given, image, items, "image")], False
 
 

@@ -103,8 +103,7 @@ def _measure_on_cpu(items: Items, moments: bool) -> tuple[Known, Places]:
     rows, sizes, boxes = (new_array(np, (count, *more), np.int64) for more in ((), (), (ndim, 2)))
     centroids = new_array(np, (count, ndim), np.float64)
     covariances = new_array(np, (matrices, ndim, ndim), np.float64)
-    columns = rows, sizes, boxes, centroids, covariances
-    measured.write(*(column.reshape(-1) for column in columns))
+    measured.write(*(column.reshape(-1) for column in (rows, sizes, boxes, centroids, covariances)))
     if moments and measured.are_points:  # zeros, which new memory holds: nobody writes it
         covariances = np.zeros((count, ndim, ndim))
     batch, labels = items_of_rows(items, rows)
@@ -115,8 +114,7 @@ def measure_batch_again(
     labels: Any, background: Background, batch_axes: Any, moments: bool
 ) -> tuple[Any, ...] | None:
     """Return attributes of `ComponentStatistics` of a batch of CuPy's of a known kind, or None."""
-    library = cuda_library_of(labels)
-    gpu = current_gpu() if isinstance(library, CuPyArrays) else None
+    gpu = current_gpu() if isinstance(cuda_library_of(labels), CuPyArrays) else None
     if gpu is None or labels.data.device_id != gpu.device:
         return None
     allowed = partial(check_background, background)

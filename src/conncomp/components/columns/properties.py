@@ -218,8 +218,7 @@ def eccentricity(measured: Accumulators) -> Any:
     """Return those of the ellipses of the same covariances: 0 of a circle or an element."""
     xp = measured.xp
     longest, shortest = measured.variances[:, 0], measured.variances[:, 1]
-    ratio = xp.where(longest > 0, shortest / xp.where(longest > 0, longest, 1), 1)
-    return xp.sqrt(1 - ratio)
+    return xp.sqrt(1 - xp.where(longest > 0, shortest / xp.where(longest > 0, longest, 1), 1))
 
 
 def orientation(measured: Accumulators) -> Any:
@@ -243,8 +242,7 @@ def crofton(measured: Accumulators) -> Any:
 
 def _weighted_sums(counts: Any, weights: Iterable[float]) -> Any:
     """Return the sum of weighted counts of each row: of the same digits on any device."""
-    terms = (counts[:, k] * float(weight) for k, weight in enumerate(weights))
-    return reduce(add, terms)
+    return reduce(add, (counts[:, k] * float(weight) for k, weight in enumerate(weights)))
 
 
 def crofton_weights(spacing: tuple[float, ...]) -> Any:
@@ -278,8 +276,7 @@ def _nearer_areas(lines: NDArray[np.float64]) -> Any:
 
 def sphericity(measured: Accumulators) -> Any:
     """Return the surface of a ball of the same volume over the surface by Crofton's formula."""
-    volumes = measured.sizes * measured.volume
-    return pi ** (1 / 3) * (6 * volumes) ** (2 / 3) / crofton(measured)
+    return pi ** (1 / 3) * (6 * (measured.sizes * measured.volume)) ** (2 / 3) / crofton(measured)
 
 
 def principal_axes(moments: Any) -> tuple[Any, Any]:

@@ -110,8 +110,7 @@ def _within(h5py: Any, file: Any, key: str) -> Any:
     for name in [part for part in key.split("/") if part]:
         if not isinstance(here, h5py.Group) or name not in here:
             return None
-        link = here.get(name, getlink=True)
-        if not isinstance(link, h5py.HardLink):
+        if not isinstance(here.get(name, getlink=True), h5py.HardLink):
             raise ValueError(f"{name!r} of key={key!r} is a link; give the path of the dataset")
         here = here[name]
     return here
@@ -132,8 +131,7 @@ def _datasets(h5py: Any, file: Any) -> list[str]:
 
 
 def _name_of_axis(axis: Any) -> str:
-    named = axis.label or next((scale.name for scale in axis.values()), "")
-    return str(named).rpartition("/")[2]
+    return str(axis.label or next((scale.name for scale in axis.values()), "")).rpartition("/")[2]
 
 
 def check_storage(key: str, dataset: Any) -> None:
@@ -149,7 +147,6 @@ def check_storage(key: str, dataset: Any) -> None:
             )
     if dataset.chunks is None and dataset.shape:
         held = dataset.id.get_storage_size()
-        needed = math.prod(dataset.shape) * dataset.dtype.itemsize
-        if 0 < held < needed:
+        if 0 < held < math.prod(dataset.shape) * dataset.dtype.itemsize:
             shape = dataset.shape
             raise ValueError(f"{key!r} says that it has shape {shape}, but holds {held} bytes")
