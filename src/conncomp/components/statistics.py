@@ -19,7 +19,7 @@ from conncomp.components._columns import Columns
 from conncomp.components._labels import Background, Items, check_spacing, where_labels_lie
 from conncomp.components.columns import measuring
 from conncomp.components.columns.accumulators import Accumulators, Channel
-from conncomp.components.columns.crops import LazyColumn
+from conncomp.components.columns.crops import LazyColumn, box_slices
 from conncomp.components.columns.intensities import Image, check_images
 from conncomp.components.columns.properties import (
     Conditions,
@@ -239,11 +239,6 @@ def _numbers_of(name: str, values: Any) -> list[tuple[str, tuple[int, ...]]]:
     return [("-".join(map(str, (name, *index))), index) for index in np.ndindex(*values.shape[1:])]
 
 
-def box_slices(box: NDArray[np.int64]) -> tuple[slice, ...]:
-    """Return a bounding box, shape (ndim, 2), as what indexes an array."""
-    return tuple(slice(first, end) for first, end in box.tolist())
-
-
 @named_elsewhere(intensity_image="image= is what it is called here")
 def component_statistics(
     labels: ArrayLike,
@@ -354,7 +349,8 @@ def component_statistics(
         again = measuring.measure_batch_again(labels, background, batch_axes, wanted[0])
         if again is not None:
             return ComponentStatistics(*(*again, (1.0,) * again[3].shape[1]))
-    return _measure(labels, (image, classes), *wanted, spacing, Numbers(background, batch_axes))
+    numbers = Numbers(background, batch_axes)
+    return measure_labels(labels, (image, classes), *wanted, spacing, numbers)
 
 
 class Numbers(NamedTuple):
@@ -365,20 +361,8 @@ class Numbers(NamedTuple):
     largest: int | None = None
 
 
-def component_table(
-    labels: NDArray[Any],
-    image: NDArray[Any] | None,
-    properties: Iterable[str] | str,
-    spacing: Sequence[float] | None,
-    numbers: Numbers,
-) -> ComponentTable:
-    """Return what `component_statistics` does, for labels that nobody else has, without moments."""
-    measured = _measure(labels, (image, None), False, False, properties, spacing, numbers)
-    return cast(ComponentTable, measured)
-
-
 @where_labels_lie
-def _measure(
+def measure_labels(
     labels: ArrayLike,
     values: tuple[ArrayLike | None, ArrayLike | None],
     moments: bool,
@@ -398,16 +382,14 @@ def _measure(
         items, started = measuring.items_at_start(labels, background, batch_axes, largest, sums)
         if started is None:
             turns.close()  # no memory is kept for such labels
-        ndim = len(items.shape)
-        check_dimensions(ndim)
-        lengths = check_spacing(spacing, ndim)
-        conditions = Conditions(ndim, image is not None, lengths)
+        check_dimensions(len(items.shape))
+        lengths = check_spacing(spacing, len(items.shape))
+        conditions = Conditions(image is not None, lengths)
         named = None if properties is None else check_properties(properties, conditions)
         images, has_channels = check_images(image, items, named is not None)
         if named is not None and not any(entry.image for entry in named.values()):
             images = []  # checked, and not measured
-        scales = None if spacing is None else lengths
-        wanted = _Wanted(moments, surfaces, classes, named, images, has_channels, lengths, scales)
+        wanted = _Wanted(moments, surfaces, classes, named, images, has_channels, lengths)
         given = labels, background, batch_axes
         if started is None:
             return _columns(items, None, wanted)
@@ -420,7 +402,7 @@ def _measure(
 
 
 class _Wanted(NamedTuple):
-    """What `_measure` was asked for, checked: properties by name, images of channels, lengths."""
+    """What was asked for, checked: properties by name, images of channels, lengths."""
 
     moments: bool
     surfaces: bool
@@ -429,7 +411,6 @@ class _Wanted(NamedTuple):
     images: list[Image]
     has_channels: bool
     lengths: tuple[float, ...]
-    scales: tuple[float, ...] | None
 
 
 def _columns(items: Items, runs: ComponentRuns | None, wanted: _Wanted) -> ComponentStatistics:
@@ -445,8 +426,8 @@ def _columns(items: Items, runs: ComponentRuns | None, wanted: _Wanted) -> Compo
     faces = measuring.no_rows(items, len(items.shape), dtype=np.int64)
     if wanted.surfaces:
         faces = measuring.faces_of(items, known.rows)
-    if wanted.scales is not None:
-        measuring.scale(items.xp, wanted.scales, places, [columns for columns, _ in brightness])
+    if set(wanted.lengths) != {1}:
+        measuring.scale(items.xp, wanted.lengths, places, [columns for columns, _ in brightness])
     merged = brightness[0][0]
     if wanted.has_channels and images:
         by_column = zip(*(columns for columns, _ in brightness), strict=True)

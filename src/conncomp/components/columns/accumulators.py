@@ -233,11 +233,11 @@ class Accumulators:
         return Contents(self.runs, on_host(self.boxes), *lengths, copies, self.has_channels)
 
     @cached_property
-    def enclosed(self) -> Any:
-        """How many elements the components enclose."""
+    def filled(self) -> Any:
+        """How many elements the components have and enclose."""
         counts = new_array(np, (len(self.rows),), np.int64)
         self.runs.enclosed(counts)
-        return placed(self.xp, counts)
+        return self.sizes + placed(self.xp, counts)
 
     def deviations(self, channel: Channel) -> Any:
         """Return the standard deviations of values."""

@@ -84,9 +84,14 @@ class LazyColumn(Sequence[Any]):
         return objects
 
 
+def box_slices(box: NDArray[np.int64]) -> tuple[slice, ...]:
+    """Return a bounding box, shape (ndim, 2), as what indexes an array."""
+    return tuple(slice(first, end) for first, end in box.tolist())
+
+
 def slices(contents: Contents, row: int) -> tuple[slice, ...]:
     """Return the bounding box, as what indexes the item."""
-    return tuple(slice(first, end) for first, end in contents.boxes[row].tolist())
+    return box_slices(contents.boxes[row])
 
 
 def image(contents: Contents, row: int) -> NDArray[np.bool_]:

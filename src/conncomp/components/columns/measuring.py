@@ -201,15 +201,13 @@ def items_at_start(
 
 def items_and_runs(
     items: Items,
-    started: measures.RepeatedRuns | None,
+    started: measures.RepeatedRuns,
     labels: Any,
     background: Background,
     batch_axes: int,
     presuming: bool = False,
 ) -> tuple[Items, ComponentRuns | None]:
     """Return items with their rows, `presuming` as many as in the last calls, and their runs."""
-    if started is None:
-        return items, None
     finished = started.finish(labels, presuming)
     if finished is None:
         return check_items(labels, background, batch_axes), None

@@ -67,10 +67,11 @@ class Property:
 
     def obstacle(self, known: Conditions) -> str:
         """Say why there are no such values; nothing if there are."""
-        if self.axes and known.ndim not in self.axes:
+        ndim = len(known.spacing)
+        if self.axes and ndim not in self.axes:
             few = len(self.axes) < 3
             wanted = " or ".join(map(str, self.axes)) if few else f"1 to {self.axes[-1]}"
-            return f"is of labels of {wanted} axes, and an item has {known.ndim}"
+            return f"is of labels of {wanted} axes, and an item has {ndim}"
         if self.image and not known.has_image:
             return "is of the values of an image; pass image="
         uneven = len(set(known.spacing)) > 1
@@ -89,9 +90,8 @@ class Property:
 class Conditions:
     """What properties there are depends on."""
 
-    ndim: int
     has_image: bool
-    spacing: tuple[float, ...]
+    spacing: tuple[float, ...]  # a length for each axis
 
 
 def check_properties(properties: Iterable[str] | str, known: Conditions) -> dict[str, Property]:
@@ -182,8 +182,7 @@ def _lazy(make: Callable[[Contents, int], Any], image: bool = False, **options: 
     return Property(column, image=image, is_lazy=True, **options)
 
 
-def _ellipse(values: Callable[[Accumulators], Any], axes: tuple[int, ...] = ()) -> Property:
-    return Property(values, axes, of_covariances=True)
+_ellipse = partial(Property, of_covariances=True)
 
 
 def _euler_number(connectivity: int) -> Property:
@@ -320,10 +319,7 @@ EARLIER_NAMES = {
     "local_centroid": "centroid_local",
     "weighted_local_centroid": "centroid_weighted_local",
     **{f"weighted_{name}": f"{name}_weighted" for name in ("centroid", "moments")},
-    **{
-        f"weighted_moments_{kind}": f"moments_weighted_{kind}"
-        for kind in ("central", "hu", "normalized")
-    },
+    **{f"weighted_moments_{k}": f"moments_weighted_{k}" for k in ("central", "hu", "normalized")},
     **{f"{kind}_axis_length": f"axis_{kind}_length" for kind in ("major", "minor")},
     **{f"{kind}_area": f"area_{kind}" for kind in ("bbox", "convex", "filled")},
     **{f"{kind}_image": f"image_{kind}" for kind in ("convex", "filled")},
@@ -336,9 +332,7 @@ PROPERTIES: dict[str, Property] = {
     "area": Property(lambda measured: measured.sizes * measured.volume),
     "area_bbox": Property(bounding_box_areas),
     "area_convex": Property(lambda measured: measured.hulls[0] * measured.volume, SHAPE),
-    "area_filled": Property(
-        lambda measured: (measured.sizes + measured.enclosed) * measured.volume, FILLED
-    ),
+    "area_filled": Property(lambda measured: measured.filled * measured.volume, FILLED),
     "axis_major_length": _ellipse(partial(axis_length, axis=0)),
     "axis_minor_length": _ellipse(partial(axis_length, axis=-1)),
     "bbox": Property(lambda measured: measured.boxes.swapaxes(1, 2).reshape(-1, 2 * measured.ndim)),
