@@ -18,7 +18,7 @@ go through the tree of unions to the chunks with other parts (`exchange_numbers`
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import accumulate
 from typing import Any, NamedTuple
 
@@ -93,9 +93,10 @@ def numbers_of_chunk(report: Report, final: FinalRoots, base: Indices, numbers: 
     return result
 
 
-def gathered_numbers(published: Sequence[Numbers], wanted: Indices | None = None) -> Numbers:
+def gathered_numbers(published: Iterable[Numbers | None], wanted: Indices | None = None) -> Numbers:
     """Return the numbers of several regions as one, of `wanted` roots only if these are given."""
-    roots, numbers = map(np.concatenate, zip(*published, strict=True))
+    parts = [each for each in published if each is not None]
+    roots, numbers = map(np.concatenate, zip(*parts, strict=True))
     if wanted is not None:
         kept = np.isin(roots, wanted)
         roots, numbers = roots[kept], numbers[kept]
@@ -140,7 +141,5 @@ def exchange_sizes(
     `above` is what this returned for it in the union above, and `sums` what `summed_sizes` did.
     """
     whole = ~np.isin(sums.roots, union.open.roots)  # what touches no outer side of the union
-    known = [Numbers(sums.roots[whole], sums.numbers[whole])]
-    if above is not None:
-        known.append(above)
-    return exchange_numbers(gathered_numbers(known), tables)
+    own = Numbers(sums.roots[whole], sums.numbers[whole])
+    return exchange_numbers(gathered_numbers((own, above)), tables)

@@ -190,5 +190,4 @@ def _gather(union: Union, *published: numbering.Numbers) -> numbering.Numbers:
 def _exchange(
     above: numbering.Numbers | None, tables: list[Table], *others: numbering.Numbers
 ) -> list[numbering.Numbers]:
-    known = others if above is None else (*others, above)
-    return numbering.exchange_numbers(numbering.gathered_numbers(known), tables)
+    return numbering.exchange_numbers(numbering.gathered_numbers((*others, above)), tables)

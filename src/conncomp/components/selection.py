@@ -227,7 +227,7 @@ def _rank_in_classes(
     items: Items, ranked: NDArray[np.int64], by: Any
 ) -> tuple[NDArray[np.int64], Labels]:
     """Return the rows of components, and their ranks in the item's class, given those by size."""
-    xp, (known, _) = items.xp, measure_components(items, moments=False)
+    xp, known = items.xp, measure_components(items, moments=False)
     classes = classes_of(items, known, by, "by")
     if not len(ranked):
         return ranked, ranked

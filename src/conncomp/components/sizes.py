@@ -230,10 +230,8 @@ def component_spans(
     items = check_items(labels, background, batch_axes)
     ndim = len(items.shape)
     check_dimensions(ndim)
-    table = items.all_rows, ndim
-    on_cpu = isinstance(items.labels, np.ndarray)
-    spans: Any = np.empty(table, bool) if on_cpu else items.xp.zeros(table, bool)
-    if on_cpu:
+    spans: Any = items.xp.zeros((items.all_rows, ndim), bool)
+    if items.xp is np:
         flat = items.labels.reshape(-1)
         native.find_spans(flat, items.shape, items.background, items.all_rows, spans.reshape(-1))
     elif items.length:

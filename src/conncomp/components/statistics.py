@@ -145,9 +145,8 @@ class ComponentStatistics(Columns):
         table: dict[str, Any] = {"label": self.labels}
         table |= {f"batch-{k}": self.batch[:, k] for k in range(self.batch.shape[1])}
         table |= {"class": self.classes, "num_pixels": self.sizes, "area": self.volumes}
-        for end in (0, 1):
-            for k in axes:
-                table[f"bbox-{end * len(axes) + k}"] = self.bounding_boxes[:, k, end]
+        ends = ((k, end) for end in (0, 1) for k in axes)
+        table |= {f"bbox-{j}": self.bounding_boxes[:, k, end] for j, (k, end) in enumerate(ends)}
         table |= {f"centroid-{k}": self.centroids[:, k] for k in axes}
         table |= {f"moment-{k}-{j}": self.moments[:, k, j] for k in axes for j in axes if k <= j}
         table |= {"intensity_sum": self.sums, "intensity_mean": self.means}
@@ -224,11 +223,9 @@ class ComponentTable(ComponentStatistics):
         table: dict[str, Any] = {"label": self.labels}
         table |= {f"batch-{k}": self.batch[:, k] for k in range(self.batch.shape[1])}
         for name, values in self.properties.items():
-            if isinstance(values, LazyColumn):
-                table[name] = np.asarray(values)
-                continue
-            for column, index in _numbers_of(name, values):
-                table[column] = values[(slice(None), *index)]
+            made: Any = np.asarray(values) if isinstance(values, LazyColumn) else values
+            for column, index in _numbers_of(name, made):
+                table[column] = made[(slice(None), *index)]
         return table
 
 
@@ -419,7 +416,7 @@ def _columns(items: Items, runs: ComponentRuns | None, wanted: _Wanted) -> Compo
     with_covariances = wanted.moments or (
         named is not None and any(entry.of_covariances for entry in named.values())
     )
-    known, places = measuring.measure_components(items, with_covariances, runs, first)
+    known = measuring.measure_components(items, with_covariances, runs, first)
     brightness = [measuring.measure_image(items, known, first)]
     known = known._replace(table=None, values=None)  # which are those of the first one
     brightness += [measuring.measure_image(items, known, channel) for channel in images[1:]]
@@ -427,26 +424,25 @@ def _columns(items: Items, runs: ComponentRuns | None, wanted: _Wanted) -> Compo
     if wanted.surfaces:
         faces = measuring.faces_of(items, known.rows)
     if set(wanted.lengths) != {1}:
-        measuring.scale(items.xp, wanted.lengths, places, [columns for columns, _ in brightness])
+        measuring.scale(items.xp, wanted.lengths, known, [columns for columns, _ in brightness])
     merged = brightness[0][0]
     if wanted.has_channels and images:
         by_column = zip(*(columns for columns, _ in brightness), strict=True)
         merged = [items.xp.stack(columns, axis=-1) for columns in by_column]
-    shapes = known.sizes, known.boxes, places.centroids
-    covariances = places.covariances if wanted.moments else places.covariances[:0]
+    shapes = known.labels, known.sizes, known.boxes, known.centroids
+    covariances = known.covariances if wanted.moments else known.covariances[:0]
     own_classes = measuring.no_rows(items, dtype=np.int64)
     if wanted.classes is not None:
         own_classes = measuring.classes_of(items, known, wanted.classes)
-    attributes: list[Any] = [places.labels, *shapes, covariances, places.batch]
-    attributes += [*merged, faces, own_classes, wanted.lengths]
+    attributes: list[Any] = [*shapes, covariances, known.batch, *merged]
+    attributes += [faces, own_classes, wanted.lengths]
     if named is None:
         return ComponentStatistics(*attributes)
     channels = [
         Channel(image, columns[1], columns[2], columns[3], reals)
         for image, (columns, reals) in zip(images, brightness[: len(images)], strict=True)
     ]
-    given = places.centroids, places.covariances, channels, wanted.has_channels, wanted.lengths
-    measured = Accumulators(items, known, *given)
+    measured = Accumulators(items, known, channels, wanted.has_channels, wanted.lengths)
     table = {} if wanted.classes is None else {"class": own_classes}
     table |= {name: entry.values(measured) for name, entry in named.items() if name != "label"}
     return ComponentTable(*(*attributes, table))

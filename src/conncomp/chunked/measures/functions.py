@@ -16,10 +16,11 @@ import numpy as np
 from conncomp._arguments import INT32_MAX, as_batch_axes, as_bool, as_count, check_dimensions, shown
 from conncomp.chunked.layout import Index, Layout
 from conncomp.chunked.measures import item_sizes, measuring
-from conncomp.chunked.measures.label_chunks import check_image, check_second, kind_of_chunks
+from conncomp.chunked.measures.label_chunks import check_second, kind_of_chunks
 from conncomp.chunked.measures.measuring import last_layers, preceding
 from conncomp.components import matching, renumbering, selection, sizes, statistics, touching
 from conncomp.components._labels import check_mask, check_spacing, most_rows
+from conncomp.components.columns.intensities import check_values
 from conncomp.components.selection import check_connectivity_is_for_masks
 from conncomp.grid._arguments import check_neighbourhood
 from conncomp.kernels.cuda.launcher import INDEX_TYPES
@@ -169,7 +170,7 @@ def component_statistics(
     wanted = measuring.Wanted(*shown_too, image is not None)
     kind = kind_of_chunks(labels)
     array = kind.checked(labels)
-    values = None if image is None else kind.beside("image", image, array, check_image)
+    values = None if image is None else kind.beside("image", image, array, check_values)
     if not array.size:
         none = None if values is None else np.zeros(array.shape, values.dtype)
         options |= {"surfaces": surfaces, "spacing": spacing}

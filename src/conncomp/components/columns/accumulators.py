@@ -58,19 +58,18 @@ class Accumulators:
 
     Centroids and covariances are those of `ComponentStatistics`, in units of `spacing`. If the
     image has an axis of channels, `has_channels`, so have columns of its values. The `volume` is
-    that of an element; `rows`, `sizes` and `boxes` are those of `known`.
+    that of an element.
     """
 
     items: Items
     known: Known
-    centroids: Any
-    covariances: Any
     channels: Sequence[Channel]
     has_channels: bool
     spacing: tuple[float, ...]
 
     def __post_init__(self) -> None:
-        self.rows, self.sizes, self.boxes = self.known[:3]
+        self.rows, self.sizes, self.boxes, *_ = self.known
+        self.centroids, self.covariances = self.known.centroids, self.known.covariances
         self.xp, self.ndim = self.items.xp, len(self.items.shape)
         self.volume = prod(self.spacing)
 

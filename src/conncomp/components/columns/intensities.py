@@ -58,14 +58,18 @@ def check_image(image: Any, items: Items, name: str = "image") -> Image:
     return _image_of(_as_array(image, items, name), image, items, name)
 
 
-def _image_of(given: Any, image: Any, items: Items, name: str) -> Image:
+def check_values(array: Any, given: Any, shape: tuple[int, ...], name: str = "image") -> None:
+    """Raise TypeError or ValueError unless values are of numbers, and of the shape of labels."""
     kinds, numbers = KINDS[name]
-    check_kind(given, kinds, image, name, numbers)
-    if given.dtype.itemsize > 8:
-        raise TypeError(f"{name} is of dtype {given.dtype}; it must be {numbers}")
-    shape = (*items.batch, *items.shape)
-    if given.shape != shape:
-        raise ValueError(f"{name} has shape {given.shape}; it must have that of labels, {shape}")
+    check_kind(array, kinds, given, name, numbers)
+    if array.dtype.itemsize > 8:
+        raise TypeError(f"{name} is of dtype {array.dtype}; it must be {numbers}")
+    if array.shape != shape:
+        raise ValueError(f"{name} has shape {array.shape}; it must have that of labels, {shape}")
+
+
+def _image_of(given: Any, image: Any, items: Items, name: str) -> Image:
+    check_values(given, image, (*items.batch, *items.shape), name)
     room = room_of(items.shape)
     dtype = given.dtype.newbyteorder("=")
     values = _as_values(given, dtype, room)
@@ -73,7 +77,7 @@ def _image_of(given: Any, image: Any, items: Items, name: str) -> Image:
     if kind != "f" and 8 * values.dtype.itemsize + room > SUM_BITS:
         raise ValueError(
             f"{name} is of {dtype} and an item has {items.length} elements, too many for exact "
-            f"sums of so large numbers; pass {name}.astype({REMEDIES[kinds]})"
+            f"sums of so large numbers; pass {name}.astype({REMEDIES[KINDS[name][0]]})"
         )
     bits = max(FEWEST_BITS, min(MOST_BITS, SUM_BITS - room))
     return Image(values, dtype, _type_of_sums(kind), _type_of_sums(dtype.kind), bits)

@@ -27,7 +27,7 @@ from conncomp.kernels.cuda.launcher import COUNT, Gpu, current_gpu
 
 
 class Known(NamedTuple):
-    """Which components there are: the row of each, its size and its box.
+    """Which components there are: the row of each, its size and its box, and where it lies.
 
     On a GPU its runs, and perhaps a table of an image's values, or what `measure_image` gives.
     """
@@ -35,23 +35,18 @@ class Known(NamedTuple):
     rows: Any
     sizes: Any
     boxes: Any
-    runs: ComponentRuns | None
+    labels: Any
+    batch: Any  # the items that labels are of
+    centroids: Any
+    covariances: Any
+    runs: ComponentRuns | None = None
     table: tuple[Any, int] | None = None
     values: tuple[list[Any], Any] | None = None
 
 
-class Places(NamedTuple):
-    """Where components lie: their labels, the items that these are of, centroids, and moments."""
-
-    labels: Any
-    batch: Any
-    centroids: Any
-    covariances: Any
-
-
 def measure_components(
     items: Items, moments: bool, runs: ComponentRuns | None = None, image: Image | None = None
-) -> tuple[Known, Places]:
+) -> Known:
     """Return which components there are, and where they lie, with moments, if wanted.
 
     On a GPU by their runs, which may be given; with sums of an image whose values are small.
@@ -73,8 +68,8 @@ def measure_components(
         shapes, table = measure_shapes(gpu, runs, shape, moments, items.batch, values)
         rows = runs.components if items.batch else shapes.labels
         filled = None if values is None else (table, words_of(len(shape)))
-    known = Known(rows, shapes.sizes, shapes.boxes, runs, filled, sums)
-    return known, Places(shapes.labels, shapes.batch, shapes.centroids, shapes.moments)
+    places = shapes.labels, shapes.batch, shapes.centroids, shapes.moments
+    return Known(rows, shapes.sizes, shapes.boxes, *places, runs, filled, sums)
 
 
 def classes_of(items: Items, known: Known, classes: Any, name: str = "classes") -> Any:
@@ -93,7 +88,7 @@ def classes_of(items: Items, known: Known, classes: Any, name: str = "classes") 
     return lowest.astype(image.dtype, copy=False)
 
 
-def _measure_on_cpu(items: Items, moments: bool) -> tuple[Known, Places]:
+def _measure_on_cpu(items: Items, moments: bool) -> Known:
     ndim = len(items.shape)
     measured = native.measure_labels(
         items.labels.reshape(-1), items.shape, items.background, items.all_rows, moments
@@ -107,7 +102,7 @@ def _measure_on_cpu(items: Items, moments: bool) -> tuple[Known, Places]:
     if moments and measured.are_points:  # zeros, which new memory holds: nobody writes it
         covariances = np.zeros((count, ndim, ndim))
     batch, labels = items_of_rows(items, rows)
-    return Known(rows, sizes, boxes, None), Places(labels, batch, centroids, covariances)
+    return Known(rows, sizes, boxes, labels, batch, centroids, covariances)
 
 
 def measure_batch_again(
@@ -215,12 +210,12 @@ def items_and_runs(
     return Items(array, empty, rows, items.batch, items.shape, items.dtype), runs
 
 
-def scale(xp: Any, lengths: tuple[float, ...], places: Places, brightness: Any) -> None:
+def scale(xp: Any, lengths: tuple[float, ...], known: Known, brightness: Any) -> None:
     """Let centroids and covariances be in units of the spacing."""
     factors = placed(xp, np.array(lengths))
-    for column in (places.centroids, *(columns[-1] for columns in brightness)):
+    for column in (known.centroids, *(columns[-1] for columns in brightness)):
         column *= factors
-    places.covariances[...] *= placed(xp, np.outer(lengths, lengths))
+    known.covariances[...] *= placed(xp, np.outer(lengths, lengths))
 
 
 def faces_of(items: Items, rows: Any) -> Any:
