@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from itertools import product
 from math import prod
 from typing import Any
 from uuid import uuid4
@@ -212,10 +211,9 @@ def meta_of(array: Any, ndim: int, dtype: np.dtype[Any]) -> Any:
 
 def _counts(graph: Graph, labels: Any, counts: Mapping[Index, Any], batch: int) -> Any:
     name, tasks = graph.names["num"], {}
-    for block in product(*(range(len(lengths)) for lengths in labels.chunks[:batch])):
+    for block, of_items in counts.items():
         shape = tuple(lengths[k] for lengths, k in zip(labels.chunks, block, strict=False))
-        key = (name, *block)
-        tasks[key] = Task(key, np.reshape, counts[block], shape)
+        tasks[name, *block] = Task((name, *block), np.reshape, of_items, shape)
     high = HighLevelGraph.from_collections(name, tasks, dependencies=[labels])
     meta = np.zeros((0,) * batch, np.int64)
     return dask.array.Array(high, name, labels.chunks[:batch], dtype=np.int64, meta=meta)

@@ -161,11 +161,7 @@ def label_chunk(rules: Rules, values: Any) -> ChunkLabels:
     rows = labels.reshape(-1, row_length(labels.shape, segment_axis(rules)))
     xp = np if isinstance(labels, np.ndarray) else current_gpu().xp
     # CuPy has no maximum.accumulate; of labels in order, none that begins is below one before.
-    if xp is np:
-        ends = np.maximum.accumulate(rows.max(axis=1))
-    else:
-        ends = xp.asarray(np.maximum.accumulate(rows.max(axis=1).get()))
-    return ChunkLabels(labels, ends)
+    return ChunkLabels(labels, xp.asarray(np.maximum.accumulate(on_host(rows.max(axis=1)))))
 
 
 def chunk_runs(rules: Rules, values: Any) -> ChunkRuns | None:

@@ -57,10 +57,11 @@ TINY, HUGE = 1e-280, 1e280
 
 def where_labels_lie(function: _Function) -> _Function:
     """Let a function of labels of NumPy or CuPy work for every library, there and on its stream."""
+    name = function.__name__.removeprefix("_")
 
     @wraps(function)
     def call(labels: Any, *arguments: Any, **options: Any) -> Any:
-        if (other := function_for(labels, function.__name__)) is not None:
+        if (other := function_for(labels, name)) is not None:
             given = signature(function).bind(labels, *arguments, **options)
             given.apply_defaults()
             return other(*given.args, **given.kwargs)

@@ -164,24 +164,22 @@ class VolumeFile:
 def _part_of_axis(key: Any, length: int) -> slice:
     """Return where a number or a slice lies on an axis; raise IndexError of anything else."""
     try:
-        if isinstance(key, slice):
-            begin, end, step = key.indices(length)
-        else:
-            if isinstance(key, bool | np.bool_):
-                raise TypeError
-            begin = range(length)[key]
-            end, step = begin + 1, 1
+        if isinstance(key, bool | np.bool_):
+            raise TypeError
+        part = range(length)[key]
     except TypeError:
         raise IndexError(
             f"{shown(key)}: only whole numbers, slices of these and ... are read of files"
         ) from None
     except IndexError:
         raise IndexError(f"{shown(key)}: the axis has length {length}") from None
-    except ValueError:  # a step of 0
-        step = 0
-    if step != 1:
+    except ValueError:
+        part = range(0, 1, 2)  # likewise, for a step of 0
+    if isinstance(part, int):
+        return slice(part, part + 1)
+    if part.step != 1:
         raise IndexError(f"{shown(key)}: only slices of step 1 are read of files")
-    return slice(begin, max(begin, end))
+    return slice(part.start, max(part.start, part.stop))
 
 
 class MappedVolume(PartOfVolume):
