@@ -97,7 +97,7 @@ class Graph:
             del self._waiting[key]
         return Part(task, len(calls) - 1)
 
-    def _places(self, arguments: Any, given: dict[int, tuple[int, Any]]) -> tuple[Index, ...]:
+    def _places(self, arguments: Any, given: dict[int, tuple[int, Any]]) -> Any:
         """Return where arguments are among what is given, by identity, and in entries of it."""
         places = []
         for each in arguments:
@@ -106,10 +106,8 @@ class Graph:
                 each, path = each.of_all, (each.place, *path)
             # What several calls have is one object, given once.
             places.append((given.setdefault(id(each), (len(given), each))[0], *path))
-        found: tuple[Index, ...] = tuple(places)
-        # The same of most tasks, kept once.
-        known: tuple[Index, ...] = self._known.setdefault(found, found)
-        return known  # X of most tasks, kept once
+        found = tuple(places)
+        return self._known.setdefault(found, found)  # the same of most tasks, kept once
 
 
 def call_with_parts(function: Function, places: tuple[Index, ...], *arguments: Any) -> Any:

@@ -26,7 +26,6 @@ from conncomp.chunked.numbering import FinalRoots, final_roots, publish
 from conncomp.chunked.relabelling import relabel
 from conncomp.chunked.rules import Rules
 from conncomp.chunked.selection import (
-    Selected,
     Selection,
     choose_all,
     label_and_count,
@@ -112,9 +111,8 @@ def _link_all(call: Call, layout: Layout, rules: Rules, reports: OfChunks) -> di
 class Alone(NamedTuple):
     """A chunk of whole items, which no other one touches."""
 
-    labels: NDArray[Any]
+    labels: Any  # or what is `Selected`
     counts: NDArray[np.int64]
-    selected: Selected | None = None
 
 
 def _label_alone(
@@ -133,13 +131,12 @@ def label_items(rules: Rules, values: NDArray[Any], selection: Selection | None 
     """Do the only stage of a chunk of whole items."""
     labels, counts = label_values(rules, values, alone=True)
     counts = on_host(counts) if rules.question.batch_axes else np.array([int(counts)])
-    if selection is None:
-        return Alone(labels, counts)
-    selected = select_items(rules, selection, labels)
-    return Alone(selected.labels, counts, selected)
+    if selection is not None:
+        labels = select_items(rules, selection, labels)
+    return Alone(labels, counts)
 
 
-def labels_of(alone: Alone, out: NDArray[Any] | None = None) -> NDArray[Any]:
+def labels_of(alone: Alone, out: NDArray[Any] | None = None) -> Any:
     """Return the labels of a chunk of whole items, in `out` if that is given."""
     if out is None:
         return alone.labels

@@ -142,11 +142,13 @@ class Tree:
         call, layout, block = self._call, self.layout, self.block
         chunks, crossed = self._chunks, layout.crossed
         lengths = self.levels[0].counts
-        children: dict[Index, list[Any]] = {
-            group: [counts[chunks[(*group, k)]] for k in range(lengths[-1])]
-            for group in product(*map(range, lengths[:-1]))
-        }
-        levels = [children]
+
+        def lines(of_regions: dict[Index, Any], j: int) -> dict[Index, list[Any]]:
+            """Return what there is along the axis ``crossed[j]``, by the places before it."""
+            groups = product(*map(range, lengths[:j]))
+            return {group: [of_regions[*group, k] for k in range(lengths[j])] for group in groups}
+
+        levels = [lines(self._by_region(counts), len(crossed) - 1)]
         for j in reversed(range(1, len(crossed))):
             folded = {}
             for group, of_axis in levels[0].items():
@@ -155,11 +157,7 @@ class Tree:
                 segments = prod(shape[: crossed[j - 1]])
                 given = numbering.fold_counts, segments, *of_axis
                 folded[group] = call(f"fold-{j}", block + group, *given)
-            above: dict[Index, list[Any]] = {
-                group: [folded[(*group, k)] for k in range(lengths[j - 1])]
-                for group in product(*map(range, lengths[: j - 1]))
-            }
-            levels.insert(0, above)
+            levels.insert(0, lines(folded, j - 1))
         items = prod(layout.chunk_shape(chunks[(0,) * len(crossed)])[: layout.batch_axes])
         total = call("fold-0", block, numbering.fold_counts, items, *levels[0][()])
         bases: dict[Index, Any] = {(): np.zeros(items, np.int64)}

@@ -242,12 +242,12 @@ def _rank_in_classes(
     return ranked, xp.arange(len(ranked)) - first
 
 
-def _largest_first(sizes: NDArray[np.int64], items: int) -> NDArray[np.int64]:
+def _largest_first(sizes: NDArray[np.int64], items: int) -> Any:
     """Return the rows that are not 0, item by item, in each the largest first."""
     if not isinstance(sizes, np.ndarray):
         xp = current_gpu().xp
         present = xp.flatnonzero(sizes)  # few of many rows, if labels are roots
-        ranked: NDArray[np.int64] = present[xp.argsort(-sizes[present], kind="stable")]
+        ranked = present[xp.argsort(-sizes[present], kind="stable")]
         if items > 1:
             ranked = ranked[xp.argsort(ranked // max(len(sizes) // items, 1), kind="stable")]
         return ranked

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from functools import partial
@@ -204,10 +204,9 @@ class MappedVolume(PartOfVolume):
         self.known = known
 
     @property
-    def levels(self) -> Sequence[Any]:
+    def levels(self) -> Any:
         """The arrays of all resolutions, if there are several, which are written with these."""
-        levels: Sequence[Any] = getattr(self.origin, "levels", ())
-        return levels
+        return getattr(self.origin, "levels", ())
 
     @property
     def origin(self) -> Volume:
@@ -218,8 +217,7 @@ class MappedVolume(PartOfVolume):
         """Return a part."""
         items = self._numbers[place[: self._numbers.ndim]].reshape(-1).tolist()
         of_items = [self._of_items[item] for item in items]
-        made: NDArray[Any] = self._function(self.volume.read(place), of_items)
-        return made
+        return np.asarray(self._function(self.volume.read(place), of_items))
 
     def check_unchanged(self) -> None:
         """Raise ValueError if files are others than before labels were counted."""

@@ -93,12 +93,11 @@ class VolumeLabels(LabelChunks):
         self._known = known_of(self.array.volume)
 
     @staticmethod
-    def checked(given: Any, name: str = "labels") -> VolumeFile:
+    def checked(given: Any, name: str = "labels") -> Any:
         """Return labels in files; raise if these are closed, or not of integers."""
         check_labels(given, given, name)
-        labels: VolumeFile = given
-        labels.check_open()
-        return labels
+        given.check_open()
+        return given
 
     @staticmethod
     def of_mask(given: Any, connectivity: float | None, batch_axes: int) -> Any:

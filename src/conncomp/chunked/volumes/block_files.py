@@ -99,7 +99,7 @@ class BlockFiles:
             batch = self.volume.shape[:batch_axes]
             whole = np.arange(math.prod(batch)).reshape(batch)  # the numbers of all items
             items = whole[place[:batch_axes]].reshape(-1)
-            result = result.labels if result.selected is None else result.selected
+            result = result.labels
         tally = Tally(components=components)
         if isinstance(result, Selected):
             numbers = () if result.summary is None else result.summary.numbers(items)
