@@ -1,4 +1,4 @@
-"""Which elements of neighbouring chunks are linked, and so which of their components."""
+"""What is asked of an array in chunks: who is connected, over which sides, and how labels are."""
 
 from __future__ import annotations
 

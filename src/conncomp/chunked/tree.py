@@ -54,12 +54,9 @@ class Tree:
     def __init__(self, call: Call, layout: Layout, block: Index) -> None:
         self._call, self.block, self.layout = call, block, layout
         self.levels = levels_of(tuple(layout.counts[axis] for axis in layout.crossed))
-        index = [*block, *(0 for _ in layout.counts[len(block) :])]
-        self._chunks = dict[Index, Index]()  # the index of each chunk, by that in the tree
-        for region in product(*map(range, self.levels[0].counts)):
-            for axis, k in zip(layout.crossed, region, strict=True):
-                index[axis] = k
-            self._chunks[region] = tuple(index)
+        indices = product(*((k,) for k in block), *map(range, layout.counts[len(block) :]))
+        # The index of each chunk, by that in the tree.
+        self._chunks = {tuple(index[axis] for axis in layout.crossed): index for index in indices}
 
     def unite(self, linked: Mapping[Index, Any]) -> dict[Index, Part]:
         """Make all unions, up, and the tables of all regions, down; return those of chunks."""
@@ -71,20 +68,20 @@ class Tree:
             for height, level in enumerate(self.levels)
         ]
         self._unions = self._up("unite", unite, outer, self._by_region(linked))
-        self._tables = self._down("tables", tables_below, self._unions)
-        return self._parts(self._tables)
+        self._tables, parts = self._down("tables", tables_below, self._unions)
+        return parts
 
     def exchange(self, published: Mapping[Index, Any]) -> dict[Index, Part]:
         """Return for each chunk the numbers of what its open roots have become."""
         regions = [self._by_region(published)]
         regions += self._up("gather", _gather, self._unions[:-1], regions[0])
-        return self._parts(self._down("numbers", _exchange, self._tables, of_members=regions))
+        return self._down("numbers", _exchange, self._tables, of_members=regions)[1]
 
     def total(self, sizes: Mapping[Index, Any]) -> dict[Index, Part]:
         """Return the sizes of the open components of each chunk, given those of parts in chunks."""
         sums = self._up("sum", numbering.summed_sizes, self._unions, self._by_region(sizes))
         known = self._unions, self._tables, sums
-        return self._parts(self._down("whole", numbering.exchange_sizes, *known))
+        return self._down("whole", numbering.exchange_sizes, *known)[1]
 
     def _groups(self, height: int) -> Iterator[tuple[Index, list[Index]]]:
         level = self.levels[height]
@@ -115,27 +112,25 @@ class Tree:
         function: Callable[..., Any],
         *of_unions: list[dict[Index, Any]],
         of_members: list[dict[Index, Any]] | None = None,
-    ) -> list[dict[Index, Any]]:
-        """Return what a function makes of each union, by level; of the highest one first.
+    ) -> tuple[list[dict[Index, Any]], dict[Index, Part]]:
+        """Return what a function makes of each union, by level, and which part each chunk has.
 
-        It takes what it has made for the union in the one above, or None; then what there is for
-        the union, and for its members.
+        Of the highest one first: it takes what it has made for the union in the one above, or
+        None; then what there is for the union, and for its members.
         """
         made: list[dict[Index, Any]] = [{} for _ in self.levels]
+        above: dict[Index, Part] = {}
         for height in reversed(range(len(self.levels))):
+            call, below = partial(self._call, f"{name}-{height}"), dict[Index, Part]()
             for group, members in self._groups(height):
-                above = None
-                if height + 1 < len(self.levels):
-                    level = self.levels[height + 1]
-                    parent = tuple(k // size for k, size in zip(group, level.size, strict=True))
-                    above = Part(made[height + 1][parent], level.members(parent).index(group))
                 known = [of_levels[height][group] for of_levels in of_unions]
                 if of_members is not None:
                     known += [of_members[height][member] for member in members]
-                made[height][group] = self._call(
-                    f"{name}-{height}", self.block + group, function, above, *known
-                )
-        return made
+                result = call(self.block + group, function, above.get(group), *known)
+                made[height][group] = result
+                below |= {member: Part(result, place) for place, member in enumerate(members)}
+            above = below
+        return made, {self._chunks[region]: part for region, part in above.items()}
 
     def count_before(self, counts: Mapping[Index, Any]) -> tuple[dict[Index, Part], Any]:
         """Return how many roots are before segments of each chunk, and how many items have."""
@@ -169,13 +164,6 @@ class Tree:
                 following |= {(*group, k): Part(first, k) for k in range(lengths[j])}
             bases = following
         return {chunks[region]: base for region, base in bases.items()}, total
-
-    def _parts(self, of_levels: list[dict[Index, Any]]) -> dict[Index, Part]:
-        return {
-            self._chunks[member]: Part(of_levels[0][group], place)
-            for group, members in self._groups(0)
-            for place, member in enumerate(members)
-        }
 
     def _by_region(self, of_chunks: Mapping[Index, Any]) -> dict[Index, Any]:
         return {region: of_chunks[index] for region, index in self._chunks.items()}
