@@ -136,7 +136,8 @@ class VolumeFile:
         told = {"arguments": "copy"}
         if isinstance(mapped, MappedVolume):
             volume, told = mapped.origin, {"arguments": mapped.digest()}
-            mapped.check_unchanged()
+            if volume.identity() != mapped.known:
+                raise ValueError(f"{mapped.path}: was changed since its labels were counted")
 
         def run(part: Volume, kept: Kept, target: Target) -> list[int]:
             copied = Window(mapped, part.begin, part.shape) if isinstance(part, Window) else mapped
@@ -218,11 +219,6 @@ class MappedVolume(PartOfVolume):
         items = self._numbers[place[: self._numbers.ndim]].reshape(-1).tolist()
         of_items = [self._of_items[item] for item in items]
         return np.asarray(self._function(self.volume.read(place), of_items))
-
-    def check_unchanged(self) -> None:
-        """Raise ValueError if files are others than before labels were counted."""
-        if self.origin.identity() != self.known:
-            raise ValueError(f"{self.path}: was changed since its labels were counted")
 
     def digest(self) -> str:
         """Return what tells apart what is made of the same files."""

@@ -6,7 +6,7 @@ import math
 import os
 import re
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from threading import Lock
 from typing import IO, Any
@@ -90,8 +90,8 @@ def _pages(path: str, series: Series, file: IO[bytes]) -> Slices:
 
 def open_file(path: str) -> Slices:
     """Open a .npy file in C order, or a TIFF file."""
-    file = open(path, "rb")  # noqa: SIM115
-    try:
+    with ExitStack() as files:
+        file = files.enter_context(open(path, "rb"))
         with naming(path):
             kind = kind_of(file.read(SIGNATURE))
             file.seek(0)
@@ -104,15 +104,12 @@ def open_file(path: str) -> Slices:
             if kind.name == "TIFF":
                 series = open_series(file)
                 if series.read is not None:
-                    opened, file = file, None  # type: ignore[assignment]
-                    return _pages(path, series, opened)
+                    files.pop_all()
+                    return _pages(path, series, file)
                 return _flat_file(path, series.shape, series.dtype, series.begin or 0, series.axes)
             raise ValueError(
                 f"is of the kind {kind.name}; give Zarr, HDF5, .npy, TIFF or a folder of slices"
             )
-    finally:
-        if file is not None:
-            file.close()
 
 
 def open_folder(path: str) -> Slices:
