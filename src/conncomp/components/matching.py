@@ -215,11 +215,9 @@ def _match_labels(
     first = check_items(labels_a, background, batch_axes, "labels_a")
     check_dimensions(len(first.shape), "labels_a")
     second = check_items(labels_b, background, batch_axes, "labels_b")
-    shapes = [side.labels.shape for side in (first, second)]
-    if shapes[0] != shapes[1]:
-        raise ValueError(
-            f"labels_b has shape {shapes[1]}; it must have that of labels_a, {shapes[0]}"
-        )
+    shape, other = first.labels.shape, second.labels.shape
+    if other != shape:
+        raise ValueError(f"labels_b has shape {other}; it must have that of labels_a, {shape}")
     # From an element of the second layer to that of the first, so many before.
     step = np.array([[-first.length, 2, 0, 0]], np.int64)
     steps = ContactSteps((0, 1), (2, first.length), step, 0, (1,))

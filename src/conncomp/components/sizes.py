@@ -170,14 +170,13 @@ def component_members(
     array([0, 1, 5], dtype=int32)
     """
     items = check_items(labels, background, batch_axes)
-    array, empty, length = items.labels, items.background, items.length
-    index = INDEX_TYPES[length > INT32_MAX]
-    if not isinstance(array, np.ndarray):
-        described = array.reshape(-1), empty, count_rows(items), length, index
-        begins, indices = list_members(current_gpu(), *described)
+    flat, empty, length = items.labels.reshape(-1), items.background, items.length
+    is_wide = length > INT32_MAX
+    if items.xp is np:
+        begins, indices = native.members(flat, length, empty, items.all_rows, is_wide)
     else:
-        is_wide = index == np.int64
-        begins, indices = native.members(array.reshape(-1), length, empty, items.all_rows, is_wide)
+        described = flat, empty, count_rows(items), length, INDEX_TYPES[is_wide]
+        begins, indices = list_members(current_gpu(), *described)
     return _by_item(begins, items), indices
 
 

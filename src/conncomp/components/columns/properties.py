@@ -190,12 +190,17 @@ def _euler_number(connectivity: int) -> Property:
     return Property(lambda measured: measured.configurations[:, connectivity - 1], axes)
 
 
+def weighted_hu(measured: Accumulators) -> list[Any]:
+    """Return Hu's invariants of the weighted moments of each channel."""
+    return [hu(channel) for channel in measured.weighted_normalized_moments]
+
+
 def equivalent_diameter(measured: Accumulators) -> Any:
     """Return the diameters of circles or balls of the same size, as scikit-image defines them."""
     return (2 * measured.ndim * measured.sizes * measured.volume / pi) ** (1 / measured.ndim)
 
 
-def bounding_box_areas(measured: Accumulators) -> Any:
+def box_areas(measured: Accumulators) -> Any:
     """Return the areas of bounding boxes, or their volumes."""
     boxes = measured.boxes
     return (boxes[:, :, 1] - boxes[:, :, 0]).prod(axis=1) * measured.volume
@@ -330,7 +335,7 @@ PROPERTIES: dict[str, Property] = {
     "label": Property(lambda measured: None),
     "num_pixels": Property(lambda measured: measured.sizes),
     "area": Property(lambda measured: measured.sizes * measured.volume),
-    "area_bbox": Property(bounding_box_areas),
+    "area_bbox": Property(box_areas),
     "area_convex": Property(lambda measured: measured.hulls[0] * measured.volume, SHAPE),
     "area_filled": Property(lambda measured: measured.filled * measured.volume, FILLED),
     "axis_major_length": _ellipse(partial(axis_length, axis=0)),
@@ -345,9 +350,7 @@ PROPERTIES: dict[str, Property] = {
     "equivalent_diameter_area": Property(equivalent_diameter),
     "euler_number": Property(lambda measured: measured.configurations[:, measured.ndim - 1], SHAPE),
     **{f"euler_number_{k}": _euler_number(k) for k in (1, 2, 3)},
-    "extent": Property(
-        lambda measured: measured.sizes * measured.volume / bounding_box_areas(measured)
-    ),
+    "extent": Property(lambda measured: measured.sizes * measured.volume / box_areas(measured)),
     "feret_diameter_max": Property(lambda measured: measured.hulls[1], SHAPE),
     "feret_diameter_min": Property(lambda measured: measured.hulls[2], PLANE),
     "inertia_tensor": _ellipse(inertia_tensor),
@@ -375,11 +378,7 @@ PROPERTIES: dict[str, Property] = {
     "centroid_weighted_local": _weighted(lambda measured: measured.weighted_centroids),
     "moments_weighted": _weighted(lambda measured: measured.weighted_moments),
     "moments_weighted_central": _weighted(lambda measured: measured.weighted_central_moments),
-    "moments_weighted_hu": _weighted(
-        lambda measured: [hu(channel) for channel in measured.weighted_normalized_moments],
-        axes=PLANE,
-        no_spacing=True,
-    ),
+    "moments_weighted_hu": _weighted(weighted_hu, PLANE, no_spacing=True),
     "moments_weighted_normalized": _weighted(lambda measured: measured.weighted_normalized_moments),
     "slice": _lazy(crops.slices),
     "coords": _lazy(Contents.coordinates),
