@@ -263,8 +263,7 @@ def contact_steps(
 
 def _repetitions(neighbourhood: Neighbourhood, shape: tuple[int, ...], moves: int) -> int:
     """Return how many steps do what one along `moves` axes does, by periodic axes of length 1."""
-    reach = neighbourhood.connectivity
-    assert reach is not None
+    reach: Any = neighbourhood.connectivity
     axes = zip(shape, neighbourhood.periodic, strict=True)
     around = sum(length == 1 and is_closed for length, is_closed in axes)
     return sum(comb(around, more) << more for more in range(min(reach - moves, around) + 1))

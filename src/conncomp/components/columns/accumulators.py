@@ -106,7 +106,6 @@ class Accumulators:
     @cached_property
     def _spreads(self) -> tuple[Any, Any]:
         """Both, on a GPU."""
-        assert self.known.runs is not None
         return principal_variances(current_gpu(), self.known.runs, self.covariances)
 
     @cached_property
@@ -262,7 +261,6 @@ class Accumulators:
     @cached_property
     def _sorted_values(self) -> dict[int, SortedValues]:
         """Those of each channel by its identity, on a GPU."""
-        assert self.known.runs is not None
         gpu, runs, sizes = current_gpu(), self.known.runs, self.sizes
         channels = self.channels if len(self.rows) else ()
         return {id(k): SortedValues(gpu, runs, k.image.values, sizes) for k in channels}
@@ -272,7 +270,6 @@ class Accumulators:
         """Labels and components as kernels for GPUs take them, if they lie on one."""
         if self.xp is np:
             return None
-        assert self.known.runs is not None
         return LabelledComponents(*self.items.described, self.known.runs)
 
     def _check_room(self) -> None:

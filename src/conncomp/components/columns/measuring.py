@@ -39,7 +39,7 @@ class Known(NamedTuple):
     batch: Any  # the items that labels are of
     centroids: Any
     covariances: Any
-    runs: ComponentRuns | None = None
+    runs: Any = None
     table: tuple[Any, int] | None = None
     values: tuple[list[Any], Any] | None = None
 
@@ -169,7 +169,6 @@ def _sums_of_image(items: Items, known: Known, image: Image) -> tuple[list[Any],
         flat = (column.reshape(-1) for column in (*known[:3], *columns))
         values = image.values.reshape(-1)
         return columns, native.measure_intensities(*described, values, image.bits, *flat), None
-    assert known.runs is not None
     given = items.shape, image.values, image.bits, known.sizes, known.boxes
     return columns, *measure_intensities(
         current_gpu(), known.runs, *given, *columns, table=known.table

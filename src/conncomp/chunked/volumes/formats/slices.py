@@ -19,7 +19,7 @@ from conncomp.chunked.volumes.volume import SLAB, Place, Volume, check_part, rea
 from conncomp.files.access import naming
 from conncomp.files.images import KINDS, SIGNATURE, kind_of, read_content, read_header
 from conncomp.files.parts import check_place
-from conncomp.files.tiff.series import Series, open_series
+from conncomp.files.tiff.series import open_series
 
 # Pictures, and what else holds one slice.
 SUFFIXES = {suffix: kind.name for kind in KINDS for suffix in kind.suffixes}
@@ -76,12 +76,11 @@ def _flat_file(path: str, shape: Index, dtype: np.dtype[Any], ahead: int, axes: 
     return Slices(path, shape, dtype, read, axes)
 
 
-def _pages(path: str, series: Series, file: IO[bytes]) -> Slices:
+def _pages(path: str, series: Any, file: IO[bytes]) -> Slices:
     """Return the pages of a TIFF file, which are unpacked; one thread at a time reads."""
     lock = Lock()
 
-    def read(begin: int, end: int) -> NDArray[Any]:
-        assert series.read is not None
+    def read(begin: int, end: int) -> Any:
         with lock:
             return series.read(begin, end)
 
