@@ -126,6 +126,12 @@ def library_at(array: Any) -> Any:
     return np if isinstance(array, np.ndarray) else current_gpu().xp
 
 
+def as_contiguous(array: Any, dtype: np.dtype[Any]) -> Any:
+    """Return an array of NumPy or CuPy in C order and of a dtype, itself if it is so."""
+    on_cpu = isinstance(array, np.ndarray)
+    return contiguous(array, dtype) if on_cpu else array.astype(dtype, order="C", copy=False)
+
+
 def check_spacing(spacing: Any, ndim: int) -> tuple[float, ...]:
     """Return how far apart elements of an item are along each axis: 1, or a number, along all."""
     if spacing is None:
@@ -197,10 +203,8 @@ def check_items(
         raise ValueError(f"{name} holds {low}; labels are not negative")
     _check_rows(high, batch, given.size, name)
     dtype = INDEX_TYPES[given.dtype == np.int64 or high > INT32_MAX]
-    if placed:
-        array = given.astype(dtype, order="C", copy=False)
-    elif mask is None:
-        array = contiguous(given, dtype)
+    if mask is None:
+        array = as_contiguous(given, dtype)
     else:
         array = converted(given, dtype)
         array[mask] = empty
@@ -222,9 +226,7 @@ def check_place(image: Any, placed: bool, name: str = "image", labels: str = "la
 
 def as_mask(labels: Any) -> Any:
     """Return labels of bool as an array, masked ones False; None if they are of another type."""
-    if type(labels) is np.ndarray and labels.dtype.kind != "b":
-        return None
-    if on_gpu(labels):
+    if type(labels) is np.ndarray or on_gpu(labels):
         return labels if labels.dtype.kind == "b" else None
     given, hidden = as_numpy_and_mask(labels, "labels")
     if given.dtype.kind != "b":

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from conncomp.chunked.labelling import Face, Report
 from conncomp.chunked.layout import Index
-from conncomp.chunked.volumes.targets import remove
+from conncomp.chunked.volumes.targets import Target, remove
 from conncomp.files.access import blaming, naming
 from conncomp.files.parts import LOCK, remove_lock, whole
 
@@ -129,8 +129,10 @@ class Kept:
             _remove_all_but_state(self.folder)
             self.reports.folder.mkdir()
 
-    def begin(self) -> None:
-        """Say that the labels' volume is there, empty."""
+    def begin(self, target: Target) -> None:
+        """Make the folder, with empty labels in it."""
+        self.clear()
+        target.create()
         with blaming(self._journal):
             self._journal.touch()
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from conncomp._arrays import as_cupy, as_numpy_and_mask, check_kind, contiguous
-from conncomp.components._labels import Items, check_place
+from conncomp._arrays import as_cupy, as_numpy_and_mask, check_kind
+from conncomp.components._labels import Items, as_contiguous, check_place
 
 NUMBERS = "of bool, integers or floating-point numbers of 64 bits or fewer"
 REMEDIES = {"biuf": "float", "biu": "'int32'"}  # of sums that need too many bits
@@ -102,10 +102,7 @@ def _as_values(given: Any, dtype: np.dtype[Any], room: int) -> Any:
     """Return values as kernels take them: contiguous, of a type that they know."""
     name = f"{dtype.kind}{dtype.itemsize}"
     wanted = dtype if dtype.kind == "b" else np.dtype(WIDER.get(name, name))
-    if isinstance(given, np.ndarray):
-        values = contiguous(given, wanted)
-    else:
-        values = given.astype(wanted, order="C", copy=False)
+    values = as_contiguous(given, wanted)
     if dtype.kind == "b":
         values = values.view(np.uint8)
     narrow = f"{values.dtype.kind}{values.dtype.itemsize}" in NARROW
