@@ -13,7 +13,7 @@ Of the largest, each chunk tells as many as are wanted, and groups of chunks as 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -32,7 +32,7 @@ from conncomp.chunked.layout import Index
 from conncomp.chunked.numbering import FinalRoots, Indices, Numbers, look_up_numbers
 from conncomp.chunked.relabelling import numbers_of_labels, relabel_chunk
 from conncomp.chunked.rules import Rules
-from conncomp.chunked.tree import Call, Tree, merged
+from conncomp.chunked.tree import Call, OfChunks, Tree, merged
 from conncomp.chunked.union import GROUP
 from conncomp.components.selection import largest_components, remove_small_components
 from conncomp.components.sizes import component_sizes
@@ -112,12 +112,7 @@ def largest_of(rules: Rules, selection: Selection, *parts: Numbers) -> Numbers:
 
 
 def choose_all(
-    call: Call,
-    tree: Tree,
-    rules: Rules,
-    selection: Selection,
-    reports: Mapping[Index, Any],
-    final: Mapping[Index, Any],
+    call: Call, tree: Tree, rules: Rules, selection: Selection, reports: OfChunks, final: OfChunks
 ) -> dict[Index, tuple[Any, ...]]:
     """Return for each chunk of a block what `relabel_selected` takes at its end."""
     sizes = {index: call("sizes", index, sizes_on_faces, reports[index]) for index in final}

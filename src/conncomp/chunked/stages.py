@@ -13,7 +13,6 @@ whole items need none of this: `label_items` is their only stage.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -32,11 +31,10 @@ from conncomp.chunked.selection import (
     relabel_selected,
     select_items,
 )
-from conncomp.chunked.tree import Call, Part, Tree
+from conncomp.chunked.tree import Call, OfChunks, Part, Tree
 from conncomp.chunked.union import crossings_of, link
 from conncomp.kernels.neighbourhood import Step
 
-OfChunks = Mapping[Index, Any]
 COUNTS = FinalRoots._fields.index("counts")
 
 

@@ -18,6 +18,9 @@ from conncomp.chunked.union import Table, Union, levels_of, tables_below, unite
 # its result or what stands for that in other calls. No two calls have the same name and index.
 Call = Callable[..., Any]
 
+OfChunks = Mapping[Index, Any]  # what stands for each chunk, by its index
+OfLevel = dict[Index, Any]  # what stands for each region or union of a level, by that in the tree
+
 
 def call_now(name: str, index: Index, function: Callable[..., Any], *arguments: Any) -> Any:
     """Call a function: the engine that does all at once."""
@@ -58,7 +61,7 @@ class Tree:
         # The index of each chunk, by that in the tree.
         self._chunks = {tuple(index[axis] for axis in layout.crossed): index for index in indices}
 
-    def unite(self, linked: Mapping[Index, Any]) -> dict[Index, Part]:
+    def unite(self, linked: OfChunks) -> dict[Index, Part]:
         """Make all unions, up, and the tables of all regions, down; return those of chunks."""
         outer = [
             {
@@ -71,13 +74,13 @@ class Tree:
         self._tables, parts = self._down("tables", tables_below, self._unions)
         return parts
 
-    def exchange(self, published: Mapping[Index, Any]) -> dict[Index, Part]:
+    def exchange(self, published: OfChunks) -> dict[Index, Part]:
         """Return for each chunk the numbers of what its open roots have become."""
         regions = [self._by_region(published)]
         regions += self._up("gather", _gather, self._unions[:-1], regions[0])
         return self._down("numbers", _exchange, self._tables, of_members=regions)[1]
 
-    def total(self, sizes: Mapping[Index, Any]) -> dict[Index, Part]:
+    def total(self, sizes: OfChunks) -> dict[Index, Part]:
         """Return the sizes of the open components of each chunk, given those of parts in chunks."""
         sums = self._up("sum", numbering.summed_sizes, self._unions, self._by_region(sizes))
         known = self._unions, self._tables, sums
@@ -89,12 +92,8 @@ class Tree:
             yield group, level.members(group)
 
     def _up(
-        self,
-        name: str,
-        function: Callable[..., Any],
-        of_unions: list[dict[Index, Any]],
-        below: dict[Index, Any],
-    ) -> list[dict[Index, Any]]:
+        self, name: str, function: Any, of_unions: list[OfLevel], below: OfLevel
+    ) -> list[OfLevel]:
         """Return what a function makes of what there is for each union, and below, by level."""
         made = []
         for height, known in enumerate(of_unions):
@@ -107,18 +106,14 @@ class Tree:
         return made
 
     def _down(
-        self,
-        name: str,
-        function: Callable[..., Any],
-        *of_unions: list[dict[Index, Any]],
-        of_members: list[dict[Index, Any]] | None = None,
-    ) -> tuple[list[dict[Index, Any]], dict[Index, Part]]:
+        self, name: str, function: Any, *of_unions: list[OfLevel], of_members: Any = None
+    ) -> tuple[list[OfLevel], dict[Index, Part]]:
         """Return what a function makes of each union, by level, and which part each chunk has.
 
         Of the highest one first: it takes what it has made for the union in the one above, or
         None; then what there is for the union, and for its members.
         """
-        made: list[dict[Index, Any]] = [{} for _ in self.levels]
+        made: list[OfLevel] = [{} for _ in self.levels]
         above: dict[Index, Part] = {}
         for height in reversed(range(len(self.levels))):
             call, below = partial(self._call, f"{name}-{height}"), dict[Index, Part]()
@@ -132,7 +127,7 @@ class Tree:
             above = below
         return made, {self._chunks[region]: part for region, part in above.items()}
 
-    def count_before(self, counts: Mapping[Index, Any]) -> tuple[dict[Index, Part], Any]:
+    def count_before(self, counts: OfChunks) -> tuple[dict[Index, Part], Any]:
         """Return how many roots are before segments of each chunk, and how many items have."""
         call, layout, block = self._call, self.layout, self.block
         chunks, crossed = self._chunks, layout.crossed
@@ -165,7 +160,7 @@ class Tree:
             bases = following
         return {chunks[region]: base for region, base in bases.items()}, total
 
-    def _by_region(self, of_chunks: Mapping[Index, Any]) -> dict[Index, Any]:
+    def _by_region(self, of_chunks: OfChunks) -> dict[Index, Any]:
         return {region: of_chunks[index] for region, index in self._chunks.items()}
 
 

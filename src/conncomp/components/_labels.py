@@ -176,11 +176,7 @@ def check_labels(array: Any, given: Any, name: str = "labels") -> None:
 
 
 def check_items(
-    labels: Any,
-    background: Background,
-    batch_axes: Any,
-    name: str = "labels",
-    largest: int | None = None,
+    labels: Any, background: Background, batch_axes: Any, name: str = "labels", largest: Any = None
 ) -> Items:
     """Check labels, as `component_sizes` says, and number the components of all items apart.
 

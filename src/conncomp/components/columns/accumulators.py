@@ -19,7 +19,7 @@ from conncomp.components._labels import Items, library_at
 from conncomp.components.columns.crops import Contents, measure_solids
 from conncomp.components.columns.intensities import Image
 from conncomp.components.columns.measuring import Known
-from conncomp.components.touching import contact_steps, count_contacts
+from conncomp.components.touching import contact_steps, count_contacts, sums_of_kinds
 from conncomp.grid._arguments import check_neighbourhood
 from conncomp.kernels.cuda.components import configurations, moments
 from conncomp.kernels.cuda.components.intensities import SortedValues
@@ -198,12 +198,9 @@ class Accumulators:
             return xp.bincount(ends, weights, minlength=count) if len(ends) else xp.zeros(count)
 
         sums = [total(both[:, kind]).astype(np.int64) for kind in range(steps.kinds)]
-        contacts, area = xp.zeros(count, np.int64), xp.zeros(count)
-        for kind, times in enumerate(steps.times):
-            contacts = contacts + sums[kind] * times
-        for kind, axis in enumerate(steps.axes):
-            area = area + sums[kind] * (self.volume / self.spacing[axis])
-        return Touching(total().astype(np.int64), contacts, area)
+        face = [self.volume / self.spacing[axis] for axis in steps.axes]
+        totals = xp.zeros(count, np.int64), xp.zeros(count)
+        return Touching(total().astype(np.int64), *sums_of_kinds(sums, face, steps.times, *totals))
 
     @cached_property
     def hulls(self) -> tuple[Any, ...]:

@@ -176,11 +176,7 @@ def _sums_of_image(items: Items, known: Known, image: Image) -> tuple[list[Any],
 
 
 def items_at_start(
-    labels: Any,
-    background: Background,
-    batch_axes: int,
-    largest: int | None,
-    sums: measures.Sums | None = None,
+    labels: Any, background: Background, batch_axes: int, largest: int | None, sums: Any
 ) -> tuple[Items, measures.RepeatedRuns | None]:
     """Return items, without rows yet, and what has started to find runs or `sums` on a GPU."""
     started = None

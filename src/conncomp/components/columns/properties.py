@@ -163,9 +163,7 @@ def _extremes(channel: Channel, largest: bool) -> Any:
 
 
 def _weighted(
-    values: Callable[[Accumulators], list[Any]],
-    axes: tuple[int, ...] = MOMENTS,
-    no_spacing: bool = False,
+    values: Callable[[Accumulators], Any], axes: tuple[int, ...] = MOMENTS, no_spacing: bool = False
 ) -> Property:
 
     def stacked(measured: Accumulators) -> Any:
