@@ -1,6 +1,6 @@
 """Labels of arrays in chunks: those that the whole array would have, from one chunk at a time.
 
-The way of a Dask array through the rooms; volumes in files have engines and files of their own:
+The way of a Dask array through this room:
 
     dask_arrays.py   `label` is given the array
     rules.py         its arguments become `Rules`, and its chunks a `Layout`
@@ -9,5 +9,10 @@ The way of a Dask array through the rooms; volumes in files have engines and fil
     dask_arrays.py   `LabelArray.compute` lets the tasks write into one array
 
 A task needs a chunk and what lies on faces of others, and none grows with the array. Chunks are
-called in any order and anywhere.
+called in any order and anywhere. Beside this way lie
+
+    volumes/        `label_file`: the same stages by an engine of threads or of workers (job.py)
+    streams/        `stream_labels`: slabs one after another, each linked to the one before
+    measures/       functions of labels in chunks: label_chunks.py says how Dask's and files' do it
+    of_xarray.py    names of axes, taken off before and put on again after
 """

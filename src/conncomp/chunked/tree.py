@@ -91,12 +91,10 @@ class Tree:
         for group in product(*map(range, level.groups)):
             yield group, level.members(group)
 
-    def _up(
-        self, name: str, function: Any, of_unions: list[OfLevel], below: OfLevel
-    ) -> list[OfLevel]:
+    def _up(self, name: str, function: Any, unions: list[OfLevel], below: OfLevel) -> list[OfLevel]:
         """Return what a function makes of what there is for each union, and below, by level."""
         made = []
-        for height, known in enumerate(of_unions):
+        for height, known in enumerate(unions):
             call = partial(self._call, f"{name}-{height}")
             below = {
                 group: call(self.block + group, function, known[group], *map(below.get, members))

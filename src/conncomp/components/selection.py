@@ -223,9 +223,7 @@ def _rank_by_size(items: Items) -> tuple[NDArray[np.int64], Labels]:
     return ranked, rank
 
 
-def _rank_in_classes(
-    items: Items, ranked: NDArray[np.int64], by: Any
-) -> tuple[NDArray[np.int64], Labels]:
+def _rank_in_classes(items: Items, ranked: NDArray[np.int64], by: Any) -> tuple[Any, Any]:
     """Return the rows of components, and their ranks in the item's class, given those by size."""
     xp, known = items.xp, measure_components(items, moments=False)
     classes = classes_of(items, known, by, "by")
