@@ -116,6 +116,11 @@ class Items:
         return self.labels, self.background, self.all_rows, self.shape
 
     @property
+    def flat(self) -> tuple[Labels, tuple[int, ...], int]:
+        """What native code takes of it."""
+        return self.labels.reshape(-1), self.shape, self.background
+
+    @property
     def numbered(self) -> tuple[Labels, int, int, int]:
         """Labels, their background, and how many numbers and items there are."""
         return self.labels, self.background, self.all_rows, self.count

@@ -231,8 +231,7 @@ def component_spans(
     check_dimensions(ndim)
     spans: Any = items.xp.zeros((items.all_rows, ndim), bool)
     if items.xp is np:
-        flat = items.labels.reshape(-1)
-        native.find_spans(flat, items.shape, items.background, items.all_rows, spans.reshape(-1))
+        native.find_spans(*items.flat, items.all_rows, spans.reshape(-1))
     elif items.length:
         array = items.labels.reshape(-1, *items.shape)
         for axis in range(ndim):

@@ -284,13 +284,12 @@ class Accumulators:
     @property
     def _described(self) -> tuple[Any, ...]:
         """Labels and components as native code takes them."""
-        items = self.items
         if len(self.rows) > INT32_MAX:
             raise ValueError(
                 f"labels has {len(self.rows)} components, more than {INT32_MAX}, of which there "
                 "are such columns; measure parts of it"
             )
-        return items.labels.reshape(-1), items.shape, items.background, self.rows
+        return *self.items.flat, self.rows
 
     def _in_units(self, moments: Any) -> Any:
         if set(self.spacing) == {1}:

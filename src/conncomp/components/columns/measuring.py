@@ -90,9 +90,7 @@ def classes_of(items: Items, known: Known, classes: Any, name: str = "classes") 
 
 def _measure_on_cpu(items: Items, moments: bool) -> Known:
     ndim = len(items.shape)
-    measured = native.measure_labels(
-        items.labels.reshape(-1), items.shape, items.background, items.all_rows, moments
-    )
+    measured = native.measure_labels(*items.flat, items.all_rows, moments)
     count = measured.components
     matrices = count if moments and not measured.are_points else 0
     rows, sizes, boxes = (new_array(np, (count, *more), np.int64) for more in ((), (), (ndim, 2)))
@@ -165,10 +163,9 @@ def _sums_of_image(items: Items, known: Known, image: Image) -> tuple[list[Any],
     if not count:
         return columns, True, None
     if xp is np:
-        described = items.labels.reshape(-1), items.shape, items.background
         flat = (column.reshape(-1) for column in (*known[:3], *columns))
         values = image.values.reshape(-1)
-        return columns, native.measure_intensities(*described, values, image.bits, *flat), None
+        return columns, native.measure_intensities(*items.flat, values, image.bits, *flat), None
     given = items.shape, image.values, image.bits, known.sizes, known.boxes
     return columns, *measure_intensities(
         current_gpu(), known.runs, *given, *columns, table=known.table
@@ -219,8 +216,7 @@ def faces_of(items: Items, rows: Any) -> Any:
     if not len(rows):
         return faces
     if items.xp is np:
-        described = items.labels.reshape(-1), items.shape, items.background, rows
-        native.count_faces(*described, faces.reshape(-1))
+        native.count_faces(*items.flat, rows, faces.reshape(-1))
     else:
         count_faces(current_gpu(), *items.described, rows, faces)
     return faces
