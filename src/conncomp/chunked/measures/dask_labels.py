@@ -109,10 +109,8 @@ class DaskLabels(LabelChunks):
                 continue
             meta = column[:0] if column.ndim else column
             self.call(f"{name}-{field}", (0,) * meta.ndim, getattr, made, field)
-            chunks: tuple[tuple[float, ...], ...] = ()
-            if meta.ndim:
-                rows = math.nan if len(column) else 0
-                chunks = ((rows,), *((length,) for length in meta.shape[1:]))
+            axes = enumerate(column.shape)  # the first of which is of unknown length
+            chunks = tuple((math.nan if axis == 0 < n else n,) for axis, n in axes)
             arrays[field] = self._result(f"{name}-{field}", chunks, meta)
         return arrays
 
