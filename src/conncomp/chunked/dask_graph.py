@@ -70,10 +70,17 @@ class Graph:
             return self._join(name, index, function, arguments)
         key = (self.names[name], *index)
         if Part in map(type, arguments):
-            given = dict[int, tuple[int, Any]]()
-            places = self._places(arguments, given)
-            parts = (each for _, each in given.values())
-            self.tasks[key] = Task(key, call_with_parts, function, places, *parts)
+            given, parts = list(arguments), []
+            for k, each in enumerate(arguments):
+                path: Index = ()
+                while type(each) is Part:
+                    each, path = each.of_all, (each.place, *path)
+                if path:
+                    given[k] = each
+                    parts.append((k, *path))
+            known = tuple(parts)
+            known = self._known.setdefault(known, known)  # the same of most tasks, kept once
+            self.tasks[key] = Task(key, call_with_parts, function, known, *given)
         else:
             self.tasks[key] = Task(key, function, *arguments)
         return TaskRef(key)
@@ -88,7 +95,14 @@ class Graph:
             whole = prod(min(side, count - side * k) for count, k in counts)
             self._waiting[key] = TaskRef(key), whole, [], {}
         task, whole, calls, given = self._waiting[key]
-        calls.append(self._places(arguments, given))
+        places = []
+        for each in arguments:
+            path: Index = ()
+            while type(each) is Part:
+                each, path = each.of_all, (each.place, *path)
+            # What several calls have is one object, given once.
+            places.append((given.setdefault(id(each), (len(given), each))[0], *path))
+        calls.append(tuple(places))
         if len(calls) == whole:
             made = tuple(calls)
             made = self._known.setdefault(made, made)
@@ -97,26 +111,17 @@ class Graph:
             del self._waiting[key]
         return Part(task, len(calls) - 1)
 
-    def _places(self, arguments: Any, given: dict[int, tuple[int, Any]]) -> Any:
-        """Return where arguments are among what is given, by identity, and in entries of it."""
-        places = []
-        for each in arguments:
-            path: Index = ()
-            while type(each) is Part:
-                each, path = each.of_all, (each.place, *path)
-            # What several calls have is one object, given once.
-            places.append((given.setdefault(id(each), (len(given), each))[0], *path))
-        found = tuple(places)
-        return self._known.setdefault(found, found)  # the same of most tasks, kept once
 
-
-def call_with_parts(function: Function, places: tuple[Index, ...], *arguments: Any) -> Any:
-    """Call a function, whose arguments are what is given or entries of it."""
-    return function(*(reduce(getitem, path, arguments) for path in places))
+def call_with_parts(function: Function, parts: tuple[Index, ...], *arguments: Any) -> Any:
+    """Call a function, some of whose arguments are entries of what is given."""
+    given = list(arguments)
+    for k, *path in parts:
+        given[k] = reduce(getitem, path, given[k])
+    return function(*given)
 
 
 def call_each(function: Function, calls: Any, *arguments: Any) -> list[Any]:
-    """Call a function several times, likewise."""
+    """Call a function several times, whose arguments are what is given or entries of it."""
     return [function(*(reduce(getitem, path, arguments) for path in each)) for each in calls]
 
 

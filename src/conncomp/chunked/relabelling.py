@@ -19,8 +19,9 @@ from conncomp.chunked.labelling import (
     root_indices,
 )
 from conncomp.chunked.layout import Index
-from conncomp.chunked.numbering import FinalRoots, Indices, Numbers, numbers_of_chunk
+from conncomp.chunked.numbering import Indices, Numbers, numbers_of_chunk
 from conncomp.chunked.rules import Rules
+from conncomp.chunked.union import Table, look_up
 from conncomp.grid.runs import LARGEST, KeptRuns, Placed
 from conncomp.kernels.cuda.launcher import current_gpu
 
@@ -32,7 +33,7 @@ def relabel(
     start: Index,
     values: Any,
     report: Report,
-    final: FinalRoots,
+    final: Any,  # `FinalRoots`, or where roots are not counted a `Table`
     before: Indices | None,
     numbers: Numbers | None,
     out: Any = None,
@@ -61,7 +62,7 @@ def numbers_of_labels(
     start: Index,
     labelled: ChunkLabels | ChunkRuns,
     report: Report,
-    final: FinalRoots,
+    final: Any,  # `FinalRoots`, or where roots are not counted a `Table`
     before: Indices | None,
     numbers: Numbers | None,
 ) -> Any:
@@ -71,7 +72,8 @@ def numbers_of_labels(
     own = root_indices(rules.shape, start, labelled.shape, labelled.first())
     xp = np if isinstance(own, np.ndarray) else current_gpu().xp
     roots = xp.concatenate([xp.full(1, -1, np.int64), own % rules.item_size])
-    roots[xp.asarray(report.labels)] = xp.asarray(final.roots % rules.item_size)
+    of_report = look_up(final, report.roots) if isinstance(final, Table) else final.roots
+    roots[xp.asarray(report.labels)] = xp.asarray(of_report % rules.item_size)
     return roots
 
 

@@ -75,7 +75,9 @@ def label_all(
     for block in product(*map(range, layout.counts[: layout.batch_axes])):
         tree = Tree(call, layout, block)
         tables = tree.unite(linked).items()
-        final = {k: call("count", k, final_roots, reports[k], table) for k, table in tables}
+        final: dict[Index, Any] = dict(tables)
+        if question.consecutive or question.counted or selection:  # else roots are looked up
+            final = {k: call("count", k, final_roots, reports[k], table) for k, table in tables}
         before, numbers = dict[Index, Part](), dict[Index, Part]()
         if question.consecutive or question.counted:
             counts = {index: Part(of_chunk, COUNTS) for index, of_chunk in final.items()}
