@@ -6,8 +6,8 @@ MOST = {
     "first label of a NumPy array": 32,
     "repeated label of a NumPy array": 4,
     "swendsen_wang(1) of a Potts model on the CPU": 19,
-    "chunk of 64² of a Dask label, made": 18,
-    "chunk of 64² of a Dask label, computed": 48,
+    "chunk of 64² of a Dask label, made": 11,
+    "chunk of 64² of a Dask label, computed": 44,
 }
 
 

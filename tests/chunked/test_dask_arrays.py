@@ -19,7 +19,7 @@ from dask.core import flatten
 
 import conncomp
 from chunked_cases import random_bonds, random_case
-from conncomp.chunked import dask_arrays, relabelling, stages
+from conncomp.chunked import dask_arrays, labelling, relabelling, stages
 
 IMAGE = np.random.default_rng(7).random((18, 14, 11)) < 0.25
 
@@ -131,8 +131,9 @@ def test_runs_are_kept_in_a_process(monkeypatch, numbering):
     """A chunk is labelled once, and once more where its runs have come from another process."""
     image = np.random.default_rng(0).random((24, 24, 256)) < 0.3
     labels = conncomp.label(da.from_array(image, (12, 24, 128)), numbering=numbering)
-    want, runs, calls = conncomp.label(image, numbering=numbering), stages.chunk_runs, []
-    monkeypatch.setattr(stages, "chunk_runs", lambda *given: calls.append(1) or runs(*given))
+    want, runs, calls = conncomp.label(image, numbering=numbering), labelling.chunk_runs, []
+    for room in (labelling, relabelling):
+        monkeypatch.setattr(room, "chunk_runs", lambda *given: calls.append(1) or runs(*given))
     for compute in (labels.compute, lambda: dask.compute(labels)[0]):
         calls.clear()
         np.testing.assert_array_equal(compute(), want)

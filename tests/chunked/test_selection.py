@@ -45,7 +45,7 @@ def test_of_random_images(part, monkeypatch):
             assert all(isinstance(chunk, Selected) for chunk in labels.values())
             tallies = np.sum([chunk[1:3] for chunk in labels.values()], axis=0)
             summaries = [chunk.summary for chunk in labels.values()]
-            labels = {index: chunk.labels for index, chunk in labels.items()}
+        labels = {index: chunk.labels for index, chunk in labels.items()}
         found = assembled(labels, layout, dtype)
         whole = conncomp.label(image, numbering=numbering, **arguments)
         background = -1 if numbering == "roots" else 0

@@ -10,7 +10,7 @@ from chunked_cases import assembled, pieces_of, random_bonds, random_case
 from conncomp.chunked import relabelling, union
 from conncomp.chunked.rules import rules_of_bonds, rules_of_image
 from conncomp.chunked.stages import label_all
-from conncomp.chunked.tree import call_now
+from conncomp.chunked.tree import call_now, entry_of
 from conncomp.grid.runs import Placed, write_together
 from dealt import examples
 from reference import label_by_bonds, label_by_flood_fill
@@ -99,7 +99,8 @@ def test_the_last_stage_may_be_called_twice_and_write_to_places(numbering, dtype
         np.zeros(want.shape, dtype),
     )
 
-    def call(name, index, function, *arguments):
+    def call(name, index, function, *given):
+        arguments = [*map(entry_of, given)]
         result = function(*arguments)
         if name in ("roots", "numbers"):
             kept, place = result.copy(), layout.place(index)

@@ -1,15 +1,18 @@
 """Labels of arrays in chunks: those that the whole array would have, from one chunk at a time.
 
-Three stages, as functions of the chunks that an engine hands them, in any order and anywhere:
+The way of a Dask array through this room:
 
-    labelling.py      each chunk alone, and a report of what lies on its faces
-    rules.py          pairs of components of neighbouring chunks that are one
-    union.py          a tree of small unions of these, up, and tables of what roots became, down
-    numbering.py      counts of roots and sizes of parts, up; numbers before and sums, down
-    tree.py           all of these, by an engine
-    selection.py      which of them are kept, for the third stage
-    relabelling.py    each chunk once more, by its part of the table
+    dask_arrays.py   `label` is given the array
+    rules.py         its arguments become `Rules`, and its chunks a `Layout`
+    stages.py        `label_all` tells an engine what to call, in three stages, and of which chunks
+    dask_graph.py    the engine makes tasks of calls; `tree.call_now` would call at once
+    dask_arrays.py   `LabelArray.compute` lets the tasks write into one array
 
-`stages.label_all` tells an engine what to call; `tree.call_now` is one. A task needs a chunk and
-what lies on faces of others, and none grows with the array.
+A task needs a chunk and what lies on faces of others, and none grows with the array. Chunks are
+called in any order and anywhere. Beside this way lie
+
+    volumes/        `label_file`: the same stages by an engine of threads or of workers (job.py)
+    streams/        `stream_labels`: slabs one after another, each linked to the one before
+    measures/       functions of labels in chunks: label_chunks.py says how Dask's and files' do it
+    of_xarray.py    names of axes, taken off before and put on again after
 """

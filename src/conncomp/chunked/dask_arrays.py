@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from itertools import product
 from math import prod
 from typing import Any
 from uuid import uuid4
@@ -152,8 +151,7 @@ class _Labelling:
     @cached_property
     def sources(self) -> list[Any]:
         """The array, and if its values are not kept, the same to be computed once more."""
-        memory = total_memory() or math.inf
-        kept = not self.layout.crossed or self.array.nbytes * SHARE <= memory
+        kept = not self.layout.crossed or self.array.nbytes * SHARE <= (total_memory() or math.inf)
         return [self.array] if kept else [self.array, clone(self.array)]
 
     def graph(self, places: dict[Index, NDArray[Any]] | None = None) -> tuple[Graph, Result]:
@@ -161,10 +159,9 @@ class _Labelling:
         layout, rules = self.layout, self.rules
         # Labels that are written are not kept as a result.
         token = tokenize(self.array, rules) if places is None else uuid4().hex
-        joined = JOINED if layout.chunks > MANY_CHUNKS else ()
         small = prod(map(max, layout.lengths)) <= SMALL_CHUNK
         side = 4 if small and layout.chunks > VERY_MANY_CHUNKS else 2
-        graph = Graph(token, joined, layout.counts, side)
+        graph = Graph(token, JOINED if layout.chunks > MANY_CHUNKS else (), layout.counts, side)
         names = [(source.name, *(0,) * rules.planes) for source in self.sources]
         values = [{index: TaskRef((*name, *index)) for index in layout.indices()} for name in names]
         call = on_streams(graph.call) if on_gpu(self.array._meta) else graph.call
@@ -186,8 +183,7 @@ class _Labelling:
         graph, result = self.graph(places)
         keys = [task.key for task in result.labels.values()]
         name, sources = f"{keys[0][0]}-written", self.sources
-        high = HighLevelGraph.from_collections(name, graph.tasks, dependencies=sources)
-        return high, keys
+        return HighLevelGraph.from_collections(name, graph.tasks, dependencies=sources), keys
 
 
 def _write(function: Callable[..., Any], place: NDArray[Any], *arguments: Any) -> Placed | None:
@@ -214,11 +210,10 @@ def meta_of(array: Any, ndim: int, dtype: np.dtype[Any]) -> Any:
 
 
 def _counts(graph: Graph, labels: Any, counts: Mapping[Index, Any], batch: int) -> Any:
-    name, tasks = graph.name("num"), {}
-    for block in product(*(range(len(lengths)) for lengths in labels.chunks[:batch])):
+    name, tasks = graph.names["num"], {}
+    for block, of_items in counts.items():
         shape = tuple(lengths[k] for lengths, k in zip(labels.chunks, block, strict=False))
-        key = (name, *block)
-        tasks[key] = Task(key, np.reshape, counts[block], shape)
+        tasks[name, *block] = Task((name, *block), np.reshape, of_items, shape)
     high = HighLevelGraph.from_collections(name, tasks, dependencies=[labels])
     meta = np.zeros((0,) * batch, np.int64)
     return dask.array.Array(high, name, labels.chunks[:batch], dtype=np.int64, meta=meta)

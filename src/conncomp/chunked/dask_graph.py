@@ -12,18 +12,19 @@ default one, where the chunk may still be made. A task ends when its stream is d
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from functools import partial
+from functools import partial, reduce
 from math import prod
+from operator import getitem
 from threading import local
-from typing import Any, NamedTuple
+from typing import Any
 
 from dask._task_spec import Task, TaskRef
 
 from conncomp.chunked.layout import Index
+from conncomp.chunked.tree import Part
 from conncomp.kernels.cuda.launcher import import_cupy
 
 Function = Callable[..., Any]
-Names = Collection[str]
 
 # These functions are called with chunks, all others with arrays in main memory.
 LABELLING = ("label", "roots", "numbers", "alone")
@@ -39,11 +40,15 @@ class _Streams(local):
 _STREAMS = _Streams()
 
 
-class PlaceInTask(NamedTuple):
-    """Stands for one of the results of a task that makes several calls."""
+class Names(dict[str, str]):
+    """What tasks are called in a graph."""
 
-    task: TaskRef
-    place: int
+    def __init__(self, token: str) -> None:
+        self._token = token
+
+    def __missing__(self, name: str) -> str:
+        full = self[name] = f"conncomp-{name}-{self._token}"
+        return full
 
 
 class Graph:
@@ -52,67 +57,72 @@ class Graph:
     Those of names that are joined are made together for so many chunks along each axis, a side.
     """
 
-    def __init__(self, token: str, joined: Names = (), counts: Index = (), side: int = 2) -> None:
-        self._token, self.tasks = token, dict[Any, Task]()
+    def __init__(
+        self, token: str, joined: Collection[str] = (), counts: Index = (), side: int = 2
+    ) -> None:
+        self.names, self.tasks = Names(token), dict[Any, Task]()
         self._joined, self._counts, self._side = joined, counts, side
         self._waiting, self._known = dict[Any, Any](), dict[Any, Any]()
-        self._names = dict[str, str]()
-
-    def name(self, name: str) -> str:
-        """Return what tasks are called in the graph."""
-        full = self._names.get(name)
-        if full is None:
-            full = self._names[name] = f"conncomp-{name}-{self._token}"
-        return full
 
     def call(self, name: str, index: Index, function: Function, *arguments: Any) -> Any:
         """Add a task, or a call to one; return what stands for its result."""
         if name in self._joined:
             return self._join(name, index, function, arguments)
-        key = (self.name(name), *index)
-        if PlaceInTask in map(type, arguments):
-            each_of = enumerate(arguments)
-            places = tuple((k, each.place) for k, each in each_of if type(each) is PlaceInTask)
-            places = self._known.setdefault(places, places)  # the same of most tasks, kept once
-            given = [each.task if type(each) is PlaceInTask else each for each in arguments]
-            self.tasks[key] = Task(key, call_with_places, function, places, *given)
+        key = (self.names[name], *index)
+        if Part in map(type, arguments):
+            given, parts = list(arguments), []
+            for k, each in enumerate(arguments):
+                path: Index = ()
+                while type(each) is Part:
+                    each, path = each.of_all, (each.place, *path)
+                if path:
+                    given[k] = each
+                    parts.append((k, *path))
+            known = tuple(parts)
+            known = self._known.setdefault(known, known)  # the same of most tasks, kept once
+            self.tasks[key] = Task(key, call_with_parts, function, known, *given)
         else:
             self.tasks[key] = Task(key, function, *arguments)
         return TaskRef(key)
 
-    def _join(self, name: str, index: Index, function: Function, arguments: Any) -> PlaceInTask:
+    def _join(self, name: str, index: Index, function: Function, arguments: Any) -> Part:
         """Add a call to those that are made together, and their task if it is the last one."""
         side = self._side
         group = tuple(k // side for k in index)
-        key = (self.name(f"{name}-joined"), *group)
+        key = (self.names[f"{name}-joined"], *group)
         if key not in self._waiting:
             counts = zip(self._counts, group, strict=True)
             whole = prod(min(side, count - side * k) for count, k in counts)
             self._waiting[key] = TaskRef(key), whole, [], {}
-        # Calls are places of arguments; one that several calls have is one object, given once.
         task, whole, calls, given = self._waiting[key]
-        places = (given.setdefault(id(each), (len(given), each))[0] for each in arguments)
+        places = []
+        for each in arguments:
+            path: Index = ()
+            while type(each) is Part:
+                each, path = each.of_all, (each.place, *path)
+            # What several calls have is one object, given once.
+            places.append((given.setdefault(id(each), (len(given), each))[0], *path))
         calls.append(tuple(places))
         if len(calls) == whole:
             made = tuple(calls)
             made = self._known.setdefault(made, made)
-            arguments = tuple(each for _, each in given.values())
-            self.tasks[key] = Task(key, call_each, function, made, *arguments)
+            parts = (each for _, each in given.values())
+            self.tasks[key] = Task(key, call_each, function, made, *parts)
             del self._waiting[key]
-        return PlaceInTask(task, len(calls) - 1)
+        return Part(task, len(calls) - 1)
 
 
-def call_with_places(function: Function, places: tuple[Index, ...], *arguments: Any) -> Any:
-    """Call a function, some of whose arguments are at a place of what is given."""
+def call_with_parts(function: Function, parts: tuple[Index, ...], *arguments: Any) -> Any:
+    """Call a function, some of whose arguments are entries of what is given."""
     given = list(arguments)
-    for k, place in places:
-        given[k] = given[k][place]
+    for k, *path in parts:
+        given[k] = reduce(getitem, path, given[k])
     return function(*given)
 
 
-def call_each(function: Function, calls: tuple[Index, ...], *arguments: Any) -> list[Any]:
-    """Call a function several times, each time with the arguments at some places."""
-    return [function(*(arguments[place] for place in places)) for places in calls]
+def call_each(function: Function, calls: Any, *arguments: Any) -> list[Any]:
+    """Call a function several times, whose arguments are what is given or entries of it."""
+    return [function(*(reduce(getitem, path, arguments) for path in each)) for each in calls]
 
 
 def on_stream(function: Function, *arguments: Any) -> Any:

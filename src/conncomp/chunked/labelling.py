@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from conncomp._arrays import as_cupy, move_from_gpu, on_gpu
 from conncomp.chunked.layout import Index
-from conncomp.chunked.rules import Face, Report, Rules, question_of_chunk
+from conncomp.chunked.rules import Rules, question_of_chunk
 from conncomp.grid.array import read
 from conncomp.grid.labelling import ask
 from conncomp.grid.runs import LARGEST, KeptRuns
@@ -18,6 +18,34 @@ from conncomp.kernels.cuda.launcher import current_gpu
 
 SHORT_ROW = 64  # shorter rows are joined, as NumPy takes as long for one of them
 PIECE = 1 << 22  # elements that are looked at at once
+
+
+class Face(NamedTuple):
+    """One side of a chunk; arrays lack the axis that leads to it."""
+
+    ids: NDArray[np.int32]  # which component of the report, -1 for the background
+    # Values, or for bonds whether there is one to the next chunk; one entry without axes for all
+    # foreground, if that is of one value; or None.
+    compared: NDArray[Any] | None
+
+
+class Report(NamedTuple):
+    """What other chunks have to know of one. Arrays of components have those on faces, in order."""
+
+    roots: NDArray[np.int64]  # flat index in the whole array of the first element in this chunk
+    labels: NDArray[np.int64]  # in this chunk
+    segments: NDArray[np.int64]  # where that element lies, as segment_axis says
+    touched: NDArray[np.uint64]  # bits of sides, as of Layout.sides
+    faces: dict[int, Face]  # beyond which there is another chunk, by the number of their bit
+    counts: NDArray[np.int64]  # of components, on faces or not, that begin in each segment
+    sizes: NDArray[np.int64] = np.zeros(0, np.int64)  # of parts in the chunk; empty unless wanted
+    # components on no face that may be among the largest of all; empty unless wanted
+    inner_roots: NDArray[np.int64] = np.zeros(0, np.int64)
+    inner_sizes: NDArray[np.int64] = np.zeros(0, np.int64)
+    runs: KeptRuns | None = None  # kept if they are no larger than the values, in this process
+
+    def __reduce__(self) -> Any:
+        return (Report, (*self[:-1], None))
 
 
 class ChunkLabels(NamedTuple):
@@ -34,23 +62,58 @@ class ChunkLabels(NamedTuple):
     @property
     def shape(self) -> tuple[int, ...]:
         """That of the chunk."""
-        shape: tuple[int, ...] = self.labels.shape
-        return shape
+        return tuple(self.labels.shape)
 
     def side(self, axis: int, last: bool) -> Any:
         """Return the labels on a side of the chunk, without its axis."""
         return side_of(self.labels, axis, last)
 
-    def first(self, wanted: Any = None) -> Any:
-        """Return what `first_elements` does."""
-        return first_elements(self, wanted)
+    def first(self, wanted: Any = None, before: int = 0) -> Any:
+        """Return the flat index of the first element of components, as int64.
 
-    def counts(self, segment: int) -> NDArray[np.int64]:
+        Of wanted labels, which ascend, in main memory; by default of all, where the labels lie.
+        Labels up to `before` begin before the chunk, and are left out.
+        """
+        labels, ends = self
+        xp = np if isinstance(labels, np.ndarray) else current_gpu().xp
+        begins = xp.concatenate([xp.full_like(ends[:1], before), ends[:-1]])
+        if wanted is None:
+            chosen = xp.flatnonzero(ends > begins)
+        else:
+            chosen = xp.unique(xp.searchsorted(ends, xp.asarray(wanted.astype(ends.dtype))))
+        rows = labels.reshape(len(ends), -1)
+        length, parts = rows.shape[1], [xp.zeros(0, np.int64)]
+        piece = max(1, PIECE // length)
+        for first in range(0, len(chosen), piece):
+            some = chosen[first : first + piece]
+            begin, count = begins[some], ends[some] - begins[some]
+            part = rows[some]
+            new = part > begin[:, None]
+            new[:, 1:] &= part[:, 1:] != part[:, :-1]
+            at = xp.flatnonzero(new)
+            row = at // length
+            # Labels begin in order: those of a row have the places after those of the rows before.
+            slots = part.reshape(-1)[at] - begin[row] - 1 + (xp.cumsum(count) - count)[row]
+            at = at - row * length + some[row] * length
+            if xp is np:
+                places = np.empty(int(count.sum()), np.int64)
+                places[slots[::-1]] = at[::-1]  # of several, the last one stays
+            else:
+                places = at[xp.unique(slots, return_index=True)[1]]
+            parts.append(places)
+        places = xp.concatenate(parts)
+        if wanted is None:
+            return places
+        # Of rows that follow each other, each has the labels from its beginning to its end.
+        ends, begins = unmasked(ends[chosen]), unmasked(begins[chosen])
+        ahead = np.cumsum(ends - begins, dtype=np.int64) - ends
+        return unmasked(places)[ahead[np.searchsorted(ends, wanted)] + wanted - 1]
+
+    def counts(self, segment: int) -> Any:
         """Return how many components begin in each segment, of so many elements."""
         counts = np.diff(unmasked(self.ends), prepend=0)
         rows = segment // (self.labels.size // len(counts))
-        of_segments: NDArray[np.int64] = counts.reshape(-1, rows).sum(axis=1, dtype=np.int64)
-        return of_segments
+        return counts.reshape(-1, rows).sum(axis=1, dtype=np.int64)
 
 
 class ChunkRuns(KeptRuns):
@@ -68,6 +131,15 @@ class ChunkRuns(KeptRuns):
         """Return how many components begin in each segment, of so many elements."""
         segments = prod(self.shape) // segment
         return np.bincount(self.roots // segment, minlength=segments).astype(np.int64)
+
+
+def label_and_report(rules: Rules, start: Index, sides: int, keep: bool, values: Any) -> Report:
+    """Do the first stage of a chunk, and keep its runs or not."""
+    runs = chunk_runs(rules, values)
+    labelled = label_chunk(rules, values) if runs is None else runs
+    report = report_chunk(rules, start, sides, values, labelled)
+    kept = runs is not None and keep and runs.nbytes <= values.nbytes
+    return report._replace(runs=runs) if kept else report
 
 
 def segment_axis(rules: Rules) -> int:
@@ -89,11 +161,7 @@ def label_chunk(rules: Rules, values: Any) -> ChunkLabels:
     rows = labels.reshape(-1, row_length(labels.shape, segment_axis(rules)))
     xp = np if isinstance(labels, np.ndarray) else current_gpu().xp
     # CuPy has no maximum.accumulate; of labels in order, none that begins is below one before.
-    if xp is np:
-        ends = np.maximum.accumulate(rows.max(axis=1))
-    else:
-        ends = xp.asarray(np.maximum.accumulate(rows.max(axis=1).get()))
-    return ChunkLabels(labels, ends)
+    return ChunkLabels(labels, xp.asarray(np.maximum.accumulate(unmasked(rows.max(axis=1)))))
 
 
 def chunk_runs(rules: Rules, values: Any) -> ChunkRuns | None:
@@ -101,9 +169,8 @@ def chunk_runs(rules: Rules, values: Any) -> ChunkRuns | None:
     question = question_of_chunk(rules, alone=False)
     in_memory = isinstance(values, np.ndarray) and question.device == "cpu"
     default = question.algorithm in ("auto", "runs") and not question.batch_axes
-    if not in_memory or not default or not 0 < values.size <= LARGEST:
-        return None
-    return ChunkRuns(read(question, values))
+    fits = in_memory and default and 0 < values.size <= LARGEST
+    return ChunkRuns(read(question, values)) if fits else None
 
 
 def label_values(rules: Rules, values: Any, alone: bool = False) -> Any:
@@ -157,57 +224,6 @@ def root_indices(whole: Index, start: Index, shape: Index, places: Any) -> Any:
     return indices
 
 
-def first_elements(labelled: ChunkLabels, wanted: Any = None, before: int = 0) -> Any:
-    """Return the flat index of the first element of components of a chunk, as int64.
-
-    Of wanted labels, which ascend, in main memory; by default of all, where the labels lie. Labels
-    up to `before` begin before the chunk, and are left out.
-    """
-    labels, ends = labelled
-    xp = np if isinstance(labels, np.ndarray) else current_gpu().xp
-    begins = xp.concatenate([xp.full_like(ends[:1], before), ends[:-1]])
-    if wanted is None:
-        chosen = xp.flatnonzero(ends > begins)
-    else:
-        chosen = xp.unique(xp.searchsorted(ends, xp.asarray(wanted.astype(ends.dtype))))
-    rows = labels.reshape(len(ends), -1)
-    length, parts = rows.shape[1], [xp.zeros(0, np.int64)]
-    numbers = [xp.zeros(0, ends.dtype)]
-    piece = max(1, PIECE // length)
-    for first in range(0, len(chosen), piece):
-        some = chosen[first : first + piece]
-        begin, count = begins[some], ends[some] - begins[some]
-        part = rows[some]
-        new = part > begin[:, None]
-        new[:, 1:] &= part[:, 1:] != part[:, :-1]
-        at = xp.flatnonzero(new)
-        row = at // length
-        # Labels begin in order: those of a row have the places after those of the rows before.
-        slots = part.reshape(-1)[at] - begin[row] - 1 + (xp.cumsum(count) - count)[row]
-        at = at - row * length + some[row] * length
-        if xp is np:
-            places = np.empty(int(count.sum()), np.int64)
-            places[slots[::-1]] = at[::-1]  # of several, the last one stays
-        else:
-            places = at[xp.unique(slots, return_index=True)[1]]
-        parts.append(places)
-        if wanted is not None:
-            numbers.append(_labels_between(xp, begin, count))
-    places = xp.concatenate(parts)
-    if wanted is None:
-        return places
-    where = np.searchsorted(unmasked(xp.concatenate(numbers)), wanted)
-    return unmasked(places)[where]
-
-
-def _labels_between(xp: Any, begin: Any, count: Any) -> Any:
-    """Return so many labels after each of `begin`, one after the other."""
-    ends = xp.cumsum(count)
-    place = xp.arange(int(ends[-1]))
-    row = xp.searchsorted(ends, place, side="right")
-    return begin[row] + place - (ends - count)[row] + 1
-
-
 def side_of(array: Any, axis: int, last: bool) -> Any:
     """Return the elements on a side of an array, without its axis."""
     return array[(slice(None),) * axis + ((-1 if last else 0), ...)]
@@ -226,11 +242,9 @@ def _compared(values: Any, rules: Rules, bit: int) -> NDArray[Any] | None:
 
 def unmasked(array: Any) -> NDArray[Any]:
     """Return an array in main memory, without a mask."""
-    if isinstance(array, np.ndarray):
-        return np.ma.getdata(array)
     if on_gpu(array):
         return move_from_gpu(current_gpu().xp.ascontiguousarray(as_cupy(array)))
-    return np.asarray(array)
+    return np.asarray(np.ma.getdata(array))
 
 
 def _compact(
@@ -239,8 +253,7 @@ def _compact(
     """Return the labels on faces, ascending, which faces they touch, and faces of their places."""
     if not faces:
         return np.zeros(0, np.int64), np.zeros(0, np.uint64), {}
-    first = next(iter(faces.values()))
-    xp = np if isinstance(first, np.ndarray) else current_gpu().xp
+    xp = np if isinstance(next(iter(faces.values())), np.ndarray) else current_gpu().xp
     touched = xp.zeros(count + 1, np.uint64)
     faces = {bit: xp.ascontiguousarray(face) for bit, face in faces.items()}
     for bit, face in faces.items():

@@ -18,14 +18,14 @@ go through the tree of unions to the chunks with other parts (`exchange_numbers`
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import accumulate
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from conncomp.chunked.rules import Report
+from conncomp.chunked.labelling import Report
 from conncomp.chunked.union import Table, Union, look_up
 
 Indices = NDArray[np.int64]
@@ -59,28 +59,24 @@ def fold_counts(segments: int, *children: Indices) -> Indices:
 
     Each chunk has a count for each place along the axes before this one.
     """
-    folded: Indices = np.sum(children, axis=0).reshape(segments, -1).sum(axis=1)
-    return folded
+    return np.asarray(np.sum(children, axis=0).reshape(segments, -1).sum(axis=1))
 
 
-def first_numbers(bases: Sequence[Indices], place: int, *children: Indices) -> list[Indices]:
+def first_numbers(base: Indices, *children: Indices) -> list[Indices]:
     """Return how many roots are before each place of chunks along one axis.
 
     A base has how many are before the segments that `fold_counts` returned a sum for.
     """
-    base = bases[place]
     total = np.sum(children, axis=0).reshape(len(base), -1)
     before = (base[:, None] + np.cumsum(total, axis=1) - total).reshape(-1)
     return [before + counts for counts in accumulate(children[:-1], initial=0 * before)]
 
 
-def publish(report: Report, tables: list[Table], table: int, bases: Any, base: int) -> Numbers:
+def publish(report: Report, final: FinalRoots, base: Indices) -> Numbers:
     """Return the numbers, from 1, of a report's own roots; a base has those before segments."""
-    final = final_roots(report, tables[table])
     own, counts = ~final.gone, final.counts
-    others = report.labels[final.gone]
-    rank = report.labels[own] - np.searchsorted(others, report.labels[own])
-    before = bases[base] - (np.cumsum(counts) - counts)
+    rank = report.labels[own] - np.searchsorted(report.labels[final.gone], report.labels[own])
+    before = base - (np.cumsum(counts) - counts)
     return Numbers(report.roots[own], before[report.segments[own]] + rank)
 
 
@@ -97,9 +93,10 @@ def numbers_of_chunk(report: Report, final: FinalRoots, base: Indices, numbers: 
     return result
 
 
-def gathered_numbers(published: Sequence[Numbers], wanted: Indices | None = None) -> Numbers:
+def gathered_numbers(published: Iterable[Numbers | None], wanted: Indices | None = None) -> Numbers:
     """Return the numbers of several regions as one, of `wanted` roots only if these are given."""
-    roots, numbers = map(np.concatenate, zip(*published, strict=True))
+    parts = [each for each in published if each is not None]
+    roots, numbers = map(np.concatenate, zip(*parts, strict=True))
     if wanted is not None:
         kept = np.isin(roots, wanted)
         roots, numbers = roots[kept], numbers[kept]
@@ -120,10 +117,15 @@ def summed_sizes(union: Union, *regions: Numbers) -> Numbers:
         is_open = np.isin(region.roots, table.roots)
         roots.append(look_up(table, region.roots[is_open]))
         sizes.append(region.numbers[is_open])
-    distinct, place = np.unique(np.concatenate(roots), return_inverse=True)
-    total = np.zeros(len(distinct), np.int64)
-    np.add.at(total, place.reshape(-1), np.concatenate(sizes))
-    return Numbers(distinct, total)
+    return Numbers(*summed_by_key(np.concatenate(roots), np.concatenate(sizes)))
+
+
+def summed_by_key(keys: NDArray[Any], values: Indices, axis: int | None = None) -> Any:
+    """Return the distinct keys, ascending, and the sum of the values of each."""
+    distinct, place = np.unique(keys, axis=axis, return_inverse=True)
+    sums = np.zeros((len(distinct), *values.shape[1:]), np.int64)
+    np.add.at(sums, place.reshape(-1), values)
+    return distinct, sums
 
 
 def look_up_numbers(known: Numbers, roots: Indices) -> Indices:
@@ -132,14 +134,12 @@ def look_up_numbers(known: Numbers, roots: Indices) -> Indices:
 
 
 def exchange_sizes(
-    above: list[Numbers] | None, place: int, union: Union, tables: list[Table], sums: Numbers
+    above: Numbers | None, union: Union, tables: list[Table], sums: Numbers
 ) -> list[Numbers]:
     """Return, for each region of a union, the sizes of what its open roots have become at last.
 
-    `above` is what this returned for the union above, and `sums` what `summed_sizes` did here.
+    `above` is what this returned for it in the union above, and `sums` what `summed_sizes` did.
     """
     whole = ~np.isin(sums.roots, union.open.roots)  # what touches no outer side of the union
-    known = [Numbers(sums.roots[whole], sums.numbers[whole])]
-    if above is not None:
-        known.append(above[place])
-    return exchange_numbers(gathered_numbers(known), tables)
+    own = Numbers(sums.roots[whole], sums.numbers[whole])
+    return exchange_numbers(gathered_numbers((own, above)), tables)

@@ -76,8 +76,7 @@ sort_by_size = partial(_like_labels, components.sort_by_size)
 def contacts(labels: Any, periodic: Any, batch_axes: int, **options: Any) -> Any:
     """Do what `conncomp.contacts` does, whose arguments these are, for labels with names."""
     given = _with_names(labels, "labels")
-    count = as_batch_axes(batch_axes, given.ndim, "labels")
-    named = _periodic(list(given.dims[count:]), periodic)
+    named = _periodic(list(given.dims[as_batch_axes(batch_axes, given.ndim, "labels") :]), periodic)
     return components.contacts(given.data, periodic=named, batch_axes=batch_axes, **options)
 
 

@@ -10,10 +10,17 @@ import numpy as np
 from conncomp._arguments import check_holds
 from conncomp._arrays import new_array
 from conncomp._core import native
-from conncomp.chunked.labelling import ChunkLabels, ChunkRuns, root_indices
+from conncomp.chunked.labelling import (
+    ChunkLabels,
+    ChunkRuns,
+    Report,
+    chunk_runs,
+    label_chunk,
+    root_indices,
+)
 from conncomp.chunked.layout import Index
-from conncomp.chunked.numbering import Indices
-from conncomp.chunked.rules import Report, Rules
+from conncomp.chunked.numbering import Indices, Numbers, numbers_of_chunk
+from conncomp.chunked.rules import Rules
 from conncomp.chunked.union import Table, look_up
 from conncomp.grid.runs import LARGEST, KeptRuns, Placed
 from conncomp.kernels.cuda.launcher import current_gpu
@@ -21,16 +28,52 @@ from conncomp.kernels.cuda.launcher import current_gpu
 PIECE = 1 << 16  # elements that are replaced at once in a cache, and then copied to their place
 
 
-def roots_of_chunk(
-    rules: Rules, start: Index, labelled: ChunkLabels | ChunkRuns, report: Report, table: Table
+def relabel(
+    rules: Rules,
+    start: Index,
+    values: Any,
+    report: Report,
+    final: Any,  # `FinalRoots`, or where roots are not counted a `Table`
+    before: Indices | None,
+    numbers: Numbers | None,
+    out: Any = None,
 ) -> Any:
-    """Return the root in its item of each component of a chunk, after a -1 for the background."""
-    places = labelled.first()
-    own = root_indices(rules.shape, start, labelled.shape, places)
+    """Do the third stage of a chunk, in a new array or in `out`.
+
+    Labels are roots, or else numbers: `before` says how many roots are before the segments of the
+    chunk, and `numbers` are those of roots in other chunks. Runs that the report kept are not
+    written to `out` yet, but later with those beside them.
+    """
+    runs: Any = report.runs or chunk_runs(rules, values)
+    labelled = label_chunk(rules, values) if runs is None else runs
+    dtype = rules.label_type
+    of_labels = numbers_of_labels(rules, start, labelled, report, final, before, numbers)
+    if runs is not None:
+        # Of runs that are in memory anyway, and go to one array, all are written together.
+        return relabel_runs(runs, of_labels, dtype, out, late=report.runs is not None)
+    labels = labelled.labels
+    if out is None and isinstance(labels, np.ndarray) and labels.dtype == dtype:
+        out = labels  # as memory that is touched for the first time takes longer than all else
+    return relabel_chunk(labels, of_labels, dtype, out)
+
+
+def numbers_of_labels(
+    rules: Rules,
+    start: Index,
+    labelled: ChunkLabels | ChunkRuns,
+    report: Report,
+    final: Any,  # `FinalRoots`, or where roots are not counted a `Table`
+    before: Indices | None,
+    numbers: Numbers | None,
+) -> Any:
+    """Return what each label of a chunk becomes, from 0 on: a number, or the root in its item."""
+    if before is not None and numbers is not None:
+        return numbers_of_chunk(report, final, before, numbers)
+    own = root_indices(rules.shape, start, labelled.shape, labelled.first())
     xp = np if isinstance(own, np.ndarray) else current_gpu().xp
     roots = xp.concatenate([xp.full(1, -1, np.int64), own % rules.item_size])
-    final = look_up(table, report.roots) % rules.item_size
-    roots[xp.asarray(report.labels)] = xp.asarray(final)
+    of_report = look_up(final, report.roots) if isinstance(final, Table) else final.roots
+    roots[xp.asarray(report.labels)] = xp.asarray(of_report % rules.item_size)
     return roots
 
 
@@ -44,8 +87,7 @@ def relabel_chunk(labels: Any, table: Any, dtype: np.dtype[Any], out: Any = None
     filled = np.dtype(np.int32 if dtype.itemsize <= 4 and dtype != np.uint32 else np.int64)
     table = table.astype(filled, copy=False)
     if not isinstance(labels, np.ndarray):
-        placed = current_gpu().xp.asarray(table).astype(dtype, copy=False)
-        return placed[labels]
+        return current_gpu().xp.asarray(table).astype(dtype, copy=False)[labels]
     if out is None:
         out = new_array(np, labels.shape, filled)
     if out.dtype == filled and out.flags.c_contiguous:
@@ -68,8 +110,7 @@ def relabel_runs(
     largest = int(table.max())
     check_holds(dtype, largest)
     if largest > LARGEST:
-        numbers = runs.write(np.arange(len(table), dtype=np.int32))
-        return relabel_chunk(numbers, table, dtype, out)
+        return relabel_chunk(runs.write(np.arange(len(table), dtype=np.int32)), table, dtype, out)
     if late and out is not None and dtype == np.int32:
         return Placed(runs, table.astype(np.int32), out)
     place = out if out is not None and out.dtype == np.int32 else None

@@ -71,21 +71,18 @@ class Table(dict[str, NDArray[Any]]):
         groups[order] = np.cumsum(begins)
         return self.joined(groups)
 
-    def _addends(self, name: str, groups: Numbers) -> NDArray[Any]:
+    def _addends(self, name: str, groups: Numbers) -> Any:
         """Return what is joined of a column, given the group of each row."""
         column = self[name]
         if name not in ("mean", "product", "scatter"):
             return column
         size, whole = self["size"], _sums(self["size"], groups)
         if name != "scatter":  # means count by the size of the row
-            share = (size / whole[groups]).reshape(-1, *(1,) * (column.ndim - 1))
-            means: NDArray[Any] = share * column
-            return means
+            return (size / whole[groups]).reshape(-1, *(1,) * (column.ndim - 1)) * column
         # A row's scatter is about its own centroid: what is added leads to that of the group.
         sums = _sums(self["sum"], groups)
         apart = self["sum"] / size[:, None] - (sums[groups] / whole[groups][:, None])
-        moved: NDArray[Any] = column + size[:, None, None] * apart[:, :, None] * apart[:, None, :]
-        return moved
+        return column + size[:, None, None] * apart[:, :, None] * apart[:, None, :]
 
 
 def _sums(column: Numbers, groups: Numbers) -> Numbers:

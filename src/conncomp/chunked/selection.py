@@ -13,7 +13,7 @@ Of the largest, each chunk tells as many as are wanted, and groups of chunks as 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -21,13 +21,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._arrays import on_host
-from conncomp.chunked.labelling import ChunkLabels, first_elements, root_indices
+from conncomp.chunked.labelling import (
+    ChunkLabels,
+    Report,
+    label_chunk,
+    report_chunk,
+    root_indices,
+)
 from conncomp.chunked.layout import Index
-from conncomp.chunked.numbering import Indices, Numbers, final_roots, look_up_numbers
-from conncomp.chunked.relabelling import relabel_chunk
-from conncomp.chunked.rules import Report, Rules
-from conncomp.chunked.tree import Call, Tree
-from conncomp.chunked.union import GROUP, Table
+from conncomp.chunked.numbering import FinalRoots, Indices, Numbers, look_up_numbers
+from conncomp.chunked.relabelling import numbers_of_labels, relabel_chunk
+from conncomp.chunked.rules import Rules
+from conncomp.chunked.tree import Call, OfChunks, Tree, merged
+from conncomp.chunked.union import GROUP
 from conncomp.components.selection import largest_components, remove_small_components
 from conncomp.components.sizes import component_sizes
 
@@ -66,11 +72,13 @@ class Selected(NamedTuple):
     summary: SizeSummary | None = None
 
 
-def with_sizes(
-    report: Report, rules: Rules, start: Index, labelled: ChunkLabels, selection: Selection
+def label_and_count(
+    rules: Rules, start: Index, sides: int, selection: Selection, values: Any
 ) -> Report:
-    """Return a report that has the sizes of components, too."""
+    """Do the first stage of a chunk, whose report has the sizes of components, too."""
+    labelled = label_chunk(rules, values)
     sizes = sizes_of_labels(labelled)
+    report = report_chunk(rules, start, sides, values, labelled)
     report = report._replace(sizes=sizes[report.labels])
     if selection.largest is None:
         return report
@@ -79,18 +87,15 @@ def with_sizes(
     inner[report.labels] = False
     labels = np.flatnonzero(inner)
     if not rules.question.batch_axes:  # labels are in the order of roots
-        best = np.argsort(-sizes[labels], kind="stable")[: selection.largest]
-        labels = np.sort(labels[best])
-    places = first_elements(labelled, labels)
-    roots = root_indices(rules.shape, start, labelled.labels.shape, places)
+        labels = np.sort(labels[np.argsort(-sizes[labels], kind="stable")[: selection.largest]])
+    roots = root_indices(rules.shape, start, labelled.labels.shape, labelled.first(labels))
     kept = largest_of(rules, selection, Numbers(roots, sizes[labels]))
     return report._replace(inner_roots=kept.roots, inner_sizes=kept.numbers)
 
 
 def sizes_of_labels(labelled: ChunkLabels) -> Indices:
     """Return how many elements each label of a chunk has, from 0 on."""
-    sizes = on_host(component_sizes(labelled.labels, background=None))
-    return np.asarray(sizes, np.int64)
+    return np.asarray(on_host(component_sizes(labelled.labels, background=None)), np.int64)
 
 
 def largest_of(rules: Rules, selection: Selection, *parts: Numbers) -> Numbers:
@@ -99,36 +104,29 @@ def largest_of(rules: Rules, selection: Selection, *parts: Numbers) -> Numbers:
     items = roots // rules.item_size
     order = np.lexsort((roots, -sizes, items))
     of_items = items[order]
-    rank = np.arange(len(order)) - np.searchsorted(of_items, of_items)
     assert selection.largest is not None
+    rank = np.arange(len(order)) - np.searchsorted(of_items, of_items)
     best = order[rank < selection.largest]
     best = best[np.argsort(roots[best])]
     return Numbers(roots[best], sizes[best])
 
 
 def choose_all(
-    call: Call, tree: Tree, rules: Rules, selection: Selection, reports: Mapping[Index, Any]
+    call: Call, tree: Tree, rules: Rules, selection: Selection, reports: OfChunks, final: OfChunks
 ) -> dict[Index, tuple[Any, ...]]:
-    """Return for each chunk of a block what `select` takes at its end."""
-    tables = tree.parts()
-    sizes = {index: call("sizes", index, sizes_on_faces, reports[index]) for index in tables}
+    """Return for each chunk of a block what `relabel_selected` takes at its end."""
+    sizes = {index: call("sizes", index, sizes_on_faces, reports[index]) for index in final}
     totals = tree.total(sizes)
     best = None
     if selection.largest is not None:
-        chosen, parts, height = (rules, selection), [], 0
-        for index, table in tables.items():
-            given = *chosen, reports[index], *table, *totals[index]
-            parts.append(call("candidates", index, candidates, *given))
-        while len(parts) > 1 or height == 0:
-            groups = (slice(k, k + GROUP) for k in range(0, len(parts), GROUP))
-            best_of = partial(call, f"best-{height}")
-            parts = [
-                best_of((*tree.block, k.start), largest_of, *chosen, *parts[k]) for k in groups
-            ]
-            height += 1
-        best = parts[0]
-    start = tree.layout.start
-    return {index: (rules, start(index), selection, best, *totals[index]) for index in tables}
+        named = partial(call, "candidates")
+        parts = [
+            named(index, candidates, rules, selection, reports[index], of_chunk, totals[index])
+            for index, of_chunk in final.items()
+        ]
+        largest = partial(largest_of, rules, selection)
+        best = merged(call, "best", tree.block, parts, largest, GROUP)
+    return {index: (selection, best, total) for index, total in totals.items()}
 
 
 def sizes_on_faces(report: Report) -> Numbers:
@@ -137,31 +135,39 @@ def sizes_on_faces(report: Report) -> Numbers:
 
 
 def candidates(
-    rules: Rules, selection: Selection, report: Report, tables: Any, table: int, *totals: Any
+    rules: Rules, selection: Selection, report: Report, final: FinalRoots, totals: Numbers
 ) -> Numbers:
     """Return the components that begin in a chunk and may be among the largest."""
-    own = report.roots[~final_roots(report, tables[table]).gone]
-    sizes = look_up_numbers(totals[0][totals[1]], own)
+    own = report.roots[~final.gone]
+    sizes = look_up_numbers(totals, own)
     large = sizes >= selection.least
     faces = Numbers(own[large], sizes[large])
     return largest_of(rules, selection, faces, Numbers(report.inner_roots, report.inner_sizes))
 
 
-def select(
-    labelled: ChunkLabels, report: Report, table: Table, of_labels: Indices, *chosen: Any
+def relabel_selected(
+    rules: Rules,
+    start: Index,
+    values: Any,
+    report: Report,
+    final: FinalRoots,
+    before: Indices | None,
+    numbers: Numbers | None,
+    *chosen: Any,
 ) -> Selected:
-    """Do the third stage of a chunk, where labels that are not kept become background."""
-    rules, start, selection, best, totals, total = chosen
-    parts, final = sizes_of_labels(labelled), final_roots(report, table)
+    """Do what `relabel` does, where labels that `choose_all` has not chosen become background."""
+    selection, best, totals = chosen
+    labelled = label_chunk(rules, values)
+    of_labels = numbers_of_labels(rules, start, labelled, report, final, before, numbers)
+    parts = sizes_of_labels(labelled)
     sizes = parts.copy()
-    sizes[report.labels] = look_up_numbers(totals[total], final.roots)
+    sizes[report.labels] = look_up_numbers(totals, final.roots)
     kept = sizes >= selection.least
     begins = np.arange(len(sizes)) > 0
     begins[report.labels[final.gone]] = False
     are_best = np.ones(len(sizes) - 1, bool)
     if best is not None or selection.listed:
-        places = on_host(first_elements(labelled))
-        roots = root_indices(rules.shape, start, labelled.labels.shape, places)
+        roots = root_indices(rules.shape, start, labelled.labels.shape, on_host(labelled.first()))
         roots[report.labels - 1] = final.roots
         if best is not None:
             are_best = np.isin(roots, best.roots)
@@ -172,13 +178,11 @@ def select(
     summary = None
     if selection.listed:
         of_all = np.flatnonzero(begins)
-        items = roots[of_all - 1] // rules.item_size
-        given = sizes[of_all], items, of_labels[of_all]
+        given = sizes[of_all], roots[of_all - 1] // rules.item_size, of_labels[of_all]
         summary = summary_of(*given, selection.listed, among=are_best[of_all - 1])
     of_labels[~kept] = of_labels[0]
     labels = relabel_chunk(labelled.labels, of_labels, rules.label_type)
-    begun = int(np.count_nonzero(begins & kept))
-    return Selected(labels, begun, int(parts[kept].sum()), summary)
+    return Selected(labels, int(np.count_nonzero(begins & kept)), int(parts[kept].sum()), summary)
 
 
 def select_items(rules: Rules, selection: Selection, labels: NDArray[Any]) -> Selected:
@@ -208,8 +212,7 @@ def summary_of(
     by_digits = np.zeros((DIGITS, 2), np.int64)
     by_digits[:, 0] = np.bincount(digits, minlength=DIGITS)
     np.add.at(by_digits[:, 1], digits, sizes)
-    rows = np.stack([sizes, items, labels], axis=1)
-    return SizeSummary(by_digits, _largest(rows[among], listed))
+    return SizeSummary(by_digits, _largest(np.stack([sizes, items, labels], axis=1)[among], listed))
 
 
 def from_numbers(numbers: Sequence[int]) -> SizeSummary:
@@ -226,6 +229,4 @@ def merged_summaries(summaries: Sequence[SizeSummary], listed: int) -> SizeSumma
 
 
 def _largest(rows: Indices, listed: int) -> Indices:
-    order = np.lexsort((rows[:, 2], rows[:, 1], -rows[:, 0]))
-    chosen: Indices = rows[order[:listed]]
-    return chosen
+    return np.asarray(rows[np.lexsort((rows[:, 2], rows[:, 1], -rows[:, 0]))[:listed]])

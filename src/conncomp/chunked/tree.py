@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from itertools import product
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import count, product
 from math import prod
 from typing import Any, NamedTuple
 
@@ -17,17 +18,34 @@ from conncomp.chunked.union import Table, Union, levels_of, tables_below, unite
 # its result or what stands for that in other calls. No two calls have the same name and index.
 Call = Callable[..., Any]
 
+OfChunks = Mapping[Index, Any]  # what stands for each chunk, by its index
+OfLevel = dict[Index, Any]  # what stands for each region or union of a level, by that in the tree
+
 
 def call_now(name: str, index: Index, function: Callable[..., Any], *arguments: Any) -> Any:
     """Call a function: the engine that does all at once."""
-    return function(*arguments)
+    return function(*map(entry_of, arguments))
+
+
+def merged(call: Call, name: str, block: Index, parts: Sequence[Any], merge: Any, size: int) -> Any:
+    """Return what an engine makes of several parts, merged in a tree."""
+    for height in count():
+        groups = enumerate(parts[k : k + size] for k in range(0, len(parts), size))
+        parts = [call(f"{name}-{height}", (*block, k), merge, *group) for k, group in groups]
+        if len(parts) == 1:
+            return parts[0]
 
 
 class Part(NamedTuple):
-    """What an engine returned for several chunks, and the place of one of them in it."""
+    """Stands for an entry of what a call returns, or of a part; engines give calls the entry."""
 
     of_all: Any
     place: int
+
+
+def entry_of(argument: Any) -> Any:
+    """Return what an argument stands for, given results themselves."""
+    return entry_of(argument.of_all)[argument.place] if type(argument) is Part else argument
 
 
 class Tree:
@@ -39,98 +57,86 @@ class Tree:
     def __init__(self, call: Call, layout: Layout, block: Index) -> None:
         self._call, self.block, self.layout = call, block, layout
         self.levels = levels_of(tuple(layout.counts[axis] for axis in layout.crossed))
-        self._unions: list[dict[Index, Any]] = []
-        self._tables: list[dict[Index, Any]] = []
-        index = [*block, *(0 for _ in layout.counts[len(block) :])]
-        self._chunks = dict[Index, Index]()  # the index of each chunk, by that in the tree
-        for region in product(*map(range, self.levels[0].counts)):
-            for axis, k in zip(layout.crossed, region, strict=True):
-                index[axis] = k
-            self._chunks[region] = tuple(index)
+        indices = product(*((k,) for k in block), *map(range, layout.counts[len(block) :]))
+        # The index of each chunk, by that in the tree.
+        self._chunks = {tuple(index[axis] for axis in layout.crossed): index for index in indices}
 
-    def unite(self, linked: Mapping[Index, Any]) -> None:
-        """Make all unions, up, and the tables of all regions, down."""
-        below = self._by_region(linked)
-        for height, level in enumerate(self.levels):
-            unions = {}
-            for group, members in self._groups(height):
-                outer = tuple(level.outer(group, member) for member in members)
-                given = outer, *(below[member] for member in members)
-                unions[group] = self._call(f"unite-{height}", self.block + group, unite, *given)
-            self._unions.append(unions)
-            below = unions
-        self._tables = self._down("tables", tables_below, self._unions)
+    def unite(self, linked: OfChunks) -> dict[Index, Part]:
+        """Make all unions, up, and the tables of all regions, down; return those of chunks."""
+        outer = [
+            {
+                group: tuple(level.outer(group, member) for member in members)
+                for group, members in self._groups(height)
+            }
+            for height, level in enumerate(self.levels)
+        ]
+        self._unions = self._up("unite", unite, outer, self._by_region(linked))
+        self._tables, parts = self._down("tables", tables_below, self._unions)
+        return parts
 
-    def exchange(self, published: Mapping[Index, Any]) -> dict[Index, Part]:
-        """Return for each chunk its table, and the numbers of what its open roots have become."""
+    def exchange(self, published: OfChunks) -> dict[Index, Part]:
+        """Return for each chunk the numbers of what its open roots have become."""
         regions = [self._by_region(published)]
-        regions += self._up("gather", _gather, regions[0], len(self.levels) - 1)
-        return self._parts(self._down("numbers", _exchange, self._tables, of_members=regions))
+        regions += self._up("gather", _gather, self._unions[:-1], regions[0])
+        return self._down("numbers", _exchange, self._tables, of_members=regions)[1]
 
-    def total(self, sizes: Mapping[Index, Any]) -> dict[Index, Part]:
+    def total(self, sizes: OfChunks) -> dict[Index, Part]:
         """Return the sizes of the open components of each chunk, given those of parts in chunks."""
-        sums = self._up("sum", numbering.summed_sizes, self._by_region(sizes), len(self.levels))
+        sums = self._up("sum", numbering.summed_sizes, self._unions, self._by_region(sizes))
         known = self._unions, self._tables, sums
-        return self._parts(self._down("whole", numbering.exchange_sizes, *known))
+        return self._down("whole", numbering.exchange_sizes, *known)[1]
 
     def _groups(self, height: int) -> Iterator[tuple[Index, list[Index]]]:
         level = self.levels[height]
         for group in product(*map(range, level.groups)):
             yield group, level.members(group)
 
-    def _up(
-        self, name: str, function: Callable[..., Any], below: dict[Index, Any], top: int
-    ) -> list[dict[Index, Any]]:
-        """Return what a function makes of each union and what there is below, by level."""
-        made, block = [], self.block
-        for height in range(top):
-            of_level = {}
-            for group, members in self._groups(height):
-                given = self._unions[height][group], *(below[member] for member in members)
-                of_level[group] = self._call(f"{name}-{height}", block + group, function, *given)
-            below = of_level
-            made.append(of_level)
+    def _up(self, name: str, function: Any, unions: list[OfLevel], below: OfLevel) -> list[OfLevel]:
+        """Return what a function makes of what there is for each union, and below, by level."""
+        made = []
+        for height, known in enumerate(unions):
+            call = partial(self._call, f"{name}-{height}")
+            below = {
+                group: call(self.block + group, function, known[group], *map(below.get, members))
+                for group, members in self._groups(height)
+            }
+            made.append(below)
         return made
 
     def _down(
-        self,
-        name: str,
-        function: Callable[..., Any],
-        *of_unions: list[dict[Index, Any]],
-        of_members: list[dict[Index, Any]] | None = None,
-    ) -> list[dict[Index, Any]]:
-        """Return what a function makes of each union, by level; of the highest one first.
+        self, name: str, function: Any, *of_unions: list[OfLevel], of_members: Any = None
+    ) -> tuple[list[OfLevel], dict[Index, Part]]:
+        """Return what a function makes of each union, by level, and which part each chunk has.
 
-        It takes a list that it has made for the union above and a place in it, or None and 0; then
-        what there is for the union, and for its members.
+        Of the highest one first: it takes what it has made for the union in the one above, or
+        None; then what there is for the union, and for its members.
         """
-        made: list[dict[Index, Any]] = [{} for _ in self.levels]
+        made: list[OfLevel] = [{} for _ in self.levels]
+        above: dict[Index, Part] = {}
         for height in reversed(range(len(self.levels))):
+            call, below = partial(self._call, f"{name}-{height}"), dict[Index, Part]()
             for group, members in self._groups(height):
-                above = Part(None, 0)
-                if height + 1 < len(self.levels):
-                    level = self.levels[height + 1]
-                    parent = tuple(k // size for k, size in zip(group, level.size, strict=True))
-                    place = level.members(parent).index(group)
-                    above = Part(made[height + 1][parent], place)
                 known = [of_levels[height][group] for of_levels in of_unions]
                 if of_members is not None:
                     known += [of_members[height][member] for member in members]
-                made[height][group] = self._call(
-                    f"{name}-{height}", self.block + group, function, *above, *known
-                )
-        return made
+                result = call(self.block + group, function, above.get(group), *known)
+                made[height][group] = result
+                below |= {member: Part(result, place) for place, member in enumerate(members)}
+            above = below
+        return made, {self._chunks[region]: part for region, part in above.items()}
 
-    def count_before(self, counts: Mapping[Index, Any]) -> tuple[dict[Index, Part], Any]:
+    def count_before(self, counts: OfChunks) -> tuple[dict[Index, Part], Any]:
         """Return how many roots are before segments of each chunk, and how many items have."""
         call, layout, block = self._call, self.layout, self.block
         chunks, crossed = self._chunks, layout.crossed
         lengths = self.levels[0].counts
-        children: dict[Index, list[Any]] = {
-            group: [counts[chunks[(*group, k)]] for k in range(lengths[-1])]
-            for group in product(*map(range, lengths[:-1]))
-        }
-        levels = [children]
+
+        def lines(of_regions: dict[Index, Any], j: int) -> dict[Index, list[Any]]:
+            """Return what there is along the axis ``crossed[j]``, by the places before it."""
+            groups = product(*map(range, lengths[:j]))
+            return {group: [of_regions[*group, k] for k in range(lengths[j])] for group in groups}
+
+        levels = [lines(self._by_region(counts), len(crossed) - 1)]
         for j in reversed(range(1, len(crossed))):
             folded = {}
             for group, of_axis in levels[0].items():
@@ -139,35 +145,20 @@ class Tree:
                 segments = prod(shape[: crossed[j - 1]])
                 given = numbering.fold_counts, segments, *of_axis
                 folded[group] = call(f"fold-{j}", block + group, *given)
-            above: dict[Index, list[Any]] = {
-                group: [folded[(*group, k)] for k in range(lengths[j - 1])]
-                for group in product(*map(range, lengths[: j - 1]))
-            }
-            levels.insert(0, above)
+            levels.insert(0, lines(folded, j - 1))
         items = prod(layout.chunk_shape(chunks[(0,) * len(crossed)])[: layout.batch_axes])
         total = call("fold-0", block, numbering.fold_counts, items, *levels[0][()])
-        bases: dict[Index, Part] = {(): Part(np.zeros((1, items), np.int64), 0)}
+        bases: dict[Index, Any] = {(): np.zeros(items, np.int64)}
         for j, level in enumerate(levels):
-            following: dict[Index, Part] = {}
+            following: dict[Index, Any] = {}
             for group, of_axis in level.items():
-                to_add = numbering.first_numbers, *bases[group], *of_axis
+                to_add = numbering.first_numbers, bases[group], *of_axis
                 first = call(f"first-{j}", block + group, *to_add)
                 following |= {(*group, k): Part(first, k) for k in range(lengths[j])}
             bases = following
         return {chunks[region]: base for region, base in bases.items()}, total
 
-    def parts(self) -> dict[Index, Part]:
-        """Return for each chunk its table."""
-        return self._parts(self._tables)
-
-    def _parts(self, of_levels: list[dict[Index, Any]]) -> dict[Index, Part]:
-        return {
-            self._chunks[member]: Part(of_levels[0][group], place)
-            for group, members in self._groups(0)
-            for place, member in enumerate(members)
-        }
-
-    def _by_region(self, of_chunks: Mapping[Index, Any]) -> dict[Index, Any]:
+    def _by_region(self, of_chunks: OfChunks) -> dict[Index, Any]:
         return {region: of_chunks[index] for region, index in self._chunks.items()}
 
 
@@ -176,9 +167,6 @@ def _gather(union: Union, *published: numbering.Numbers) -> numbering.Numbers:
 
 
 def _exchange(
-    above: list[Any] | None, place: int, tables: list[Table], *others: numbering.Numbers
-) -> list[tuple[Table, numbering.Numbers]]:
-    """Return, for each region, its table and the numbers of what is in that; tasks take both."""
-    known = others if above is None else (*others, above[place][1])
-    exchanged = numbering.exchange_numbers(numbering.gathered_numbers(known), tables)
-    return list(zip(tables, exchanged, strict=True))
+    above: numbering.Numbers | None, tables: list[Table], *others: numbering.Numbers
+) -> list[numbering.Numbers]:
+    return numbering.exchange_numbers(numbering.gathered_numbers((*others, above)), tables)

@@ -58,10 +58,11 @@ TINY, HUGE = 1e-280, 1e280
 
 def where_labels_lie(function: _Function) -> _Function:
     """Let a function of labels of NumPy or CuPy work for every library, there and on its stream."""
+    name = function.__name__.removeprefix("_")
 
     @wraps(function)
     def call(labels: Any, *arguments: Any, **options: Any) -> Any:
-        if (other := function_for(labels, function.__name__)) is not None:
+        if (other := function_for(labels, name)) is not None:
             given = signature(function).bind(labels, *arguments, **options)
             given.apply_defaults()
             return other(*given.args, **given.kwargs)
@@ -116,6 +117,11 @@ class Items:
         return self.labels, self.background, self.all_rows, self.shape
 
     @property
+    def flat(self) -> tuple[Labels, tuple[int, ...], int]:
+        """What native code takes of it."""
+        return self.labels.reshape(-1), self.shape, self.background
+
+    @property
     def numbered(self) -> tuple[Labels, int, int, int]:
         """Labels, their background, and how many numbers and items there are."""
         return self.labels, self.background, self.all_rows, self.count
@@ -124,6 +130,12 @@ class Items:
 def library_at(array: Any) -> Any:
     """Return NumPy or CuPy, whichever an array is of."""
     return np if isinstance(array, np.ndarray) else current_gpu().xp
+
+
+def as_contiguous(array: Any, dtype: np.dtype[Any]) -> Any:
+    """Return an array of NumPy or CuPy in C order and of a dtype, itself if it is so."""
+    on_cpu = isinstance(array, np.ndarray)
+    return contiguous(array, dtype) if on_cpu else array.astype(dtype, order="C", copy=False)
 
 
 def check_spacing(spacing: Any, ndim: int) -> tuple[float, ...]:
@@ -170,11 +182,7 @@ def check_labels(array: Any, given: Any, name: str = "labels") -> None:
 
 
 def check_items(
-    labels: Any,
-    background: Background,
-    batch_axes: Any,
-    name: str = "labels",
-    largest: int | None = None,
+    labels: Any, background: Background, batch_axes: Any, name: str = "labels", largest: Any = None
 ) -> Items:
     """Check labels, as `component_sizes` says, and number the components of all items apart.
 
@@ -197,10 +205,8 @@ def check_items(
         raise ValueError(f"{name} holds {low}; labels are not negative")
     _check_rows(high, batch, given.size, name)
     dtype = INDEX_TYPES[given.dtype == np.int64 or high > INT32_MAX]
-    if placed:
-        array = given.astype(dtype, order="C", copy=False)
-    elif mask is None:
-        array = contiguous(given, dtype)
+    if mask is None:
+        array = as_contiguous(given, dtype)
     else:
         array = converted(given, dtype)
         array[mask] = empty
@@ -222,9 +228,7 @@ def check_place(image: Any, placed: bool, name: str = "image", labels: str = "la
 
 def as_mask(labels: Any) -> Any:
     """Return labels of bool as an array, masked ones False; None if they are of another type."""
-    if type(labels) is np.ndarray and labels.dtype.kind != "b":
-        return None
-    if on_gpu(labels):
+    if type(labels) is np.ndarray or on_gpu(labels):
         return labels if labels.dtype.kind == "b" else None
     given, hidden = as_numpy_and_mask(labels, "labels")
     if given.dtype.kind != "b":

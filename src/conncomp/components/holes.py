@@ -137,8 +137,7 @@ def _closed_rows(holes: Items, largest: int | None) -> NDArray[np.bool_]:
     closed: NDArray[np.bool_] = xp.ones(holes.all_rows, bool)
     for axis in range(len(holes.batch), array.ndim):
         for side in (slice(1), slice(-1, None)):
-            face = array[(slice(None),) * axis + (side,)]
-            assign_rows(closed, face.reshape(-1), False)
+            assign_rows(closed, array[(slice(None),) * axis + (side,)].reshape(-1), False)
     if largest is not None:
         closed &= count_rows(holes) <= min(largest, holes.length)
     return closed

@@ -9,14 +9,14 @@ copy of both labellings, and the sizes of their components.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from conncomp._arguments import INT32_MAX, as_number, check_dimensions, named_elsewhere
 from conncomp._arrays import as_cupy, on_gpu, on_host
-from conncomp._lazy import function_for, laid_beside
+from conncomp._lazy import laid_beside
 from conncomp.components._columns import Columns
 from conncomp.components._labels import (
     Background,
@@ -202,36 +202,28 @@ def match_labels(
     (array([2, 2]), array([0.33333333, 0.5       ]))
     """
     labels_b = laid_beside(labels_a, labels_b, "labels_b", "labels_a")
-    if (other := function_for(labels_a, "match_labels")) is not None:
-        options: dict[str, Any] = {"background": background, "batch_axes": batch_axes}
-        return cast(Matches, other(labels_a, labels_b, **options))
-    *columns, present = _match(labels_a, labels_b, background, batch_axes)
-    attributes: list[Any] = [*columns, (int(present[0]), int(present[1]))]
-    return Matches(*attributes)
+    return _match_labels(labels_a, labels_b, background=background, batch_axes=batch_axes)
 
 
 @where_labels_lie
-def _match(
-    labels_a: ArrayLike, labels_b: ArrayLike, background: Background, batch_axes: int
-) -> tuple[Any, ...]:
-    """Return the attributes of `Matches`; the numbers of components as an array."""
+def _match_labels(
+    labels_a: ArrayLike, labels_b: ArrayLike, *, background: Background, batch_axes: int
+) -> Matches:
     check_place(labels_b, on_gpu(labels_a), "labels_b", "labels_a")
     if on_gpu(labels_b):
         labels_b = as_cupy(labels_b)
     first = check_items(labels_a, background, batch_axes, "labels_a")
     check_dimensions(len(first.shape), "labels_a")
     second = check_items(labels_b, background, batch_axes, "labels_b")
-    shapes = [side.labels.shape for side in (first, second)]
-    if shapes[0] != shapes[1]:
-        raise ValueError(
-            f"labels_b has shape {shapes[1]}; it must have that of labels_a, {shapes[0]}"
-        )
+    shape, other = first.labels.shape, second.labels.shape
+    if other != shape:
+        raise ValueError(f"labels_b has shape {other}; it must have that of labels_a, {shape}")
     # From an element of the second layer to that of the first, so many before.
     step = np.array([[-first.length, 2, 0, 0]], np.int64)
     steps = ContactSteps((0, 1), (2, first.length), step, 0, (1,))
     pairs, counts = count_contacts(*_layers(first, second), steps)
     sizes = [count_rows(side) for side in (first, second)]
-    present = first.xp.stack([(size > 0).sum() for size in sizes])
+    present = tuple(int((size > 0).sum()) for size in sizes)
     xp, intersections = library_at(pairs), counts[:, 0]
     rows_a, rows_b = pairs[:, 0], pairs[:, 1] - first.all_rows
     if xp is not first.xp:  # few pairs
@@ -240,8 +232,9 @@ def _match(
     batch, label_a = items_of_rows(first, rows_a)
     _, label_b = items_of_rows(second, rows_b)
     labels = xp.stack([label_a, label_b], axis=1)
-    columns = labels, intersections, unions, intersections / unions, batch, present
-    return tuple(first.xp.asarray(column) for column in columns)
+    columns = labels, intersections, unions, intersections / unions, batch
+    attributes: list[Any] = [*map(first.xp.asarray, columns), present]
+    return Matches(*attributes)
 
 
 def _layers(first: Items, second: Items) -> tuple[Any, int, int, int]:

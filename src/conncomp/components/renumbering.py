@@ -11,11 +11,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from conncomp._arguments import INDEX_TYPES, INT32_MAX, as_batch_axes, as_bool
-from conncomp._arrays import contiguous, extremes, few_on_host, new_array
+from conncomp._arrays import extremes, few_on_host, new_array
 from conncomp._core import native
 from conncomp.components._labels import (
     Background,
     Labels,
+    as_contiguous,
     as_integers,
     check_background,
     library_at,
@@ -113,16 +114,13 @@ def relabel_consecutive(
         old[hidden.reshape(len(old), -1).all(axis=1), first:] = 0
         if hidden.all():
             old = old[:, :first]
-    xp = library_at(flat)
-    return result, xp.asarray(old.astype(given.dtype)).reshape(*batch, old.shape[1])
+    return result, library_at(flat).asarray(old.astype(given.dtype)).reshape(*batch, old.shape[1])
 
 
 def _in_words(given: Any) -> Any:
     """Return labels as a contiguous array of one axis, in 32 or 64 bits, as kernels take them."""
     dtype = given.dtype.newbyteorder("=") if given.dtype.itemsize >= 4 else np.dtype(np.int32)
-    if not isinstance(given, np.ndarray):
-        return given.astype(dtype, order="C", copy=False).reshape(-1)
-    return contiguous(given, dtype).reshape(-1)
+    return as_contiguous(given, dtype).reshape(-1)
 
 
 def _without_hidden(flat: Labels, hidden: NDArray[np.bool_], items: int) -> Labels:

@@ -200,8 +200,7 @@ def sort_by_size(
     items = check_items(labels, background, batch_axes)
     ranked, rank = _rank_by_size(items)
     table = items.xp.zeros(items.all_rows, items.labels.dtype)
-    first = int(items.background == 0)
-    rank += first
+    rank += int(items.background == 0)
     assign_rows(table, ranked, rank)
     return replace_rows(items, table)
 
@@ -224,11 +223,9 @@ def _rank_by_size(items: Items) -> tuple[NDArray[np.int64], Labels]:
     return ranked, rank
 
 
-def _rank_in_classes(
-    items: Items, ranked: NDArray[np.int64], by: Any
-) -> tuple[NDArray[np.int64], Labels]:
+def _rank_in_classes(items: Items, ranked: NDArray[np.int64], by: Any) -> tuple[Any, Any]:
     """Return the rows of components, and their ranks in the item's class, given those by size."""
-    xp, (known, _) = items.xp, measure_components(items, moments=False)
+    xp, known = items.xp, measure_components(items, moments=False)
     classes = classes_of(items, known, by, "by")
     if not len(ranked):
         return ranked, ranked
@@ -243,15 +240,14 @@ def _rank_in_classes(
     return ranked, xp.arange(len(ranked)) - first
 
 
-def _largest_first(sizes: NDArray[np.int64], items: int) -> NDArray[np.int64]:
+def _largest_first(sizes: NDArray[np.int64], items: int) -> Any:
     """Return the rows that are not 0, item by item, in each the largest first."""
     if not isinstance(sizes, np.ndarray):
         xp = current_gpu().xp
         present = xp.flatnonzero(sizes)  # few of many rows, if labels are roots
-        ranked: NDArray[np.int64] = present[xp.argsort(-sizes[present], kind="stable")]
+        ranked = present[xp.argsort(-sizes[present], kind="stable")]
         if items > 1:
-            rows = max(len(sizes) // items, 1)
-            ranked = ranked[xp.argsort(ranked // rows, kind="stable")]
+            ranked = ranked[xp.argsort(ranked // max(len(sizes) // items, 1), kind="stable")]
         return ranked
     order = np.empty_like(sizes)
     native.sort_by_size(sizes, items, order)

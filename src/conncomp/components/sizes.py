@@ -170,14 +170,13 @@ def component_members(
     array([0, 1, 5], dtype=int32)
     """
     items = check_items(labels, background, batch_axes)
-    array, empty, length = items.labels, items.background, items.length
-    index = INDEX_TYPES[length > INT32_MAX]
-    if not isinstance(array, np.ndarray):
-        described = array.reshape(-1), empty, count_rows(items), length, index
-        begins, indices = list_members(current_gpu(), *described)
+    flat, empty, length = items.labels.reshape(-1), items.background, items.length
+    is_wide = length > INT32_MAX
+    if items.xp is np:
+        begins, indices = native.members(flat, length, empty, items.all_rows, is_wide)
     else:
-        is_wide = index == np.int64
-        begins, indices = native.members(array.reshape(-1), length, empty, items.all_rows, is_wide)
+        described = flat, empty, count_rows(items), length, INDEX_TYPES[is_wide]
+        begins, indices = list_members(current_gpu(), *described)
     return _by_item(begins, items), indices
 
 
@@ -230,12 +229,9 @@ def component_spans(
     items = check_items(labels, background, batch_axes)
     ndim = len(items.shape)
     check_dimensions(ndim)
-    table = items.all_rows, ndim
-    on_cpu = isinstance(items.labels, np.ndarray)
-    spans: Any = np.empty(table, bool) if on_cpu else items.xp.zeros(table, bool)
-    if on_cpu:
-        flat = items.labels.reshape(-1)
-        native.find_spans(flat, items.shape, items.background, items.all_rows, spans.reshape(-1))
+    spans: Any = items.xp.zeros((items.all_rows, ndim), bool)
+    if items.xp is np:
+        native.find_spans(*items.flat, items.all_rows, spans.reshape(-1))
     elif items.length:
         array = items.labels.reshape(-1, *items.shape)
         for axis in range(ndim):

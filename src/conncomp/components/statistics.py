@@ -19,7 +19,7 @@ from conncomp.components._columns import Columns
 from conncomp.components._labels import Background, Items, check_spacing, where_labels_lie
 from conncomp.components.columns import measuring
 from conncomp.components.columns.accumulators import Accumulators, Channel
-from conncomp.components.columns.crops import LazyColumn
+from conncomp.components.columns.crops import LazyColumn, box_slices
 from conncomp.components.columns.intensities import Image, check_images
 from conncomp.components.columns.properties import (
     Conditions,
@@ -145,9 +145,8 @@ class ComponentStatistics(Columns):
         table: dict[str, Any] = {"label": self.labels}
         table |= {f"batch-{k}": self.batch[:, k] for k in range(self.batch.shape[1])}
         table |= {"class": self.classes, "num_pixels": self.sizes, "area": self.volumes}
-        for end in (0, 1):
-            for k in axes:
-                table[f"bbox-{end * len(axes) + k}"] = self.bounding_boxes[:, k, end]
+        ends = ((k, end) for end in (0, 1) for k in axes)
+        table |= {f"bbox-{j}": self.bounding_boxes[:, k, end] for j, (k, end) in enumerate(ends)}
         table |= {f"centroid-{k}": self.centroids[:, k] for k in axes}
         table |= {f"moment-{k}-{j}": self.moments[:, k, j] for k in axes for j in axes if k <= j}
         table |= {"intensity_sum": self.sums, "intensity_mean": self.means}
@@ -224,11 +223,9 @@ class ComponentTable(ComponentStatistics):
         table: dict[str, Any] = {"label": self.labels}
         table |= {f"batch-{k}": self.batch[:, k] for k in range(self.batch.shape[1])}
         for name, values in self.properties.items():
-            if isinstance(values, LazyColumn):
-                table[name] = np.asarray(values)
-                continue
-            for column, index in _numbers_of(name, values):
-                table[column] = values[(slice(None), *index)]
+            made: Any = np.asarray(values) if isinstance(values, LazyColumn) else values
+            for column, index in _numbers_of(name, made):
+                table[column] = made[(slice(None), *index)]
         return table
 
 
@@ -236,13 +233,7 @@ def _numbers_of(name: str, values: Any) -> list[tuple[str, tuple[int, ...]]]:
     """Return the columns of a property by name, and which of its numbers each has."""
     if isinstance(values, LazyColumn):
         return [(name, ())]
-    indices = np.ndindex(*values.shape[1:])
-    return [("-".join(map(str, (name, *index))), index) for index in indices]
-
-
-def box_slices(box: NDArray[np.int64]) -> tuple[slice, ...]:
-    """Return a bounding box, shape (ndim, 2), as what indexes an array."""
-    return tuple(slice(first, end) for first, end in box.tolist())
+    return [("-".join(map(str, (name, *index))), index) for index in np.ndindex(*values.shape[1:])]
 
 
 @named_elsewhere(intensity_image="image= is what it is called here")
@@ -355,7 +346,8 @@ def component_statistics(
         again = measuring.measure_batch_again(labels, background, batch_axes, wanted[0])
         if again is not None:
             return ComponentStatistics(*(*again, (1.0,) * again[3].shape[1]))
-    return _measure(labels, (image, classes), *wanted, spacing, Numbers(background, batch_axes))
+    numbers = Numbers(background, batch_axes)
+    return measure_labels(labels, (image, classes), *wanted, spacing, numbers)
 
 
 class Numbers(NamedTuple):
@@ -366,20 +358,8 @@ class Numbers(NamedTuple):
     largest: int | None = None
 
 
-def component_table(
-    labels: NDArray[Any],
-    image: NDArray[Any] | None,
-    properties: Iterable[str] | str,
-    spacing: Sequence[float] | None,
-    numbers: Numbers,
-) -> ComponentTable:
-    """Return what `component_statistics` does, for labels that nobody else has, without moments."""
-    measured = _measure(labels, (image, None), False, False, properties, spacing, numbers)
-    return cast(ComponentTable, measured)
-
-
 @where_labels_lie
-def _measure(
+def measure_labels(
     labels: ArrayLike,
     values: tuple[ArrayLike | None, ArrayLike | None],
     moments: bool,
@@ -399,16 +379,14 @@ def _measure(
         items, started = measuring.items_at_start(labels, background, batch_axes, largest, sums)
         if started is None:
             turns.close()  # no memory is kept for such labels
-        ndim = len(items.shape)
-        check_dimensions(ndim)
-        lengths = check_spacing(spacing, ndim)
-        conditions = Conditions(ndim, image is not None, lengths)
+        check_dimensions(len(items.shape))
+        lengths = check_spacing(spacing, len(items.shape))
+        conditions = Conditions(image is not None, lengths)
         named = None if properties is None else check_properties(properties, conditions)
         images, has_channels = check_images(image, items, named is not None)
         if named is not None and not any(entry.image for entry in named.values()):
             images = []  # checked, and not measured
-        scales = None if spacing is None else lengths
-        wanted = _Wanted(moments, surfaces, classes, named, images, has_channels, lengths, scales)
+        wanted = _Wanted(moments, surfaces, classes, named, images, has_channels, lengths)
         given = labels, background, batch_axes
         if started is None:
             return _columns(items, None, wanted)
@@ -421,7 +399,7 @@ def _measure(
 
 
 class _Wanted(NamedTuple):
-    """What `_measure` was asked for, checked: properties by name, images of channels, lengths."""
+    """What was asked for, checked: properties by name, images of channels, lengths."""
 
     moments: bool
     surfaces: bool
@@ -430,7 +408,6 @@ class _Wanted(NamedTuple):
     images: list[Image]
     has_channels: bool
     lengths: tuple[float, ...]
-    scales: tuple[float, ...] | None
 
 
 def _columns(items: Items, runs: ComponentRuns | None, wanted: _Wanted) -> ComponentStatistics:
@@ -439,34 +416,33 @@ def _columns(items: Items, runs: ComponentRuns | None, wanted: _Wanted) -> Compo
     with_covariances = wanted.moments or (
         named is not None and any(entry.of_covariances for entry in named.values())
     )
-    known, places = measuring.measure_components(items, with_covariances, runs, first)
+    known = measuring.measure_components(items, with_covariances, runs, first)
     brightness = [measuring.measure_image(items, known, first)]
     known = known._replace(table=None, values=None)  # which are those of the first one
     brightness += [measuring.measure_image(items, known, channel) for channel in images[1:]]
     faces = measuring.no_rows(items, len(items.shape), dtype=np.int64)
     if wanted.surfaces:
         faces = measuring.faces_of(items, known.rows)
-    if wanted.scales is not None:
-        measuring.scale(items.xp, wanted.scales, places, [columns for columns, _ in brightness])
+    if set(wanted.lengths) != {1}:
+        measuring.scale(items.xp, wanted.lengths, known, [columns for columns, _ in brightness])
     merged = brightness[0][0]
     if wanted.has_channels and images:
         by_column = zip(*(columns for columns, _ in brightness), strict=True)
         merged = [items.xp.stack(columns, axis=-1) for columns in by_column]
-    shapes = known.sizes, known.boxes, places.centroids
-    covariances = places.covariances if wanted.moments else places.covariances[:0]
+    shapes = known.labels, known.sizes, known.boxes, known.centroids
+    covariances = known.covariances if wanted.moments else known.covariances[:0]
     own_classes = measuring.no_rows(items, dtype=np.int64)
     if wanted.classes is not None:
         own_classes = measuring.classes_of(items, known, wanted.classes)
-    attributes: list[Any] = [places.labels, *shapes, covariances, places.batch]
-    attributes += [*merged, faces, own_classes, wanted.lengths]
+    attributes: list[Any] = [*shapes, covariances, known.batch, *merged]
+    attributes += [faces, own_classes, wanted.lengths]
     if named is None:
         return ComponentStatistics(*attributes)
     channels = [
         Channel(image, columns[1], columns[2], columns[3], reals)
         for image, (columns, reals) in zip(images, brightness[: len(images)], strict=True)
     ]
-    given = places.centroids, places.covariances, channels, wanted.has_channels, wanted.lengths
-    measured = Accumulators(items, known, *given)
+    measured = Accumulators(items, known, channels, wanted.has_channels, wanted.lengths)
     table = {} if wanted.classes is None else {"class": own_classes}
     table |= {name: entry.values(measured) for name, entry in named.items() if name != "label"}
     return ComponentTable(*(*attributes, table))

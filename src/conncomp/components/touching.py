@@ -181,11 +181,16 @@ def _weighed(kinds: Any, face: list[float], times: tuple[int, ...]) -> tuple[Any
         counts, areas = new_array(np, (length,), np.int64), new_array(np, (length,), np.float64)
         native.weigh_contacts(kinds.reshape(-1), list(times), face, counts, areas)
         return counts, areas
-    counts, areas = xp.zeros(length, np.int64), xp.zeros(length)
-    for kind, area in enumerate(face):
-        areas = areas + kinds[:, kind] * area
-    for kind, many in enumerate(times):
-        counts = counts + kinds[:, kind] * many
+    return sums_of_kinds(kinds.T, face, times, xp.zeros(length, np.int64), xp.zeros(length))
+
+
+def sums_of_kinds(kinds: Any, face: Any, times: Any, *totals: Any) -> tuple[Any, Any]:
+    """Return totals, counts and areas, and what contacts of all kinds add; the first are faces."""
+    counts, areas = totals
+    for column, area in zip(kinds, face, strict=False):
+        areas = areas + column * area
+    for column, many in zip(kinds, times, strict=True):
+        counts = counts + column * many
     return counts, areas
 
 
@@ -201,11 +206,7 @@ def _arcs(labels: ArrayLike, *asked: Any) -> tuple[Any, Any, Any]:
 
 
 def check_touching(
-    labels: Any,
-    connectivity: float | None,
-    periodic: bool | Sequence[bool],
-    background: Background,
-    batch_axes: int,
+    labels: Any, connectivity: float | None, periodic: Any, background: Background, batch_axes: int
 ) -> tuple[Items, Neighbourhood]:
     """Check labels, of one axis or more, and say which elements of an item are neighbours."""
     items = check_items(labels, background, batch_axes)
@@ -263,8 +264,7 @@ def contact_steps(
 
 def _repetitions(neighbourhood: Neighbourhood, shape: tuple[int, ...], moves: int) -> int:
     """Return how many steps do what one along `moves` axes does, by periodic axes of length 1."""
-    reach = neighbourhood.connectivity
-    assert reach is not None
+    reach: Any = neighbourhood.connectivity
     axes = zip(shape, neighbourhood.periodic, strict=True)
     around = sum(length == 1 and is_closed for length, is_closed in axes)
     return sum(comb(around, more) << more for more in range(min(reach - moves, around) + 1))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import AbstractContextManager
 from typing import Any, cast
 
 import numpy as np
@@ -14,7 +13,8 @@ from conncomp._arguments import named_elsewhere, shown
 from conncomp._lazy import laid_beside
 from conncomp.components._columns import in_memory
 from conncomp.components._labels import Background, check_place
-from conncomp.components.statistics import box_slices, component_statistics
+from conncomp.components.columns.crops import box_slices
+from conncomp.components.statistics import component_statistics
 from conncomp.grid.array import stream_of
 
 
@@ -32,10 +32,6 @@ class _Walk:
             self.array, self.hidden = _arrays.as_numpy_and_mask(labels, "labels")
         columns = measured.labels, measured.sizes, measured.bounding_boxes, measured.batch
         self.labels, self.sizes, self.boxes, self.items = map(in_memory, columns)
-
-    def stream(self) -> AbstractContextManager[object]:
-        """Let CuPy work where the caller does."""
-        return stream_of(self.array, self.library)
 
 
 class Component:
@@ -78,7 +74,7 @@ class Component:
     @property
     def mask(self) -> NDArray[np.bool_]:
         """Where in its bounding box the component is, in the library of the labels."""
-        with self._walk.stream():
+        with stream_of(self._walk.array, self._walk.library):
             inside = _arrays.in_library(self._inside(), self._walk.library)
         return cast("NDArray[np.bool_]", inside)
 
@@ -118,7 +114,7 @@ class Component:
         """
         walk = self._walk
         image = laid_beside(walk.given, image, "image")
-        with walk.stream():
+        with stream_of(walk.array, walk.library):
             placed = not isinstance(walk.array, np.ndarray)
             check_place(image, placed)
             values: Any = _arrays.as_cupy(image) if placed else _arrays.as_numpy(image, "image")

@@ -344,6 +344,5 @@ def fill_holes_in_mask_scores(
         inside = scores > 0
         _, areas = label_and_count(inside)
         half = inside.flatten(2).sum(2).reshape(*inside.shape[:2], *(1,) * (inside.dim() - 2)) // 2
-        small = inside & (areas <= half.clamp(max=largest))
-        scores = torch.where(small, BACKGROUND, scores)
+        scores = torch.where(inside & (areas <= half.clamp(max=largest)), BACKGROUND, scores)
     return scores

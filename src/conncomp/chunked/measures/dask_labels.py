@@ -20,6 +20,7 @@ from conncomp.chunked.dask_arrays import dask_array, meta_of
 from conncomp.chunked.dask_graph import Graph, on_streams
 from conncomp.chunked.layout import Index
 from conncomp.chunked.measures.label_chunks import MERGED, Check, LabelChunks
+from conncomp.chunked.tree import merged
 from conncomp.components._labels import Background, check_labels
 from conncomp.grid import label
 
@@ -78,13 +79,7 @@ class DaskLabels(LabelChunks):
 
     def merged(self, name: str, block: Index, parts: Sequence[Any], merge: Any) -> Any:
         """Return what stands for several parts merged to one, in a tree."""
-        height = 0
-        while height == 0 or len(parts) > 1:
-            groups = [parts[k : k + MERGED] for k in range(0, len(parts), MERGED)]
-            call = partial(self.call, f"{name}-{height}")
-            parts = [call((*block, k), merge, *group) for k, group in enumerate(groups)]
-            height += 1
-        return parts[0]
+        return merged(self.call, name, block, parts, merge, MERGED)
 
     def map(self, name: str, dtype: Any, function: partial[Any], after: Any) -> Any:
         """Return a Dask array of what a function makes of each chunk and a result of its block."""
@@ -114,14 +109,12 @@ class DaskLabels(LabelChunks):
                 continue
             meta = column[:0] if column.ndim else column
             self.call(f"{name}-{field}", (0,) * meta.ndim, getattr, made, field)
-            chunks: tuple[tuple[float, ...], ...] = ()
-            if meta.ndim:
-                rows = math.nan if len(column) else 0
-                chunks = ((rows,), *((length,) for length in meta.shape[1:]))
+            axes = enumerate(column.shape)  # the first of which is of unknown length
+            chunks = tuple((math.nan if axis == 0 < n else n,) for axis, n in axes)
             arrays[field] = self._result(f"{name}-{field}", chunks, meta)
         return arrays
 
     def _result(self, name: str, chunks: Any, meta: Any) -> Any:
-        full = self._graph.name(name)
+        full = self._graph.names[name]
         high = HighLevelGraph.from_collections(full, self._graph.tasks, dependencies=self._sources)
         return dask.array.Array(high, full, chunks, dtype=meta.dtype, meta=meta)

@@ -24,10 +24,11 @@ from conncomp._arguments import (
 )
 from conncomp.chunked.layout import Index, Layout
 from conncomp.chunked.measures import item_sizes, measuring
-from conncomp.chunked.measures.label_chunks import check_image, check_second, kind_of_chunks
+from conncomp.chunked.measures.label_chunks import check_second, kind_of_chunks
 from conncomp.chunked.measures.measuring import last_layers, preceding
 from conncomp.components import matching, renumbering, selection, sizes, statistics, touching
 from conncomp.components._labels import check_mask, check_spacing, most_rows
+from conncomp.components.columns.intensities import check_values
 from conncomp.components.selection import check_connectivity_is_for_masks
 from conncomp.grid._arguments import check_neighbourhood
 
@@ -55,8 +56,7 @@ class CountedLabels:
     def __init__(
         self, array: Any, background: Any, batch_axes: int, *token: Any, any_values: bool = False
     ) -> None:
-        kind = kind_of_chunks(array)
-        self.chunks = chunks = kind(array, background, batch_axes, *token)
+        self.chunks = chunks = kind_of_chunks(array)(array, background, batch_axes, *token)
         self.first = int(chunks.lowest == chunks.labelling.empty == 0)
         self.most = most_rows(array.size) // prod(chunks.batch)
         lowest = None if any_values else chunks.lowest
@@ -82,8 +82,7 @@ class CountedLabels:
         """Return labels replaced by the tables that a function makes of the sizes of blocks."""
         tables, labelling = self.by_block(f"{name}-by", function), self.chunks.labelling
         known = labelling.batch_axes, labelling.empty, dtype
-        replace = partial(item_sizes.replace_labels, *known)
-        return self.chunks.map(name, dtype, replace, tables)
+        return self.chunks.map(name, dtype, partial(item_sizes.replace_labels, *known), tables)
 
     def longest(self, name: str, function: Any) -> Any:
         """Return what stands for the largest of numbers that a function tells of each block."""
@@ -178,7 +177,7 @@ def component_statistics(
     wanted = measuring.Wanted(*shown_too, image is not None)
     kind = kind_of_chunks(labels)
     array = kind.checked(labels)
-    values = None if image is None else kind.beside("image", image, array, check_image)
+    values = None if image is None else kind.beside("image", image, array, check_values)
     if not array.size:
         none = None if values is None else np.zeros(array.shape, values.dtype)
         options |= {"surfaces": surfaces, "spacing": spacing}
@@ -271,8 +270,7 @@ def match_labels(labels_a: Any, labels_b: Any, *, background: Any, batch_axes: i
 
     made = partial(measuring.as_columns, given.batch)
     sample = (np.ones((1,) * len(array.shape), np.int64),) * 2
-    joined = measuring.joined_overlaps
-    columns = _fields(given, "matched", overlap, of_chunk, joined, made, sample)
+    columns = _fields(given, "matched", overlap, of_chunk, measuring.joined_overlaps, made, sample)
     components = columns.pop("first"), columns.pop("second")
     return matching.Matches(**columns, components=components)
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from conncomp._arrays import on_host
 from conncomp.chunked.layout import Index
 from conncomp.chunked.measures.measuring import Labelling
+from conncomp.chunked.numbering import summed_by_key
 from conncomp.chunked.relabelling import relabel_chunk
 from conncomp.chunked.union import Table
 from conncomp.components._labels import library_at
@@ -28,12 +29,13 @@ class Sizes(NamedTuple):
     labels: NDArray[Any]
     sizes: NDArray[np.int64]
 
-    def without_background(self) -> Sizes:
-        """Return the sizes of components alone."""
-        return Sizes(*(column[self.sizes > 0] for column in self))
-
 
 OfItems = list[Sizes]  # in C order of items
+
+
+def without_background(sizes: OfItems) -> list[Sizes]:
+    """Return the sizes of components alone."""
+    return [Sizes(*(column[each.sizes > 0] for column in each)) for each in sizes]
 
 
 def items_of(labels: Any, batch_axes: int) -> Any:
@@ -74,10 +76,7 @@ def merged(*parts: OfItems) -> OfItems:
 
 def _merged(*parts: Sizes) -> Sizes:
     labels, sizes = map(np.concatenate, zip(*parts, strict=True))
-    distinct, place = np.unique(labels, return_inverse=True)
-    total = np.zeros(len(distinct), np.int64)
-    np.add.at(total, place.reshape(-1), sizes)
-    return Sizes(distinct, total)
+    return Sizes(*summed_by_key(labels, sizes))
 
 
 def rows_of(most: int, sizes: OfItems) -> int:
@@ -94,15 +93,14 @@ def rows_of(most: int, sizes: OfItems) -> int:
 def selected(choose: Callable[[NDArray[np.int64]], Any], most: int, sizes: OfItems) -> list[Table]:
     """Return the labels of each item that are chosen by their sizes, which stay as they are."""
     rows_of(most, sizes)
-    components = (of_item.without_background() for of_item in sizes)
-    chosen = [of_item.labels[choose(of_item.sizes)] for of_item in components]
+    chosen = (each.labels[choose(each.sizes)] for each in without_background(sizes))
     return [Table(labels, labels.astype(np.int64, copy=False)) for labels in chosen]
 
 
 def numbered(first: int, sizes: OfItems) -> list[Table]:
     """Return the labels of each item, which become their places among these, from `first` on."""
-    all_labels = [of_item.without_background().labels for of_item in sizes]
-    return [Table(labels, np.arange(first, first + len(labels))) for labels in all_labels]
+    components = (labels for labels, _ in without_background(sizes))
+    return [Table(labels, np.arange(first, first + len(labels))) for labels in components]
 
 
 def largest(components: int, sizes: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -130,8 +128,7 @@ def most_of(*numbers: int) -> int:
 
 def dense(shape: tuple[int, ...], rows: int, sizes: OfItems) -> NDArray[np.int64]:
     """Return the size of each label from 0 to `rows`, of items along axes of these lengths."""
-    counted = (of_item.without_background() for of_item in sizes)
-    columns = [(of_item.labels.astype(np.int64), of_item.sizes) for of_item in counted]
+    columns = [(labels.astype(np.int64), counts) for labels, counts in without_background(sizes)]
     return _table((*shape, rows), np.int64, columns)
 
 
@@ -146,8 +143,8 @@ def _table(shape: tuple[int, ...], dtype: Any, columns: Sequence[tuple[Any, Any]
 def histograms(most: int, sizes: OfItems) -> OfItems:
     """Return how many components of each item have each size: sizes in the place of labels."""
     rows_of(most, sizes)
-    components = (of_item.without_background().sizes for of_item in sizes)
-    occurring = (np.unique(of_item, return_counts=True) for of_item in components)
+    known = without_background(sizes)
+    occurring = (np.unique(each.sizes, return_counts=True) for each in known)
     return [Sizes(distinct, counts.astype(np.int64)) for distinct, counts in occurring]
 
 
@@ -170,8 +167,8 @@ def counts_of_sizes(shape: Index, occurring: OfItems, of_items: OfItems) -> NDAr
 
 def old_labels(first: int, shape: tuple[int, ...], length: int, sizes: OfItems) -> NDArray[Any]:
     """Return the label of each number of each item, from 0 on; 0 for what none has become."""
-    labels = [of_item.without_background().labels for of_item in sizes]
-    columns = [(slice(first, first + len(of_item)), of_item) for of_item in labels]
+    components = without_background(sizes)
+    columns = [(slice(first, first + len(labels)), labels) for labels, _ in components]
     return _table((*shape, first + length), sizes[0].labels.dtype, columns)
 
 

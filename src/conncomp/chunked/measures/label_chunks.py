@@ -14,11 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._arguments import as_batch_axes
-from conncomp._arrays import check_kind
 from conncomp.chunked.layout import Index, Layout
 from conncomp.chunked.measures.measuring import Labelling
 from conncomp.components._labels import Background, check_background, check_labels
-from conncomp.components.columns.intensities import NUMBERS
 
 # ``check(array, given, shape)`` raises unless an array beside labels, made of what was given, fits.
 Check = Callable[[Any, Any, tuple[int, ...]], None]
@@ -68,15 +66,6 @@ def kind_of_chunks(labels: Any) -> Any:
     if hasattr(type(labels), "__dask_graph__"):
         return import_module("conncomp.chunked.measures.dask_labels").DaskLabels
     return import_module("conncomp.chunked.measures.volume_labels").VolumeLabels
-
-
-def check_image(array: Any, given: Any, shape: tuple[int, ...]) -> None:
-    """Raise TypeError or ValueError unless an image is of numbers, and of the shape of labels."""
-    check_kind(array, "biuf", given, "image", NUMBERS)
-    if array.dtype.itemsize > 8:
-        raise TypeError(f"image is of dtype {array.dtype}; it must be {NUMBERS}")
-    if array.shape != shape:
-        raise ValueError(f"image has shape {array.shape}; it must have that of labels, {shape}")
 
 
 def check_second(array: Any, given: Any, shape: tuple[int, ...]) -> None:

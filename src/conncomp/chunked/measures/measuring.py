@@ -95,8 +95,7 @@ def measure_chunk(
     To count faces, `preceding` are the `last_layers` of the chunks before this one along `axes`.
     """
     batch = labelling.batch_axes
-    shape = labels.shape[batch:]
-    if prod(labels.shape) * max(shape) >= LARGEST_SUM:
+    if prod(labels.shape) * max(labels.shape[batch:]) >= LARGEST_SUM:
         raise ValueError(f"chunks of shape {labels.shape} are too large for exact sums")
     numbered = number_chunk(labelling, labels)
     asked: dict[str, Any] = {"moments": wanted.moments, "surfaces": wanted.surfaces}
@@ -319,8 +318,7 @@ def overlaps_of_chunk(labelling: Labelling, items: Numbers, first: Any, second: 
     matches = match_labels(here.numbers, there.numbers, **known)
     pairs, place = unmasked(matches.pairs), _places(unmasked(matches.batch), first.shape)
     label, other = here.old[place, pairs[:, 0]], there.old[place, pairs[:, 1]]
-    size = unmasked(matches.intersections)
-    table = Table(item=items[place], label=label, other=other, size=size)
+    table = Table(item=items[place], label=label, other=other, size=unmasked(matches.intersections))
     return Overlaps(table, *(_sizes(labelling, items, side) for side in (here, there)))
 
 
@@ -349,8 +347,7 @@ def as_columns(batch: tuple[int, ...], overlaps: Overlaps) -> SimpleNamespace:
 
 def _sizes(labelling: Labelling, items: Numbers, side: Numbered) -> Table:
     known: dict[str, Any] = {"background": labelling.empty, "batch_axes": labelling.batch_axes}
-    counts = component_sizes(side.numbers, **known)
-    sizes = unmasked(counts).reshape(len(items), -1)
+    sizes = unmasked(component_sizes(side.numbers, **known)).reshape(len(items), -1)
     place, number = np.nonzero(sizes)
     return Table(item=items[place], label=side.old[place, number], size=sizes[place, number])
 

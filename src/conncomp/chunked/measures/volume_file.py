@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from functools import partial
@@ -136,7 +136,8 @@ class VolumeFile:
         told = {"arguments": "copy"}
         if isinstance(mapped, MappedVolume):
             volume, told = mapped.origin, {"arguments": mapped.digest()}
-            mapped.check_unchanged()
+            if volume.identity() != mapped.known:
+                raise ValueError(f"{mapped.path}: was changed since its labels were counted")
 
         def run(part: Volume, kept: Kept, target: Target) -> list[int]:
             copied = Window(mapped, part.begin, part.shape) if isinstance(part, Window) else mapped
@@ -164,24 +165,22 @@ class VolumeFile:
 def _part_of_axis(key: Any, length: int) -> slice:
     """Return where a number or a slice lies on an axis; raise IndexError of anything else."""
     try:
-        if isinstance(key, slice):
-            begin, end, step = key.indices(length)
-        else:
-            if isinstance(key, bool | np.bool_):
-                raise TypeError
-            begin = range(length)[key]
-            end, step = begin + 1, 1
+        if isinstance(key, bool | np.bool_):
+            raise TypeError
+        part = range(length)[key]
     except TypeError:
         raise IndexError(
             f"{shown(key)}: only whole numbers, slices of these and ... are read of files"
         ) from None
     except IndexError:
         raise IndexError(f"{shown(key)}: the axis has length {length}") from None
-    except ValueError:  # a step of 0
-        step = 0
-    if step != 1:
+    except ValueError:
+        part = range(0, 1, 2)  # likewise, for a step of 0
+    if isinstance(part, int):
+        return slice(part, part + 1)
+    if part.step != 1:
         raise IndexError(f"{shown(key)}: only slices of step 1 are read of files")
-    return slice(begin, max(begin, end))
+    return slice(part.start, max(part.start, part.stop))
 
 
 class MappedVolume(PartOfVolume):
@@ -206,10 +205,9 @@ class MappedVolume(PartOfVolume):
         self.known = known
 
     @property
-    def levels(self) -> Sequence[Any]:
+    def levels(self) -> Any:
         """The arrays of all resolutions, if there are several, which are written with these."""
-        levels: Sequence[Any] = getattr(self.origin, "levels", ())
-        return levels
+        return getattr(self.origin, "levels", ())
 
     @property
     def origin(self) -> Volume:
@@ -220,13 +218,7 @@ class MappedVolume(PartOfVolume):
         """Return a part."""
         items = self._numbers[place[: self._numbers.ndim]].reshape(-1).tolist()
         of_items = [self._of_items[item] for item in items]
-        made: NDArray[Any] = self._function(self.volume.read(place), of_items)
-        return made
-
-    def check_unchanged(self) -> None:
-        """Raise ValueError if files are others than before labels were counted."""
-        if self.origin.identity() != self.known:
-            raise ValueError(f"{self.path}: was changed since its labels were counted")
+        return np.asarray(self._function(self.volume.read(place), of_items))
 
     def digest(self) -> str:
         """Return what tells apart what is made of the same files."""

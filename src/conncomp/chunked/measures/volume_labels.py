@@ -21,6 +21,7 @@ from conncomp._containers import is_of
 from conncomp.chunked.layout import Index
 from conncomp.chunked.measures.label_chunks import MERGED, Check, LabelChunks
 from conncomp.chunked.measures.volume_file import MappedVolume, VolumeFile, known_of, limited
+from conncomp.chunked.tree import merged
 from conncomp.chunked.volumes.volume import Place, block_shape, lengths_of
 from conncomp.components._labels import Background, check_labels
 
@@ -93,12 +94,11 @@ class VolumeLabels(LabelChunks):
         self._known = known_of(self.array.volume)
 
     @staticmethod
-    def checked(given: Any, name: str = "labels") -> VolumeFile:
+    def checked(given: Any, name: str = "labels") -> Any:
         """Return labels in files; raise if these are closed, or not of integers."""
         check_labels(given, given, name)
-        labels: VolumeFile = given
-        labels.check_open()
-        return labels
+        given.check_open()
+        return given
 
     @staticmethod
     def of_mask(given: Any, connectivity: float | None, batch_axes: int) -> Any:
@@ -136,11 +136,11 @@ class VolumeLabels(LabelChunks):
     def merged(self, name: str, block: Index, parts: Sequence[Any], merge: Any) -> Any:
         """Return several parts merged to one, in a tree."""
         with limited(self.array) as workers, ThreadPoolExecutor(workers) as pool:
-            while True:
-                groups = (parts[k : k + MERGED] for k in range(0, len(parts), MERGED))
-                parts = [merge(*self._made(pool, group)) for group in groups]
-                if len(parts) == 1:
-                    return parts[0]
+
+            def call(name: str, index: Index, merge: Any, *group: Any) -> Any:
+                return merge(*self._made(pool, group))
+
+            return merged(call, name, block, parts, merge, MERGED)
 
     def _made(self, pool: ThreadPoolExecutor, parts: Sequence[Any]) -> list[Any]:
         put_off = [part for part in parts if isinstance(part, DeferredCall)]

@@ -132,12 +132,10 @@ def measure_slabs(
     """Yield rows of finished components; slabs make pieces of a size, or stay if that is None."""
     components: OpenComponents | None = None
     known = list[tuple[str, Any]]()
-    noted = _noted(slabs, known) if spacing is None else slabs
-    for piece in _pieces_of(iter(noted), size):
+    for piece in _pieces_of(iter(_noted(slabs, known) if spacing is None else slabs), size):
         lengths = check_spacing(known[0][1] if known else spacing, piece.values.ndim)
         if components is None:
-            question = question_of_image(piece.values, **asked)
-            components = OpenComponents(question, surfaces)
+            components = OpenComponents(question_of_image(piece.values, **asked), surfaces)
         yield from _batch(components.add(piece), lengths)
     if components is not None:
         yield from _batch(components.finish(), lengths)

@@ -19,7 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._core import native
-from conncomp.chunked.labelling import ChunkLabels, first_elements, row_length
+from conncomp.chunked.labelling import ChunkLabels, row_length
+from conncomp.chunked.numbering import summed_by_key
 from conncomp.chunked.rows import LARGEST_SUM, Table, table_of
 from conncomp.components.statistics import component_statistics
 from conncomp.components.touching import contact_steps, count_contacts
@@ -149,7 +150,7 @@ class OpenComponents:
         if self.touching is not None:
             pairs, counts = numbers[self.touching[0]], self.touching[1]
             left = np.all(pairs >= 0, axis=1)
-            self.touching = _summed(pairs[left], counts[left])
+            self.touching = summed_by_key(pairs[left], counts[left], axis=0)
         return finished
 
     def _count_faces(self, labels: NDArray[Any], ahead: int, old: Rows, rows: Rows) -> None:
@@ -171,7 +172,7 @@ class OpenComponents:
         if pairs:
             self.touching = np.concatenate(pairs), np.concatenate(counts)
             self._drop_inner_faces(np.arange(self.table.rows))
-            self.touching = _summed(*self.touching)
+            self.touching = summed_by_key(*self.touching, axis=0)
 
     def _drop_inner_faces(self, numbers: Rows) -> None:
         """Renumber rows that touch, and take off faces within one row."""
@@ -181,15 +182,6 @@ class OpenComponents:
         inner = pairs[:, 0] == pairs[:, 1]
         np.subtract.at(self.table["faces"], pairs[inner, 0], 2 * counts[inner])
         self.touching = pairs[~inner], counts[~inner]
-
-
-def _summed(pairs: Rows, counts: Rows) -> tuple[Rows, Rows]:
-    if not len(pairs):
-        return pairs, counts
-    distinct, place = np.unique(pairs, axis=0, return_inverse=True)
-    sums = np.zeros((len(distinct), counts.shape[1]), np.int64)
-    np.add.at(sums, place.reshape(-1), counts)
-    return distinct, sums
 
 
 def _sides(labels: NDArray[Any], count: int) -> tuple[Rows, Rows]:
@@ -225,7 +217,7 @@ def _measure(
     whole = component_statistics(labels, image, moments=False, surfaces=surfaces, background=0)
     largest = labels.reshape(-1, row_length(shape, 0)).max(axis=1)
     ends = np.maximum.accumulate(np.maximum(largest, before, out=largest))
-    begun = first_elements(ChunkLabels(labels, ends), before=before)
+    begun = ChunkLabels(labels, ends).first(before=before)
     begun += offset * prod(shape[1:])
     going_on = np.full(len(whole.labels) - len(begun), np.iinfo(np.int64).max)
     ahead = np.zeros(labels.ndim, np.int64)

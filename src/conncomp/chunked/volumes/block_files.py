@@ -21,6 +21,7 @@ from conncomp._core import native
 from conncomp.chunked.layout import Index
 from conncomp.chunked.selection import Selected
 from conncomp.chunked.stages import Alone
+from conncomp.chunked.tree import Part
 from conncomp.chunked.volumes.kept import Reports, SetAside, Tally
 from conncomp.chunked.volumes.sources import opened_volume
 from conncomp.chunked.volumes.targets import Target, target_of
@@ -80,6 +81,8 @@ class BlockFiles:
             return self.reports.read(argument.index)
         if isinstance(argument, SetAside):
             return argument.arrays()
+        if isinstance(argument, Part):
+            return self.resolved(argument.of_all)[argument.place]
         return argument
 
     def report(self, index: Index, function: Callable[..., Any], arguments: Any) -> None:
@@ -96,7 +99,7 @@ class BlockFiles:
             batch = self.volume.shape[:batch_axes]
             whole = np.arange(math.prod(batch)).reshape(batch)  # the numbers of all items
             items = whole[place[:batch_axes]].reshape(-1)
-            result = result.labels if result.selected is None else result.selected
+            result = result.labels
         tally = Tally(components=components)
         if isinstance(result, Selected):
             numbers = () if result.summary is None else result.summary.numbers(items)

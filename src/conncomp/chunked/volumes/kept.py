@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
@@ -17,10 +17,11 @@ from typing import Any, NamedTuple
 from uuid import uuid4
 
 import numpy as np
+from numpy.typing import NDArray
 
+from conncomp.chunked.labelling import Face, Report
 from conncomp.chunked.layout import Index
-from conncomp.chunked.rules import Face, Report
-from conncomp.chunked.volumes.targets import remove
+from conncomp.chunked.volumes.targets import Target, remove
 from conncomp.files.access import blaming, naming
 from conncomp.files.parts import LOCK, remove_lock, whole
 
@@ -35,16 +36,15 @@ UNBEGUN = {f"{Path(STATE).stem}.tmp", LOCK}
 
 @dataclass(frozen=True)
 class SetAside:
-    """Stands for an array, or a list of arrays, in a file."""
+    """Stands for arrays in a file: a list, or what `make` makes of one."""
 
     path: Path
-    is_list: bool
+    make: Callable[[list[NDArray[Any]]], Any]
 
     def arrays(self) -> Any:
         """Read it."""
         with _arrays_in(self.path) as arrays:
-            parts = [arrays[name] for name in arrays]
-        return parts if self.is_list else parts[0]
+            return self.make([arrays[name] for name in arrays])
 
 
 @contextmanager
@@ -129,8 +129,10 @@ class Kept:
             _remove_all_but_state(self.folder)
             self.reports.folder.mkdir()
 
-    def begin(self) -> None:
-        """Say that the labels' volume is there, empty."""
+    def begin(self, target: Target) -> None:
+        """Make the folder, with empty labels in it."""
+        self.clear()
+        target.create()
         with blaming(self._journal):
             self._journal.touch()
 
@@ -150,8 +152,7 @@ class Kept:
 
     def finish(self, index: Index, tally: Tally) -> None:
         """Keep that labels of a chunk are written."""
-        numbers = *tally[:3], *tally.summary
-        line = f"{','.join(map(str, index))} {' '.join(map(str, numbers))}\n"
+        line = f"{','.join(map(str, index))} {' '.join(map(str, (*tally[:3], *tally.summary)))}\n"
         with blaming(self._journal), self._journal.open("a") as file:
             file.write(line)
         self.done[index] = tally
@@ -161,13 +162,13 @@ class Kept:
         _write_whole(self._state, json.dumps({**self._wanted, "result": result}))
         self.result = result
 
-    def set_aside(self, name: str, result: Any) -> SetAside:
+    def set_aside(self, name: str, result: Sequence[NDArray[Any]]) -> SetAside:
         """Write what is needed again later, but not by another run."""
         path = self.reports.folder / f"{name}.npz"
-        is_list = isinstance(result, list)
         with whole(path) as temporary, temporary.open("wb") as file:
-            np.savez(file, *(result if is_list else [result]), allow_pickle=False)
-        return SetAside(path.absolute(), is_list)  # workers have other folders to begin at
+            np.savez(file, *result, allow_pickle=False)
+        # Workers have other folders to begin at.
+        return SetAside(path.absolute(), getattr(result, "_make", list))
 
 
 def check_folder(folder: Path) -> None:

@@ -338,7 +338,6 @@ def bytes_of_block(volume: Volume) -> int:
 
 def workers_of(volume: Volume, limit: int | None, held: int | None = None) -> int:
     """Return how many blocks are worked on at once by a process that holds so much memory."""
-    threads: int = native.get_num_threads()
     held = resident_memory() if held is None else held
     block, now = bytes_of_block(volume), held + FIXED
     most = now + free_memory() if limit is None else limit
@@ -355,4 +354,4 @@ def workers_of(volume: Volume, limit: int | None, held: int | None = None) -> in
         raise ValueError(
             f"memory={in_words(limit)} is too little: {needed}; give more, or rechunk the source"
         )
-    return int(max(1, min(threads, (most - now) // block)))
+    return int(max(1, min(native.get_num_threads(), (most - now) // block)))

@@ -73,10 +73,8 @@ def sampled(window: Window, dtype: np.dtype[Any], run: Run, suffix: str) -> Samp
     with tempfile.TemporaryDirectory(prefix="conncomp-plan-") as folder:
         started = perf_counter()
         kept = Kept(Path(folder, "kept"), {}, suffix)
-        kept.clear()
         target = target_of(Path(folder, f"labels{suffix}"), kept.labels, window, dtype)
-        target.create()
-        kept.begin()
+        kept.begin(target)
         target.open()
         run(window, kept, target)
         seconds = perf_counter() - started

@@ -52,8 +52,7 @@ def read_volume(path: str, key: str | None = None) -> Content:
     """Read a volume of HDF5 or Zarr, unless it claims to be larger than its files can hold."""
     with opened_volume(path, key) as volume:
         held = _bytes_of(volume.place if isinstance(volume, ZarrVolume) else path)
-        needed = math.prod(volume.shape) * volume.dtype.itemsize
-        if needed > max(SMALL, EXPANSION * held):
+        if math.prod(volume.shape) * volume.dtype.itemsize > max(SMALL, EXPANSION * held):
             raise ValueError(
                 f"{path}: says that it has shape {volume.shape} and dtype {volume.dtype}, but is "
                 f"of {held} bytes"

@@ -211,7 +211,7 @@ def _check_labels(array: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> N
         raise ValueError(f"tells of {known}, not {shape} and {dtype}")
 
 
-def nearest(part: slice, fine: int, coarse: int) -> NDArray[np.int64]:
+def nearest(part: slice, fine: int, coarse: int) -> Any:
     """Return which places of a finer axis are nearest to some of a coarser one.
 
     Of two that are equally near, the one before.
@@ -222,8 +222,7 @@ def nearest(part: slice, fine: int, coarse: int) -> NDArray[np.int64]:
     (array([0, 2, 4, 6]), array([4, 7]))
     """
     centres = (2 * np.arange(part.start, part.stop) + 1) * fine  # in halves of coarse places
-    places: NDArray[np.int64] = -((2 * coarse - centres) // (2 * coarse))
-    return places.clip(0, fine - 1)
+    return (-((2 * coarse - centres) // (2 * coarse))).clip(0, fine - 1)
 
 
 def check_kind_of_target(path: StrPath) -> None:

@@ -114,9 +114,7 @@ def _open_target(target: Target, kept: Kept) -> None:
     with blaming(kept.labels):
         if kept.is_new:
             try:
-                kept.clear()
-                target.create()
-                kept.begin()
+                kept.begin(target)
             except BaseException:
                 remove_kept(kept.folder)
                 raise

@@ -40,7 +40,7 @@ NO_NAMES = ("", ".", "..")  # which lead to another folder, or to none
 OME = (".ome.tif", ".ome.tiff", ".ome.btf", ".ome.zarr", ".companion.ome")
 DOUBLE = (".nii.gz", ".npy.gz", *OME)
 
-ANY_IMAGE = Conditions(ndim=2, has_image=True, spacing=(1.0, 1.0))
+ANY_IMAGE = Conditions(has_image=True, spacing=(1.0, 1.0))
 
 
 def template_of(*suffixes: str) -> Callable[[str], str]:

@@ -19,7 +19,7 @@ from conncomp.components._labels import Items, library_at
 from conncomp.components.columns.crops import Contents, measure_solids
 from conncomp.components.columns.intensities import Image
 from conncomp.components.columns.measuring import Known
-from conncomp.components.touching import contact_steps, count_contacts
+from conncomp.components.touching import contact_steps, count_contacts, sums_of_kinds
 from conncomp.grid._arguments import check_neighbourhood
 from conncomp.kernels.cuda.components import configurations, moments
 from conncomp.kernels.cuda.components.intensities import SortedValues
@@ -58,19 +58,18 @@ class Accumulators:
 
     Centroids and covariances are those of `ComponentStatistics`, in units of `spacing`. If the
     image has an axis of channels, `has_channels`, so have columns of its values. The `volume` is
-    that of an element; `rows`, `sizes` and `boxes` are those of `known`.
+    that of an element.
     """
 
     items: Items
     known: Known
-    centroids: Any
-    covariances: Any
     channels: Sequence[Channel]
     has_channels: bool
     spacing: tuple[float, ...]
 
     def __post_init__(self) -> None:
-        self.rows, self.sizes, self.boxes = self.known[:3]
+        self.rows, self.sizes, self.boxes, *_ = self.known
+        self.centroids, self.covariances = self.known.centroids, self.known.covariances
         self.xp, self.ndim = self.items.xp, len(self.items.shape)
         self.volume = prod(self.spacing)
 
@@ -107,7 +106,6 @@ class Accumulators:
     @cached_property
     def _spreads(self) -> tuple[Any, Any]:
         """Both, on a GPU."""
-        assert self.known.runs is not None
         return principal_variances(current_gpu(), self.known.runs, self.covariances)
 
     @cached_property
@@ -200,12 +198,9 @@ class Accumulators:
             return xp.bincount(ends, weights, minlength=count) if len(ends) else xp.zeros(count)
 
         sums = [total(both[:, kind]).astype(np.int64) for kind in range(steps.kinds)]
-        contacts, area = xp.zeros(count, np.int64), xp.zeros(count)
-        for kind, times in enumerate(steps.times):
-            contacts = contacts + sums[kind] * times
-        for kind, axis in enumerate(steps.axes):
-            area = area + sums[kind] * (self.volume / self.spacing[axis])
-        return Touching(total().astype(np.int64), contacts, area)
+        face = [self.volume / self.spacing[axis] for axis in steps.axes]
+        totals = xp.zeros(count, np.int64), xp.zeros(count)
+        return Touching(total().astype(np.int64), *sums_of_kinds(sums, face, steps.times, *totals))
 
     @cached_property
     def hulls(self) -> tuple[Any, ...]:
@@ -233,11 +228,11 @@ class Accumulators:
         return Contents(self.runs, on_host(self.boxes), *lengths, copies, self.has_channels)
 
     @cached_property
-    def enclosed(self) -> Any:
-        """How many elements the components enclose."""
+    def filled(self) -> Any:
+        """How many elements the components have and enclose."""
         counts = new_array(np, (len(self.rows),), np.int64)
         self.runs.enclosed(counts)
-        return placed(self.xp, counts)
+        return self.sizes + placed(self.xp, counts)
 
     def deviations(self, channel: Channel) -> Any:
         """Return the standard deviations of values."""
@@ -263,7 +258,6 @@ class Accumulators:
     @cached_property
     def _sorted_values(self) -> dict[int, SortedValues]:
         """Those of each channel by its identity, on a GPU."""
-        assert self.known.runs is not None
         gpu, runs, sizes = current_gpu(), self.known.runs, self.sizes
         channels = self.channels if len(self.rows) else ()
         return {id(k): SortedValues(gpu, runs, k.image.values, sizes) for k in channels}
@@ -273,7 +267,6 @@ class Accumulators:
         """Labels and components as kernels for GPUs take them, if they lie on one."""
         if self.xp is np:
             return None
-        assert self.known.runs is not None
         return LabelledComponents(*self.items.described, self.known.runs)
 
     def _check_room(self) -> None:
@@ -291,13 +284,12 @@ class Accumulators:
     @property
     def _described(self) -> tuple[Any, ...]:
         """Labels and components as native code takes them."""
-        items = self.items
         if len(self.rows) > INT32_MAX:
             raise ValueError(
                 f"labels has {len(self.rows)} components, more than {INT32_MAX}, of which there "
                 "are such columns; measure parts of it"
             )
-        return items.labels.reshape(-1), items.shape, items.background, self.rows
+        return *self.items.flat, self.rows
 
     def _in_units(self, moments: Any) -> Any:
         if set(self.spacing) == {1}:

@@ -84,9 +84,14 @@ class LazyColumn(Sequence[Any]):
         return objects
 
 
+def box_slices(box: NDArray[np.int64]) -> tuple[slice, ...]:
+    """Return a bounding box, shape (ndim, 2), as what indexes an array."""
+    return tuple(slice(first, end) for first, end in box.tolist())
+
+
 def slices(contents: Contents, row: int) -> tuple[slice, ...]:
     """Return the bounding box, as what indexes the item."""
-    return tuple(slice(first, end) for first, end in contents.boxes[row].tolist())
+    return box_slices(contents.boxes[row])
 
 
 def image(contents: Contents, row: int) -> NDArray[np.bool_]:
@@ -101,8 +106,7 @@ def filled_image(contents: Contents, row: int) -> Any:
     """Return which elements of the box are of the component, or enclosed by it."""
     from scipy.ndimage import binary_fill_holes
 
-    corners = np.ones((3,) * len(contents.shape))
-    return binary_fill_holes(image(contents, row), corners)
+    return binary_fill_holes(image(contents, row), np.ones((3,) * len(contents.shape)))
 
 
 def hull_image(contents: Contents, row: int) -> NDArray[np.bool_]:
@@ -203,6 +207,5 @@ def _largest_distance(points: NDArray[np.float64]) -> float:
         others = np.searchsorted(-reach, -least, side="right")
         if others <= begin:
             break
-        near = cdist(points[begin : begin + block], points[:others])
-        largest = max(largest, float(near.max()))
+        largest = max(largest, float(cdist(points[begin : begin + block], points[:others]).max()))
     return largest

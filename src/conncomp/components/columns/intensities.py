@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from conncomp._arrays import as_cupy, as_numpy_and_mask, check_kind, contiguous
-from conncomp.components._labels import Items, check_place
+from conncomp._arrays import as_cupy, as_numpy_and_mask, check_kind
+from conncomp.components._labels import Items, as_contiguous, check_place
 
 NUMBERS = "of bool, integers or floating-point numbers of 64 bits or fewer"
 REMEDIES = {"biuf": "float", "biu": "'int32'"}  # of sums that need too many bits
@@ -49,8 +49,7 @@ def check_images(image: Any, items: Items, may_have_channels: bool) -> tuple[lis
     given, shape = _as_array(image, items, "image"), (*items.batch, *items.shape)
     has_channels = given.ndim == len(shape) + 1 and given.shape[:-1] == shape
     if may_have_channels and has_channels and given.shape[-1] > 0:
-        channels = range(given.shape[-1])
-        return [check_image(given[..., channel], items) for channel in channels], True
+        return [check_image(given[..., channel], items) for channel in range(given.shape[-1])], True
     return [_image_of(given, image, items, "image")], False
 
 
@@ -59,14 +58,18 @@ def check_image(image: Any, items: Items, name: str = "image") -> Image:
     return _image_of(_as_array(image, items, name), image, items, name)
 
 
-def _image_of(given: Any, image: Any, items: Items, name: str) -> Image:
+def check_values(array: Any, given: Any, shape: tuple[int, ...], name: str = "image") -> None:
+    """Raise TypeError or ValueError unless values are of numbers, and of the shape of labels."""
     kinds, numbers = KINDS[name]
-    check_kind(given, kinds, image, name, numbers)
-    if given.dtype.itemsize > 8:
-        raise TypeError(f"{name} is of dtype {given.dtype}; it must be {numbers}")
-    shape = (*items.batch, *items.shape)
-    if given.shape != shape:
-        raise ValueError(f"{name} has shape {given.shape}; it must have that of labels, {shape}")
+    check_kind(array, kinds, given, name, numbers)
+    if array.dtype.itemsize > 8:
+        raise TypeError(f"{name} is of dtype {array.dtype}; it must be {numbers}")
+    if array.shape != shape:
+        raise ValueError(f"{name} has shape {array.shape}; it must have that of labels, {shape}")
+
+
+def _image_of(given: Any, image: Any, items: Items, name: str) -> Image:
+    check_values(given, image, (*items.batch, *items.shape), name)
     room = room_of(items.shape)
     dtype = given.dtype.newbyteorder("=")
     values = _as_values(given, dtype, room)
@@ -74,7 +77,7 @@ def _image_of(given: Any, image: Any, items: Items, name: str) -> Image:
     if kind != "f" and 8 * values.dtype.itemsize + room > SUM_BITS:
         raise ValueError(
             f"{name} is of {dtype} and an item has {items.length} elements, too many for exact "
-            f"sums of so large numbers; pass {name}.astype({REMEDIES[kinds]})"
+            f"sums of so large numbers; pass {name}.astype({REMEDIES[KINDS[name][0]]})"
         )
     bits = max(FEWEST_BITS, min(MOST_BITS, SUM_BITS - room))
     return Image(values, dtype, _type_of_sums(kind), _type_of_sums(dtype.kind), bits)
@@ -99,10 +102,7 @@ def _as_values(given: Any, dtype: np.dtype[Any], room: int) -> Any:
     """Return values as kernels take them: contiguous, of a type that they know."""
     name = f"{dtype.kind}{dtype.itemsize}"
     wanted = dtype if dtype.kind == "b" else np.dtype(WIDER.get(name, name))
-    if isinstance(given, np.ndarray):
-        values = contiguous(given, wanted)
-    else:
-        values = given.astype(wanted, order="C", copy=False)
+    values = as_contiguous(given, wanted)
     if dtype.kind == "b":
         values = values.view(np.uint8)
     narrow = f"{values.dtype.kind}{values.dtype.itemsize}" in NARROW

@@ -27,7 +27,7 @@ from conncomp.kernels.cuda.launcher import COUNT, Gpu, current_gpu
 
 
 class Known(NamedTuple):
-    """Which components there are: the row of each, its size and its box.
+    """Which components there are: the row of each, its size and its box, and where it lies.
 
     On a GPU its runs, and perhaps a table of an image's values, or what `measure_image` gives.
     """
@@ -35,23 +35,18 @@ class Known(NamedTuple):
     rows: Any
     sizes: Any
     boxes: Any
-    runs: ComponentRuns | None
+    labels: Any
+    batch: Any  # the items that labels are of
+    centroids: Any
+    covariances: Any
+    runs: Any = None
     table: tuple[Any, int] | None = None
     values: tuple[list[Any], Any] | None = None
 
 
-class Places(NamedTuple):
-    """Where components lie: their labels, the items that these are of, centroids, and moments."""
-
-    labels: Any
-    batch: Any
-    centroids: Any
-    covariances: Any
-
-
 def measure_components(
     items: Items, moments: bool, runs: ComponentRuns | None = None, image: Image | None = None
-) -> tuple[Known, Places]:
+) -> Known:
     """Return which components there are, and where they lie, with moments, if wanted.
 
     On a GPU by their runs, which may be given; with sums of an image whose values are small.
@@ -73,8 +68,8 @@ def measure_components(
         shapes, table = measure_shapes(gpu, runs, shape, moments, items.batch, values)
         rows = runs.components if items.batch else shapes.labels
         filled = None if values is None else (table, words_of(len(shape)))
-    known = Known(rows, shapes.sizes, shapes.boxes, runs, filled, sums)
-    return known, Places(shapes.labels, shapes.batch, shapes.centroids, shapes.moments)
+    places = shapes.labels, shapes.batch, shapes.centroids, shapes.moments
+    return Known(rows, shapes.sizes, shapes.boxes, *places, runs, filled, sums)
 
 
 def classes_of(items: Items, known: Known, classes: Any, name: str = "classes") -> Any:
@@ -93,30 +88,26 @@ def classes_of(items: Items, known: Known, classes: Any, name: str = "classes") 
     return lowest.astype(image.dtype, copy=False)
 
 
-def _measure_on_cpu(items: Items, moments: bool) -> tuple[Known, Places]:
+def _measure_on_cpu(items: Items, moments: bool) -> Known:
     ndim = len(items.shape)
-    measured = native.measure_labels(
-        items.labels.reshape(-1), items.shape, items.background, items.all_rows, moments
-    )
+    measured = native.measure_labels(*items.flat, items.all_rows, moments)
     count = measured.components
     matrices = count if moments and not measured.are_points else 0
     rows, sizes, boxes = (new_array(np, (count, *more), np.int64) for more in ((), (), (ndim, 2)))
     centroids = new_array(np, (count, ndim), np.float64)
     covariances = new_array(np, (matrices, ndim, ndim), np.float64)
-    columns = rows, sizes, boxes, centroids, covariances
-    measured.write(*(column.reshape(-1) for column in columns))
+    measured.write(*(column.reshape(-1) for column in (rows, sizes, boxes, centroids, covariances)))
     if moments and measured.are_points:  # zeros, which new memory holds: nobody writes it
         covariances = np.zeros((count, ndim, ndim))
     batch, labels = items_of_rows(items, rows)
-    return Known(rows, sizes, boxes, None), Places(labels, batch, centroids, covariances)
+    return Known(rows, sizes, boxes, labels, batch, centroids, covariances)
 
 
 def measure_batch_again(
     labels: Any, background: Background, batch_axes: Any, moments: bool
 ) -> tuple[Any, ...] | None:
     """Return attributes of `ComponentStatistics` of a batch of CuPy's of a known kind, or None."""
-    library = cuda_library_of(labels)
-    gpu = current_gpu() if isinstance(library, CuPyArrays) else None
+    gpu = current_gpu() if isinstance(cuda_library_of(labels), CuPyArrays) else None
     if gpu is None or labels.data.device_id != gpu.device:
         return None
     allowed = partial(check_background, background)
@@ -172,11 +163,9 @@ def _sums_of_image(items: Items, known: Known, image: Image) -> tuple[list[Any],
     if not count:
         return columns, True, None
     if xp is np:
-        described = items.labels.reshape(-1), items.shape, items.background
         flat = (column.reshape(-1) for column in (*known[:3], *columns))
         values = image.values.reshape(-1)
-        return columns, native.measure_intensities(*described, values, image.bits, *flat), None
-    assert known.runs is not None
+        return columns, native.measure_intensities(*items.flat, values, image.bits, *flat), None
     given = items.shape, image.values, image.bits, known.sizes, known.boxes
     return columns, *measure_intensities(
         current_gpu(), known.runs, *given, *columns, table=known.table
@@ -184,11 +173,7 @@ def _sums_of_image(items: Items, known: Known, image: Image) -> tuple[list[Any],
 
 
 def items_at_start(
-    labels: Any,
-    background: Background,
-    batch_axes: int,
-    largest: int | None,
-    sums: measures.Sums | None = None,
+    labels: Any, background: Background, batch_axes: int, largest: int | None, sums: Any
 ) -> tuple[Items, measures.RecordedRuns | None]:
     """Return items, without rows yet, and what has started to find runs or `sums` on a GPU."""
     started = None
@@ -203,15 +188,13 @@ def items_at_start(
 
 def items_and_runs(
     items: Items,
-    started: measures.RecordedRuns | None,
+    started: measures.RecordedRuns,
     labels: Any,
     background: Background,
     batch_axes: int,
     presuming: bool = False,
 ) -> tuple[Items, ComponentRuns | None]:
     """Return items with their rows, `presuming` as many as in the last calls, and their runs."""
-    if started is None:
-        return items, None
     finished = started.finish(labels, presuming)
     if finished is None:
         return check_items(labels, background, batch_axes), None
@@ -219,12 +202,12 @@ def items_and_runs(
     return Items(array, empty, rows, items.batch, items.shape, items.dtype), runs
 
 
-def scale(xp: Any, lengths: tuple[float, ...], places: Places, brightness: Any) -> None:
+def scale(xp: Any, lengths: tuple[float, ...], known: Known, brightness: Any) -> None:
     """Let centroids and covariances be in units of the spacing."""
     factors = placed(xp, np.array(lengths))
-    for column in (places.centroids, *(columns[-1] for columns in brightness)):
+    for column in (known.centroids, *(columns[-1] for columns in brightness)):
         column *= factors
-    places.covariances[...] *= placed(xp, np.outer(lengths, lengths))
+    known.covariances[...] *= placed(xp, np.outer(lengths, lengths))
 
 
 def faces_of(items: Items, rows: Any) -> Any:
@@ -233,8 +216,7 @@ def faces_of(items: Items, rows: Any) -> Any:
     if not len(rows):
         return faces
     if items.xp is np:
-        described = items.labels.reshape(-1), items.shape, items.background, rows
-        native.count_faces(*described, faces.reshape(-1))
+        native.count_faces(*items.flat, rows, faces.reshape(-1))
     else:
         count_faces(current_gpu(), *items.described, rows, faces)
     return faces

@@ -67,10 +67,11 @@ class Property:
 
     def obstacle(self, known: Conditions) -> str:
         """Say why there are no such values; nothing if there are."""
-        if self.axes and known.ndim not in self.axes:
+        ndim = len(known.spacing)
+        if self.axes and ndim not in self.axes:
             few = len(self.axes) < 3
             wanted = " or ".join(map(str, self.axes)) if few else f"1 to {self.axes[-1]}"
-            return f"is of labels of {wanted} axes, and an item has {known.ndim}"
+            return f"is of labels of {wanted} axes, and an item has {ndim}"
         if self.image and not known.has_image:
             return "is of the values of an image; pass image="
         uneven = len(set(known.spacing)) > 1
@@ -89,9 +90,8 @@ class Property:
 class Conditions:
     """What properties there are depends on."""
 
-    ndim: int
     has_image: bool
-    spacing: tuple[float, ...]
+    spacing: tuple[float, ...]  # a length for each axis
 
 
 def check_properties(properties: Iterable[str] | str, known: Conditions) -> dict[str, Property]:
@@ -163,9 +163,7 @@ def _extremes(channel: Channel, largest: bool) -> Any:
 
 
 def _weighted(
-    values: Callable[[Accumulators], list[Any]],
-    axes: tuple[int, ...] = MOMENTS,
-    no_spacing: bool = False,
+    values: Callable[[Accumulators], Any], axes: tuple[int, ...] = MOMENTS, no_spacing: bool = False
 ) -> Property:
 
     def stacked(measured: Accumulators) -> Any:
@@ -182,8 +180,7 @@ def _lazy(make: Callable[[Contents, int], Any], image: bool = False, **options: 
     return Property(column, image=image, is_lazy=True, **options)
 
 
-def _ellipse(values: Callable[[Accumulators], Any], axes: tuple[int, ...] = ()) -> Property:
-    return Property(values, axes, of_covariances=True)
+_ellipse = partial(Property, of_covariances=True)
 
 
 def _euler_number(connectivity: int) -> Property:
@@ -191,12 +188,17 @@ def _euler_number(connectivity: int) -> Property:
     return Property(lambda measured: measured.configurations[:, connectivity - 1], axes)
 
 
+def weighted_hu(measured: Accumulators) -> list[Any]:
+    """Return Hu's invariants of the weighted moments of each channel."""
+    return [hu(channel) for channel in measured.weighted_normalized_moments]
+
+
 def equivalent_diameter(measured: Accumulators) -> Any:
     """Return the diameters of circles or balls of the same size, as scikit-image defines them."""
     return (2 * measured.ndim * measured.sizes * measured.volume / pi) ** (1 / measured.ndim)
 
 
-def bounding_box_areas(measured: Accumulators) -> Any:
+def box_areas(measured: Accumulators) -> Any:
     """Return the areas of bounding boxes, or their volumes."""
     boxes = measured.boxes
     return (boxes[:, :, 1] - boxes[:, :, 0]).prod(axis=1) * measured.volume
@@ -218,8 +220,7 @@ def eccentricity(measured: Accumulators) -> Any:
     """Return those of the ellipses of the same covariances: 0 of a circle or an element."""
     xp = measured.xp
     longest, shortest = measured.variances[:, 0], measured.variances[:, 1]
-    ratio = xp.where(longest > 0, shortest / xp.where(longest > 0, longest, 1), 1)
-    return xp.sqrt(1 - ratio)
+    return xp.sqrt(1 - xp.where(longest > 0, shortest / xp.where(longest > 0, longest, 1), 1))
 
 
 def orientation(measured: Accumulators) -> Any:
@@ -243,8 +244,7 @@ def crofton(measured: Accumulators) -> Any:
 
 def _weighted_sums(counts: Any, weights: Iterable[float]) -> Any:
     """Return the sum of weighted counts of each row: of the same digits on any device."""
-    terms = (counts[:, k] * float(weight) for k, weight in enumerate(weights))
-    return reduce(add, terms)
+    return reduce(add, (counts[:, k] * float(weight) for k, weight in enumerate(weights)))
 
 
 def crofton_weights(spacing: tuple[float, ...]) -> Any:
@@ -278,8 +278,7 @@ def _nearer_areas(lines: NDArray[np.float64]) -> Any:
 
 def sphericity(measured: Accumulators) -> Any:
     """Return the surface of a ball of the same volume over the surface by Crofton's formula."""
-    volumes = measured.sizes * measured.volume
-    return pi ** (1 / 3) * (6 * volumes) ** (2 / 3) / crofton(measured)
+    return pi ** (1 / 3) * (6 * (measured.sizes * measured.volume)) ** (2 / 3) / crofton(measured)
 
 
 def principal_axes(moments: Any) -> tuple[Any, Any]:
@@ -323,10 +322,7 @@ EARLIER_NAMES = {
     "local_centroid": "centroid_local",
     "weighted_local_centroid": "centroid_weighted_local",
     **{f"weighted_{name}": f"{name}_weighted" for name in ("centroid", "moments")},
-    **{
-        f"weighted_moments_{kind}": f"moments_weighted_{kind}"
-        for kind in ("central", "hu", "normalized")
-    },
+    **{f"weighted_moments_{k}": f"moments_weighted_{k}" for k in ("central", "hu", "normalized")},
     **{f"{kind}_axis_length": f"axis_{kind}_length" for kind in ("major", "minor")},
     **{f"{kind}_area": f"area_{kind}" for kind in ("bbox", "convex", "filled")},
     **{f"{kind}_image": f"image_{kind}" for kind in ("convex", "filled")},
@@ -337,11 +333,9 @@ PROPERTIES: dict[str, Property] = {
     "label": Property(lambda measured: None),
     "num_pixels": Property(lambda measured: measured.sizes),
     "area": Property(lambda measured: measured.sizes * measured.volume),
-    "area_bbox": Property(bounding_box_areas),
+    "area_bbox": Property(box_areas),
     "area_convex": Property(lambda measured: measured.hulls[0] * measured.volume, SHAPE),
-    "area_filled": Property(
-        lambda measured: (measured.sizes + measured.enclosed) * measured.volume, FILLED
-    ),
+    "area_filled": Property(lambda measured: measured.filled * measured.volume, FILLED),
     "axis_major_length": _ellipse(partial(axis_length, axis=0)),
     "axis_minor_length": _ellipse(partial(axis_length, axis=-1)),
     "bbox": Property(lambda measured: measured.boxes.swapaxes(1, 2).reshape(-1, 2 * measured.ndim)),
@@ -354,9 +348,7 @@ PROPERTIES: dict[str, Property] = {
     "equivalent_diameter_area": Property(equivalent_diameter),
     "euler_number": Property(lambda measured: measured.configurations[:, measured.ndim - 1], SHAPE),
     **{f"euler_number_{k}": _euler_number(k) for k in (1, 2, 3)},
-    "extent": Property(
-        lambda measured: measured.sizes * measured.volume / bounding_box_areas(measured)
-    ),
+    "extent": Property(lambda measured: measured.sizes * measured.volume / box_areas(measured)),
     "feret_diameter_max": Property(lambda measured: measured.hulls[1], SHAPE),
     "feret_diameter_min": Property(lambda measured: measured.hulls[2], PLANE),
     "inertia_tensor": _ellipse(inertia_tensor),
@@ -384,11 +376,7 @@ PROPERTIES: dict[str, Property] = {
     "centroid_weighted_local": _weighted(lambda measured: measured.weighted_centroids),
     "moments_weighted": _weighted(lambda measured: measured.weighted_moments),
     "moments_weighted_central": _weighted(lambda measured: measured.weighted_central_moments),
-    "moments_weighted_hu": _weighted(
-        lambda measured: [hu(channel) for channel in measured.weighted_normalized_moments],
-        axes=PLANE,
-        no_spacing=True,
-    ),
+    "moments_weighted_hu": _weighted(weighted_hu, PLANE, no_spacing=True),
     "moments_weighted_normalized": _weighted(lambda measured: measured.weighted_normalized_moments),
     "slice": _lazy(crops.slices),
     "coords": _lazy(Contents.coordinates),

@@ -198,9 +198,8 @@ def _choose(components: Labels, drawn: NDArray[np.int64]) -> NDArray[np.int64]:
     margin = np.pad(components, widths, constant_values=rows)
     flat = margin.reshape(-1)
     strides = [stride // margin.itemsize for stride in margin.strides[1:]]
-    close = _is_close(flat, strides, rows)
     # Where the elements of each component are, one after another, and where they begin.
-    shown = np.where(close, flat, flat.dtype.type(rows))
+    shown = np.where(_is_close(flat, strides, rows), flat, flat.dtype.type(rows))
     begins, places = native.members(shown, len(flat), rows, rows, True)
     steps, leading = _steps(strides)
     sizes = np.diff(begins)
@@ -228,8 +227,7 @@ def _is_close(components: Labels, strides: list[int], rows: int) -> Any:
     for stride in strides:
         smallest = _over_reach(np.minimum, smallest, stride)
         largest = _over_reach(np.maximum, largest, stride)
-    differs = (smallest != components) | (largest != components)
-    return differs & foreground
+    return ((smallest != components) | (largest != components)) & foreground
 
 
 def _over_reach(function: np.ufunc, values: Labels, stride: int) -> Labels:

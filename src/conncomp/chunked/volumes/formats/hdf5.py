@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
 
@@ -83,25 +84,23 @@ def _text(value: Any) -> str:
 def open_dataset(path: str, key: str | None) -> Hdf5Dataset:
     """Open a dataset; without its name, the only one that there is."""
     h5py = optional("h5py", "a volume in HDF5")
-    with naming(path):
-        file = h5py.File(path, "r")
-        try:
-            if key is None:
-                names = _datasets(h5py, file)
-                if len(names) != 1:
-                    listed = ", ".join(map(repr, names[:SHOWN])) or "none"
-                    raise ValueError(f"holds {len(names)} datasets; choose one by key= ({listed})")
-                key = names[0]
-            dataset = _within(h5py, file, key)
-            if not isinstance(dataset, h5py.Dataset) or dataset.shape is None:
-                listed = ", ".join(map(repr, _datasets(h5py, file)[:SHOWN])) or "none"
-                raise ValueError(f"holds no dataset key={key!r}; choose one of {listed}")
-            check_storage(key, dataset)
-            names = [_name_of_axis(axis) for axis in dataset.dims]
-            return Hdf5Dataset(path, key, file, dataset, scales.letters_of(names))
-        except BaseException:
-            file.close()
-            raise
+    with naming(path), ExitStack() as files:
+        file = files.enter_context(h5py.File(path, "r"))
+        if key is None:
+            names = _datasets(h5py, file)
+            if len(names) != 1:
+                listed = ", ".join(map(repr, names[:SHOWN])) or "none"
+                raise ValueError(f"holds {len(names)} datasets; choose one by key= ({listed})")
+            key = names[0]
+        dataset = _within(h5py, file, key)
+        if not isinstance(dataset, h5py.Dataset) or dataset.shape is None:
+            listed = ", ".join(map(repr, _datasets(h5py, file)[:SHOWN])) or "none"
+            raise ValueError(f"holds no dataset key={key!r}; choose one of {listed}")
+        check_storage(key, dataset)
+        names = [_name_of_axis(axis) for axis in dataset.dims]
+        opened = Hdf5Dataset(path, key, file, dataset, scales.letters_of(names))
+        files.pop_all()
+        return opened
 
 
 def _within(h5py: Any, file: Any, key: str) -> Any:
@@ -110,8 +109,7 @@ def _within(h5py: Any, file: Any, key: str) -> Any:
     for name in [part for part in key.split("/") if part]:
         if not isinstance(here, h5py.Group) or name not in here:
             return None
-        link = here.get(name, getlink=True)
-        if not isinstance(link, h5py.HardLink):
+        if not isinstance(here.get(name, getlink=True), h5py.HardLink):
             raise ValueError(f"{name!r} of key={key!r} is a link; give the path of the dataset")
         here = here[name]
     return here
@@ -132,8 +130,7 @@ def _datasets(h5py: Any, file: Any) -> list[str]:
 
 
 def _name_of_axis(axis: Any) -> str:
-    named = axis.label or next((scale.name for scale in axis.values()), "")
-    return str(named).rpartition("/")[2]
+    return str(axis.label or next((scale.name for scale in axis.values()), "")).rpartition("/")[2]
 
 
 def check_storage(key: str, dataset: Any) -> None:
@@ -149,7 +146,6 @@ def check_storage(key: str, dataset: Any) -> None:
             )
     if dataset.chunks is None and dataset.shape:
         held = dataset.id.get_storage_size()
-        needed = math.prod(dataset.shape) * dataset.dtype.itemsize
-        if 0 < held < needed:
+        if 0 < held < math.prod(dataset.shape) * dataset.dtype.itemsize:
             shape = dataset.shape
             raise ValueError(f"{key!r} says that it has shape {shape}, but holds {held} bytes")

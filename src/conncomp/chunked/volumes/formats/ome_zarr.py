@@ -231,8 +231,7 @@ def label_attributes(image: OmeImage, name: str, target: Path) -> dict[str, Any]
 
 def is_label_of(image: OmeImage, target: Path) -> bool:
     """Say whether a target lies where the image has its labels."""
-    labels = Path(os.path.realpath(target)).parent
-    return labels == Path(os.path.realpath(image.owner), "labels")
+    return Path(os.path.realpath(target)).parent == Path(os.path.realpath(image.owner), "labels")
 
 
 def list_label(image: OmeImage, name: str) -> None:

@@ -6,7 +6,7 @@ import math
 import os
 import re
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from threading import Lock
 from typing import IO, Any
@@ -19,7 +19,7 @@ from conncomp.chunked.volumes.volume import SLAB, Place, Volume, check_part, rea
 from conncomp.files.access import naming
 from conncomp.files.images import KINDS, SIGNATURE, kind_of, read_content, read_header
 from conncomp.files.parts import check_place
-from conncomp.files.tiff.series import Series, open_series
+from conncomp.files.tiff.series import open_series
 
 # Pictures, and what else holds one slice.
 SUFFIXES = {suffix: kind.name for kind in KINDS for suffix in kind.suffixes}
@@ -76,7 +76,7 @@ def _flat_file(path: str, shape: Index, dtype: np.dtype[Any], ahead: int, axes: 
     return Slices(path, shape, dtype, read, axes)
 
 
-def _pages(path: str, series: Series, file: IO[bytes]) -> Slices:
+def _pages(path: str, series: Any, file: IO[bytes]) -> Slices:
     """Return the pages of a TIFF file, which are unpacked; one thread at a time reads."""
     lock = Lock()
 
@@ -89,8 +89,8 @@ def _pages(path: str, series: Series, file: IO[bytes]) -> Slices:
 
 def open_file(path: str) -> Slices:
     """Open a .npy file in C order, or a TIFF file."""
-    file = open(path, "rb")  # noqa: SIM115
-    try:
+    with ExitStack() as files:
+        file = files.enter_context(open(path, "rb"))
         with naming(path):
             kind = kind_of(file.read(SIGNATURE))
             file.seek(0)
@@ -104,14 +104,11 @@ def open_file(path: str) -> Slices:
                 series = open_series(file)
                 if series.begin is not None:
                     return _flat_file(path, series.shape, series.dtype, series.begin, series.axes)
-                opened, file = file, None  # type: ignore[assignment]
-                return _pages(path, series, opened)
+                files.pop_all()
+                return _pages(path, series, file)
             raise ValueError(
                 f"is of the kind {kind.name}; give Zarr, HDF5, .npy, TIFF or a folder of slices"
             )
-    finally:
-        if file is not None:
-            file.close()
 
 
 def open_folder(path: str) -> Slices:

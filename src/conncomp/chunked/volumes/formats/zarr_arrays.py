@@ -85,8 +85,7 @@ class ZarrVolume(Volume):
 
     def scale(self) -> Scale | None:
         """Return the scale that an image of OME-Zarr tells."""
-        scale: Scale | None = self.multiscale and self.multiscale.scale(self.level)
-        return scale
+        return None if self.multiscale is None else self.multiscale.scale(self.level)
 
     def identity(self) -> str:
         """Return what names, sizes and times of all files of the array make."""
