@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from conncomp._arguments import check_choice, check_range, shown
 from conncomp._arrays import choose_device, host_copy, on_gpu, on_host
-from conncomp.models._arguments import Drawn, check_drawn, check_state, one_each
+from conncomp.kernels.cuda.launcher import current_gpu
+from conncomp.models._arguments import check_drawn, check_state, one_each
 from conncomp.models.protocol import (
     MOST_UPDATES,
     Floats,
@@ -55,7 +56,8 @@ class Simulated(ABC, Generic[Measured]):
     ) -> None:
         self._single = replicas is None
         self._batch_axes = 0 if self._single else 1  # for replicas, in what is returned
-        self.replicas, self.first_replica, self.seed = check_drawn(replicas, first_replica, seed)
+        self._random = check_drawn(replicas, first_replica, seed)
+        self.seed, self.first_replica, self.replicas = self._random
         self.device: str = choose_device(device, on_gpu(start), "start")
         self.updates = 0
         self._observables: dict[Any, Any] = {}  # what updates measure besides, as it was made
@@ -228,10 +230,14 @@ class Simulated(ABC, Generic[Measured]):
         """Make the update of this number; whatever ends it leaves state and `updates` before it."""
         raise NotImplementedError
 
-    def _new_engine(self, *arguments: Any, name: str = "Engine") -> Any:
-        """Return the engine of this name in ``cpu.py`` or ``cuda.py`` of the model's folder."""
-        drawn = Drawn(self.replicas, self.first_replica, self.seed)
-        return getattr(import_module(f"{self._folder}.{self.device}"), name)(drawn, *arguments)
+    def _new_engine(self, *arguments: Any, name: str = "Engine", folder: str = "") -> Any:
+        """Return what ``cpu.py``, or ``cuda.py`` for the current GPU, has by this name.
+
+        They lie in a folder, by default the model's.
+        """
+        module = import_module(f"{folder or self._folder}.{self.device}")
+        on_device = (current_gpu(),) if self.device == "cuda" else ()
+        return getattr(module, name)(*on_device, self._random, *arguments)
 
     def _next_updates(self, name: str, count: Any) -> range:
         """Return the numbers of so many updates, which an argument of this name asks for."""

@@ -28,7 +28,7 @@ from conncomp.models._arguments import (
 )
 from conncomp.models._probabilities import exchange_digits
 from conncomp.models.base import Simulated
-from conncomp.models.kawasaki.cpu import first_words
+from conncomp.models.kawasaki.cpu import Engine
 from conncomp.models.lattices import CRITICAL as OF_ISING
 from conncomp.models.protocol import Floats, Integers
 
@@ -300,7 +300,8 @@ class Kawasaki(Simulated[KawasakiMeasurements]):
             if self._up is None:
                 self._up = self._check_fractions(0.5)
             with self._room():
-                words = first_words(lattice, self.seed, self.first_replica, self._up)
+                words = np.zeros((self.replicas, lattice.words), BITS)
+                Engine(self._random, lattice).start(self._up, words)
             return placed(xp, words)
         if self._up is not None:
             raise ValueError("start has a fraction of its own; leave out fraction, or start")

@@ -126,8 +126,20 @@ class Potts(ClusterModel):
     ) -> None:
         self._q = check_range("q", q, 2, MOST_STATES)
         self.labelling, self.options = labelling, dict(options)
-        where, drawn = (shape, lattice, periodic, coupling), (first_replica, seed, device, start)
-        self._begin(where, field, (temperature, beta), replicas, drawn)
+        super().__init__(
+            shape,
+            lattice=lattice,
+            temperature=temperature,
+            beta=beta,
+            coupling=coupling,
+            field=field,
+            periodic=periodic,
+            replicas=replicas,
+            seed=seed,
+            start=start,
+            first_replica=first_replica,
+            device=device,
+        )
         self._field = field
 
     def _join_sites(self, fields: Any) -> None:

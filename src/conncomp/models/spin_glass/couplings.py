@@ -12,7 +12,11 @@ from conncomp._arguments import shown
 from conncomp.kernels.lattice import Lattice
 from conncomp.kernels.spin_glass import GlassReplicas, bits_of_samples, digits_of_replicas
 from conncomp.models._arguments import as_reals, finite_reals
-from conncomp.models._probabilities import level_probabilities, temperature_factors
+from conncomp.models._probabilities import (
+    level_probabilities,
+    logarithm_table,
+    temperature_factors,
+)
 from conncomp.models.disorder import COUPLING, SAMPLE_SHIFT, Distribution, draw_numbers
 from conncomp.models.protocol import Floats, Integers
 
@@ -124,6 +128,11 @@ class Acting(NamedTuple):
     def numbers(self) -> bool:
         """Whether couplings are numbers."""
         return self.bonds.magnitude is None
+
+    @property
+    def tables(self) -> list[NDArray[np.uint32]]:
+        """What random numbers are compared by, besides temperatures."""
+        return [logarithm_table()] if self.numbers else []
 
     def temperatures(self, betas: Floats, rule: str) -> NDArray[np.generic]:
         """Return inverse temperatures, one of each replica, as the kernels take them."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
+from functools import cache, partial
 from math import inf, prod
 from typing import Any, ClassVar
 
@@ -16,12 +17,14 @@ from conncomp.graph import Graph
 from conncomp.grid import label_bonds
 from conncomp.kernels.edges import STATES, UNIT_BITS, WHOLE, EdgeBonds, SpinKind
 from conncomp.kernels.lattice import BITS, Lattice, check_words, pack, unpack_planes
+from conncomp.kernels.updates import ChosenSites
 from conncomp.models import places
 from conncomp.models._arguments import as_many_as, room_for
 from conncomp.models._probabilities import (
     CERTAIN,
     acceptances,
     bond_probabilities,
+    logarithm_table,
     temperature_factors,
 )
 from conncomp.models.base import Thermal
@@ -35,9 +38,9 @@ from conncomp.models.protocol import Integers, Measured, ModelUpdate, make_updat
 from conncomp.models.spins.updates import (
     LOCAL,
     ON_EDGES,
-    ChosenSites,
     ClusterUpdate,
     LocalUpdate,
+    Measures,
     check_tile,
 )
 from conncomp.models.statistics.summaries import Summary, summarise
@@ -58,7 +61,7 @@ class SpinModel(Thermal[Measured]):
     _default_lattice: ClassVar[str | None] = None  # which is hypercubic
     _most_sites: ClassVar[float] = inf
     _labels_by_axis: ClassVar[bool] = True
-    _reflects: ClassVar[bool] = False  # vectors, of which `sweeps` of an engine measure clusters
+    _reflects: ClassVar[bool] = False  # vectors
 
     coupling: float | NDArray[np.float64]
     lattice: Any
@@ -86,11 +89,6 @@ class SpinModel(Thermal[Measured]):
         first_replica: int = 0,
         device: str | None = None,
     ) -> None:
-        where, drawn = (shape, lattice, periodic, coupling), (first_replica, seed, device, start)
-        self._begin(where, field, (temperature, beta), replicas, drawn)
-
-    def _begin(self, where: Any, field: Any, scale: Any, replicas: Any, drawn: Any) -> None:
-        shape, lattice, periodic, coupling = where
         self.coupling = places.as_coupling(coupling)
         lattice = self._default_lattice if lattice is None else lattice
         self._place = places.place_of(shape, lattice, periodic, self.coupling)
@@ -98,11 +96,12 @@ class SpinModel(Thermal[Measured]):
             raise ValueError(f"shape={shown(shape)} must have fewer than 2**31 sites")
         fields = places.as_field(field, self._place.shape)
         self._field = places.as_one_number(fields)
-        super().__init__(as_many_as(replicas, *scale), *drawn)
+        many = as_many_as(replicas, temperature, beta)
+        super().__init__(many, first_replica, seed, device, start)
         self._join_sites(fields)
-        self._betas = self._given_betas = self._betas_of(*scale)
+        self._betas = self._given_betas = self._betas_of(temperature, beta)
         self._prepare()
-        self._spins = self._first_spins(drawn[-1])
+        self._spins = self._first_spins(start)
 
     @abstractmethod
     def _join_sites(self, fields: Any) -> None:
@@ -310,13 +309,10 @@ class SpinModel(Thermal[Measured]):
             chosen = ChosenSites(self.lattice.shape, CERTAIN)
         made: Any
         if update in LOCAL:
-            made = LocalUpdate(self, options, (sizes, False, own), *self._local_engine(update))
+            made = LocalUpdate(self, options, Measures(), *self._local_engine(update))
         else:
-            measured = sizes, chosen is None or sizes or own, own
-            sweeps: dict[str, bool] | None = None if chosen or sizes or own else {}
-            if self._reflects:
-                sweeps = {"one": chosen is not None, "clusters": sizes}
-            made = ClusterUpdate(self, options, measured, chosen, self._strengths(), sweeps)
+            measured = Measures(sizes, chosen is None or sizes or own, own)
+            made = ClusterUpdate(self, options, measured, chosen, self._strengths())
         if winds != own or not isinstance(observe, tuple) or observe:
             made = observing(self, made, observe, clusters=sizes, wrapping=winds and not own)
         update_of: ModelUpdate[Measured] = made
@@ -362,8 +358,8 @@ class SpinModel(Thermal[Measured]):
         """Return the present spins, their kind, and the lattice of rows that they lie in."""
 
     @abstractmethod
-    def _series(self, records: Integers, *measured: bool) -> Measured:
-        """Return what was measured: clusters, bonds and wrapping, if they were."""
+    def _series(self, records: Integers, measured: Measures) -> Measured:
+        """Return what was measured."""
 
     def _described(self) -> dict[str, Any]:
         """Return parameters; of couplings and fields that are no numbers the digest tells."""
@@ -388,10 +384,12 @@ class SpinModel(Thermal[Measured]):
         self._engine.count(self._spins, record)
 
     def _read(self, records: Integers, ladders: Any = None) -> Measured:
-        return self._series(records, False)
+        return self._series(records, Measures())
 
     def _edge_engine(self, bonds: EdgeBonds) -> Any:
-        return self._new_engine(bonds, self._edge_kind, name="EdgeEngine")
+        classes = cache(partial(places.classes_of, bonds))
+        made = bonds, self._edge_kind, logarithm_table(), classes
+        return self._new_engine(*made, name="EdgeEngine")
 
     def _local_engine(self, rule: str) -> tuple[Any, Any]:
         """Return the engine of local updates, which is one of edges, and temperatures for it."""
@@ -474,7 +472,7 @@ class ClusterModel(SpinModel[Measurements]):
         check_words(self._words_lattice, self._new_spins.shape, words)
         return checked, placed(self._engine.xp, words.copy())
 
-    def _series(self, records: Integers, *measured: bool) -> Measurements:
+    def _series(self, records: Integers, measured: Measures) -> Measurements:
         strongest = float(self.coupling) if self._edges is None else self._edges.scale
         return self._series_class(records, self.lattice, strongest, *measured)
 

@@ -20,7 +20,7 @@ from conncomp.models.places import HYPERCUBIC, OnLattice
 from conncomp.models.potts.measurements import COUNTS
 from conncomp.models.protocol import Integers
 from conncomp.models.spins.model import SpinModel
-from conncomp.models.spins.updates import OF_VECTORS
+from conncomp.models.spins.updates import OF_VECTORS, Measures
 from conncomp.models.vectors.measurements import VectorMeasurements
 
 LENGTH_TOLERANCE = 1e-4  # of the square of a vector's length, in a state that is restored
@@ -109,8 +109,8 @@ class VectorModel(SpinModel[VectorMeasurements]):
             raise ValueError(f'{name}=True is for update="swendsen-wang", which draws all of them')
         super()._check_measures(update, clusters, wrapping)
 
-    def _series(self, records: Integers, *measured: bool) -> VectorMeasurements:
-        return self._of_records(records, self.beta, measured[0])
+    def _series(self, records: Integers, measured: Measures) -> VectorMeasurements:
+        return self._of_records(records, self.beta, measured.clusters)
 
     def _energy_unit(self) -> float:
         return -self._energy_scale / (1 << MEASURE_BITS)
