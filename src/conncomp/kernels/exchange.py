@@ -82,12 +82,8 @@ class ExchangeLattice(_Geometry):
     @property
     def structure(self) -> NDArray[np.bool_]:
         """Which steps lead to neighbours, as `conncomp.label` takes them."""
-        middle = (1,) * self.ndim
-        structure = np.zeros((3,) * self.ndim, bool)
-        structure[middle] = True
-        for axis in range(self.ndim):
-            for place in (0, 2):
-                structure[(*middle[:axis], place, *middle[axis + 1 :])] = True
+        moves = np.indices((3,) * self.ndim) - 1
+        structure: NDArray[np.bool_] = abs(moves).sum(axis=0) <= 1
         if self.kind == "bcc":
             structure[0, 0, 0] = structure[2, 2, 2] = True
         return structure

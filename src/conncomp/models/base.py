@@ -278,10 +278,10 @@ class Step(Generic[Measured]):
 
 
 class Thermal(Simulated[Measured]):
-    """A model with `_betas`, one of each replica, which times `_strength` are below `_most`."""
+    """A model with `_betas` of replicas, which times `_largest` coupling are below `_most`."""
 
     _most: ClassVar[float] = inf
-    _strength = 1.0
+    _largest = 1.0
 
     _betas: Floats
     _given_betas: Floats  # the first ones: exchanges change the others
@@ -313,6 +313,7 @@ class Thermal(Simulated[Measured]):
         return {**super().parameters(), "beta": np.asarray(self.beta)}
 
     def _critical_beta(self) -> float:
+        """Return "critical" as a number; ValueError if that is not known."""
         raise NotImplementedError
 
     def _ladders(self) -> Integers:
@@ -346,7 +347,7 @@ class Thermal(Simulated[Measured]):
             beta = self._critical_beta()
         betas = one_each(name, beta, self.replicas)
         with np.errstate(over="ignore"):
-            allowed = (betas >= 0) & (betas < inf) & (betas * self._strength < self._most)
+            allowed = (betas >= 0) & (betas < inf) & (betas * self._largest < self._most)
         if not allowed.all():
             wanted = "be finite, and not negative"
             if self._most < inf:

@@ -226,15 +226,9 @@ class WordEngine(SpinEngine):
         return None
 
     def _draw(
-        self,
-        words: Any,
-        step: int,
-        probabilities: Any,
-        bonds: Any,
-        record: Any,
-        active: bool = False,
+        self, words: Any, step: int, strengths: Any, bonds: Any, record: Any, active: bool = False
     ) -> None:
-        arguments = words, probabilities, bonds, records_of(self.gpu, record), np.bool_(active)
+        arguments = words, strengths, bonds, records_of(self.gpu, record), np.bool_(active)
         self._launch(SPINS, "activate_bonds<>", step, *arguments, over="bonds")
 
     @cached_property

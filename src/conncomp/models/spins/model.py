@@ -32,7 +32,7 @@ from conncomp.models.lattices import UnitCell
 from conncomp.models.observables.clusters import label_on_edges
 from conncomp.models.observables.observing import observing
 from conncomp.models.observables.series import check_wrapping
-from conncomp.models.places import InGraph, OnLattice, digest_of
+from conncomp.models.places import HYPERCUBIC, OnLattice, digest_of
 from conncomp.models.potts.measurements import Measurements
 from conncomp.models.protocol import Integers, Measured, ModelUpdate, make_updates
 from conncomp.models.spins.updates import (
@@ -63,15 +63,11 @@ class SpinModel(Thermal[Measured]):
     _labels_by_axis: ClassVar[bool] = True
     _reflects: ClassVar[bool] = False  # vectors
 
-    coupling: float | NDArray[np.float64]
     lattice: Any
     _field: Any
-    _place: OnLattice | InGraph
     _edges: EdgeBonds | None
     _edge_kind: SpinKind
     _words_lattice: Lattice
-    _spins: Any
-    _new_spins: Any
 
     def __init__(
         self,
@@ -369,6 +365,28 @@ class SpinModel(Thermal[Measured]):
         numbers = {"coupling": self.coupling, "field": self._field}
         known = {name: n for name, n in numbers.items() if isinstance(n, (int, float))}
         return {**self._place.described(), **known, "bonds": digest_of(self._edges)}
+
+    def _critical_beta(self) -> float:
+        coupling, place = self.coupling, self._place
+        if isinstance(place, OnLattice) and isinstance(coupling, float) and coupling > 0:
+            known = self._known_beta(place.name, coupling)
+            if known is not None:
+                return known
+        where = "a graph" if place.name == "graph" else f"this lattice, {place.name},"
+        if place.name in HYPERCUBIC:
+            where = f"{1 + HYPERCUBIC.index(place.name)} axes"
+        if isinstance(coupling, np.ndarray):
+            where += " with couplings of their own"
+        elif coupling < 0:
+            where += f" with coupling={coupling:g}"
+        raise ValueError(
+            f"no critical temperature of the {self._name} model on {where} is known here; give a "
+            "temperature or beta as a number"
+        )
+
+    @abstractmethod
+    def _known_beta(self, lattice: str, coupling: float) -> float | None:
+        """Return where the model orders on a lattice without end, if that is known."""
 
     def _prepare(self) -> None:
         self._local: Any = None

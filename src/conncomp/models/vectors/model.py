@@ -16,7 +16,6 @@ from conncomp.kernels.vector_spins import FIELDS, MEASURE_BITS, Kind, as_spins, 
 from conncomp.models import places
 from conncomp.models._arguments import check_start, room_for
 from conncomp.models._probabilities import MOST_STRENGTH, strengths_of
-from conncomp.models.places import HYPERCUBIC, OnLattice
 from conncomp.models.potts.measurements import COUNTS
 from conncomp.models.protocol import Integers
 from conncomp.models.spins.model import SpinModel
@@ -61,7 +60,7 @@ class VectorModel(SpinModel[VectorMeasurements]):
         self._record_length = FIELDS if bonds is None else COUNTS + self._edge_kind.components
         # The coupling of all bonds, or what the strongest one has.
         self._energy_scale = float(self.coupling) if bonds is None else bonds.scale
-        self._strength = abs(self._energy_scale)
+        self._largest = abs(self._energy_scale)
 
     @property
     def spins(self) -> Any:
@@ -174,22 +173,6 @@ class VectorModel(SpinModel[VectorMeasurements]):
         lengths = xp.sqrt((near**2).sum(axis=-1, keepdims=True))
         return as_spins(xp, self._edge_kind, near / lengths, self._states_of_vectors)
 
-    def _critical_beta(self) -> float:
-        coupling, place = self.coupling, self._place
-        known = CRITICAL.get((self._name, self._states_of_vectors), {})
-        if isinstance(coupling, float) and coupling > 0 and place.name in known:
-            return 1 / (known[place.name] * coupling)
-        if not isinstance(place, OnLattice):
-            where = "a graph"
-        elif place.name in HYPERCUBIC:
-            where = f"{len(place.cells.shape)} axes"
-        else:
-            where = f"this lattice, {place.name},"
-        if isinstance(coupling, np.ndarray):
-            where += " with couplings of their own"
-        elif coupling < 0:
-            where += f" with coupling={coupling:g}"
-        raise ValueError(
-            f"no critical temperature of the {self._name} model on {where} is known here; give a "
-            "temperature as a number"
-        )
+    def _known_beta(self, lattice: str, coupling: float) -> float | None:
+        known = CRITICAL.get((self._name, self._states_of_vectors), {}).get(lattice)
+        return known and 1 / (known * coupling)

@@ -9,16 +9,16 @@ import numpy as np
 from conncomp.kernels.cuda.launcher import Gpu, Templates
 from conncomp.kernels.cuda.models.replicas import Replicas, records_of
 from conncomp.kernels.cuda.workspace import Workspace
-from conncomp.kernels.edges import SpinKind
+from conncomp.kernels.edges import KINDS, SpinKind
 from conncomp.kernels.lattice import Lattice
-from conncomp.kernels.structure import LIMBS, NAMES, Waves, name_of
+from conncomp.kernels.structure import LIMBS, Waves
 from conncomp.kernels.updates import Drawn
 
 KERNELS = Templates(
     "cuda/models/structure.cuh",
     "add_waves add_cluster_waves",
     "square_sums<2>",
-    name={name: f"conncomp::{name}" for name in NAMES},
+    kind={kind.waves: f"conncomp::{kind.waves}" for kind in KINDS},
 )
 
 
@@ -29,7 +29,7 @@ class StructureSums:
         self._gpu, self._replicas, self._waves = gpu, Replicas(gpu, drawn, rows), waves
         self._phases = gpu.xp.asarray(waves.table)
         self._struct = waves.struct(gpu.address(self._phases))
-        self._add, self._of_clusters, self._square = KERNELS.load(gpu, name_of(kind))
+        self._add, self._of_clusters, self._square = KERNELS.load(gpu, kind.waves)
         self._workspace = Workspace()
 
     def count(self, spins: Any, record: Any, field: int) -> None:
