@@ -29,8 +29,8 @@ class SpinKind(NamedTuple):
     """A kind of spins on edges.
 
     The CPU's engine has this `name`, ``core/edge_spins.h`` or ``core/edge_vectors.h`` the `struct`,
-    and ``core/structure.h`` that of its waves. A spin has `width` numbers of `dtype`, 0 where words of bits have the spins; a vector
-    has `components`, a state 0.
+    and ``core/structure.h`` that of its `waves`. A spin has `width` numbers of `dtype`, 0 where
+    words of bits have the spins; a vector has `components`, a state 0.
     """
 
     name: str

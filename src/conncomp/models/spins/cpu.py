@@ -19,7 +19,7 @@ from conncomp.kernels.vector_spins import FIELDS, PROJECTED, Kind
 from conncomp.models._arguments import flat
 from conncomp.models._probabilities import CERTAIN
 from conncomp.models.observables.series import ACTIVE
-from conncomp.models.potts.measurements import COUNTS
+from conncomp.models.spins.measurements import COUNTS
 
 # Options of labelling="tiles", of which the CPU has none.
 OF_A_GPU = frozenset(("activation", "local", "merge", "paths", "sites", "tile", "trees"))

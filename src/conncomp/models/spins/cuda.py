@@ -51,7 +51,7 @@ from conncomp.kernels.neighbourhood import Neighbourhood
 from conncomp.kernels.updates import ChosenSites, Drawn, Flips
 from conncomp.kernels.vector_spins import Kind
 from conncomp.models._probabilities import CERTAIN
-from conncomp.models.potts.measurements import WINDING_AXES
+from conncomp.models.spins.measurements import WINDING_AXES
 
 __all__ = ["CellEngine", "EdgeEngine", "VectorEngine", "WordEngine"]
 

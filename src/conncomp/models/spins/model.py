@@ -33,8 +33,8 @@ from conncomp.models.observables.clusters import label_on_edges
 from conncomp.models.observables.observing import observing
 from conncomp.models.observables.series import check_wrapping
 from conncomp.models.places import HYPERCUBIC, OnLattice, digest_of
-from conncomp.models.potts.measurements import Measurements
 from conncomp.models.protocol import Integers, Measured, ModelUpdate, make_updates
+from conncomp.models.spins.measurements import Measurements
 from conncomp.models.spins.updates import (
     LOCAL,
     ON_EDGES,

@@ -16,8 +16,8 @@ from conncomp.kernels.vector_spins import FIELDS, MEASURE_BITS, Kind, as_spins, 
 from conncomp.models import places
 from conncomp.models._arguments import check_start, room_for
 from conncomp.models._probabilities import MOST_STRENGTH, strengths_of
-from conncomp.models.potts.measurements import COUNTS
 from conncomp.models.protocol import Integers
+from conncomp.models.spins.measurements import COUNTS
 from conncomp.models.spins.model import SpinModel
 from conncomp.models.spins.updates import OF_VECTORS, Measures
 from conncomp.models.vectors.measurements import VectorMeasurements

@@ -18,8 +18,8 @@ from conncomp.models._arguments import check_start, check_states
 from conncomp.models._probabilities import DECIMAL
 from conncomp.models.lattices import CUBIC_BETA, UnitCell
 from conncomp.models.places import HYPERCUBIC
-from conncomp.models.potts.measurements import COUNTS, Measurements
 from conncomp.models.protocol import Floats, ModelUpdate
+from conncomp.models.spins.measurements import COUNTS, Measurements
 from conncomp.models.spins.model import ClusterModel
 from conncomp.models.spins.updates import ON_EDGES, UPDATES
 

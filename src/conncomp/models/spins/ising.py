@@ -13,7 +13,7 @@ from conncomp.kernels.lattice import unpack
 from conncomp.models._arguments import check_start
 from conncomp.models.lattices import CRITICAL
 from conncomp.models.places import HYPERCUBIC, OnLattice
-from conncomp.models.potts.measurements import COUNTS, IsingMeasurements
+from conncomp.models.spins.measurements import COUNTS, IsingMeasurements
 from conncomp.models.spins.model import ClusterModel
 from conncomp.models.spins.updates import LOCAL
 
