@@ -91,19 +91,16 @@ class ExchangeLattice(_Geometry):
     @cached_property
     def struct(self) -> Any:
         """``ExchangeLattice`` of ``core/kawasaki.h``, a `numpy.void`."""
-        struct = np.zeros((), EXCHANGE_LATTICE)
         before = (1,) * (AXES - self.ndim)
-        parts = (*before, *self.parts)
-        struct["length"], struct["parts"] = (*before, *self.domain), parts
-        struct["kind"] = KINDS.index(self.kind)
-        places = np.arange(self.domains).reshape(parts)
+        length, parts = (*before, *self.domain), (*before, *self.parts)
+        places, stride, masks = np.arange(self.domains).reshape(parts), [], []
         for axis, count in enumerate(parts):
-            struct["stride"][axis] = prod(parts[axis + 1 :]) if count > 1 else 0
-            chosen = {"first": [0], "later": list(range(1, count)), "last": [count - 1]}
-            for name, along in chosen.items():
-                bits = places.take(along, axis).reshape(-1).tolist()
-                struct[name][axis] = sum(1 << bit for bit in bits)
-        return struct[()]
+            stride.append(prod(parts[axis + 1 :]) if count > 1 else 0)
+            chosen = [0], list(range(1, count)), [count - 1]
+            bits = (places.take(along, axis).reshape(-1).tolist() for along in chosen)
+            masks.append([sum(1 << bit for bit in each) for each in bits])
+        kind, masks_by_name = KINDS.index(self.kind), zip(*masks, strict=True)
+        return np.array((length, parts, stride, kind, *masks_by_name), EXCHANGE_LATTICE)[()]
 
     def _surface(self, parts: tuple[int, ...]) -> float:
         return sum(count / n for n, count in zip(self.shape, parts, strict=True))

@@ -208,7 +208,7 @@ class WordEngine(SpinEngine):
             self.count(words, flips.record)
         assert self._fronts is not None
         choice, tiles = self._choice(chosen)
-        self._fronts.update(words, new, step, probabilities, tiles, choice[()])
+        self._fronts.update(words, new, step, probabilities, tiles, choice)
 
     def _drawn(self, words: Any, step: int, probabilities: Any, record: Any, active: bool) -> Any:
         """Draw bonds; return them as words, or None if they are with the sites already."""
@@ -277,19 +277,17 @@ class WordEngine(SpinEngine):
         """Return ``Choice``: which clusters may flip."""
         if chosen is None:
             return np.zeros((), _CHOICE)[()]
-        choice, tiles = self._choice(chosen)
         words = -(-self.lattice.sites // WORD)
         (bits,) = self._memory["choice"].take(self.gpu, (words * self.replicas.count, CHOSEN))
         bits[...] = 0
-        choice["chosen"], choice["words"] = self.gpu.address(bits), words
-        self._launch(CLUSTERS, self._typed("choose_clusters"), step, tiles, labels, choice[()])
-        return choice[()]
+        choice, tiles = self._choice(chosen, self.gpu.address(bits), words)
+        self._launch(CLUSTERS, self._typed("choose_clusters"), step, tiles, labels, choice)
+        return choice
 
-    def _choice(self, chosen: ChosenSites) -> tuple[Any, Any]:
-        """Return ``Choice`` with the probability alone, and ``ChoiceTiles``."""
-        choice = np.zeros((), _CHOICE)
-        choice["always"] = chosen.p_flip == CERTAIN
-        choice["p_flip"] = 0 if choice["always"] else chosen.p_flip
+    def _choice(self, chosen: ChosenSites, bits: int = 0, words: int = 0) -> tuple[Any, Any]:
+        """Return ``Choice``, of which clusters have bits there, and ``ChoiceTiles``."""
+        always = chosen.p_flip == CERTAIN
+        choice = np.array((bits, words, 0 if always else chosen.p_flip, always), _CHOICE)[()]
         edges = (*(1,) * (MOST_AXES - self.lattice.ndim), *chosen.tile)
         return choice, np.array((edges,), _CHOICE_TILES)[()]
 

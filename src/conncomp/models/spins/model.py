@@ -16,7 +16,7 @@ from conncomp._arrays import on_host, placed
 from conncomp.graph import Graph
 from conncomp.grid import label_bonds
 from conncomp.kernels.edges import STATES, UNIT_BITS, WHOLE, EdgeBonds, SpinKind
-from conncomp.kernels.lattice import BITS, Lattice, check_words, pack, unpack_planes
+from conncomp.kernels.lattice import Lattice, check_words, pack, unpack_planes
 from conncomp.kernels.updates import ChosenSites
 from conncomp.models import places
 from conncomp.models._arguments import as_many_as, room_for
@@ -188,7 +188,8 @@ class SpinModel(Thermal[Measured]):
         >>> series.wraps.tolist(), series.rank.tolist()
         ([[True, True]], [2])
         """
-        return self._repeat("sweeps", sweeps, measure, "swendsen-wang", clusters, wrapping, observe)
+        asked = {"clusters": clusters, "wrapping": wrapping, "observe": observe}
+        return self._repeat("sweeps", sweeps, measure, "swendsen-wang", **asked)
 
     def metropolis(
         self, sweeps: int = 1, *, measure: bool = True, observe: str | Sequence[str] = ()
@@ -270,22 +271,27 @@ class SpinModel(Thermal[Measured]):
         return summarise(series, parameters["beta"], measure_every=parameters["measure_every"])
 
     def _repeat(
-        self, name: str, count: Any, measure: Any, *asked: Any, **options: Any
+        self, name: str, count: Any, measure: Any, update: str, **options: Any
     ) -> Measured | None:
-        """Make so many updates, and return what they measured if it is wanted."""
-        measured, update = as_bool("measure", measure), self._updater(*asked, **options)
+        """Make so many updates of a kind, and return what they measured if it is wanted."""
+        measured, made = as_bool("measure", measure), self._updater(update, **options)
         numbers = self._next_updates(name, count)
         if not measured:
-            make_updates(update, numbers)
+            make_updates(made, numbers)
             return None
-        records = getattr(update, "new_records", self._zero_records)(len(numbers))
-        make_updates(update, numbers, records)
-        return update.read(on_host(records))
+        records = getattr(made, "new_records", self._zero_records)(len(numbers))
+        make_updates(made, numbers, records)
+        return made.read(on_host(records))
 
     def _updater(
-        self, update: str, clusters: Any = False, wrapping: Any = False, observe: Any = (), *of: Any
+        self,
+        update: str,
+        clusters: Any = False,
+        wrapping: Any = False,
+        observe: Any = (),
+        tile: Any = None,
+        p_flip: Any = None,
     ) -> ModelUpdate[Measured]:
-        tile, p_flip = of or (None, None)
         sizes, winds = as_bool("clusters", clusters), as_bool("wrapping", wrapping)
         if sizes or winds or update not in ON_EDGES:
             self._check_measures(update, sizes, winds)
@@ -303,7 +309,7 @@ class SpinModel(Thermal[Measured]):
             raise ValueError('tile and p_flip are for update="few-cluster" only')
         elif update == "wolff":
             chosen = ChosenSites(self.lattice.shape, CERTAIN)
-        made: Any
+        made: ModelUpdate[Measured]
         if update in LOCAL:
             made = LocalUpdate(self, options, Measures(), *self._local_engine(update))
         else:
@@ -311,8 +317,7 @@ class SpinModel(Thermal[Measured]):
             made = ClusterUpdate(self, options, measured, chosen, self._strengths())
         if winds != own or not isinstance(observe, tuple) or observe:
             made = observing(self, made, observe, clusters=sizes, wrapping=winds and not own)
-        update_of: ModelUpdate[Measured] = made
-        return update_of
+        return made
 
     def _check_measures(self, update: str, clusters: bool, wrapping: bool) -> None:
         """Raise ValueError if such an update does not measure clusters, or is not made here."""
@@ -391,10 +396,8 @@ class SpinModel(Thermal[Measured]):
     def _prepare(self) -> None:
         self._local: Any = None
         self._strong: Any = None, None
-        if self._edges is None:
-            self._engine = self._lattice_engine()
-        else:
-            self._engine = self._edge_engine(self._edges)
+        edges = self._edges
+        self._engine = self._lattice_engine() if edges is None else self._edge_engine(edges)
         # Of words, bits beyond the rows are 0 in both: updates write what belongs to sites.
         self._new_spins = self._no_spins()
 
@@ -468,7 +471,8 @@ class ClusterModel(SpinModel[Measurements]):
         measure, clusters, wrapping, observe, returns
             As of `swendsen_wang`; all clusters are measured then, which takes longer on a CPU.
         """
-        return self._repeat("updates", updates, measure, "wolff", clusters, wrapping, observe)
+        asked = {"clusters": clusters, "wrapping": wrapping, "observe": observe}
+        return self._repeat("updates", updates, measure, "wolff", **asked)
 
     def heat_bath(
         self, sweeps: int = 1, *, measure: bool = True, observe: str | Sequence[str] = ()
@@ -522,10 +526,10 @@ class ClusterModel(SpinModel[Measurements]):
 
     def _no_spins(self) -> Any:
         lattice = self._words_lattice
-        shape = self.replicas, lattice.planes, lattice.rows, lattice.columns
+        shape, dtype = lattice.words_of(self.replicas, lattice.planes)
         what = f"{self._described_spins} and {self.replicas} replicas, before and after an update"
-        with room_for(what, 2 * BITS.itemsize * prod(shape)):
-            return self._engine.xp.zeros(shape, BITS)
+        with room_for(what, 2 * dtype.itemsize * prod(shape)):
+            return self._engine.xp.zeros(shape, dtype)
 
     def _held(self, given: Any) -> Any:
         xp, lattice = self._engine.xp, self._words_lattice

@@ -250,8 +250,9 @@ class Potts(ClusterModel):
         measure, clusters, wrapping, observe, returns
             As of `swendsen_wang`.
         """
-        asked = "few-cluster", clusters, wrapping, observe, tile, p_flip
-        return self._repeat("updates", updates, measure, *asked)
+        asked = {"clusters": clusters, "wrapping": wrapping, "observe": observe}
+        asked |= {"tile": tile, "p_flip": p_flip}
+        return self._repeat("updates", updates, measure, "few-cluster", **asked)
 
     def updater(
         self,

@@ -108,15 +108,21 @@ class VectorModel(SpinModel[VectorMeasurements]):
             raise ValueError(f'{name}=True is for update="swendsen-wang", which draws all of them')
         super()._check_measures(update, clusters, wrapping)
 
-    def _series(self, records: Integers, measured: Measures) -> VectorMeasurements:
-        return self._of_records(records, self.beta, measured.clusters)
+    def _series(
+        self, records: Integers, measured: Measures, beta: Any = None
+    ) -> VectorMeasurements:
+        kind: Any = self._kind
+        if self._edges is not None:
+            kind = self._edge_kind._replace(components=self._components)
+        held = self.lattice, kind, self._energy_scale, self.beta if beta is None else beta
+        return VectorMeasurements(records, *held, measured.clusters)
 
     def _energy_unit(self) -> float:
         return -self._energy_scale / (1 << MEASURE_BITS)
 
     def _read(self, records: Integers, ladders: Any = None) -> VectorMeasurements:
-        beta = self.beta if ladders is None else self._betas[ladders[0]]
-        return self._of_records(records, beta, False)
+        beta = None if ladders is None else self._betas[ladders[0]]
+        return self._series(records, Measures(), beta)
 
     def _are_spins(self, spins: NDArray[Any]) -> bool:
         """Return whether numbers are spins: unit vectors, but for rounding."""
@@ -133,12 +139,6 @@ class VectorModel(SpinModel[VectorMeasurements]):
 
     def _all_bonds(self, fields: NDArray[np.float64] | None = None) -> EdgeBonds:
         return self._place.bonds(self.coupling, fields, self._states)
-
-    def _of_records(self, records: Integers, beta: Any, clusters: bool) -> VectorMeasurements:
-        kind: Any = self._kind
-        if self._edges is not None:
-            kind = self._edge_kind._replace(components=self._components)
-        return VectorMeasurements(records, self.lattice, kind, self._energy_scale, beta, clusters)
 
     def _new_strengths(self) -> Any:
         strengths = strengths_of(self._betas, float(self.coupling))

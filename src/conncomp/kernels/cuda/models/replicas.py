@@ -232,10 +232,8 @@ class ClusterWindings:
         neighbourhood = Neighbourhood(1, None, lattice.periodic)
         self.seams = seams_of(lattice.shape, strides, neighbourhood, replicas.count, lattice.sites)
         self.boxes = self._gpu.xp.asarray(self.seams.boxes.view(np.int64))
-        closed = np.zeros((), _CLOSED_AXES)
-        axes = np.flatnonzero(lattice.periodic)
-        closed["axis"][: len(axes)] = axes
-        self._closed = closed[()]
+        closed = [*np.flatnonzero(lattice.periodic), *[0] * MOST_CLOSED][:MOST_CLOSED]
+        self._closed = np.array((closed,), _CLOSED_AXES)[()]
 
     def record(self, records: Any, unite: Callable[[Any], None]) -> None:
         """Fill two fields of records, which are 0, by ``SeamWindings`` that `unite` is given."""
