@@ -54,19 +54,11 @@ def as_reals(name: str, given: Any, kinds: str = "iuf") -> NDArray[Any]:
     return real_numbers(name, on_host(given) if on_gpu(given) else given, kinds)
 
 
-def finite_reals(name: str, given: Any) -> Floats:
-    """Return an array of finite numbers; the ValueError names the place of another one."""
-    numbers = as_reals(name, given).astype(np.float64)
+def finite(name: str, array: NDArray[Any]) -> Floats:
+    """Return numbers as float64; the ValueError names the place of one that is not finite."""
+    numbers = array.astype(np.float64)
     for place in np.argwhere(~np.isfinite(numbers)).tolist():
         raise ValueError(f"{name}{place}={numbers[tuple(place)]} must be finite")
-    return numbers
-
-
-def finite(name: str, array: NDArray[Any]) -> Floats:
-    """Return numbers as float64; ValueError unless all are finite."""
-    numbers = array.astype(np.float64)
-    if not np.isfinite(numbers).all():
-        raise ValueError(f"{name} has numbers that are not finite")
     return numbers
 
 

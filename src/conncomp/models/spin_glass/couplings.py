@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from conncomp._arguments import shown
 from conncomp.kernels.lattice import Lattice
 from conncomp.kernels.spin_glass import GlassReplicas, bits_of_samples, digits_of_replicas
-from conncomp.models._arguments import as_reals, finite_reals
+from conncomp.models._arguments import as_reals, finite
 from conncomp.models._probabilities import (
     level_probabilities,
     logarithm_table,
@@ -42,7 +42,7 @@ def check_array(name: str, given: Any, shape: tuple[int, ...], samples: int) -> 
         raise ValueError(
             f"{name} has shape {array.shape}; it must have {shape}, or {shapes[1]} with one each"
         )
-    return np.broadcast_to(finite_reals(name, array.astype(np.float64)), shapes[1])
+    return np.broadcast_to(finite(name, array), shapes[1])
 
 
 class Bonds(NamedTuple):

@@ -62,7 +62,7 @@ class FieldEngine:
     """Steps of fields of one shape and dtype, and their domains, where bricks take these.
 
     The coefficients are ``cubic``, ``linear``, ``gradient`` and ``flux``, as the dtype has them. A
-    thread marches through a `run` of layers; by default of so many that threads fill the GPU.
+    thread marches through a run of so many layers that threads fill the GPU.
     """
 
     def __init__(
@@ -72,7 +72,6 @@ class FieldEngine:
         lattice: FieldLattice,
         dtype: Any,
         coefficients: tuple[float, ...],
-        run: int | None = None,
     ) -> None:
         self.gpu, self.xp, self._lattice, count = gpu, gpu.xp, lattice, drawn.replicas
         what = f"{count} fields of shape={lattice.shape}, before and after a step,"
@@ -99,7 +98,7 @@ class FieldEngine:
         else:
             threads, blocks = PLANE_THREADS, gpu.multiprocessors * PLANE_BLOCKS
             columns_of_blocks = count * row_tiles * -(-groups // lanes)
-        run = min(layers, run or _length_of_runs(layers, columns_of_blocks, blocks))
+        run = min(layers, _length_of_runs(layers, columns_of_blocks, blocks))
         runs = -(-layers // run)
         self._grid = math.ceil(runs * columns_of_blocks), threads
         self._shared = 0 if lattice.ndim == 2 else 2 * threads * self._width * dtype.itemsize
