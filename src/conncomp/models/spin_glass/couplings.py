@@ -12,11 +12,7 @@ from conncomp._arguments import shown
 from conncomp.kernels.lattice import Lattice
 from conncomp.kernels.spin_glass import GlassReplicas, bits_of_samples, digits_of_replicas
 from conncomp.models._arguments import as_reals, finite
-from conncomp.models._probabilities import (
-    level_probabilities,
-    logarithm_table,
-    temperature_factors,
-)
+from conncomp.models._probabilities import level_probabilities, logarithm_table, temperature_factors
 from conncomp.models.disorder import COUPLING, SAMPLE_SHIFT, Distribution, draw_numbers
 from conncomp.models.protocol import Floats, Integers
 
