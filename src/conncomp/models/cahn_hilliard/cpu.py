@@ -11,7 +11,7 @@ from conncomp._core import native
 from conncomp.components import component_sizes
 from conncomp.grid import label
 from conncomp.kernels import field as of
-from conncomp.kernels.field import FieldLattice
+from conncomp.kernels.field import Coefficients, FieldLattice
 from conncomp.kernels.updates import Drawn
 
 
@@ -22,7 +22,7 @@ class Engine:
     workspace = None
 
     def __init__(
-        self, drawn: Drawn, lattice: FieldLattice, dtype: Any, coefficients: tuple[float, ...]
+        self, drawn: Drawn, lattice: FieldLattice, dtype: Any, coefficients: Coefficients
     ) -> None:
         self._lattice, self._replicas = lattice, drawn.replicas
         self._drawn = lattice.lengths, *drawn

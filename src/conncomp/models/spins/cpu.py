@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -123,17 +122,12 @@ class VectorEngine(SpinEngine):
 
 
 class EdgeEngine(SpinEngine):
-    """Models on any edges: ``edge_spins.h``; random numbers are compared by `logarithm`."""
+    """Models on any edges: ``edge_spins.h``; by a table of logarithms, and what gives `Classes`."""
 
     rules = RULES
 
     def __init__(
-        self,
-        drawn: Drawn,
-        edges: EdgeBonds,
-        kind: SpinKind,
-        logarithm: NDArray[np.uint32],
-        classes: Callable[[], Any],
+        self, drawn: Drawn, edges: EdgeBonds, kind: SpinKind, logarithm: Any, classes: Any
     ) -> None:
         self._vectors, self._logarithm = kind.components > 0, logarithm.reshape(-1)
         engine = native.EdgeEngine(kind.name, edges.sites, edges.states, *drawn, *edges.arrays)

@@ -13,7 +13,7 @@ from conncomp.kernels.cuda.launcher import INDEX_TYPES, Gpu, Module, Templates, 
 from conncomp.kernels.cuda.models import bricks
 from conncomp.kernels.cuda.models.replicas import Replicas, check_room, records_of
 from conncomp.kernels.cuda.workspace import Workspace
-from conncomp.kernels.field import FIELD_SHAPE, FieldLattice
+from conncomp.kernels.field import FIELD_SHAPE, Coefficients, FieldLattice
 from conncomp.kernels.lattice import BITS, Lattice
 from conncomp.kernels.updates import Drawn
 
@@ -66,12 +66,7 @@ class FieldEngine:
     """
 
     def __init__(
-        self,
-        gpu: Gpu,
-        drawn: Drawn,
-        lattice: FieldLattice,
-        dtype: Any,
-        coefficients: tuple[float, ...],
+        self, gpu: Gpu, drawn: Drawn, lattice: FieldLattice, dtype: Any, coefficients: Coefficients
     ) -> None:
         self.gpu, self.xp, self._lattice, count = gpu, gpu.xp, lattice, drawn.replicas
         what = f"{count} fields of shape={lattice.shape}, before and after a step,"

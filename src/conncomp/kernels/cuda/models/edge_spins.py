@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
@@ -46,18 +45,12 @@ CLASS = Struct("EdgeClass", "vertices", ("count", COUNT))
 
 
 class EdgeEngine(SpinEngine):
-    """Replicas of one graph: random numbers are compared by `logarithm`, `classes` are of sites."""
+    """Replicas of one graph; by a table of logarithms, and what gives the `Classes` of sites."""
 
     rules = RULES
 
     def __init__(
-        self,
-        gpu: Gpu,
-        drawn: Drawn,
-        edges: EdgeBonds,
-        kind: SpinKind,
-        logarithm: Any,
-        classes: Callable[[], Any],
+        self, gpu: Gpu, drawn: Drawn, edges: EdgeBonds, kind: SpinKind, logarithm: Any, classes: Any
     ) -> None:
         count, rows = drawn.replicas, edges.of_sites
         held = sum(int(array.nbytes) for array in edges.arrays if array is not None)
@@ -91,7 +84,7 @@ class EdgeEngine(SpinEngine):
             self._launch("count_edge_vectors", "sites", 0, self._bonds_struct, spins, records)
             return
         self._launch("begin_edges", "sites", 0, spins, None, None, np.bool_(0), records)
-        self._draw_all(spins, 0, None, None, None, None, records)
+        self._draw_all(spins, 0, self._drawn(None), None, False, None, records)
 
     def update(self, spins: Any, new: Any, step: int, temperatures: Any, flips: Flips) -> None:
         """Fill `new` with the spins after an update of all clusters, or of one."""
@@ -106,8 +99,8 @@ class EdgeEngine(SpinEngine):
         )
         records, of_size = records_of(self.gpu, record), size[0] if sizes else None
         self._launch("begin_edges", "sites", step, spins, parent, stays, one, records)
-        chosen = stays if one else None
-        self._draw_all(spins, step, temperatures, parent, chosen, stays, records)
+        drawn = self._drawn(temperatures)
+        self._draw_all(spins, step, drawn, parent, bool(one), stays, records)
         self._launch("flip_edges", "sites", step, spins, parent, stays, one, of_size, new)
         if sizes:
             measure, total = _OF_SIZES.load(self.gpu)
@@ -135,20 +128,12 @@ class EdgeEngine(SpinEngine):
         self._launch("draw_edges", "sites", step, drawn, spins, None, active, records)
 
     def _draw_all(
-        self,
-        spins: Any,
-        step: int,
-        temperatures: Any,
-        parent: Any,
-        chosen: Any,
-        stays: Any,
-        records: Any,
+        self, spins: Any, step: int, drawn: Any, parent: Any, one: bool, stays: Any, records: Any
     ) -> None:
-        """Draw bonds, and those to the ghost; between both, with `chosen`, a cluster."""
-        drawn = self._drawn(temperatures)
+        """Draw bonds, and those to the ghost; between these, that of `one` cluster is chosen."""
         self._launch("draw_edges", "sites", step, drawn, spins, parent, None, records)
-        if chosen is not None:
-            self._launch("choose_edge_cluster", "words", step, parent, chosen)
+        if one:
+            self._launch("choose_edge_cluster", "words", step, parent, stays)
         if self._edges.fields is not None:
             self._launch("draw_ghosts", "sites", step, drawn, spins, parent, stays, records)
 
