@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from importlib import import_module
-from math import inf
+from math import inf, prod
 from typing import Any, ClassVar, Generic
 
 import numpy as np
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from conncomp._arguments import check_choice, check_range, shown
 from conncomp._arrays import choose_device, host_copy, on_gpu, on_host
 from conncomp.kernels.cuda.launcher import current_gpu
-from conncomp.models._arguments import check_drawn, check_state, one_each
+from conncomp.models._arguments import check_drawn, check_state, one_each, room_for
 from conncomp.models.protocol import (
     MOST_UPDATES,
     Floats,
@@ -238,6 +238,12 @@ class Simulated(ABC, Generic[Measured]):
         module = import_module(f"{folder or self._folder}.{self.device}")
         on_device = (current_gpu(),) if self.device == "cuda" else ()
         return getattr(module, name)(*on_device, self._random, *arguments)
+
+    def _zeros(self, what: str, shape: tuple[int, ...], dtype: Any, xp: Any = None) -> Any:
+        """Return memory of zeros for the state of replicas, of which an update needs two."""
+        size = 2 * np.dtype(dtype).itemsize * prod(shape)
+        with room_for(f"{what} and {self.replicas} replicas, before and after an update", size):
+            return (xp or self._engine.xp).zeros(shape, dtype)
 
     def _next_updates(self, name: str, count: Any) -> range:
         """Return the numbers of so many updates, which an argument of this name asks for."""

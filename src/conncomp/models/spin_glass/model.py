@@ -300,9 +300,7 @@ class SpinGlass(Thermal[GlassMeasurements]):
         self._acting = as_acting(self._replicas_of, self._bonds)
         self._engine = self._new_engine(self._replicas_of, self.update, self._acting)
         shape = self._replicas_of.groups, self.lattice.sites
-        what = f"the spins of shape={self.lattice.shape} and {self.replicas} replicas"
-        with room_for(what, 2 * BITS.itemsize * shape[0] * shape[1]):
-            self._new_words = self._engine.xp.zeros(shape, BITS)
+        self._new_words = self._zeros(f"the spins of shape={self.lattice.shape}", shape, BITS)
         self._asked: tuple[Any, Any] = (None, None)
 
     def _checked(self, arrays: tuple[NDArray[Any], ...]) -> tuple[Any, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from functools import cache, partial
-from math import inf, prod
+from math import inf
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,7 +19,7 @@ from conncomp.kernels.edges import STATES, UNIT_BITS, WHOLE, EdgeBonds, SpinKind
 from conncomp.kernels.lattice import Lattice, check_words, pack, unpack_planes
 from conncomp.kernels.updates import ChosenSites
 from conncomp.models import places
-from conncomp.models._arguments import as_many_as, room_for
+from conncomp.models._arguments import as_many_as
 from conncomp.models._probabilities import (
     CERTAIN,
     acceptances,
@@ -526,10 +526,7 @@ class ClusterModel(SpinModel[Measurements]):
 
     def _no_spins(self) -> Any:
         lattice = self._words_lattice
-        shape, dtype = lattice.words_of(self.replicas, lattice.planes)
-        what = f"{self._described_spins} and {self.replicas} replicas, before and after an update"
-        with room_for(what, 2 * dtype.itemsize * prod(shape)):
-            return self._engine.xp.zeros(shape, dtype)
+        return self._zeros(self._described_spins, *lattice.words_of(self.replicas, lattice.planes))
 
     def _held(self, given: Any) -> Any:
         xp, lattice = self._engine.xp, self._words_lattice

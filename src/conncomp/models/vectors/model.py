@@ -14,7 +14,7 @@ from conncomp.kernels.edges import EdgeBonds, SpinKind
 from conncomp.kernels.lattice import Lattice
 from conncomp.kernels.vector_spins import FIELDS, MEASURE_BITS, Kind, as_spins, as_vectors
 from conncomp.models import places
-from conncomp.models._arguments import check_start, room_for
+from conncomp.models._arguments import check_start
 from conncomp.models._probabilities import MOST_STRENGTH, strengths_of
 from conncomp.models.protocol import Integers
 from conncomp.models.spins.measurements import COUNTS
@@ -148,9 +148,7 @@ class VectorModel(SpinModel[VectorMeasurements]):
         dtype, width = self._edge_kind.dtype, self._edge_kind.width
         sites = (self.sites,) if width == 1 else (self.sites, width)
         shape = self.replicas, *(self.lattice.shape if self._edges is None else sites)
-        what = f"the spins of {self._place.shape} and {self.replicas} replicas, twice"
-        with room_for(what, 2 * dtype.itemsize * width * self.replicas * self.sites):
-            return self._engine.xp.zeros(shape, dtype)
+        return self._zeros(f"the spins of {self._place.shape}", shape, dtype)
 
     def _cold_spin(self) -> Any:
         first, states = np.eye(self._components)[:1], self._states_of_vectors
