@@ -118,7 +118,7 @@ class WordEngine(SpinEngine):
         new[...] = words
         name, over = offering_kernel(self.lattice)
         for site_class in _classes(self.lattice):
-            self._launch(SPINS, name, step, np.int32(site_class), acceptance, new, over=over)
+            self._run(SPINS, name, step, np.int32(site_class), acceptance, new, over=over)
 
     def update(self, words: Any, new: Any, step: int, probabilities: Any, flips: Flips) -> None:
         """Fill `new` with the spins after an update of clusters; see `conncomp.models.Potts`."""
@@ -171,7 +171,7 @@ class WordEngine(SpinEngine):
             watch(labels)
         choice = self._choose(labels, step, chosen)
         flip = f"flip_clusters<{launcher.ctype(self._index)}, {str(settled).lower()}>"
-        self._launch_by_site(flip, step, words, labels, choice, new)
+        self._run_by_site(flip, step, words, labels, choice, new)
 
     def _flips_alone(self, flips: Flips) -> bool:
         winds = flips.wrapping and any(self.lattice.periodic)
@@ -220,16 +220,16 @@ class WordEngine(SpinEngine):
         of_site, _ = self._sites_and_labels()
         file, (kernel,) = SITE_BONDS.module(self._activation)
         records = records_of(self.gpu, record)
-        self._launch(file, kernel, step, words, probabilities, of_site, records, np.bool_(active))
+        self._run(file, kernel, step, words, probabilities, of_site, records, np.bool_(active))
         if record is not None:
-            self._launch(SPINS, "count_states<>", 0, words, records)
+            self._run(SPINS, "count_states<>", 0, words, records)
         return None
 
     def _draw(
         self, words: Any, step: int, strengths: Any, bonds: Any, record: Any, active: bool = False
     ) -> None:
         arguments = words, strengths, bonds, records_of(self.gpu, record), np.bool_(active)
-        self._launch(SPINS, "activate_bonds<>", step, *arguments, over="bonds")
+        self._run(SPINS, "activate_bonds<>", step, *arguments, over="bonds")
 
     @cached_property
     def _windings(self) -> ClusterWindings:
@@ -257,7 +257,7 @@ class WordEngine(SpinEngine):
         """Return labels of clusters; where not `settled`, parents, which lead to them."""
         of_site, labels = self._sites_and_labels()
         if drawn is not None:
-            self._launch_by_site("spread_bonds<>", 0, drawn, of_site)
+            self._run_by_site("spread_bonds<>", 0, drawn, of_site)
         shape = self.replicas.count, *self.lattice.shape
         image, shaped = self._image(of_site.reshape(shape), periodic), labels.reshape(shape)
         workspace = self._memory["algorithm"]
@@ -269,9 +269,9 @@ class WordEngine(SpinEngine):
 
     def _measure(self, labels: Any, record: Any) -> None:
         (size,) = self._memory["sizes"].take(self.gpu, (self._sites, self._index))
-        self._launch_by_site(self._typed("clear_sizes"), 0, size)
-        self._launch_by_site(self._typed("measure_clusters"), 0, labels, size)
-        self._launch_by_site(self._typed("sum_clusters"), 0, size, records_of(self.gpu, record))
+        self._run_by_site(self._typed("clear_sizes"), 0, size)
+        self._run_by_site(self._typed("measure_clusters"), 0, labels, size)
+        self._run_by_site(self._typed("sum_clusters"), 0, size, records_of(self.gpu, record))
 
     def _choose(self, labels: Any, step: int, chosen: ChosenSites | None) -> Any:
         """Return ``Choice``: which clusters may flip."""
@@ -281,7 +281,7 @@ class WordEngine(SpinEngine):
         (bits,) = self._memory["choice"].take(self.gpu, (words * self.replicas.count, CHOSEN))
         bits[...] = 0
         choice, tiles = self._choice(chosen, self.gpu.address(bits), words)
-        self._launch(CLUSTERS, self._typed("choose_clusters"), step, tiles, labels, choice)
+        self._run(CLUSTERS, self._typed("choose_clusters"), step, tiles, labels, choice)
         return choice
 
     def _choice(self, chosen: ChosenSites, bits: int = 0, words: int = 0) -> tuple[Any, Any]:
@@ -294,14 +294,13 @@ class WordEngine(SpinEngine):
     def _typed(self, name: str) -> str:
         return f"{name}<{launcher.ctype(self._index)}>"
 
-    def _launch(
-        self, file: str, name: str, step: int, *arguments: Any, over: Over = "words"
-    ) -> None:
+    def _run(self, file: str, name: str, step: int, *arguments: Any, over: Over = "words") -> None:
+        """Load a kernel when its turn comes, and launch it over replicas."""
         (kernel,) = self.gpu.load(file, (name,))
         self.replicas.launch(kernel, step, *arguments, over=over)
 
-    def _launch_by_site(self, name: str, step: int, *arguments: Any) -> None:
-        self._launch(CLUSTERS, name, step, *arguments, over="sites")
+    def _run_by_site(self, name: str, step: int, *arguments: Any) -> None:
+        self._run(CLUSTERS, name, step, *arguments, over="sites")
 
     def _image(self, bonds_of_site: Any, periodic: tuple[bool, ...]) -> Image:
         return Image(bonds_of_site, self._links, Neighbourhood(1, None, periodic), batch_axes=1)

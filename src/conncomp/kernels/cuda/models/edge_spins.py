@@ -10,7 +10,6 @@ import numpy as np
 from conncomp.kernels.cuda.launcher import COUNT, Gpu, Templates
 from conncomp.kernels.cuda.models.replicas import (
     CLUSTERS,
-    Over,
     Replicas,
     SpinEngine,
     check_room,
@@ -58,7 +57,8 @@ class EdgeEngine(SpinEngine):
         spins = 2 * kind.dtype.itemsize * (kind.width * edges.sites or rows.planes * rows.words)
         what = f"{count} graphs of {edges.sites} sites and {edges.bonds} bonds"
         check_room(gpu, what, held + count * (update + spins))
-        super().__init__(Replicas(gpu, drawn, rows), ((count, edges.bonds), "u1"))
+        kernels = (VECTORS if kind.components else STATES).load(gpu, kind)
+        super().__init__(Replicas(gpu, drawn, rows), kernels, ((count, edges.bonds), "u1"))
         self._edges, self._kind, self._classes = edges, kind, classes
         # They are read by their addresses.
         self._held = u, v, coupling, field = self._on_gpu(edges.arrays)
@@ -67,8 +67,6 @@ class EdgeEngine(SpinEngine):
             gpu, count=edges.bonds, u=u, v=v, coupling=coupling, field=field
         )
         self._held_arcs: list[Any] = []
-        kernels = (VECTORS if kind.components else STATES).load(gpu, kind)
-        self._kernels = {kernel.name: kernel for kernel in kernels}
 
     def start(self, spins: Any) -> None:
         """Draw the first spins."""
@@ -136,9 +134,6 @@ class EdgeEngine(SpinEngine):
             self._launch("choose_edge_cluster", "words", step, parent, stays)
         if self._edges.fields is not None:
             self._launch("draw_ghosts", "sites", step, drawn, spins, parent, stays, records)
-
-    def _launch(self, name: str, over: Over, step: int, *arguments: Any) -> None:
-        self.replicas.launch(self._kernels[name], step, *arguments, over=over)
 
     def _drawn(self, temperatures: Any) -> np.void:
         """Return ``DrawnEdges``, with a temperature of each replica or None."""

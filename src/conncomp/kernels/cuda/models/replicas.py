@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cached_property
 from math import prod
 from typing import Any, Literal
@@ -183,7 +183,8 @@ class SpinEngine:
     """What engines of spins on a GPU share: replicas, and words of `bonds` that an update draws.
 
     Others have `_draw`, of spins, an update's number, by what bonds are drawn, memory for these or
-    None, and a record or None, to which it adds what the spins tell. Engines say what they can do:
+    None, and a record or None, to which it adds what the spins tell. `_launch` takes kernels that
+    were given, by name. Engines say what they can do:
     `winds`, whether they measure how clusters wrap; `rules`, by which they offer sites other spins;
     `sweeps`, what makes many updates at once, or None; and `sweeps_one`, whether these are faster
     for a single update, too.
@@ -193,9 +194,15 @@ class SpinEngine:
     rules: tuple[str, ...] = ()
     _draw: Callable[..., None]
 
-    def __init__(self, replicas: Replicas, bonds: tuple[Any, Any] | None = None) -> None:
+    def __init__(
+        self, replicas: Replicas, kernels: Iterable[Kernel] = (), bonds: tuple[Any, ...] = ()
+    ) -> None:
         self.gpu, self.xp, self.replicas = replicas.gpu, replicas.gpu.xp, replicas
         self._bonds, self._workspace = bonds or replicas.bonds, Workspace()
+        self._kernels = {kernel.name: kernel for kernel in kernels}
+
+    def _launch(self, name: str, over: Over, step: int, *arguments: Any) -> None:
+        self.replicas.launch(self._kernels[name], step, *arguments, over=over)
 
     @cached_property
     def sweeps(self) -> Sweeps | None:

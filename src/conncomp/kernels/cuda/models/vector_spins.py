@@ -28,9 +28,9 @@ class VectorSpins(SpinEngine):
     """Spins of a kind, whose clusters others find; the coupling may be negative."""
 
     def __init__(self, replicas: Replicas, kind: Kind, negative: bool) -> None:
-        super().__init__(replicas)
+        super().__init__(replicas, KERNELS.load(replicas.gpu, kind))
         self._kind, self._negative = kind, np.int32(-1 if negative else 0)
-        self._kernels, self._sum_workspace = KERNELS.load(self.gpu, kind), Workspace()
+        self._sum_workspace = Workspace()
         lattice, half_warps = replicas.lattice, 2 * THREADS // WARP
         blocks = replicas.count * lattice.words // (ROWS * half_warps)
         large = lattice.ndim > 1 and blocks >= LEAST_BLOCKS * self.gpu.multiprocessors
@@ -40,22 +40,24 @@ class VectorSpins(SpinEngine):
 
     def start(self, spins: Any) -> None:
         """Draw the first spins."""
-        self._launch(self._kernels[0], 0, spins)
+        self._launch("start_vectors", "sites", 0, spins)
 
     def count(self, spins: Any, record: Any) -> None:
         """Add what the spins tell to a record."""
         replicas, parts, records = self.replicas, self._counting_parts, records_of(self.gpu, record)
         struct, grid = replicas.struct_in_parts(0, parts), (replicas.count * parts, THREADS)
-        launch(self._kernels[1], grid, struct, np.int32(self._rows), spins, records)
+        count = self._kernels["count_vectors"]
+        launch(count, grid, struct, np.int32(self._rows), spins, records)
 
     def _draw(self, spins: Any, step: int, strengths: Any, bonds: Any, record: Any) -> None:
         """Draw the bonds of an update as words, and count them into a record, if any."""
         how = strengths, self._negative, bonds, records_of(self.gpu, record)
-        self._launch(self._kernels[2], step, np.int32(self._rows), spins, *how)
+        self._launch("draw_vector_bonds", "sites", step, np.int32(self._rows), spins, *how)
 
     def _reflect(self, spins: Any, step: int, reflected: Any, new: Any) -> None:
         """Write the new spins, given words of which sites are reflected."""
-        self._launch(self._kernels[3], step, np.int32(self._rows_apart), spins, reflected, new)
+        given = np.int32(self._rows_apart), spins, reflected, new
+        self._launch("reflect_vectors", "sites", step, *given)
 
     def _project(self, spins: Any, step: int, record: Any, labels: Any) -> None:
         """Add the squares of clusters' sums of projections to a record, given labels."""
@@ -63,8 +65,5 @@ class VectorSpins(SpinEngine):
         (sums,) = self._sum_workspace.take(self.gpu, (sites, np.dtype(np.int64)))
         sums[...] = 0
         add, square = PROJECTIONS.load(self.gpu, self._kind, labels.dtype)
-        self._launch(add, step, spins, labels, sums)
-        self._launch(square, step, sums, records, np.int32(PROJECTED))
-
-    def _launch(self, kernel: Any, step: int, *arguments: Any) -> None:
-        self.replicas.launch(kernel, step, *arguments, over="sites")
+        self.replicas.launch(add, step, spins, labels, sums, over="sites")
+        self.replicas.launch(square, step, sums, records, np.int32(PROJECTED), over="sites")
