@@ -28,6 +28,7 @@ class SpinEngine:
     """An engine of the core; bonds have a shape and dtype. `starting` draws the first spins."""
 
     xp, winds, sweeps, sweeps_one = np, False, None, False
+    counts_apart = False
     rules: tuple[str, ...] = ()
 
     def __init__(self, engine: Any, bonds: tuple[Any, Any], starting: Any = None) -> None:
@@ -100,6 +101,8 @@ class CellEngine(SpinEngine):
 class VectorEngine(SpinEngine):
     """Spins that are vectors: ``vector_spins.h``. Clusters are reflected or not: of two states."""
 
+    counts_apart = True
+
     def __init__(self, drawn: Drawn, lattice: Lattice, kind: Kind, negative: bool) -> None:
         self._replicas, made = drawn.replicas, getattr(native, f"{kind.name}Engine")
         engine = made(*lattice.closed_lengths, lattice.ndim, negative, *drawn)
@@ -108,8 +111,6 @@ class VectorEngine(SpinEngine):
     def update(self, spins: Any, new: Any, step: int, strengths: Any, flips: Flips) -> None:
         """Fill `new` with the spins after clusters are reflected, all or one."""
         record, replicas = flips.record, self._replicas
-        if record is not None:
-            self.count(spins, record)
         spun = spins.reshape(-1), new.reshape(-1), step, strengths, flips.chosen is not None
         if not flips.clusters:
             self._update(*spun, None, None)
@@ -129,21 +130,17 @@ class EdgeEngine(SpinEngine):
     def __init__(
         self, drawn: Drawn, edges: EdgeBonds, kind: SpinKind, logarithm: Any, classes: Any
     ) -> None:
-        self._vectors, self._logarithm = kind.components > 0, logarithm.reshape(-1)
+        self.counts_apart, self._logarithm = kind.components > 0, logarithm.reshape(-1)
         engine = native.EdgeEngine(kind.name, edges.sites, edges.states, *drawn, *edges.arrays)
         # First states are those of any lattice whose rows are these.
-        starting = None if self._vectors else WordEngine(drawn, edges.of_sites, "auto", {})
+        starting = None if kind.components else WordEngine(drawn, edges.of_sites, "auto", {})
         super().__init__(engine, ((drawn.replicas, edges.bonds), "u1"), starting)
         self._offer, self._classes = flat(engine.offer), classes
 
     def update(self, spins: Any, new: Any, step: int, temperatures: Any, flips: Flips) -> None:
         """Fill `new` with the spins after an update of all clusters, or of one."""
-        record, clusters = flips.record, flips.clusters
-        if self._vectors and record is not None:
-            self.count(spins, record)
-            record = record if clusters else None
-        record = None if record is None else record.reshape(-1)
-        asked = self._logarithm, flips.chosen is not None, record, clusters
+        record = None if flips.record is None else flips.record.reshape(-1)
+        asked = self._logarithm, flips.chosen is not None, record, flips.clusters
         self._update(spins.reshape(-1), new.reshape(-1), step, temperatures.reshape(-1), *asked)
 
     def offer(self, spins: Any, new: Any, step: int, temperatures: Any, rule: str) -> None:

@@ -349,19 +349,16 @@ class VectorEngine(VectorSpins):
     def update(self, spins: Any, new: Any, step: int, strengths: Any, flips: Flips) -> None:
         """Fill `new` with the spins after clusters are reflected, all or one."""
         chosen, record, clusters, *_ = flips
-        if record is not None:
-            self.count(spins, record)
-        sizes, watch = (record if clusters else None), None
-        lattice = self.replicas.lattice
+        lattice, watch = self.replicas.lattice, None
         words = self.replicas.count * lattice.words
         bonds, before, reflected = self._workspace.take(
             self.gpu, (lattice.ndim * words, BITS), (words, BITS), (words, BITS)
         )
-        self._draw(spins, step, strengths, bonds, sizes)
+        self._draw(spins, step, strengths, bonds, record)
         if clusters:
             watch = partial(self._project, spins, step, record)
         if chosen is not None or clusters:
             before[...] = 0  # the states of two that sites have, of which a cluster takes the other
-        of_words = Flips(chosen, sizes, clusters, watch=watch)
+        of_words = Flips(chosen, record, clusters, watch=watch)
         self._clusters.flip(bonds, before, reflected, step, of_words)
         self._reflect(spins, step, reflected, new)

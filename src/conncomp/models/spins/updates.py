@@ -60,6 +60,9 @@ class ClusterUpdate(SpinUpdate):
             self.sweep(range(number, number + 1), None if record is None else record[None], 1, 0)
             return
         clusters, _, wrapping = self.measured if record is not None else Measures()
+        if record is not None and engine.counts_apart:
+            engine.count(model._spins, record)
+            record = record if clusters else None
         flips = Flips(self.chosen, record, clusters, wrapping)
         engine.update(model._spins, model._new_spins, number, self.strengths, flips)
         self._take_new(number)

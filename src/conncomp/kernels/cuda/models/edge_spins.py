@@ -60,6 +60,7 @@ class EdgeEngine(SpinEngine):
         kernels = (VECTORS if kind.components else STATES).load(gpu, kind)
         super().__init__(Replicas(gpu, drawn, rows), kernels, ((count, edges.bonds), "u1"))
         self._edges, self._kind, self._classes = edges, kind, classes
+        self.counts_apart = kind.components > 0
         # They are read by their addresses.
         self._held = u, v, coupling, field = self._on_gpu(edges.arrays)
         self._logarithm = gpu.xp.asarray(logarithm)
@@ -86,16 +87,13 @@ class EdgeEngine(SpinEngine):
 
     def update(self, spins: Any, new: Any, step: int, temperatures: Any, flips: Flips) -> None:
         """Fill `new` with the spins after an update of all clusters, or of one."""
-        record, sizes, one = flips.record, flips.clusters, np.bool_(flips.chosen is not None)
-        if self._kind.components and record is not None:
-            self.count(spins, record)
-            record = record if sizes else None
+        sizes, one = flips.clusters, np.bool_(flips.chosen is not None)
         edges, count = self._edges, self.replicas.count
         sites = count * edges.sites, INDEX
         parent, stays, *size = self._workspace.take(
             self.gpu, sites, (count * edges.of_sites.words, BITS), *([sites] if sizes else [])
         )
-        records, of_size = records_of(self.gpu, record), size[0] if sizes else None
+        records, of_size = records_of(self.gpu, flips.record), size[0] if sizes else None
         self._launch("begin_edges", "sites", step, spins, parent, stays, one, records)
         drawn = self._drawn(temperatures)
         self._draw_all(spins, step, drawn, parent, bool(one), stays, records)

@@ -184,13 +184,15 @@ class SpinEngine:
 
     Others have `_draw`, of spins, an update's number, by what bonds are drawn, memory for these or
     None, and a record or None, to which it adds what the spins tell. `_launch` takes kernels that
-    were given, by name. Engines say what they can do:
-    `winds`, whether they measure how clusters wrap; `rules`, by which they offer sites other spins;
-    `sweeps`, what makes many updates at once, or None; and `sweeps_one`, whether these are faster
-    for a single update, too.
+    were given, by name.
+
+    Engines of spins, on a CPU, too, say what they can do: `winds`, whether they measure how clusters
+    wrap; `rules`, by which they offer sites other spins; `sweeps`, what makes many updates at once,
+    or None; `sweeps_one`, whether these are faster for a single update, too; and `counts_apart`,
+    whether an update measures clusters alone, and `count` the spins.
     """
 
-    winds, sweeps_one = False, False
+    winds, sweeps_one, counts_apart = False, False, False
     rules: tuple[str, ...] = ()
     _draw: Callable[..., None]
 

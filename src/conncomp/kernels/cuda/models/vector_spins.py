@@ -27,6 +27,8 @@ COUNTING_BLOCKS = 6
 class VectorSpins(SpinEngine):
     """Spins of a kind, whose clusters others find; the coupling may be negative."""
 
+    counts_apart = True
+
     def __init__(self, replicas: Replicas, kind: Kind, negative: bool) -> None:
         super().__init__(replicas, KERNELS.load(replicas.gpu, kind))
         self._kind, self._negative = kind, np.int32(-1 if negative else 0)
