@@ -29,8 +29,7 @@ from conncomp.kernels.cuda.models import (
 from conncomp.kernels.cuda.models.cell_spins import CellEngine
 from conncomp.kernels.cuda.models.edge_spins import EdgeEngine
 from conncomp.kernels.cuda.models.replicas import (
-    CLUSTERS,
-    SPINS,
+    KERNELS,
     ClusterWindings,
     Over,
     Replicas,
@@ -116,9 +115,10 @@ class WordEngine(SpinEngine):
     def offer(self, words: Any, new: Any, step: int, acceptance: Any, rule: str) -> None:
         """Fill `new` with the spins after a sweep of Metropolis updates."""
         new[...] = words
-        name, over = offering_kernel(self.lattice)
+        kernel, over = offering_kernel(self.gpu, self.lattice)
         for site_class in _classes(self.lattice):
-            self._run(SPINS, name, step, np.int32(site_class), acceptance, new, over=over)
+            given = np.int32(site_class), acceptance, new
+            self.replicas.launch(kernel, step, *given, over=over)
 
     def update(self, words: Any, new: Any, step: int, probabilities: Any, flips: Flips) -> None:
         """Fill `new` with the spins after an update of clusters; see `conncomp.models.Potts`."""
@@ -170,8 +170,8 @@ class WordEngine(SpinEngine):
         if watch is not None:
             watch(labels)
         choice = self._choose(labels, step, chosen)
-        flip = f"flip_clusters<{launcher.ctype(self._index)}, {str(settled).lower()}>"
-        self._run_by_site(flip, step, words, labels, choice, new)
+        given = words, labels, choice, new
+        self._run("flip_clusters", step, *given, over="sites", of=(settled, self._index))
 
     def _flips_alone(self, flips: Flips) -> bool:
         winds = flips.wrapping and any(self.lattice.periodic)
@@ -218,18 +218,18 @@ class WordEngine(SpinEngine):
             self._draw(words, step, probabilities, drawn, record, active)
             return drawn
         of_site, _ = self._sites_and_labels()
-        file, (kernel,) = SITE_BONDS.module(self._activation)
-        records = records_of(self.gpu, record)
-        self._run(file, kernel, step, words, probabilities, of_site, records, np.bool_(active))
+        kernel, records = SITE_BONDS.one(self.gpu, self._activation), records_of(self.gpu, record)
+        given = words, probabilities, of_site, records, np.bool_(active)
+        self.replicas.launch(kernel, step, *given)
         if record is not None:
-            self._run(SPINS, "count_states<>", 0, words, records)
+            self._run("count_states", 0, words, records)
         return None
 
     def _draw(
         self, words: Any, step: int, strengths: Any, bonds: Any, record: Any, active: bool = False
     ) -> None:
         arguments = words, strengths, bonds, records_of(self.gpu, record), np.bool_(active)
-        self._run(SPINS, "activate_bonds<>", step, *arguments, over="bonds")
+        self._run("activate_bonds", step, *arguments, over="bonds")
 
     @cached_property
     def _windings(self) -> ClusterWindings:
@@ -257,7 +257,7 @@ class WordEngine(SpinEngine):
         """Return labels of clusters; where not `settled`, parents, which lead to them."""
         of_site, labels = self._sites_and_labels()
         if drawn is not None:
-            self._run_by_site("spread_bonds<>", 0, drawn, of_site)
+            self._run("spread_bonds", 0, drawn, of_site, over="sites")
         shape = self.replicas.count, *self.lattice.shape
         image, shaped = self._image(of_site.reshape(shape), periodic), labels.reshape(shape)
         workspace = self._memory["algorithm"]
@@ -269,9 +269,10 @@ class WordEngine(SpinEngine):
 
     def _measure(self, labels: Any, record: Any) -> None:
         (size,) = self._memory["sizes"].take(self.gpu, (self._sites, self._index))
-        self._run_by_site(self._typed("clear_sizes"), 0, size)
-        self._run_by_site(self._typed("measure_clusters"), 0, labels, size)
-        self._run_by_site(self._typed("sum_clusters"), 0, size, records_of(self.gpu, record))
+        how: Any = {"over": "sites", "of": (self._index,)}
+        self._run("clear_sizes", 0, size, **how)
+        self._run("measure_clusters", 0, labels, size, **how)
+        self._run("sum_clusters", 0, size, records_of(self.gpu, record), **how)
 
     def _choose(self, labels: Any, step: int, chosen: ChosenSites | None) -> Any:
         """Return ``Choice``: which clusters may flip."""
@@ -281,7 +282,7 @@ class WordEngine(SpinEngine):
         (bits,) = self._memory["choice"].take(self.gpu, (words * self.replicas.count, CHOSEN))
         bits[...] = 0
         choice, tiles = self._choice(chosen, self.gpu.address(bits), words)
-        self._run(CLUSTERS, self._typed("choose_clusters"), step, tiles, labels, choice)
+        self._run("choose_clusters", step, tiles, labels, choice, of=(self._index,))
         return choice
 
     def _choice(self, chosen: ChosenSites, bits: int = 0, words: int = 0) -> tuple[Any, Any]:
@@ -291,16 +292,11 @@ class WordEngine(SpinEngine):
         edges = (*(1,) * (MOST_AXES - self.lattice.ndim), *chosen.tile)
         return choice, np.array((edges,), _CHOICE_TILES)[()]
 
-    def _typed(self, name: str) -> str:
-        return f"{name}<{launcher.ctype(self._index)}>"
-
-    def _run(self, file: str, name: str, step: int, *arguments: Any, over: Over = "words") -> None:
-        """Load a kernel when its turn comes, and launch it over replicas."""
-        (kernel,) = self.gpu.load(file, (name,))
-        self.replicas.launch(kernel, step, *arguments, over=over)
-
-    def _run_by_site(self, name: str, step: int, *arguments: Any) -> None:
-        self._run(CLUSTERS, name, step, *arguments, over="sites")
+    def _run(
+        self, name: str, step: int, *arguments: Any, over: Over = "words", of: tuple[Any, ...] = ()
+    ) -> None:
+        """Launch a kernel over replicas, of the choices that its templates have."""
+        self.replicas.launch(KERNELS[name].one(self.gpu, *of), step, *arguments, over=over)
 
     def _image(self, bonds_of_site: Any, periodic: tuple[bool, ...]) -> Image:
         return Image(bonds_of_site, self._links, Neighbourhood(1, None, periodic), batch_axes=1)

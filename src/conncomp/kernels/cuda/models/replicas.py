@@ -21,21 +21,25 @@ from conncomp.kernels.seams import MOST_CLOSED, seams_of
 from conncomp.kernels.updates import Drawn, Flips
 
 SPINS, CLUSTERS = "cuda/models/spins.cuh", "cuda/models/clusters.cuh"
-_START = Templates(SPINS, "start_spins")
 _FLAGS = (False, True)
 _OFFER = Templates(SPINS, "offer_flips", axes=range(1, MOST_AXES + 1), whole=_FLAGS)
 _RECORD = Templates(windings.FILE, "record_windings")
-specialisations = every(
-    _START,
-    _OFFER,
-    _RECORD,
-    Templates(SPINS, "activate_bonds count_states update_class"),
-    Templates(
-        CLUSTERS, "choose_clusters clear_sizes measure_clusters sum_clusters", indices="index"
+# Kernels of words and of their clusters, each of which is compiled when its turn comes.
+KERNELS = {
+    **{
+        name: Templates(SPINS, name)
+        for name in ("start_spins", "activate_bonds", "count_states", "update_class")
+    },
+    **{
+        name: Templates(CLUSTERS, name, indices="index")
+        for name in ("choose_clusters", "clear_sizes", "measure_clusters", "sum_clusters")
+    },
+    "spread_bonds": Templates(CLUSTERS, "spread_bonds"),
+    "flip_clusters": Templates(
+        CLUSTERS, "flip_clusters<{index}, {settled}>", settled=_FLAGS, indices="index"
     ),
-    Templates(CLUSTERS, "spread_bonds"),
-    Templates(CLUSTERS, "flip_clusters<{index}, {settled}>", settled=_FLAGS, indices="index"),
-)
+}
+specialisations = every(_OFFER, _RECORD, *KERNELS.values())
 THREADS = 128
 # How many blocks a multiprocessor gets, so that all of them end at about the same time.
 BLOCKS_OF_MULTIPROCESSOR = 64
@@ -169,14 +173,13 @@ class Sweeps:
         self._launch(struct, updates, self._box, strengths, spins, records_of(gpu, records))
 
 
-def offering_kernel(lattice: Lattice) -> tuple[str, Over]:
-    """Return the name of the kernel that offers the sites of a class other states, and its grid."""
+def offering_kernel(gpu: Gpu, lattice: Lattice) -> tuple[Kernel, Over]:
+    """Return the kernel that offers the sites of a class other states, and what it goes over."""
     if lattice.states > 2:
-        return "update_class<>", "words"
+        return KERNELS["update_class"].one(gpu), "words"
     axes = [k for k, length in enumerate(lattice.shape) if length > 1]
     whole = bool(axes) and all(lattice.periodic[k] for k in axes)
-    _, (name,) = _OFFER.module(max(len(axes), 1), whole)
-    return name, "pairs"
+    return _OFFER.one(gpu, max(len(axes), 1), whole), "pairs"
 
 
 class SpinEngine:
@@ -213,7 +216,7 @@ class SpinEngine:
 
     def start(self, words: Any) -> None:
         """Fill words, which are 0, with random spins."""
-        self.replicas.launch(_START.one(self.gpu), 0, words)
+        self.replicas.launch(KERNELS["start_spins"].one(self.gpu), 0, words)
 
     def count(self, spins: Any, record: Any) -> None:
         """Add what the spins tell to a record."""
