@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from conncomp.kernels import layout
 from conncomp.kernels.lattice import BITS, LATTICE, Lattice
+from conncomp.kernels.updates import Drawn
 
 GROUP, DIGITS = 64, 64
 RULES = ("metropolis", "heat-bath")
@@ -20,28 +21,28 @@ GLASS_REPLICAS = layout(
 
 
 class GlassReplicas(NamedTuple):
-    """Replicas side by side from the number `first` on; `per_sample` of them share couplings."""
+    """Replicas side by side, of which `per_sample` share couplings."""
 
     lattice: Lattice
-    first: int
-    replicas: int
-    seed: int
+    drawn: Drawn
     per_sample: int
 
     @property
     def groups(self) -> int:
         """How many words a site has."""
-        return -(-(self.first + self.replicas) // GROUP) - self.first // GROUP
+        _, first, replicas = self.drawn
+        return -(-(first + replicas) // GROUP) - first // GROUP
 
     @property
     def places(self) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
         """The group of each replica, and its bit of the group's words."""
-        places = self.first % GROUP + np.arange(self.replicas)
+        places = self.drawn.first_replica % GROUP + np.arange(self.drawn.replicas)
         return places // GROUP, BITS.type(1) << (places % GROUP).astype(BITS)
 
     def struct(self, rule: str) -> Any:
         """Return ``GlassReplicas`` of ``core/spin_glass.h``, a `numpy.void`."""
-        values = self.lattice.struct, self.first, self.replicas, self.seed
+        seed, first, replicas = self.drawn
+        values = self.lattice.struct, first, replicas, seed
         return np.array((*values, RULES.index(rule), self.per_sample), GLASS_REPLICAS)[()]
 
 
@@ -55,7 +56,7 @@ def pack(xp: Any, replicas: GlassReplicas, spins: Any) -> Any:
 
 def unpack(xp: Any, replicas: GlassReplicas, words: Any) -> Any:
     """Return what `pack` was given: spins of uint8, (replicas, sites)."""
-    spins = xp.empty((replicas.replicas, replicas.lattice.sites), "u1")
+    spins = xp.empty((replicas.drawn.replicas, replicas.lattice.sites), "u1")
     for group, bit, of_replica in zip(*replicas.places, spins, strict=True):
         of_replica[...] = (words[group] & bit) != 0
     return spins
@@ -76,7 +77,7 @@ def bits_of_samples(replicas: GlassReplicas, chosen: NDArray[np.bool_]) -> NDArr
     """Return words, (groups, axes, sites), of `chosen`, (samples, axes, sites), by replica."""
     words, (groups, bits) = np.zeros((replicas.groups, *chosen.shape[1:]), BITS), replicas.places
     masks = np.zeros((len(chosen), replicas.groups), BITS)
-    np.bitwise_or.at(masks, (np.arange(replicas.replicas) // replicas.per_sample, groups), bits)
+    np.bitwise_or.at(masks, (np.arange(len(bits)) // replicas.per_sample, groups), bits)
     for sample, group in np.argwhere(masks):
         words[group] |= np.where(chosen[sample], masks[sample, group], BITS.type(0))
     return words

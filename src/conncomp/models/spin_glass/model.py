@@ -157,8 +157,8 @@ class SpinGlass(Thermal[GlassMeasurements]):
         spread = _spread(betas, replicas, self.samples, self.copies)
         many = None if replicas is None and all_one else len(spread)
         super().__init__(many, first_replica, seed, device, start)
-        named = self.first_replica, self.replicas, self.seed, self.replicas // self.samples
-        self._replicas_of = GlassReplicas(self.lattice, *named)
+        per_sample = self.replicas // self.samples
+        self._replicas_of = GlassReplicas(self.lattice, self._random, per_sample)
         beyond = MOST_REPLICAS - self.samples
         self.first_sample = check_range("first_sample", first_sample, 0, beyond)
         self._betas = self._given_betas = spread

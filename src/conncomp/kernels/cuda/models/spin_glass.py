@@ -45,7 +45,7 @@ class GlassEngine:
         self.gpu, self.xp = gpu, gpu.xp
         wanted = sum(array.nbytes for array in acting.arrays if array is not None)
         wanted += 2 * replicas.groups * lattice.sites * BITS.itemsize
-        check_room(gpu, f"{replicas.replicas} lattices of shape={lattice.shape}", wanted)
+        check_room(gpu, f"{drawn.replicas} lattices of shape={lattice.shape}", wanted)
         self._bonds = [None if array is None else gpu.xp.asarray(array) for array in acting.arrays]
         self._tables = list(map(gpu.xp.asarray, acting.tables))
         self._groups, self._sites, axes = replicas.groups, lattice.sites, lattice.ndim
