@@ -43,7 +43,7 @@ MANY_PARAMETERS = {
     "models/cahn_hilliard/model.py __init__": USERS,
     "models/kawasaki/model.py __init__": USERS,
     "models/percolation/model.py __init__": USERS,
-    "models/potts/model.py __init__": USERS,
+    "models/spins/potts.py __init__": USERS,
     "models/simulation.py simulate": USERS,
     "models/spin_glass/model.py __init__": USERS,
     "models/spins/model.py __init__": USERS,

@@ -12,10 +12,7 @@ from conncomp.bench import devices
 from conncomp.grid import answers, array
 from conncomp.grid.algorithms import ALGORITHMS
 from conncomp.kernels.exchange import ExchangeLattice
-from conncomp.models import Potts
-from conncomp.models.cahn_hilliard import cuda as cahn_hilliard_engine
-from conncomp.models.kawasaki import cuda as kawasaki_engine
-from conncomp.models.potts import cuda as potts_engine
+from conncomp.models import Potts, base
 from host_cuda.host_gpu import AVAILABLE, HostGpu
 from reproductions import PAPERS, fits
 from reproductions.claims import Claim
@@ -45,7 +42,7 @@ def host(gpu, monkeypatch):
         pytest.skip("there is nothing that the host executor needs")
     executor, milliseconds = HostGpu(), count(1)
     monkeypatch.setitem(ALGORITHMS, "cuda", ON_GPU)
-    for module in (laboratory, potts_engine, cahn_hilliard_engine, kawasaki_engine):
+    for module in (laboratory, base):
         monkeypatch.setattr(module, "current_gpu", lambda: executor)
     monkeypatch.setattr(devices.Cuda, "fetch", lambda _, array: array)
     monkeypatch.setattr(gpu.cuda, "get_elapsed_time", lambda *_: float(next(milliseconds)))

@@ -16,7 +16,6 @@ from PIL import Image, ImageSequence
 from cli.test_command import check_failure, snapshot
 from conncomp.cli.simulate import _common
 from conncomp.models import CahnHilliard, Ising, Kawasaki, Potts, simulate, simulation
-from conncomp.models.potts import cuda
 from host_cuda.host_gpu import AVAILABLE, HostGpu
 
 BASE = "simulate potts --shape 8x12 --sweeps 200"
@@ -222,7 +221,7 @@ def test_film_of_lattices_on_a_gpu(tmp_path, monkeypatch, shape):
     if not AVAILABLE:
         pytest.skip("needs Linux and a C++ compiler")
     gpu = HostGpu()
-    monkeypatch.setattr(cuda, "current_gpu", lambda: gpu)
+    monkeypatch.setattr("conncomp.models.base.current_gpu", lambda: gpu)
     for device in ("cpu", "cuda"):
         film = _common.Film(shape, 2)
         simulate(Potts(shape, beta=0.7, replicas=2, device=device), 5, watch=film)
@@ -296,8 +295,7 @@ def test_table_plot_and_pictures(run, base, names, least):
 )
 def test_gpu_gives_the_same(report, monkeypatch, base, make):
     executor = HostGpu()
-    room = base.split()[1].replace("-", "_").replace("ising", "spins")
-    monkeypatch.setattr(f"conncomp.models.{room}.cuda.current_gpu", lambda: executor)
+    monkeypatch.setattr("conncomp.models.base.current_gpu", lambda: executor)
     there = simulate(make(device="cuda", seed=1), 60, thermalise=6)
     report(*base.split(), "--seed", 1, "-o", "run.h5")
     check_archive("run.h5", there)

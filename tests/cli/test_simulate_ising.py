@@ -145,7 +145,7 @@ def test_table(run):
         ("--betas 0:1:99999", "from 1 to 65536 of them"),
         ("--betas 0:1:65536 --replicas 257", "--replicas 16842752 must be"),
         ("--coupling 0", "--coupling 0.0 must not be 0"),
-        ("--coupling -1", "--coupling -1 below 0 has no critical temperature here"),
+        ("--coupling -1", "with --coupling -1 is known here"),
         ("--coupling -1 --beta 1 --clusters", "--clusters gives the magnetisation of clusters"),
         ("--periodic 2", "--periodic: the lattice has 2 axes, so there is no axis 2"),
         ("--antiperiodic 2", "--antiperiodic: the lattice has 2 axes, so there is no axis 2"),

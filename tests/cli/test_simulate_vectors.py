@@ -60,7 +60,7 @@ def test_critical_temperatures_are_the_default(run, report):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ("xy --shape 9", "of the XY model on 1 axes is known here; give a temperature as a number"),
+        ("xy --shape 9", "of the XY model on 1 axes is known here; give a temperature"),
         (
             "xy --shape 9x9 --temperatures 1e-12:1:2",
             "the inverse of --temperature [1000000000000.0, 1.0]",

@@ -48,7 +48,7 @@ from conncomp.models import (
     SpinGlass,
     parallel_tempering,
 )
-from conncomp.models.potts import cuda as potts_cuda
+from conncomp.models.spins import cuda as spins_cuda
 from hard_graphs import HARD_GRAPHS, star
 from specialisations import names_by_file
 
@@ -549,7 +549,7 @@ def update_by_rows(cupy):
         if len(arguments["shape"]) == 1:
             continue
         with (
-            patch.object(potts_cuda, "MOST_OF_MULTIPROCESSOR", 0),
+            patch.object(spins_cuda, "MOST_OF_MULTIPROCESSOR", 0),
             patch.object(spin_tiles, "LEAST_FILLED", 0),
         ):
             models = pairs_of(Potts, **arguments)

@@ -1,10 +1,6 @@
 import pytest
 
-from conncomp.models.cahn_hilliard import cuda as cahn_hilliard_engine
-from conncomp.models.kawasaki import cuda as kawasaki_engine
-from conncomp.models.observables import cuda as structure_engine
-from conncomp.models.potts import cuda as potts_engine
-from conncomp.models.spin_glass import cuda as glass_engine
+from conncomp.models import base
 from conncomp.models.spins import cuda as spins_engine
 from host_cuda.host_gpu import AVAILABLE, HostGpu
 
@@ -25,15 +21,6 @@ def gpu_without_gpu(request, monkeypatch):
     if not AVAILABLE:
         pytest.skip("there is neither a GPU nor what the host executor needs")
     gpu = HostGpu()
-    engines = (
-        potts_engine,
-        cahn_hilliard_engine,
-        kawasaki_engine,
-        glass_engine,
-        spins_engine,
-        structure_engine,
-    )
-    for engine in engines:
-        monkeypatch.setattr(engine, "current_gpu", lambda: gpu)
+    monkeypatch.setattr(base, "current_gpu", lambda: gpu)
     # So that tests have lattices on either side: clusters by sites, and by bricks of them.
-    monkeypatch.setattr(potts_engine, "MOST_OF_MULTIPROCESSOR", 150)
+    monkeypatch.setattr(spins_engine, "MOST_OF_MULTIPROCESSOR", 150)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import conncomp
 from conncomp.models import Potts
-from conncomp.models.potts import cuda as potts_engine
+from conncomp.models.spins import cuda as spins_engine
 from models.devices import DEVICES, on_host
 from models.potts_reference import (
     CLUSTERS,
@@ -161,7 +161,7 @@ def test_lattices_of_many_words(device, shape, q, periodic, tile):
 @pytest.mark.parametrize("shape", [(20, 36), (150,), (4, 5, 20)])
 def test_clusters_of_bricks_and_of_sites(device, most, shape, monkeypatch):
     """Updates of one kind several times, as their launches are kept."""
-    monkeypatch.setattr(potts_engine, "MOST_OF_MULTIPROCESSOR", most)
+    monkeypatch.setattr(spins_engine, "MOST_OF_MULTIPROCESSOR", most)
     for q, replicas in (2, 3), (3, 1):
         arguments = {"shape": shape, "q": q, "beta": 0.6, "replicas": replicas, "seed": 5}
         model, expected = Potts(**arguments, device=device), Potts(**arguments)

@@ -154,7 +154,7 @@ GOOD = ratios_of(1)
         ({8: GOOD[8], 16: GOOD[16][:, :2]}, r"curves\[16\] has shape \(9, 2\)"),
         ({8: GOOD[8], 16: GOOD[16][:2]}, r"curves\[16\] has 2 points; there must be 3"),
         ({8: GOOD[8], 16: GOOD[16] * [1, 1, 0]}, "errors that are not above 0"),
-        ({8: GOOD[8], 16: GOOD[16] * [1, np.nan, 1]}, "not finite"),
+        ({8: GOOD[8], 16: GOOD[16] * [1, np.nan, 1]}, r"curves\[16\]\[0, 1\]=nan must be finite"),
         ({8: GOOD[8], 16: GOOD[16] * [0, 1, 1]}, "a value of x twice"),
     ],
 )
@@ -184,7 +184,7 @@ def test_bad_arguments_of_scale():
         ((0, GOOD[8]), "size=0 must be above 0"),
         ((8, GOOD[8][:, :2]), r"points has shape \(9, 2\)"),
         ((8, [["a", "b", "c"]]), "points"),
-        ((8, GOOD[8] * np.inf), "points has numbers that are not finite"),
+        ((8, GOOD[8] * np.inf), r"points\[0, 0\]=inf must be finite"),
         ((1e300, GOOD[8] * 1e200), r"size=1e\+300 is too far"),
     ]:
         with pytest.raises((TypeError, ValueError), match=words):
@@ -288,7 +288,7 @@ def test_bad_arguments_of_reweighting(monkeypatch):
 
     for arguments, words in [
         ({"beta": 0.5}, "beta has 1 values; there must be one for each of 2 runs"),
-        ({"energy": energy * np.nan}, "energy has numbers that are not finite"),
+        ({"energy": energy * np.nan}, r"energy\[0, 0\]=nan must be finite"),
         ({"energy": energy[:50]}, "of the shape of energy"),
         ({"at": np.inf}, "at=inf must be finite"),
         ({"at": [0.5, 1e308], "energy": apart}, "at=.* is too large for energies"),
@@ -331,7 +331,7 @@ def test_what_relaxes_is_not_equilibrated():
     for bad, words in [
         (noise[:, :1], "two chains or more"),
         (noise[:3], "has 3 rows; 3 bins need 4"),
-        (noise * np.nan, "not finite"),
+        (noise * np.nan, r"series\[0, 0\]=nan must be finite"),
         ([["a"]], "series"),
     ]:
         with pytest.raises((ValueError, TypeError), match=words):

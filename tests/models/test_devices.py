@@ -8,7 +8,7 @@ import pytest
 
 from conncomp.kernels.cuda.papers import few_cluster
 from conncomp.models import ON, XY, Clock, Heisenberg, Ising, Potts
-from conncomp.models.potts.cuda import Engine
+from conncomp.models.spins.cuda import WordEngine
 from models.devices import DEVICES, equal_trajectories, on_host
 from models.edges_reference import random_regular
 
@@ -135,7 +135,7 @@ def test_lattice_that_does_not_fit(device, monkeypatch):
         Potts((4000, 4000), device=device)
     # Four axes have no bricks. Tiles take 102,400 bytes, spins and bonds 24,576.
     free = 126_000
-    monkeypatch.setattr("conncomp.models.potts.cuda.MOST_OF_MULTIPROCESSOR", 0)
+    monkeypatch.setattr("conncomp.models.spins.cuda.MOST_OF_MULTIPROCESSOR", 0)
     with pytest.raises(MemoryError, match=r"shape=\(8, 8, 8, 32\) take 126976 bytes"):
         Potts((8, 8, 8, 32), beta=0.3, device=device)
 
@@ -209,5 +209,5 @@ LONG = [
 def test_long_runs_are_those_of_the_cpu(shape, q, beta, periodic, replicas):
     arguments = {"periodic": periodic, "replicas": replicas, "seed": 77}
     models = [Potts(shape, q, beta, **arguments, device=device) for device in ("cpu", "cuda")]
-    assert isinstance(models[1]._engine, Engine)
+    assert isinstance(models[1]._engine, WordEngine)
     equal_trajectories(models, LONG)

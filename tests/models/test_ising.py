@@ -177,7 +177,7 @@ def test_first_spins():
         ({"lattice": 3}, "lattice=3 must be the name of a lattice, or a UnitCell"),
         ({"lattice": "cubic", "shape": (4, 4)}, "must have 3 axes"),
         ({"lattice": "fcc"}, "no critical temperature of lattice='fcc' is known here, but of"),
-        ({"lattice": "triangular", "coupling": -1.0}, "coupling=-1 below 0 has no critical"),
+        ({"lattice": "triangular", "coupling": -1.0}, "triangular, with coupling=-1 is known"),
         ({"coupling": 0}, "coupling=0 must not be 0"),
         ({"coupling": np.nan}, "coupling=nan must be finite"),
         ({"temperature": 0.0}, "temperature=0.0 must be above 0, and finite"),

@@ -93,7 +93,7 @@ def test_couplings_that_cancel_are_no_bond():
         ({"field": [1.0, 2.0]}, r"field has shape \(2,\); .* shape \(5,\)"),
         ({"field": np.inf}, "field=inf must be finite"),
         ({"field": [0.0, 0.0, np.nan, 0.0, 0.0]}, r"field\[2\]=nan must be finite"),
-        ({"beta": None}, "no critical temperature of a graph"),
+        ({"beta": None}, "no critical temperature of the Ising model on a graph"),
         ({"lattice": "kagome"}, "lattice and periodic are not for a graph"),
         ({"periodic": False}, "lattice and periodic are not for a graph"),
         (

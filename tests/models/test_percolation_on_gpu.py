@@ -6,8 +6,7 @@ import pytest
 from conncomp import _arrays
 from conncomp.components import _labels, sizes
 from conncomp.grid import answers, array, wrapping
-from conncomp.models import Percolation
-from conncomp.models.percolation import cuda
+from conncomp.models import Percolation, base
 from conncomp.models.percolation.measurements import (
     CLASSES,
     CLUSTERS,
@@ -30,7 +29,7 @@ def gpu_without_gpu(monkeypatch):
     if not AVAILABLE:
         pytest.skip("there is neither a GPU nor what the host executor needs")
     gpu = HostGpu()
-    monkeypatch.setattr(cuda, "current_gpu", lambda: gpu)
+    monkeypatch.setattr(base, "current_gpu", lambda: gpu)
 
 
 @pytest.mark.soak(gate="values")
@@ -114,7 +113,7 @@ def test_windings_by_labels():
 )
 def test_labels_by_kernels(monkeypatch, shape, arguments):
     """All on arrays of a stand-in for CuPy, which the kernels of labels and windings fill."""
-    place_on_host(monkeypatch, _arrays, (cuda, array, answers, wrapping, _labels, sizes))
+    place_on_host(monkeypatch, _arrays, (base, array, answers, wrapping, _labels, sizes))
     compare(shape, **arguments)
 
 

@@ -76,10 +76,13 @@ def test_shapes_starts_and_labels():
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: Potts(GRAPH, 3), "no critical temperature of a graph"),
-        (lambda: Potts((3, 3), 3, lattice="kagome"), "of the lattice kagome is known here; give"),
+        (lambda: Potts(GRAPH, 3), "no critical temperature of the Potts model on a graph"),
+        (
+            lambda: Potts((3, 3), 3, lattice="kagome"),
+            "on this lattice, kagome, is known here",
+        ),
         (lambda: Potts.critical_beta(3, lattice="kagome"), "lattice='kagome'"),
-        (lambda: Potts((3, 3), 3, coupling=-1.0), "of coupling=-1 below 0 is known here; give"),
+        (lambda: Potts((3, 3), 3, coupling=-1.0), "on 2 axes with coupling=-1 is known here; give"),
         (
             lambda: Potts((3, 3), 3, 1.0, coupling=-1.0).swendsen_wang(clusters=True),
             "leave it out with couplings below 0",

@@ -19,7 +19,6 @@ import pytest
 
 from conncomp.models import Potts, simulate
 from conncomp.models.checkpoint import Checkpoint, write_checkpoint
-from conncomp.models.potts import cuda
 from host_cuda.host_gpu import AVAILABLE, HostGpu
 
 UPDATES = {
@@ -554,7 +553,7 @@ def _gpu(request, monkeypatch):
     if not AVAILABLE:
         pytest.skip("needs Linux and a C++ compiler")
     gpu = HostGpu()
-    monkeypatch.setattr(cuda, "current_gpu", lambda: gpu)
+    monkeypatch.setattr("conncomp.models.base.current_gpu", lambda: gpu)
 
 
 @pytest.mark.usefixtures("_gpu")

@@ -6,7 +6,7 @@ import pytest
 from conncomp.kernels.cuda.models import spin_tiles
 from conncomp.kernels.lattice import Lattice
 from conncomp.models import Potts
-from conncomp.models.potts import cuda
+from conncomp.models.spins import cuda
 
 SMALL = {2: (2, 5), 3: (1, 2, 5), 4: (1, 1, 1, 5)}
 WIDE = {2: (3, 6), 3: (0, 1, 6), 4: (1, 0, 1, 6)}

@@ -11,8 +11,8 @@ from scipy.signal import lfilter
 
 from conncomp.kernels.lattice import Lattice
 from conncomp.models import Potts, autocorrelation_time, jackknife, parallel_tempering, summarise
-from conncomp.models.potts.measurements import COUNTS, SATISFIED
 from conncomp.models.results import Measurements
+from conncomp.models.spins.measurements import COUNTS, SATISFIED
 from interrupts import interrupted_after
 
 # Six sigma: one false alarm in 5e8 tests. Errors of errors are below a tenth, so 7 for pulls.

@@ -103,9 +103,7 @@ class CellLattice(_Geometry):
         have = np.ones(shape, bool) if everywhere else self.sites_of_kind(kind)
         to: NDArray[Any] = np.zeros((1,) * (self.ndim + 1), dtype)
         for axis, length in enumerate(self.shape):
-            places = np.arange(length).reshape(-1, *(1,) * (self.ndim - axis))
-            along = (places + self._moves(kind, axis)) % length
-            to = to * dtype.type(length) + along.astype(dtype)
+            to = to * dtype.type(length) + (self._target(kind, axis) % length).astype(dtype)
         ends = (np.arange(self.cell) + kind.shift) % self.cell
         to = np.broadcast_to(to * dtype.type(self.cell) + ends.astype(dtype), have.shape)
         return np.stack([np.flatnonzero(have).astype(dtype), to[have]])
@@ -130,20 +128,14 @@ class CellLattice(_Geometry):
 
     def windings(self, *, everywhere: bool = False) -> NDArray[np.int32]:
         """Return how many periods bonds lead over the ends of each axis; see `ends_of_kind`."""
-
-        def winding(kind: Kind, axis: int) -> Any:
-            places = np.arange(self.shape[axis]).reshape(-1, *(1,) * (self.ndim - axis))
-            return (places + self._moves(kind, axis)) // self.shape[axis]
-
-        return self._of_bonds(winding, everywhere=everywhere)
+        return self._of_bonds(
+            lambda kind, axis: self._target(kind, axis) // self.shape[axis], everywhere=everywhere
+        )
 
     def kinds_of_bonds(self) -> NDArray[np.int32]:
         """Return which kind each bond is of, and which site of a cell has it, (bonds, 2)."""
-
-        def number(kind: Kind, column: int) -> Any:
-            return np.arange(self.cell) if column else self.kinds.index(kind)
-
-        return self._of_bonds(number, 2)
+        numbers = self.kinds.index, lambda kind: np.arange(self.cell)
+        return self._of_bonds(lambda kind, column: numbers[column](kind), 2)
 
     def signs(self) -> NDArray[np.int8]:
         """Return 1 for each bond that equal spins satisfy, -1 for the others, as `ends`."""
@@ -160,19 +152,16 @@ class CellLattice(_Geometry):
     @cached_property
     def struct(self) -> Any:
         """``CellLattice`` of ``core/cell_lattice.h``, a `numpy.void`."""
-        struct = np.zeros((), CELL_LATTICE)
-        before = MOST_AXES - self.ndim
-        struct["lattice"] = self.of_sites.struct
+        before, kinds = MOST_AXES - self.ndim, np.zeros(MOST_KINDS, _KIND)
         closed = (1 << before + k for k, turns in enumerate(self.antiperiodic) if turns)
-        struct["antiperiodic"], struct["cell"] = sum(closed), self.cell
-        struct["kinds"], struct["negative"] = len(self.kinds), self.negative
-        for record, kind in zip(struct["kind"], self.kinds, strict=False):
+        for record, kind in zip(kinds, self.kinds, strict=False):
             record["step"][before:] = kind.step
             record["shift"] = kind.shift
             for phase in range(self.cell):
                 places = (p for p in range(WORD) if (phase + p) % self.cell in kind.sites)
                 record["sites"][phase] = sum(1 << p for p in places)
-        return struct[()]
+        numbers = sum(closed), self.cell, len(self.kinds), self.negative
+        return np.array((self.of_sites.struct, *numbers, kinds), CELL_LATTICE)[()]
 
     def _of_bonds(
         self, number: Callable[[Kind, int], Any], columns: int = 0, *, everywhere: bool = False
@@ -203,9 +192,13 @@ class CellLattice(_Geometry):
             return kind.step[axis]
         return (np.arange(self.cell) + kind.shift) // self.cell
 
+    def _target(self, kind: Kind, axis: int) -> Any:
+        """Return to which cell along an axis bonds of a kind lead, beyond its ends, too."""
+        places = np.arange(self.shape[axis]).reshape(-1, *(1,) * (self.ndim - axis))
+        return places + self._moves(kind, axis)
+
     def _leaves(self, kind: Kind, axis: int) -> NDArray[np.bool_]:
         """Return which sites' bonds of a kind lead over an end of an axis."""
-        places = np.arange(self.shape[axis]).reshape(-1, *(1,) * (self.ndim - axis))
-        to = places + self._moves(kind, axis)
+        to = self._target(kind, axis)
         leaves: NDArray[np.bool_] = (to < 0) | (to >= self.shape[axis])
         return np.broadcast_to(leaves, (*self.shape, self.cell))

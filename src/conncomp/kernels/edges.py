@@ -28,9 +28,9 @@ class _Arrays(NamedTuple):
 class SpinKind(NamedTuple):
     """A kind of spins on edges.
 
-    The CPU's engine has this `name`, and ``core/edge_spins.h`` or ``core/edge_vectors.h`` the
-    `struct`. A spin has `width` numbers of `dtype`, 0 where words of bits have the spins; a vector
-    has `components`, a state 0.
+    The CPU's engine has this `name`, ``core/edge_spins.h`` or ``core/edge_vectors.h`` the `struct`,
+    and ``core/structure.h`` that of its `waves`. A spin has `width` numbers of `dtype`, 0 where
+    words of bits have the spins; a vector has `components`, a state 0.
     """
 
     name: str
@@ -38,14 +38,16 @@ class SpinKind(NamedTuple):
     dtype: np.dtype[Any]
     width: int
     components: int
+    waves: str
 
 
 def _vectors(name: str, struct: str, dtype: str, width: int, components: int) -> SpinKind:
-    return SpinKind(name, f"Embedded<conncomp::{struct}>", np.dtype(dtype), width, components)
+    held, waves = f"Embedded<conncomp::{struct}>", f"WavedVectors<conncomp::{struct}>"
+    return SpinKind(name, held, np.dtype(dtype), width, components, waves)
 
 
 UP_DOWN, STATES, TWO_STATES = (
-    SpinKind(name, name, BITS, 0, 0) for name in ("UpDown", "States", "TwoStates")
+    SpinKind(name, name, BITS, 0, 0, "WavedStates") for name in ("UpDown", "States", "TwoStates")
 )
 ANGLES = _vectors("Angle", "OfLattices<conncomp::Angle>", "u2", 1, 2)
 DIRECTIONS = _vectors("UnitVector", "OfLattices<conncomp::UnitVector>", "u8", 1, 3)

@@ -82,12 +82,8 @@ class ExchangeLattice(_Geometry):
     @property
     def structure(self) -> NDArray[np.bool_]:
         """Which steps lead to neighbours, as `conncomp.label` takes them."""
-        middle = (1,) * self.ndim
-        structure = np.zeros((3,) * self.ndim, bool)
-        structure[middle] = True
-        for axis in range(self.ndim):
-            for place in (0, 2):
-                structure[(*middle[:axis], place, *middle[axis + 1 :])] = True
+        moves = np.indices((3,) * self.ndim) - 1
+        structure: NDArray[np.bool_] = abs(moves).sum(axis=0) <= 1
         if self.kind == "bcc":
             structure[0, 0, 0] = structure[2, 2, 2] = True
         return structure
@@ -95,19 +91,16 @@ class ExchangeLattice(_Geometry):
     @cached_property
     def struct(self) -> Any:
         """``ExchangeLattice`` of ``core/kawasaki.h``, a `numpy.void`."""
-        struct = np.zeros((), EXCHANGE_LATTICE)
         before = (1,) * (AXES - self.ndim)
-        parts = (*before, *self.parts)
-        struct["length"], struct["parts"] = (*before, *self.domain), parts
-        struct["kind"] = KINDS.index(self.kind)
-        places = np.arange(self.domains).reshape(parts)
+        length, parts = (*before, *self.domain), (*before, *self.parts)
+        places, stride, masks = np.arange(self.domains).reshape(parts), [], []
         for axis, count in enumerate(parts):
-            struct["stride"][axis] = prod(parts[axis + 1 :]) if count > 1 else 0
-            chosen = {"first": [0], "later": list(range(1, count)), "last": [count - 1]}
-            for name, along in chosen.items():
-                bits = places.take(along, axis).reshape(-1).tolist()
-                struct[name][axis] = sum(1 << bit for bit in bits)
-        return struct[()]
+            stride.append(prod(parts[axis + 1 :]) if count > 1 else 0)
+            chosen = [0], list(range(1, count)), [count - 1]
+            bits = (places.take(along, axis).reshape(-1).tolist() for along in chosen)
+            masks.append([sum(1 << bit for bit in each) for each in bits])
+        kind, masks_by_name = KINDS.index(self.kind), zip(*masks, strict=True)
+        return np.array((length, parts, stride, kind, *masks_by_name), EXCHANGE_LATTICE)[()]
 
     def _surface(self, parts: tuple[int, ...]) -> float:
         return sum(count / n for n, count in zip(self.shape, parts, strict=True))

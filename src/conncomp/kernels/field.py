@@ -16,6 +16,7 @@ PHASES = 2
 # What sums of whole numbers and of parts of one have room for.
 SUM_BITS = 62
 
+Coefficients = tuple[float, ...]  # as the kernels take them, in the order of ``core``
 # ``FieldShape``.
 FIELD_SHAPE = np.dtype([("layers", "i8"), ("rows", "i8"), ("columns", "i8")])
 

@@ -66,13 +66,21 @@ class Lattice(_Geometry):
         """How many words a plane has."""
         return self.rows * self.columns
 
+    @property
+    def closed_lengths(self) -> tuple[tuple[int, ...], int]:
+        """The lengths of `MOST_AXES` axes, and bits of which ones are periodic."""
+        before = MOST_AXES - self.ndim
+        closed = sum(1 << (before + k) for k, closes in enumerate(self.periodic) if closes)
+        return (*(1,) * before, *self.shape), closed
+
     @cached_property
     def struct(self) -> Any:
         """``Lattice`` of ``core/spins.h``, a `numpy.void`."""
-        before = MOST_AXES - self.ndim
-        closed = sum(1 << (before + k) for k, closes in enumerate(self.periodic) if closes)
-        lengths = (*(1,) * before, *self.shape)
-        return np.array((lengths, closed, self.states, self.planes), LATTICE)[()]
+        return np.array((*self.closed_lengths, self.states, self.planes), LATTICE)[()]
+
+    def words_of(self, replicas: int, planes: int) -> tuple[tuple[int, ...], np.dtype[Any]]:
+        """Return the shape and the dtype of words of so many planes of each replica."""
+        return (replicas, planes, self.rows, self.columns), BITS
 
 
 def pack(xp: Any, lattice: Lattice, states: Any) -> Any:

@@ -67,6 +67,28 @@ def seams_of(
     # Those over the ends of the same axes are next to each other: their elements are, too.
     kinds = [(over, step) for step in steps for over in _choices([k for k in closed if step[k]])]
     boxes, first = [], 0
+
+    def box_of(step: Step, over: tuple[int, ...], extent: list[int]) -> Any:
+        """Return the box of a step whose links lead over the ends of the axes `over`."""
+        box = np.zeros((), BOX)
+        for k, move in enumerate(step):
+            begin = (shape[k] - 1 if move > 0 else 0) if k in over else int(move < 0)
+            to = begin + move - (shape[k] * move if k in over else 0)
+            box["from"] += begin * strides[k]
+            box["from_value"] += begin * value_strides[k]
+            box["distance"] += (to - begin) * strides[k]
+            box["value_distance"] += (to - begin) * value_strides[k]
+            if k in over:
+                box["periods"][closed.index(k)] = move
+        moves = [k for k, move in enumerate(step) if move]
+        box["axis"], box["forward"] = len(step) - 1 - moves[0], step[moves[0]] > 0
+        # Links go along the longest axis first; of several, along that of the least stride.
+        order = sorted(range(ndim), key=lambda k: (extent[k], -abs(value_strides[k])))
+        for place, k in enumerate(order):
+            box["extent"][place] = extent[k]
+            box["stride"][place], box["value_stride"][place] = strides[k], value_strides[k]
+        return box
+
     for over, step in sorted(kinds):
         extent = [
             1 if k in over else length - abs(move)
@@ -74,7 +96,7 @@ def seams_of(
         ]
         if prod(extent) <= 0:
             continue
-        box = _box(shape, strides, value_strides, closed, step, over, extent)
+        box = box_of(step, over, extent)
         box["first"] = first
         first += prod(extent)
         boxes.append(box)
@@ -91,36 +113,6 @@ def _choices(axes: list[int]) -> Iterator[tuple[int, ...]]:
     """Yield every choice of one axis or more."""
     for count in range(1, len(axes) + 1):
         yield from combinations(axes, count)
-
-
-def _box(
-    shape: Shape,
-    strides: tuple[int, ...],
-    value_strides: tuple[int, ...],
-    closed: list[int],
-    step: Step,
-    over: tuple[int, ...],
-    extent: list[int],
-) -> Any:
-    """Return the box of a step whose links lead over the ends of the axes `over`."""
-    box = np.zeros((), BOX)
-    for k, move in enumerate(step):
-        begin = (shape[k] - 1 if move > 0 else 0) if k in over else int(move < 0)
-        to = begin + move - (shape[k] * move if k in over else 0)
-        box["from"] += begin * strides[k]
-        box["from_value"] += begin * value_strides[k]
-        box["distance"] += (to - begin) * strides[k]
-        box["value_distance"] += (to - begin) * value_strides[k]
-        if k in over:
-            box["periods"][closed.index(k)] = move
-    moves = [k for k, move in enumerate(step) if move]
-    box["axis"], box["forward"] = len(step) - 1 - moves[0], step[moves[0]] > 0
-    # Links go along the longest axis first; of several, along that of the least stride.
-    order = sorted(range(len(shape)), key=lambda k: (extent[k], -abs(value_strides[k])))
-    for place, k in enumerate(order):
-        box["extent"][place] = extent[k]
-        box["stride"][place], box["value_stride"][place] = strides[k], value_strides[k]
-    return box
 
 
 class Windings(NamedTuple):

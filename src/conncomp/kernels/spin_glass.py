@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,6 +9,7 @@ from numpy.typing import NDArray
 
 from conncomp.kernels import layout
 from conncomp.kernels.lattice import BITS, LATTICE, Lattice
+from conncomp.kernels.updates import Drawn
 
 GROUP, DIGITS = 64, 64
 RULES = ("metropolis", "heat-bath")
@@ -20,64 +20,45 @@ GLASS_REPLICAS = layout(
 )
 
 
-class Part(NamedTuple):
-    """Replicas of one group: bits from `begin` on, of which the first one is `replica`."""
-
-    group: int
-    begin: int
-    replica: int
-    replicas: int
-
-    @property
-    def mask(self) -> int:
-        """The bits, as a word."""
-        return ((1 << self.replicas) - 1) << self.begin
-
-
 class GlassReplicas(NamedTuple):
-    """Replicas side by side from the number `first` on; `per_sample` of them share couplings."""
+    """Replicas side by side, of which `per_sample` share couplings."""
 
     lattice: Lattice
-    first: int
-    replicas: int
-    seed: int
+    drawn: Drawn
     per_sample: int
 
     @property
     def groups(self) -> int:
         """How many words a site has."""
-        return -(-(self.first + self.replicas) // GROUP) - self.first // GROUP
+        _, first, replicas = self.drawn
+        return -(-(first + replicas) // GROUP) - first // GROUP
 
-    def parts(self, begin: int = 0, end: int | None = None) -> Iterator[Part]:
-        """Yield where the replicas from `begin` on, before `end`, are."""
-        end, offset = self.replicas if end is None else end, self.first % GROUP
-        while begin < end:
-            group, bit = divmod(offset + begin, GROUP)
-            count = min(GROUP - bit, end - begin)
-            yield Part(group, bit, begin, count)
-            begin += count
+    @property
+    def places(self) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
+        """The group of each replica, and its bit of the group's words."""
+        places = self.drawn.first_replica % GROUP + np.arange(self.drawn.replicas)
+        return places // GROUP, BITS.type(1) << (places % GROUP).astype(BITS)
 
     def struct(self, rule: str) -> Any:
         """Return ``GlassReplicas`` of ``core/spin_glass.h``, a `numpy.void`."""
-        values = self.lattice.struct, self.first, self.replicas, self.seed
+        seed, first, replicas = self.drawn
+        values = self.lattice.struct, first, replicas, seed
         return np.array((*values, RULES.index(rule), self.per_sample), GLASS_REPLICAS)[()]
 
 
 def pack(xp: Any, replicas: GlassReplicas, spins: Any) -> Any:
     """Return spins of 0 and 1, (replicas, sites), as words of uint64, (groups, sites)."""
     words = xp.zeros((replicas.groups, replicas.lattice.sites), BITS)
-    for part in replicas.parts():
-        for k in range(part.replicas):
-            words[part.group] |= spins[part.replica + k].astype(BITS) << BITS.type(part.begin + k)
+    for group, bit, of_replica in zip(*replicas.places, spins, strict=True):
+        words[group] |= of_replica.astype(BITS) * bit
     return words
 
 
 def unpack(xp: Any, replicas: GlassReplicas, words: Any) -> Any:
     """Return what `pack` was given: spins of uint8, (replicas, sites)."""
-    spins = xp.empty((replicas.replicas, replicas.lattice.sites), "u1")
-    for part in replicas.parts():
-        for k in range(part.replicas):
-            spins[part.replica + k] = words[part.group] >> BITS.type(part.begin + k) & BITS.type(1)
+    spins = xp.empty((replicas.drawn.replicas, replicas.lattice.sites), "u1")
+    for group, bit, of_replica in zip(*replicas.places, spins, strict=True):
+        of_replica[...] = (words[group] & bit) != 0
     return spins
 
 
@@ -87,19 +68,18 @@ def check_words(replicas: GlassReplicas, words: Any) -> None:
     if not isinstance(words, np.ndarray) or words.shape != shape or words.dtype != BITS:
         raise ValueError(f"the words of spins must be an array of uint64 of shape {shape}")
     used = np.zeros(replicas.groups, BITS)
-    for part in replicas.parts():
-        used[part.group] = part.mask
+    np.bitwise_or.at(used, *replicas.places)
     if (words & ~used[:, None]).any():
         raise ValueError("the words of spins have bits without a replica; they must be 0")
 
 
 def bits_of_samples(replicas: GlassReplicas, chosen: NDArray[np.bool_]) -> NDArray[np.uint64]:
     """Return words, (groups, axes, sites), of `chosen`, (samples, axes, sites), by replica."""
-    words = np.zeros((replicas.groups, *chosen.shape[1:]), BITS)
-    for sample, of_sample in enumerate(chosen):
-        begin = sample * replicas.per_sample
-        for part in replicas.parts(begin, begin + replicas.per_sample):
-            words[part.group] |= np.where(of_sample, BITS.type(part.mask), BITS.type(0))
+    words, (groups, bits) = np.zeros((replicas.groups, *chosen.shape[1:]), BITS), replicas.places
+    masks = np.zeros((len(chosen), replicas.groups), BITS)
+    np.bitwise_or.at(masks, (np.arange(len(bits)) // replicas.per_sample, groups), bits)
+    for sample, group in np.argwhere(masks):
+        words[group] |= np.where(chosen[sample], masks[sample, group], BITS.type(0))
     return words
 
 
@@ -112,8 +92,6 @@ def digits_of_replicas(
     """
     table = np.zeros((replicas.groups, DIGITS, probabilities.shape[1]), BITS)
     places = np.arange(DIGITS, dtype=BITS)[::-1, None]
-    for part in replicas.parts():
-        for k in range(part.replicas):
-            digits = probabilities[part.replica + k] >> places & BITS.type(1)
-            table[part.group] |= digits << BITS.type(part.begin + k)
+    for group, bit, of_replica in zip(*replicas.places, probabilities, strict=True):
+        table[group] |= (of_replica >> places & BITS.type(1)) * bit
     return table

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp.kernels import layout
-from conncomp.kernels.edges import KINDS, SpinKind
+from conncomp.kernels.edges import SpinKind
 from conncomp.kernels.lattice import MOST_AXES
 
 # The units of cosines and of clusters' sums, and of sums of all, as powers of two.
@@ -73,14 +73,3 @@ def components_of(kind: SpinKind, states: int) -> int:
     if not kind.components:
         return 1 if states == 2 else states
     return kind.components if kind.components < 4 else states
-
-
-def name_of(kind: SpinKind) -> str:
-    """Return the struct of ``core/structure.h`` for spins of a kind."""
-    if not kind.components:
-        return "WavedStates"
-    vectors = kind.struct.removeprefix("Embedded<").removesuffix(">")
-    return f"WavedVectors<{vectors}>"
-
-
-NAMES = tuple(dict.fromkeys(map(name_of, KINDS)))

@@ -3,11 +3,9 @@
 from conncomp.models import results
 from conncomp.models.cahn_hilliard.model import CahnHilliard
 from conncomp.models.disorder import random_couplings, random_fields
-from conncomp.models.ising.model import Ising
 from conncomp.models.kawasaki.model import Kawasaki
 from conncomp.models.lattices import UnitCell
 from conncomp.models.percolation.model import Percolation
-from conncomp.models.potts.model import Potts
 from conncomp.models.protocol import Model, ModelSeries, ModelState, ModelUpdate, SummarisedModel
 from conncomp.models.simulation import simulate
 from conncomp.models.spin_glass.disorder import (
@@ -16,6 +14,8 @@ from conncomp.models.spin_glass.disorder import (
     summarise_overlaps,
 )
 from conncomp.models.spin_glass.model import SpinGlass
+from conncomp.models.spins.ising import Ising
+from conncomp.models.spins.potts import Potts
 from conncomp.models.statistics.estimates import autocorrelation_time, jackknife, logarithmic_bins
 from conncomp.models.statistics.reweighting import reweight
 from conncomp.models.statistics.scaling import collapse, crossing

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from math import inf, isfinite, prod
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,6 +14,7 @@ from conncomp._arguments import MOST_LENGTHS, as_integer, as_number, as_sequence
 from conncomp._arrays import as_cupy, as_numpy, check_kind, on_gpu, on_host
 from conncomp._memory import total_memory
 from conncomp.kernels.lattice import MOST_AXES
+from conncomp.kernels.updates import Drawn
 from conncomp.models.protocol import MOST_UPDATES, Floats, ModelState
 
 MOST_SITES = 1 << 40  # and replicas 1 << 24: what a counter of random numbers has room for
@@ -34,19 +35,11 @@ def flat(function: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-class Drawn(NamedTuple):
-    """What names the random numbers of a model: how many replicas, the first one's number, seed."""
-
-    replicas: int
-    first_replica: int
-    seed: int
-
-
 def check_drawn(replicas: int | None, first_replica: int, seed: int) -> Drawn:
-    """Return the number of replicas, 1 if it is None, that of the first one, and the seed."""
+    """Return what draws the random numbers of a model; `replicas` is None for one."""
     count = 1 if replicas is None else check_range("replicas", replicas, 1, MOST_REPLICAS)
     first = check_range("first_replica", first_replica, 0, MOST_REPLICAS - count)
-    return Drawn(count, first, check_range("seed", seed, 0, MOST_SEED))
+    return Drawn(check_range("seed", seed, 0, MOST_SEED), first, count)
 
 
 def real_numbers(name: str, given: Any, kinds: str = "iuf") -> NDArray[Any]:
@@ -61,19 +54,11 @@ def as_reals(name: str, given: Any, kinds: str = "iuf") -> NDArray[Any]:
     return real_numbers(name, on_host(given) if on_gpu(given) else given, kinds)
 
 
-def finite_reals(name: str, given: Any) -> Floats:
-    """Return an array of finite numbers; the ValueError names the place of another one."""
-    numbers = as_reals(name, given).astype(np.float64)
+def finite(name: str, array: NDArray[Any]) -> Floats:
+    """Return numbers as float64; the ValueError names the place of one that is not finite."""
+    numbers = array.astype(np.float64)
     for place in np.argwhere(~np.isfinite(numbers)).tolist():
         raise ValueError(f"{name}{place}={numbers[tuple(place)]} must be finite")
-    return numbers
-
-
-def finite(name: str, array: NDArray[Any]) -> Floats:
-    """Return numbers as float64; ValueError unless all are finite."""
-    numbers = array.astype(np.float64)
-    if not np.isfinite(numbers).all():
-        raise ValueError(f"{name} has numbers that are not finite")
     return numbers
 
 
@@ -222,13 +207,3 @@ def room_on_host(what: str, num_bytes: int) -> AbstractContextManager[None]:
 
 def _too_much(what: str, num_bytes: int) -> MemoryError:
     return MemoryError(f"{what}, take {num_bytes} bytes, more than are free; choose fewer")
-
-
-def check_room(gpu: Any, what: str, num_bytes: int) -> None:
-    """Raise MemoryError unless something fits the memory of a GPU."""
-    available = gpu.free_memory()
-    if num_bytes > available:
-        raise MemoryError(
-            f"{what} take {num_bytes} bytes on the GPU, which has {available} free; choose fewer, "
-            "or smaller ones"
-        )

@@ -54,78 +54,73 @@ def _tabulated(
     return np.array([function(number) for number in distinct.tolist()], dtype)[places]
 
 
-def _weight(beta: float, coupling: float, bonds: int) -> Decimal:
-    """Return exp(-beta J bonds)."""
-    return DECIMAL.exp(DECIMAL.multiply(DECIMAL.multiply(EXACT(-beta), EXACT(coupling)), bonds))
-
-
-def bond_probabilities(betas: Floats, coupling: float) -> NDArray[np.uint64]:
-    """Return with which probability a bond between equal spins is active, for each replica."""
-    return _tabulated(betas, lambda beta: [_bond_probability(beta, coupling)])[:, 0]
-
-
 @lru_cache(maxsize=1 << 16)
-def _bond_probability(beta: float, coupling: float) -> int:
-    return _capped(DECIMAL.subtract(1, _weight(beta, coupling, 1)))
+def _weight(beta: float, energy: float, times: int) -> Decimal:
+    """Return exp(-beta E) of an energy, so many times."""
+    return DECIMAL.exp(DECIMAL.multiply(DECIMAL.multiply(EXACT(-beta), EXACT(energy)), times))
 
 
-def acceptances(betas: Floats, coupling: float, lattice: Lattice) -> NDArray[np.uint64]:
+def bond_probabilities(betas: Floats, gain: float) -> NDArray[np.uint64]:
+    """Return how probably a bond is active that gains an energy, for each replica."""
+
+    def active(beta: float) -> list[int]:
+        return [_capped(DECIMAL.subtract(1, _weight(beta, gain, 1)))]
+
+    return _tabulated(betas, active)[:, 0]
+
+
+def acceptances(betas: Floats, gain: float, lattice: Lattice) -> NDArray[np.uint64]:
     """Return how probably Metropolis takes a state that loses so many bonds, (replicas, bonds)."""
-    lost, states = range(2 * lattice.ndim + 1), lattice.states
-    return _tabulated(betas, lambda beta: [_acceptance(beta, coupling, k, states) for k in lost])
+    lost, most = range(2 * lattice.ndim + 1), MOST_FLIPS if lattice.states == 2 else Decimal(1)
 
+    def taken(beta: float) -> list[int]:
+        return [_capped(DECIMAL.multiply(_weight(beta, gain, bonds), most)) for bonds in lost]
 
-@lru_cache(maxsize=1 << 16)
-def _acceptance(beta: float, coupling: float, bonds: int, states: int) -> int:
-    """Return exp(-beta J bonds), or 15/16 of it where there are two states."""
-    weight = _weight(beta, coupling, bonds)
-    return _capped(DECIMAL.multiply(weight, MOST_FLIPS) if states == 2 else weight)
+    return _tabulated(betas, taken)
 
 
 def level_probabilities(
     betas: Floats, coupling: float, rule: str, kinds: int, whole: bool
 ) -> NDArray[np.uint64]:
-    """Return chances by level, a bond or half of one, for each replica: see ``GlassUpdate``."""
+    """Return chances by level, a bond or half of one, for each replica: see ``GlassUpdate``.
+
+    They are those of a spin that loses, or in a heat bath wins, so many couplings.
+    """
     of_level = 4 if whole else 2
-    levels = range(0, kinds * of_level, of_level)
-    return _tabulated(betas, lambda beta: [_chance(beta, coupling, rule, k) for k in levels])
 
+    def chances(beta: float) -> list[int]:
+        weights = [
+            _weight(beta, coupling, change) for change in range(0, kinds * of_level, of_level)
+        ]
+        if rule == "metropolis":
+            return [_capped(DECIMAL.multiply(weight, MOST_FLIPS)) for weight in weights]
+        return [_capped(DECIMAL.divide(1, DECIMAL.add(1, weight))) for weight in weights]
 
-@lru_cache(maxsize=1 << 16)
-def _chance(beta: float, coupling: float, rule: str, change: int) -> int:
-    """Return with which probability a spin loses, or in a heat bath wins, so many couplings."""
-    weight = _weight(beta, coupling, change)
-    if rule == "metropolis":
-        return _capped(DECIMAL.multiply(weight, MOST_FLIPS))
-    return _capped(DECIMAL.divide(1, DECIMAL.add(1, weight)))
+    return _tabulated(betas, chances)
 
 
 def exchange_digits(temperatures: Floats, coupling: float, coordination: int) -> NDArray[np.uint8]:
-    """Return ``acceptance`` of ``core/kawasaki.h``: digits of probabilities, bit k of number k."""
-    losses = range(1, coordination)
+    """Return ``acceptance`` of ``core/kawasaki.h``: digits of 3/4 exp(-4 J k / T), bit k - 1."""
 
     def digits(temperature: float) -> list[int]:
-        chances = [_exchange(temperature, coupling, loss) for loss in losses]
+        chances = []
+        for loss in range(1, coordination):
+            energy = DECIMAL.multiply(EXACT(-coupling), 4 * loss)
+            weight = DECIMAL.exp(DECIMAL.divide(energy, EXACT(temperature)))
+            chances.append(int(DECIMAL.multiply(weight, 3 * CERTAIN // 4)))
         places = reversed(range(DIGITS))
         return [sum((p >> place & 1) << k for k, p in enumerate(chances)) for place in places]
 
     return _tabulated(temperatures, digits, np.uint8)
 
 
-@lru_cache(maxsize=1 << 16)
-def _exchange(temperature: float, coupling: float, loss: int) -> int:
-    """Return 3/4 exp(-4 J loss / T) as 64 bits."""
-    exponent = DECIMAL.divide(DECIMAL.multiply(EXACT(-coupling), 4 * loss), EXACT(temperature))
-    return int(DECIMAL.multiply(DECIMAL.exp(exponent), 3 * CERTAIN // 4))
-
-
 def strengths_of(betas: Floats, coupling: float) -> NDArray[Any]:
     """Return ``BondStrength`` for each inverse temperature, which `MOST_STRENGTH` bounds."""
-    return np.array([_strength(beta, abs(coupling)) for beta in betas.tolist()], STRENGTH)
+    return np.array([_bond_strength(beta, abs(coupling)) for beta in betas.tolist()], STRENGTH)
 
 
 @lru_cache(maxsize=1 << 16)
-def _strength(beta: float, coupling: float) -> tuple[int, int, int, int]:
+def _bond_strength(beta: float, coupling: float) -> tuple[int, int, int, int]:
     product = DECIMAL.multiply(DECIMAL.multiply(EXACT(beta), EXACT(coupling)), 2)
     strength = DECIMAL.divide(product, DECIMAL.ln(Decimal(2)))
     if strength >= _CERTAIN:

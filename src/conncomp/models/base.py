@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from importlib import import_module
-from math import inf
+from math import inf, prod
 from typing import Any, ClassVar, Generic
 
 import numpy as np
@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from conncomp._arguments import check_choice, check_range, shown
 from conncomp._arrays import choose_device, host_copy, on_gpu, on_host
-from conncomp.models._arguments import Drawn, check_drawn, check_state, one_each
+from conncomp.kernels.cuda.launcher import current_gpu
+from conncomp.models._arguments import check_drawn, check_state, one_each, room_for
 from conncomp.models.protocol import (
     MOST_UPDATES,
     Floats,
@@ -55,7 +56,8 @@ class Simulated(ABC, Generic[Measured]):
     ) -> None:
         self._single = replicas is None
         self._batch_axes = 0 if self._single else 1  # for replicas, in what is returned
-        self.replicas, self.first_replica, self.seed = check_drawn(replicas, first_replica, seed)
+        self._random = check_drawn(replicas, first_replica, seed)
+        self.seed, self.first_replica, self.replicas = self._random
         self.device: str = choose_device(device, on_gpu(start), "start")
         self.updates = 0
         self._observables: dict[Any, Any] = {}  # what updates measure besides, as it was made
@@ -228,10 +230,20 @@ class Simulated(ABC, Generic[Measured]):
         """Make the update of this number; whatever ends it leaves state and `updates` before it."""
         raise NotImplementedError
 
-    def _new_engine(self, *arguments: Any, name: str = "Engine") -> Any:
-        """Return the engine of this name in ``cpu.py`` or ``cuda.py`` of the model's folder."""
-        drawn = Drawn(self.replicas, self.first_replica, self.seed)
-        return getattr(import_module(f"{self._folder}.{self.device}"), name)(drawn, *arguments)
+    def _new_engine(self, *arguments: Any, name: str = "Engine", folder: str = "") -> Any:
+        """Return what ``cpu.py``, or ``cuda.py`` for the current GPU, has by this name.
+
+        They lie in a folder, by default the model's.
+        """
+        module = import_module(f"{folder or self._folder}.{self.device}")
+        on_device = (current_gpu(),) if self.device == "cuda" else ()
+        return getattr(module, name)(*on_device, self._random, *arguments)
+
+    def _zeros(self, what: str, shape: tuple[int, ...], dtype: Any, xp: Any = None) -> Any:
+        """Return memory of zeros for the state of replicas, of which an update needs two."""
+        size = 2 * np.dtype(dtype).itemsize * prod(shape)
+        with room_for(f"{what} and {self.replicas} replicas, before and after an update", size):
+            return (xp or self._engine.xp).zeros(shape, dtype)
 
     def _next_updates(self, name: str, count: Any) -> range:
         """Return the numbers of so many updates, which an argument of this name asks for."""
@@ -272,10 +284,10 @@ class Step(Generic[Measured]):
 
 
 class Thermal(Simulated[Measured]):
-    """A model with `_betas`, one of each replica, which times `_strength` are below `_most`."""
+    """A model with `_betas` of replicas, which times `_largest` coupling are below `_most`."""
 
     _most: ClassVar[float] = inf
-    _strength = 1.0
+    _largest = 1.0
 
     _betas: Floats
     _given_betas: Floats  # the first ones: exchanges change the others
@@ -307,6 +319,7 @@ class Thermal(Simulated[Measured]):
         return {**super().parameters(), "beta": np.asarray(self.beta)}
 
     def _critical_beta(self) -> float:
+        """Return "critical" as a number; ValueError if that is not known."""
         raise NotImplementedError
 
     def _ladders(self) -> Integers:
@@ -340,7 +353,7 @@ class Thermal(Simulated[Measured]):
             beta = self._critical_beta()
         betas = one_each(name, beta, self.replicas)
         with np.errstate(over="ignore"):
-            allowed = (betas >= 0) & (betas < inf) & (betas * self._strength < self._most)
+            allowed = (betas >= 0) & (betas < inf) & (betas * self._largest < self._most)
         if not allowed.all():
             wanted = "be finite, and not negative"
             if self._most < inf:

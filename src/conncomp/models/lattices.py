@@ -175,11 +175,12 @@ LATTICES = {
 }
 
 # Of a coupling of 1: see `Ising.critical_temperature`.
+CUBIC_BETA = 0.221654626
 CRITICAL = {
     "square": 2 / log(1 + sqrt(2)),
     "triangular": 4 / log(3),
     "honeycomb": 2 / log(2 + sqrt(3)),
     "kagome": 4 / log(3 + 2 * sqrt(3)),
-    "cubic": 1 / 0.221654626,
+    "cubic": 1 / CUBIC_BETA,
     "bcc": 1 / 0.1573725,
 }

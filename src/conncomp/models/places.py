@@ -18,7 +18,7 @@ from conncomp.graph.inputs.parts import check_one_each
 from conncomp.kernels.cells import CellLattice
 from conncomp.kernels.edges import MOST_VERTICES, WHOLE, EdgeBonds
 from conncomp.kernels.lattice import Lattice
-from conncomp.models._arguments import check_finite, check_shape, finite_reals, room_on_host
+from conncomp.models._arguments import as_reals, check_finite, check_shape, finite, room_on_host
 from conncomp.models.lattices import LATTICES, cell_and_shape, lattice_in_words
 from conncomp.models.protocol import Floats
 
@@ -313,7 +313,7 @@ def digest_of(edges: EdgeBonds) -> str:
 def as_coupling(given: Any) -> float | Floats:
     """Return a number that is finite and not 0, or an array of finite ones."""
     if not np.isscalar(given):
-        numbers = finite_reals("coupling", given)
+        numbers = finite("coupling", as_reals("coupling", given))
         if numbers.ndim > 0:
             return numbers
         given = float(numbers)
@@ -327,9 +327,9 @@ def as_field(given: Any, shape: tuple[int, ...]) -> Floats | None:
     """Return a field for each site; None if there is none."""
     if given is None:
         return None
-    scalar = np.isscalar(given)
-    field = np.array(check_finite("field", given)) if scalar else finite_reals("field", given)
-    field = np.broadcast_to(field, shape) if field.ndim == 0 else field
+    one = np.isscalar(given)
+    field: Any = check_finite("field", given) if one else finite("field", as_reals("field", given))
+    field = np.broadcast_to(field, shape) if np.ndim(field) == 0 else field
     if field.shape != shape:
         raise ValueError(
             f"field has shape {field.shape}; it must be a number, or have one for each site, shape "

@@ -4,11 +4,11 @@ from conncomp.models.cahn_hilliard.measurements import DomainMeasurements
 from conncomp.models.kawasaki.model import KawasakiMeasurements
 from conncomp.models.percolation.measurements import PercolationMeasurements, PercolationSummary
 from conncomp.models.percolation.sweep import PercolationSweep, SweepEstimates
-from conncomp.models.potts.measurements import IsingMeasurements, Measurements
 from conncomp.models.simulation import Simulation
 from conncomp.models.spin_glass.disorder import OverlapDistribution, OverlapSummary
 from conncomp.models.spin_glass.pairs import Overlaps
 from conncomp.models.spin_glass.rounds import GlassMeasurements, GlassSeries
+from conncomp.models.spins.measurements import IsingMeasurements, Measurements
 from conncomp.models.statistics.estimates import Estimate, LogarithmicBins
 from conncomp.models.statistics.reweighting import Reweighted
 from conncomp.models.statistics.scaling import Collapse, Crossing

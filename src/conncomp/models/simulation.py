@@ -251,14 +251,10 @@ def simulate(
             raise ValueError(f"output and checkpoint are the same file, {os.fspath(output)}")
     described = model.parameters()
     arrays = {name: value for name, value in described.items() if isinstance(value, np.ndarray)}
-    parameters: dict[str, Any] = {
-        "version": version("conncomp"),
-        "contract": CONTRACT,
-        **{name: value for name, value in described.items() if name not in arrays},
-        **update.options,
-        "thermalise": schedule.thermalise,
-        "measure_every": schedule.every,
-    }
+    parameters: dict[str, Any] = {"version": version("conncomp"), "contract": CONTRACT}
+    parameters |= {name: value for name, value in described.items() if name not in arrays}
+    parameters |= update.options
+    parameters |= {"thermalise": schedule.thermalise, "measure_every": schedule.every}
     run = _Run(model, schedule, update, watch)
     if checkpoint is not None:
         run.keep(checkpoint, wait, parameters, {name: _digest(a) for name, a in arrays.items()})

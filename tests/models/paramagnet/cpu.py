@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from conncomp import label
-from conncomp.models._arguments import Drawn
+from conncomp.kernels.updates import Drawn
 from models.paramagnet.measurements import COMPONENTS, UP
 
 

@@ -51,7 +51,7 @@ namespace conncomp {
 
 constexpr int kLatticeAxes = 4, kRowAxis = kLatticeAxes - 1, kWordSites = 64, kReplicaShift = 40;
 
-// The fields of a record (models/potts/measurements.py). Powers of sizes are limbs of 32 bits, summed apart.
+// The fields of a record (models/spins/measurements.py). Powers of sizes are limbs of 32 bits, summed apart.
 enum RecordField {
   kSatisfied,
   kActive,

@@ -11,8 +11,8 @@ from conncomp._core import native
 from conncomp.components import component_sizes
 from conncomp.grid import label
 from conncomp.kernels import field as of
-from conncomp.kernels.field import FieldLattice
-from conncomp.models._arguments import Drawn
+from conncomp.kernels.field import Coefficients, FieldLattice
+from conncomp.kernels.updates import Drawn
 
 
 class Engine:
@@ -22,10 +22,10 @@ class Engine:
     workspace = None
 
     def __init__(
-        self, drawn: Drawn, lattice: FieldLattice, dtype: Any, coefficients: tuple[float, ...]
+        self, drawn: Drawn, lattice: FieldLattice, dtype: Any, coefficients: Coefficients
     ) -> None:
         self._lattice, self._replicas = lattice, drawn.replicas
-        self._drawn = lattice.lengths, drawn.seed, drawn.first_replica, drawn.replicas
+        self._drawn = lattice.lengths, *drawn
         self._coefficients = coefficients
 
     def start(self, mean: float, scale: float, field: Any) -> None:
@@ -37,10 +37,6 @@ class Engine:
         flat = field.reshape(-1), after.reshape(-1)
         native.advance_fields(*self._drawn, self._lattice.ndim, self._coefficients, step, *flat)
 
-    def above(self, threshold: float, field: Any) -> Any:
-        """Return which cells are above a threshold."""
-        return field > field.dtype.type(threshold)
-
     def measure(self, gauge: tuple[float, ...], field: Any, records: Any) -> None:
         """Add what ``FieldTally`` has to the records."""
         lattice = self._lattice
@@ -49,29 +45,34 @@ class Engine:
 
     def count_domains(self, threshold: float, field: Any, records: Any) -> None:
         """Count the domains of both phases into records."""
-        count_domains(np, self._lattice, self.above(threshold, field), self.workspace, records)
+        count_domains(np, self._lattice, above(threshold, field), self.workspace, records)
 
     def labels(
         self, threshold: float, field: Any, connectivity: Any, numbering: Any, return_num: Any
     ) -> Any:
         """Return labels of the cells above a threshold, of one field or of each of several."""
         how: Any = {"numbering": numbering, "return_num": return_num}
-        above, batch_axes = self.above(threshold, field), field.ndim - self._lattice.ndim
-        return label(above, connectivity=connectivity, periodic=True, batch_axes=batch_axes, **how)
+        marks, how["batch_axes"] = above(threshold, field), field.ndim - self._lattice.ndim
+        return label(marks, connectivity=connectivity, periodic=True, **how)
 
 
-def count_domains(xp: Any, lattice: FieldLattice, above: Any, workspace: Any, records: Any) -> None:
-    """Count components of both phases, which one labelling finds; the first one is `above`."""
-    how: Any = {"numbering": "roots", "workspace": workspace if on_gpu(above) else None}
+def above(threshold: float, field: Any) -> Any:
+    """Return which cells are above a threshold."""
+    return field > field.dtype.type(threshold)
+
+
+def count_domains(xp: Any, lattice: FieldLattice, marks: Any, workspace: Any, records: Any) -> None:
+    """Count components of both phases, which one labelling finds; the first one is `marks`."""
+    how: Any = {"numbering": "roots", "workspace": workspace if on_gpu(marks) else None}
     # No byte is -1: all cells are foreground, and connected if they are of one phase.
-    roots: Any = label(above.view(np.uint8), -1, connectivity=1, periodic=True, batch_axes=1, **how)
+    roots: Any = label(marks.view(np.uint8), -1, connectivity=1, periodic=True, batch_axes=1, **how)
     axes = int(len(roots) > 1)  # a single one need not be numbered apart from others
     sizes: Any = component_sizes(roots if axes else roots[0], background=-1, batch_axes=axes)
     flat, replicas = sizes.reshape(-1), len(roots)
     rows = len(flat) // replicas
     places = xp.flatnonzero(flat)
     replica, root = places // rows, places % rows
-    group = of.PHASES * replica + xp.where(above.reshape(replicas, -1)[replica, root], 0, 1)
+    group = of.PHASES * replica + xp.where(marks.reshape(replicas, -1)[replica, root], 0, 1)
     groups, span = xp.arange(of.PHASES * replicas), lattice.cells + 1
     # Ordered by phase and size, so that all that is asked for lies between places.
     ordered = xp.sort(group * span + flat[places])

@@ -12,41 +12,21 @@ from conncomp.grid.algorithms import takes_by_bricks
 from conncomp.grid.answers import fill_on_gpu, output_of
 from conncomp.grid.array import Array
 from conncomp.grid.question import Question
-from conncomp.kernels.cuda.launcher import current_gpu
-from conncomp.kernels.cuda.models.cahn_hilliard import DomainKernels, FieldKernels, takes_domains
-from conncomp.kernels.cuda.workspace import Workspace
-from conncomp.kernels.field import FieldLattice
+from conncomp.kernels.cuda.models.cahn_hilliard import FieldEngine
 from conncomp.kernels.links import equal_values, values_above
-from conncomp.models._arguments import Drawn, check_room
-from conncomp.models.cahn_hilliard.cpu import count_domains
+from conncomp.models.cahn_hilliard.cpu import above, count_domains
 
 
-class Engine:
-    """Steps of the fields of replicas, on the current CUDA device."""
-
-    def __init__(
-        self, drawn: Drawn, lattice: FieldLattice, dtype: Any, coefficients: tuple[float, ...]
-    ) -> None:
-        self.gpu, (replicas, first_replica, seed) = current_gpu(), drawn
-        self.xp, self.workspace = self.gpu.xp, Workspace()
-        wanted = 2 * replicas * lattice.cells * dtype.itemsize
-        what = f"{replicas} fields of shape={lattice.shape}, before and after a step,"
-        check_room(self.gpu, what, wanted)
-        self._lattice, self._domains = lattice, None
-        if takes_domains(lattice.shape, replicas):
-            self._domains = DomainKernels(self.gpu, lattice.shape, replicas)
-        described = lattice, dtype, seed, first_replica, replicas, coefficients
-        self._kernels = FieldKernels(self.gpu, *described)
-        self.start, self.advance = self._kernels.start, self._kernels.advance
-        self.measure, self.above = self._kernels.measure, self._kernels.above
+class Engine(FieldEngine):
+    """Steps of the fields of replicas, and their domains, on a GPU."""
 
     def count_domains(self, threshold: float, field: Any, records: Any) -> None:
         """Count the domains of both phases into records."""
-        if self._domains is not None:
-            self._domains.count(threshold, field, records)
+        if self._clusters is not None:
+            self._count_by_bricks(threshold, field, records)
         else:
-            above = self.above(threshold, field)
-            count_domains(self.xp, self._lattice, above, self.workspace, records)
+            marked = above(threshold, field)
+            count_domains(self.xp, self._lattice, marked, self.workspace, records)
 
     def labels(
         self, threshold: float, field: Any, connectivity: Any, numbering: Any, return_num: Any
@@ -64,7 +44,7 @@ class Engine:
         array = Array(field, "cupy", field, links, question, batch_shape)
         image, output = array.image, output_of(array, self.xp)
         if not takes_by_bricks(self.gpu, image):
-            marked = self.above(threshold, field).view(np.uint8)
+            marked = above(threshold, field).view(np.uint8)
             image = array._replace(values=marked, links=equal_values("u1", b"\0")).image
         counts = fill_on_gpu(question, self.gpu, image, output.labels, self.workspace)
         labels = output.finish("cupy")

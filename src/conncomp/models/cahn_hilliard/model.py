@@ -18,7 +18,6 @@ from conncomp.models._arguments import (
     check_not_negative,
     check_positive,
     check_start,
-    room_for,
 )
 from conncomp.models.base import Simulated, Step
 from conncomp.models.cahn_hilliard.measurements import DomainMeasurements
@@ -191,7 +190,7 @@ class CahnHilliard(Simulated[DomainMeasurements]):
         self.dt = self._check_dt(dt, largest)
         self.descent_limit = self._physics.descent_limit(self.dt)
         self._prepare()
-        self._field = self._zeros()
+        self._field = self._no_field()
         if given is None:
             scale = self._rounded(self.amplitude * ODD_SCALE)
             self._engine.start(self._rounded(self.mean), scale, self._field)
@@ -304,7 +303,7 @@ class CahnHilliard(Simulated[DomainMeasurements]):
 
     def _prepare(self) -> None:
         self._engine = self._new_engine(self.lattice, self.dtype, self._coefficients())
-        self._after = self._zeros()
+        self._after = self._no_field()
 
     def _checked(self, arrays: tuple[NDArray[Any], ...]) -> tuple[Any, ...]:
         (field,) = arrays
@@ -355,12 +354,9 @@ class CahnHilliard(Simulated[DomainMeasurements]):
             )
         return coefficients
 
-    def _zeros(self) -> Any:
+    def _no_field(self) -> Any:
         shape = self.replicas, *self.lattice.shape
-        what = f"the fields of shape={self.lattice.shape} and {self.replicas} replicas"
-        count = 2 * self.replicas * self.lattice.cells
-        with room_for(f"{what}, before and after a step", count * self.dtype.itemsize):
-            return self._engine.xp.zeros(shape, self.dtype)
+        return self._zeros(f"the fields of shape={self.lattice.shape}", shape, self.dtype)
 
     def _check_threshold(self, threshold: Any) -> float:
         """Return the threshold as one of the field's numbers: all that compare then agree."""

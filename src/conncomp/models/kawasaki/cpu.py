@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from conncomp._core import native
 from conncomp.kernels.exchange import ExchangeLattice
-from conncomp.kernels.lattice import BITS
-from conncomp.models._arguments import Drawn
+from conncomp.kernels.updates import Drawn
 
 
 class Engine:
@@ -19,9 +18,8 @@ class Engine:
     xp, most_sweeps = np, 1
 
     def __init__(self, drawn: Drawn, lattice: ExchangeLattice) -> None:
-        replicas, first_replica, seed = drawn
-        self._replicas, struct = replicas, lattice.struct.tobytes()
-        self._engine = native.KawasakiEngine(struct, seed, first_replica, replicas)
+        self._engine = native.KawasakiEngine(lattice.struct.tobytes(), *drawn)
+        self._replicas = drawn.replicas
 
     def sweep(self, words: Any, new: Any, first: int, count: int, acceptance: Any) -> None:
         """Make one sweep of `words`, number `first`, and leave the spins in `new`."""
@@ -34,12 +32,6 @@ class Engine:
         self._engine.count_unsatisfied(words.reshape(-1), counts)
         return counts
 
-
-def first_words(
-    lattice: ExchangeLattice, seed: int, first_replica: int, up: NDArray[np.int64]
-) -> NDArray[np.uint64]:
-    """Return words in which so many spins of each replica, drawn, are up."""
-    words = np.zeros((len(up), lattice.words), BITS)
-    engine = native.KawasakiEngine(lattice.struct.tobytes(), seed, first_replica, len(up))
-    engine.start(up, words.reshape(-1))
-    return words
+    def start(self, up: NDArray[np.int64], words: NDArray[np.uint64]) -> None:
+        """Fill words, which are 0, with spins of which so many of each replica, drawn, are up."""
+        self._engine.start(up, words.reshape(-1))

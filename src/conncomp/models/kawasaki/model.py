@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from math import floor, inf, prod
 from typing import Any
@@ -24,11 +23,10 @@ from conncomp.models._arguments import (
     check_start,
     check_states,
     one_each,
-    room_for,
 )
 from conncomp.models._probabilities import exchange_digits
 from conncomp.models.base import Simulated
-from conncomp.models.kawasaki.cpu import first_words
+from conncomp.models.kawasaki.cpu import Engine
 from conncomp.models.lattices import CRITICAL as OF_ISING
 from conncomp.models.protocol import Floats, Integers
 
@@ -249,8 +247,7 @@ class Kawasaki(Simulated[KawasakiMeasurements]):
         xp, shape = self._engine.xp, (self.replicas, self.lattice.words)
         digits = exchange_digits(self._temperatures, self.coupling, self.lattice.coordination)
         self._acceptance = xp.asarray(digits)
-        with self._room():
-            self._new_words = xp.empty(shape, BITS)
+        self._new_words = self._zeros(f"the spins of shape={self.lattice.shape}", shape, BITS)
 
     def _checked(self, arrays: tuple[NDArray[Any], ...]) -> tuple[Any, ...]:
         (given,) = arrays
@@ -289,18 +286,14 @@ class Kawasaki(Simulated[KawasakiMeasurements]):
         structure = self.lattice.structure
         return label(spins, structure=structure, periodic=True, batch_axes=batch_axes, **how)
 
-    def _room(self) -> AbstractContextManager[None]:
-        shape, words = self.lattice.shape, self.lattice.words * self.replicas
-        what = f"the spins of shape={shape} and {self.replicas} replicas, before and after a sweep"
-        return room_for(what, 2 * BITS.itemsize * words)
-
     def _first_words(self, start: ArrayLike | None) -> Any:
         xp, lattice = self._engine.xp, self.lattice
         if start is None:
             if self._up is None:
                 self._up = self._check_fractions(0.5)
-            with self._room():
-                words = first_words(lattice, self.seed, self.first_replica, self._up)
+            shape = self.replicas, lattice.words
+            words = self._zeros(f"the spins of shape={lattice.shape}", shape, BITS, np)
+            Engine(self._random, lattice).start(self._up, words)
             return placed(xp, words)
         if self._up is not None:
             raise ValueError("start has a fraction of its own; leave out fraction, or start")

@@ -6,7 +6,6 @@ union-find over all that are active.
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -58,9 +57,9 @@ class Clusters:
         else:
             ends = cells.ends()
         self.windings = cells.windings(everywhere=self._of_words)
-        engine = import_module(f"{__package__}.{model.device}")
         self.ends = np.ascontiguousarray(ends, INDEX)
-        self._labels = engine.EdgeLabels(model.replicas, place.sites, *self.ends)
+        made = place.sites, *self.ends
+        self._labels = model._new_engine(*made, name="EdgeLabels", folder=__package__)
 
     def active(self) -> Any:
         """Return which bonds are active, not by axis: uint8 of (replicas, bonds)."""

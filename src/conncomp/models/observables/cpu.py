@@ -11,7 +11,7 @@ from conncomp._core import native
 from conncomp.kernels.edges import SpinKind
 from conncomp.kernels.lattice import Lattice
 from conncomp.kernels.structure import LIMBS, STATES, Waves, components_of
-from conncomp.models._arguments import Drawn
+from conncomp.kernels.updates import Drawn
 
 
 class StructureSums:
@@ -23,8 +23,7 @@ class StructureSums:
         phases = waves.table
         name = kind.name if kind.components else STATES
         struct = waves.struct(phases.ctypes.data).tobytes()
-        named = drawn.seed, drawn.first_replica, drawn.replicas
-        self._sums = native.StructureSums(name, rows.struct.tobytes(), struct, phases, *named)
+        self._sums = native.StructureSums(name, rows.struct.tobytes(), struct, phases, *drawn)
 
     def count(self, spins: NDArray[Any], record: NDArray[np.int64], field: int) -> None:
         """Add sums over all sites to a record, (replicas, fields), from a field on."""
@@ -42,8 +41,8 @@ class StructureSums:
 class EdgeLabels:
     """Labels of clusters of active bonds from u to v: ``kernels/cpu/models/structure.h``."""
 
-    def __init__(self, replicas: int, sites: int, u: NDArray[Any], v: NDArray[Any]) -> None:
-        self._shape, self._ends = (replicas, sites), (u, v)
+    def __init__(self, drawn: Drawn, sites: int, u: NDArray[Any], v: NDArray[Any]) -> None:
+        self._shape, self._ends = (drawn.replicas, sites), (u, v)
 
     def label(self, active: NDArray[np.uint8]) -> NDArray[np.int32]:
         """Return the smallest site of each cluster, given active bonds, (replicas, bonds)."""

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -22,7 +21,6 @@ from numpy.typing import NDArray
 
 from conncomp._arguments import shown
 from conncomp.kernels.structure import LIMBS, SQUARE_BITS, SUM_BITS, components_of, waves_of
-from conncomp.models._arguments import Drawn
 from conncomp.models.observables.clusters import Clusters
 from conncomp.models.places import lattice_of
 
@@ -54,9 +52,8 @@ class Structure:
         waves = waves_of(cells.shape, axes, places, zero)
         self._model = model
         self._clusters = Clusters(model, place) if clusters else None
-        drawn = Drawn(model.replicas, model.first_replica, model.seed)
-        engine = import_module(f"{__package__}.{model.device}")
-        self._sums = engine.StructureSums(drawn, rows, kind, waves)
+        made = rows, kind, waves
+        self._sums = model._new_engine(*made, name="StructureSums", folder=__package__)
         wave_vectors = 2 * np.pi * np.linalg.inv(vectors).T / lengths[:, None]
         steps = np.linalg.norm(wave_vectors, axis=1) * np.sinc(1 / lengths)
         extents = lengths * np.linalg.norm(vectors, axis=1)

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._core import native
-from conncomp.kernels.lattice import BITS, MOST_AXES, Lattice
-from conncomp.models._arguments import Drawn
+from conncomp.kernels.lattice import MOST_AXES, Lattice
+from conncomp.kernels.updates import Drawn
 from conncomp.models.percolation.lattices import Geometry
 
 MOST_SITES = (1 << 31) - 1
@@ -22,15 +22,13 @@ class Engine:
 
     def __init__(self, drawn: Drawn, cells: Lattice, geometry: Geometry) -> None:
         self._cells, self._sites = cells, cells.sites * geometry.sites_of_cell
-        self._replicas, self._first_replica, self._seed = drawn
-        self._planes = geometry.planes
-        struct, before = cells.struct, (0,) * (MOST_AXES - cells.ndim)
-        lengths, closed = struct["length"].tolist(), int(struct["periodic"])
+        self._drawn, self._planes = drawn, geometry.planes
+        before = (0,) * (MOST_AXES - cells.ndim)
         kinds = [
             (site, [((*before, *step), to) for step, to in steps]) for site, steps in geometry.kinds
         ]
         what = geometry.of_bonds, geometry.sites_of_cell, kinds
-        self._native = native.PercolationLattice(lengths, closed, cells.ndim, *what)
+        self._native = native.PercolationLattice(*cells.closed_lengths, cells.ndim, *what)
 
     def check_measured(self) -> None:
         """Raise ValueError if the lattice is too large for what is measured of clusters."""
@@ -42,10 +40,9 @@ class Engine:
 
     def draw(self, step: int, probability: int | None) -> NDArray[np.uint64]:
         """Return configurations as words, (replicas, planes, rows, columns); None is certain."""
-        cells = self._cells
-        words = np.empty((self._replicas, self._planes, cells.rows, cells.columns), BITS)
-        named = self._seed, self._first_replica, self._replicas
-        self._native.draw(*named, step, probability or 0, probability is None, words.reshape(-1))
+        words = np.empty(*self._cells.words_of(self._drawn.replicas, self._planes))
+        certain = probability is None
+        self._native.draw(*self._drawn, step, probability or 0, certain, words.reshape(-1))
         return words
 
     def measure(self, step: int, probability: int | None, record: NDArray[np.int64]) -> None:
@@ -54,9 +51,9 @@ class Engine:
 
     def measure_words(self, words: NDArray[np.uint64], record: NDArray[np.int64]) -> None:
         """Fill a record of given configurations."""
-        self._native.measure(self._replicas, words.reshape(-1), record.reshape(-1))
+        self._native.measure(self._drawn.replicas, words.reshape(-1), record.reshape(-1))
 
     def sweep(self, first: int, numbers: range, series: Any, wraps: Any) -> None:
         """Add to series, (batches, numbers, fields), and fill wraps, (runs, ndim + 1)."""
         counts = len(wraps), len(series), numbers.start, numbers.stop
-        self._native.sweep(self._seed, first, *counts, series.reshape(-1), wraps.reshape(-1))
+        self._native.sweep(self._drawn.seed, first, *counts, series.reshape(-1), wraps.reshape(-1))

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from conncomp._arguments import INDEX_TYPES, shown
-from conncomp.kernels.cuda.launcher import current_gpu
+from conncomp.kernels.cuda.launcher import Gpu
 from conncomp.kernels.cuda.models import bricks
 from conncomp.kernels.cuda.models.replicas import ClusterWindings, Replicas, records_of
-from conncomp.kernels.lattice import BITS, Lattice
-from conncomp.models._arguments import Drawn
+from conncomp.kernels.lattice import Lattice
+from conncomp.kernels.updates import Drawn
 from conncomp.models.observables.series import check_wrapping
 from conncomp.models.percolation.lattices import Geometry
 from conncomp.models.percolation.measurements import AXES, are_labelled, measure_by_labels
@@ -20,22 +20,20 @@ from conncomp.models.percolation.measurements import AXES, are_labelled, measure
 class Engine:
     """As the engine for the CPU, on the current CUDA device; not of all lattices."""
 
-    def __init__(self, drawn: Drawn, cells: Lattice, geometry: Geometry) -> None:
+    def __init__(self, gpu: Gpu, drawn: Drawn, cells: Lattice, geometry: Geometry) -> None:
         if not are_labelled(geometry):
             raise ValueError(
                 f"kind={'bond' if geometry.of_bonds else 'site'!r} of "
                 f"lattice={shown(geometry.name)} is for the CPU: a GPU has sites of cells of one "
                 "site, and bonds of lattice='square'; use device='cpu'"
             )
-        self.gpu, (replicas, first_replica, seed) = current_gpu(), drawn
-        self.xp, lattice = self.gpu.xp, cells
+        self.gpu, self.xp, replicas = gpu, gpu.xp, drawn.replicas
         self._lattice, self._geometry, self._of_bonds = cells, geometry, geometry.of_bonds
-        self._planes = geometry.planes
-        self._replicas = Replicas(self.gpu, lattice, seed, first_replica, replicas)
+        self._replicas = Replicas(gpu, drawn, cells)
         self._clusters: bricks.BrickClusters | None = None
         self._windings: ClusterWindings | None = None
-        if geometry.is_hypercubic and bricks.takes(lattice, replicas):
-            index = INDEX_TYPES[lattice.sites * replicas >= 1 << 31]
+        if geometry.is_hypercubic and bricks.takes(cells, replicas):
+            index = INDEX_TYPES[cells.sites * replicas >= 1 << 31]
             kernels = bricks.OF_BONDS if self._of_bonds else bricks.OF_SITES
             self._clusters = bricks.BrickClusters(self._replicas, index, kernels)
 
@@ -49,9 +47,8 @@ class Engine:
 
     def draw(self, step: int, probability: int | None, record: Any = None) -> Any:
         """Return configurations as words, and count what is there."""
-        lattice = self._lattice
-        shape = self._replicas.count, self._planes, lattice.rows, lattice.columns
-        words = self.xp.empty(shape, BITS)
+        planes = self._geometry.planes
+        words = self.xp.empty(*self._lattice.words_of(self._replicas.count, planes))
         (kernel,) = bricks.DRAW.load(self.gpu)
         certain, of_bonds = np.bool_(probability is None), np.bool_(self._of_bonds)
         how = np.uint64(probability or 0), certain, of_bonds

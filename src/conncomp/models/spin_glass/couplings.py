@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from conncomp._arguments import shown
 from conncomp.kernels.lattice import Lattice
 from conncomp.kernels.spin_glass import GlassReplicas, bits_of_samples, digits_of_replicas
-from conncomp.models._arguments import as_reals, finite_reals
-from conncomp.models._probabilities import level_probabilities, temperature_factors
+from conncomp.models._arguments import as_reals, finite
+from conncomp.models._probabilities import level_probabilities, logarithm_table, temperature_factors
 from conncomp.models.disorder import COUPLING, SAMPLE_SHIFT, Distribution, draw_numbers
 from conncomp.models.protocol import Floats, Integers
 
@@ -38,7 +38,7 @@ def check_array(name: str, given: Any, shape: tuple[int, ...], samples: int) -> 
         raise ValueError(
             f"{name} has shape {array.shape}; it must have {shape}, or {shapes[1]} with one each"
         )
-    return np.broadcast_to(finite_reals(name, array.astype(np.float64)), shapes[1])
+    return np.broadcast_to(finite(name, array), shapes[1])
 
 
 class Bonds(NamedTuple):
@@ -124,6 +124,11 @@ class Acting(NamedTuple):
     def numbers(self) -> bool:
         """Whether couplings are numbers."""
         return self.bonds.magnitude is None
+
+    @property
+    def tables(self) -> list[NDArray[np.uint32]]:
+        """What random numbers are compared by, besides temperatures."""
+        return [logarithm_table()] if self.numbers else []
 
     def temperatures(self, betas: Floats, rule: str) -> NDArray[np.generic]:
         """Return inverse temperatures, one of each replica, as the kernels take them."""

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from conncomp._core import native
 from conncomp.kernels.spin_glass import GlassReplicas
 from conncomp.models._arguments import flat
-from conncomp.models._probabilities import logarithm_table
 from conncomp.models.spin_glass.couplings import Acting
 
 
@@ -26,12 +25,11 @@ class Engine:
         # The latter write where pairs differ, and flip the spins of replicas that have a pair.
         calls = [flat(getattr(engine, name)) for name in names]
         self.start, self._sweep, self._count, self.compare_pairs, self.flip_pairs = calls
-        self._arrays = acting.arrays
-        self._logarithm = [logarithm_table()] if acting.numbers else []
+        self._arrays, self._tables = acting.arrays, acting.tables
 
     def sweep(self, words: NDArray[np.uint64], step: int, temperatures: NDArray[Any]) -> None:
         """Make a sweep of the spins in `words`."""
-        self._sweep(words, step, *self._arrays, temperatures, *self._logarithm)
+        self._sweep(words, step, *self._arrays, temperatures, *self._tables)
 
     def count(self, words: NDArray[np.uint64], record: NDArray[np.int64]) -> None:
         """Add to each replica's record."""

@@ -157,8 +157,8 @@ class SpinGlass(Thermal[GlassMeasurements]):
         spread = _spread(betas, replicas, self.samples, self.copies)
         many = None if replicas is None and all_one else len(spread)
         super().__init__(many, first_replica, seed, device, start)
-        named = self.first_replica, self.replicas, self.seed, self.replicas // self.samples
-        self._replicas_of = GlassReplicas(self.lattice, *named)
+        per_sample = self.replicas // self.samples
+        self._replicas_of = GlassReplicas(self.lattice, self._random, per_sample)
         beyond = MOST_REPLICAS - self.samples
         self.first_sample = check_range("first_sample", first_sample, 0, beyond)
         self._betas = self._given_betas = spread
@@ -300,9 +300,7 @@ class SpinGlass(Thermal[GlassMeasurements]):
         self._acting = as_acting(self._replicas_of, self._bonds)
         self._engine = self._new_engine(self._replicas_of, self.update, self._acting)
         shape = self._replicas_of.groups, self.lattice.sites
-        what = f"the spins of shape={self.lattice.shape} and {self.replicas} replicas"
-        with room_for(what, 2 * BITS.itemsize * shape[0] * shape[1]):
-            self._new_words = self._engine.xp.zeros(shape, BITS)
+        self._new_words = self._zeros(f"the spins of shape={self.lattice.shape}", shape, BITS)
         self._asked: tuple[Any, Any] = (None, None)
 
     def _checked(self, arrays: tuple[NDArray[Any], ...]) -> tuple[Any, ...]:

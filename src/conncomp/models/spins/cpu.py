@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -12,24 +11,24 @@ from conncomp._arguments import check_choice, shown
 from conncomp._core import native
 from conncomp.kernels.cells import CellLattice
 from conncomp.kernels.edges import EdgeBonds, SpinKind
-from conncomp.kernels.lattice import BITS, MOST_AXES, Lattice
+from conncomp.kernels.lattice import MOST_AXES, Lattice
 from conncomp.kernels.spin_glass import RULES
+from conncomp.kernels.updates import Drawn, Flips
 from conncomp.kernels.vector_spins import FIELDS, PROJECTED, Kind
-from conncomp.models._arguments import Drawn, flat
-from conncomp.models._probabilities import CERTAIN, logarithm_table
+from conncomp.models._arguments import flat
+from conncomp.models._probabilities import CERTAIN
 from conncomp.models.observables.series import ACTIVE
-from conncomp.models.places import classes_of
-from conncomp.models.potts.measurements import COUNTS
-from conncomp.models.spins.updates import Flips
+from conncomp.models.spins.measurements import COUNTS
 
 # Options of labelling="tiles", of which the CPU has none.
 OF_A_GPU = frozenset(("activation", "local", "merge", "paths", "sites", "tile", "trees"))
 
 
-class NativeSpins:
+class SpinEngine:
     """An engine of the core; bonds have a shape and dtype. `starting` draws the first spins."""
 
-    xp, winds, sweeps = np, False, None
+    xp, winds, sweeps, sweeps_one = np, False, None, False
+    counts_apart = False
     rules: tuple[str, ...] = ()
 
     def __init__(self, engine: Any, bonds: tuple[Any, Any], starting: Any = None) -> None:
@@ -45,7 +44,7 @@ class NativeSpins:
         return bonds
 
 
-class WordEngine(NativeSpins):
+class WordEngine(SpinEngine):
     """Words of states: ``potts/potts.h``; `labelling` is how clusters are found."""
 
     winds, rules = True, ("metropolis",)
@@ -62,12 +61,10 @@ class WordEngine(NativeSpins):
                 )
         if options:
             raise ValueError(f"options={shown(options)} are for a GPU; leave them out on the CPU")
-        self._ndim, struct, (replicas, first_replica, seed) = lattice.ndim, lattice.struct, drawn
-        bonds = struct["length"].tolist(), int(struct["periodic"]), lattice.states, lattice.planes
-        how = seed, first_replica, replicas, lattice.ndim, labelling == "serial"
-        shape = replicas, lattice.ndim, lattice.rows, lattice.columns
-        engine = native.PottsEngine(*bonds, *how)
-        super().__init__(engine, (shape, BITS))
+        self._ndim, (lengths, closed) = lattice.ndim, lattice.closed_lengths
+        bonds = lengths, closed, lattice.states, lattice.planes
+        engine = native.PottsEngine(*bonds, *drawn, lattice.ndim, labelling == "serial")
+        super().__init__(engine, lattice.words_of(drawn.replicas, lattice.ndim))
         self._offer = flat(engine.metropolis)
 
     def update(self, words: Any, new: Any, step: int, probabilities: Any, flips: Flips) -> None:
@@ -85,15 +82,14 @@ class WordEngine(NativeSpins):
         self._offer(words, new, step, acceptance, acceptance.shape[1] - 1, None)
 
 
-class CellEngine(NativeSpins):
+class CellEngine(SpinEngine):
     """The Ising model on lattices of any unit cell: ``cell_spins.h``."""
 
     def __init__(self, drawn: Drawn, cells: CellLattice) -> None:
-        named, rows = (drawn.seed, drawn.first_replica, drawn.replicas), cells.of_sites
-        shape = drawn.replicas, len(cells.kinds), rows.rows, rows.columns
+        engine, rows = native.CellEngine(cells.struct.tobytes(), *drawn), cells.of_sites
         # First spins are those of any lattice whose rows are these.
         starting = WordEngine(drawn, rows, "auto", {})
-        super().__init__(native.CellEngine(cells.struct.tobytes(), *named), (shape, BITS), starting)
+        super().__init__(engine, rows.words_of(drawn.replicas, len(cells.kinds)), starting)
 
     def update(self, words: Any, new: Any, step: int, probabilities: Any, flips: Flips) -> None:
         """Fill `new` with the spins after an update of all clusters, or of one."""
@@ -102,23 +98,19 @@ class CellEngine(NativeSpins):
         self._update(words.reshape(-1), new.reshape(-1), step, *asked)
 
 
-class VectorEngine(NativeSpins):
+class VectorEngine(SpinEngine):
     """Spins that are vectors: ``vector_spins.h``. Clusters are reflected or not: of two states."""
 
+    counts_apart = True
+
     def __init__(self, drawn: Drawn, lattice: Lattice, kind: Kind, negative: bool) -> None:
-        replicas, first_replica, seed = drawn
-        struct, self._replicas = lattice.struct, replicas
-        lengths, closed = struct["length"].tolist(), int(struct["periodic"])
-        made = getattr(native, f"{kind.name}Engine")
-        engine = made(lengths, closed, lattice.ndim, negative, seed, first_replica, replicas)
-        super().__init__(engine, ((replicas, lattice.ndim, lattice.rows, lattice.columns), BITS))
+        self._replicas, made = drawn.replicas, getattr(native, f"{kind.name}Engine")
+        engine = made(*lattice.closed_lengths, lattice.ndim, negative, *drawn)
+        super().__init__(engine, lattice.words_of(drawn.replicas, lattice.ndim))
 
     def update(self, spins: Any, new: Any, step: int, strengths: Any, flips: Flips) -> None:
         """Fill `new` with the spins after clusters are reflected, all or one."""
         record, replicas = flips.record, self._replicas
-        if record is not None:
-            assert record.shape[-1] == FIELDS
-            self.count(spins, record)
         spun = spins.reshape(-1), new.reshape(-1), step, strengths, flips.chosen is not None
         if not flips.clusters:
             self._update(*spun, None, None)
@@ -130,37 +122,34 @@ class VectorEngine(NativeSpins):
         record[:, PROJECTED:] += projected
 
 
-class EdgeEngine(NativeSpins):
-    """Models on any edges: ``edge_spins.h``."""
+class EdgeEngine(SpinEngine):
+    """Models on any edges: ``edge_spins.h``; by a table of logarithms, and what gives `Classes`."""
 
     rules = RULES
 
-    def __init__(self, drawn: Drawn, edges: EdgeBonds, kind: SpinKind) -> None:
-        self._vectors = kind.components > 0
-        named = drawn.seed, drawn.first_replica, drawn.replicas
-        engine = native.EdgeEngine(kind.name, edges.sites, edges.states, *named, *edges.arrays)
+    def __init__(
+        self, drawn: Drawn, edges: EdgeBonds, kind: SpinKind, logarithm: Any, classes: Any
+    ) -> None:
+        self.counts_apart, self._logarithm = kind.components > 0, logarithm.reshape(-1)
+        engine = native.EdgeEngine(kind.name, edges.sites, edges.states, *drawn, *edges.arrays)
         # First states are those of any lattice whose rows are these.
-        starting = None if self._vectors else WordEngine(drawn, edges.of_sites, "auto", {})
+        starting = None if kind.components else WordEngine(drawn, edges.of_sites, "auto", {})
         super().__init__(engine, ((drawn.replicas, edges.bonds), "u1"), starting)
-        self._offer, self._classes = flat(engine.offer), cache(partial(classes_of, edges))
+        self._offer, self._classes = flat(engine.offer), classes
 
     def update(self, spins: Any, new: Any, step: int, temperatures: Any, flips: Flips) -> None:
         """Fill `new` with the spins after an update of all clusters, or of one."""
-        record, clusters = flips.record, flips.clusters
-        if self._vectors and record is not None:
-            self.count(spins, record)
-            record = record if clusters else None
-        record = None if record is None else record.reshape(-1)
-        asked = logarithm_table().reshape(-1), flips.chosen is not None, record, clusters
+        record = None if flips.record is None else flips.record.reshape(-1)
+        asked = self._logarithm, flips.chosen is not None, record, flips.clusters
         self._update(spins.reshape(-1), new.reshape(-1), step, temperatures.reshape(-1), *asked)
 
     def offer(self, spins: Any, new: Any, step: int, temperatures: Any, rule: str) -> None:
         """Offer each site another spin by a rule of `RULES`."""
         new[...] = spins
         arcs, order, bounds = self._classes()
-        drawn = step, temperatures, logarithm_table(), RULES.index(rule)
+        drawn = step, temperatures, self._logarithm, RULES.index(rule)
         self._offer(new, *drawn, *arcs, order, bounds)
 
     def bonds(self, spins: Any, step: int, *strengths: Any) -> Any:
         """Return which bonds an update at this step makes active."""
-        return super().bonds(spins, step, *strengths, logarithm_table())
+        return super().bonds(spins, step, *strengths, self._logarithm)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from math import inf, prod
+from functools import cache, partial
+from math import inf
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,13 +16,15 @@ from conncomp._arrays import on_host, placed
 from conncomp.graph import Graph
 from conncomp.grid import label_bonds
 from conncomp.kernels.edges import STATES, UNIT_BITS, WHOLE, EdgeBonds, SpinKind
-from conncomp.kernels.lattice import BITS, Lattice, check_words, pack, unpack_planes
+from conncomp.kernels.lattice import Lattice, check_words, pack, unpack_planes
+from conncomp.kernels.updates import ChosenSites
 from conncomp.models import places
-from conncomp.models._arguments import as_many_as, room_for
+from conncomp.models._arguments import as_many_as
 from conncomp.models._probabilities import (
     CERTAIN,
     acceptances,
     bond_probabilities,
+    logarithm_table,
     temperature_factors,
 )
 from conncomp.models.base import Thermal
@@ -29,15 +32,15 @@ from conncomp.models.lattices import UnitCell
 from conncomp.models.observables.clusters import label_on_edges
 from conncomp.models.observables.observing import observing
 from conncomp.models.observables.series import check_wrapping
-from conncomp.models.places import InGraph, OnLattice, digest_of
-from conncomp.models.potts.measurements import Measurements
+from conncomp.models.places import HYPERCUBIC, OnLattice, digest_of
 from conncomp.models.protocol import Integers, Measured, ModelUpdate, make_updates
+from conncomp.models.spins.measurements import Measurements
 from conncomp.models.spins.updates import (
     LOCAL,
     ON_EDGES,
-    ChosenSites,
     ClusterUpdate,
     LocalUpdate,
+    Measures,
     check_tile,
 )
 from conncomp.models.statistics.summaries import Summary, summarise
@@ -58,17 +61,13 @@ class SpinModel(Thermal[Measured]):
     _default_lattice: ClassVar[str | None] = None  # which is hypercubic
     _most_sites: ClassVar[float] = inf
     _labels_by_axis: ClassVar[bool] = True
-    _reflects: ClassVar[bool] = False  # vectors, of which `sweeps` of an engine measure clusters
+    _reflects: ClassVar[bool] = False  # vectors
 
-    coupling: float | NDArray[np.float64]
     lattice: Any
     _field: Any
-    _place: OnLattice | InGraph
     _edges: EdgeBonds | None
     _edge_kind: SpinKind
     _words_lattice: Lattice
-    _spins: Any
-    _new_spins: Any
 
     def __init__(
         self,
@@ -86,11 +85,6 @@ class SpinModel(Thermal[Measured]):
         first_replica: int = 0,
         device: str | None = None,
     ) -> None:
-        where, drawn = (shape, lattice, periodic, coupling), (first_replica, seed, device, start)
-        self._begin(where, field, (temperature, beta), replicas, drawn)
-
-    def _begin(self, where: Any, field: Any, scale: Any, replicas: Any, drawn: Any) -> None:
-        shape, lattice, periodic, coupling = where
         self.coupling = places.as_coupling(coupling)
         lattice = self._default_lattice if lattice is None else lattice
         self._place = places.place_of(shape, lattice, periodic, self.coupling)
@@ -98,11 +92,12 @@ class SpinModel(Thermal[Measured]):
             raise ValueError(f"shape={shown(shape)} must have fewer than 2**31 sites")
         fields = places.as_field(field, self._place.shape)
         self._field = places.as_one_number(fields)
-        super().__init__(as_many_as(replicas, *scale), *drawn)
+        many = as_many_as(replicas, temperature, beta)
+        super().__init__(many, first_replica, seed, device, start)
         self._join_sites(fields)
-        self._betas = self._given_betas = self._betas_of(*scale)
+        self._betas = self._given_betas = self._betas_of(temperature, beta)
         self._prepare()
-        self._spins = self._first_spins(drawn[-1])
+        self._spins = self._first_spins(start)
 
     @abstractmethod
     def _join_sites(self, fields: Any) -> None:
@@ -193,7 +188,8 @@ class SpinModel(Thermal[Measured]):
         >>> series.wraps.tolist(), series.rank.tolist()
         ([[True, True]], [2])
         """
-        return self._repeat("sweeps", sweeps, measure, "swendsen-wang", clusters, wrapping, observe)
+        asked = {"clusters": clusters, "wrapping": wrapping, "observe": observe}
+        return self._repeat("sweeps", sweeps, measure, "swendsen-wang", **asked)
 
     def metropolis(
         self, sweeps: int = 1, *, measure: bool = True, observe: str | Sequence[str] = ()
@@ -275,22 +271,27 @@ class SpinModel(Thermal[Measured]):
         return summarise(series, parameters["beta"], measure_every=parameters["measure_every"])
 
     def _repeat(
-        self, name: str, count: Any, measure: Any, *asked: Any, **options: Any
+        self, name: str, count: Any, measure: Any, update: str, **options: Any
     ) -> Measured | None:
-        """Make so many updates, and return what they measured if it is wanted."""
-        measured, update = as_bool("measure", measure), self._updater(*asked, **options)
+        """Make so many updates of a kind, and return what they measured if it is wanted."""
+        measured, made = as_bool("measure", measure), self._updater(update, **options)
         numbers = self._next_updates(name, count)
         if not measured:
-            make_updates(update, numbers)
+            make_updates(made, numbers)
             return None
-        records = getattr(update, "new_records", self._zero_records)(len(numbers))
-        make_updates(update, numbers, records)
-        return update.read(on_host(records))
+        records = getattr(made, "new_records", self._zero_records)(len(numbers))
+        make_updates(made, numbers, records)
+        return made.read(on_host(records))
 
     def _updater(
-        self, update: str, clusters: Any = False, wrapping: Any = False, observe: Any = (), *of: Any
+        self,
+        update: str,
+        clusters: Any = False,
+        wrapping: Any = False,
+        observe: Any = (),
+        tile: Any = None,
+        p_flip: Any = None,
     ) -> ModelUpdate[Measured]:
-        tile, p_flip = of or (None, None)
         sizes, winds = as_bool("clusters", clusters), as_bool("wrapping", wrapping)
         if sizes or winds or update not in ON_EDGES:
             self._check_measures(update, sizes, winds)
@@ -308,19 +309,15 @@ class SpinModel(Thermal[Measured]):
             raise ValueError('tile and p_flip are for update="few-cluster" only')
         elif update == "wolff":
             chosen = ChosenSites(self.lattice.shape, CERTAIN)
-        made: Any
+        made: ModelUpdate[Measured]
         if update in LOCAL:
-            made = LocalUpdate(self, options, (sizes, False, own), *self._local_engine(update))
+            made = LocalUpdate(self, options, Measures(), *self._local_engine(update))
         else:
-            measured = sizes, chosen is None or sizes or own, own
-            sweeps: dict[str, bool] | None = None if chosen or sizes or own else {}
-            if self._reflects:
-                sweeps = {"one": chosen is not None, "clusters": sizes}
-            made = ClusterUpdate(self, options, measured, chosen, self._strengths(), sweeps)
+            measured = Measures(sizes, chosen is None or sizes or own, own)
+            made = ClusterUpdate(self, options, measured, chosen, self._strengths())
         if winds != own or not isinstance(observe, tuple) or observe:
             made = observing(self, made, observe, clusters=sizes, wrapping=winds and not own)
-        update_of: ModelUpdate[Measured] = made
-        return update_of
+        return made
 
     def _check_measures(self, update: str, clusters: bool, wrapping: bool) -> None:
         """Raise ValueError if such an update does not measure clusters, or is not made here."""
@@ -362,8 +359,8 @@ class SpinModel(Thermal[Measured]):
         """Return the present spins, their kind, and the lattice of rows that they lie in."""
 
     @abstractmethod
-    def _series(self, records: Integers, *measured: bool) -> Measured:
-        """Return what was measured: clusters, bonds and wrapping, if they were."""
+    def _series(self, records: Integers, measured: Measures) -> Measured:
+        """Return what was measured."""
 
     def _described(self) -> dict[str, Any]:
         """Return parameters; of couplings and fields that are no numbers the digest tells."""
@@ -374,13 +371,33 @@ class SpinModel(Thermal[Measured]):
         known = {name: n for name, n in numbers.items() if isinstance(n, (int, float))}
         return {**self._place.described(), **known, "bonds": digest_of(self._edges)}
 
+    def _critical_beta(self) -> float:
+        coupling, place = self.coupling, self._place
+        if isinstance(place, OnLattice) and isinstance(coupling, float) and coupling > 0:
+            known = self._known_beta(place.name, coupling)
+            if known is not None:
+                return known
+        where = "a graph" if place.name == "graph" else f"this lattice, {place.name},"
+        if place.name in HYPERCUBIC:
+            where = f"{1 + HYPERCUBIC.index(place.name)} axes"
+        if isinstance(coupling, np.ndarray):
+            where += " with couplings of their own"
+        elif coupling < 0:
+            where += f" with coupling={coupling:g}"
+        raise ValueError(
+            f"no critical temperature of the {self._name} model on {where} is known here; give a "
+            "temperature or beta as a number"
+        )
+
+    @abstractmethod
+    def _known_beta(self, lattice: str, coupling: float) -> float | None:
+        """Return where the model orders on a lattice without end, if that is known."""
+
     def _prepare(self) -> None:
         self._local: Any = None
         self._strong: Any = None, None
-        if self._edges is None:
-            self._engine = self._lattice_engine()
-        else:
-            self._engine = self._edge_engine(self._edges)
+        edges = self._edges
+        self._engine = self._lattice_engine() if edges is None else self._edge_engine(edges)
         # Of words, bits beyond the rows are 0 in both: updates write what belongs to sites.
         self._new_spins = self._no_spins()
 
@@ -388,10 +405,12 @@ class SpinModel(Thermal[Measured]):
         self._engine.count(self._spins, record)
 
     def _read(self, records: Integers, ladders: Any = None) -> Measured:
-        return self._series(records, False)
+        return self._series(records, Measures())
 
     def _edge_engine(self, bonds: EdgeBonds) -> Any:
-        return self._new_engine(bonds, self._edge_kind, name="EdgeEngine")
+        classes = cache(partial(places.classes_of, bonds))
+        made = bonds, self._edge_kind, logarithm_table(), classes
+        return self._new_engine(*made, name="EdgeEngine")
 
     def _local_engine(self, rule: str) -> tuple[Any, Any]:
         """Return the engine of local updates, which is one of edges, and temperatures for it."""
@@ -452,7 +471,8 @@ class ClusterModel(SpinModel[Measurements]):
         measure, clusters, wrapping, observe, returns
             As of `swendsen_wang`; all clusters are measured then, which takes longer on a CPU.
         """
-        return self._repeat("updates", updates, measure, "wolff", clusters, wrapping, observe)
+        asked = {"clusters": clusters, "wrapping": wrapping, "observe": observe}
+        return self._repeat("updates", updates, measure, "wolff", **asked)
 
     def heat_bath(
         self, sweeps: int = 1, *, measure: bool = True, observe: str | Sequence[str] = ()
@@ -474,7 +494,7 @@ class ClusterModel(SpinModel[Measurements]):
         check_words(self._words_lattice, self._new_spins.shape, words)
         return checked, placed(self._engine.xp, words.copy())
 
-    def _series(self, records: Integers, *measured: bool) -> Measurements:
+    def _series(self, records: Integers, measured: Measures) -> Measurements:
         strongest = float(self.coupling) if self._edges is None else self._edges.scale
         return self._series_class(records, self.lattice, strongest, *measured)
 
@@ -506,10 +526,7 @@ class ClusterModel(SpinModel[Measurements]):
 
     def _no_spins(self) -> Any:
         lattice = self._words_lattice
-        shape = self.replicas, lattice.planes, lattice.rows, lattice.columns
-        what = f"{self._described_spins} and {self.replicas} replicas, before and after an update"
-        with room_for(what, 2 * BITS.itemsize * prod(shape)):
-            return self._engine.xp.zeros(shape, BITS)
+        return self._zeros(self._described_spins, *lattice.words_of(self.replicas, lattice.planes))
 
     def _held(self, given: Any) -> Any:
         xp, lattice = self._engine.xp, self._words_lattice

@@ -1,12 +1,7 @@
-"""The kinds of updates of models of spins: what changes, and what is asked of an engine.
-
-Engines say what they can do: `winds`, whether they measure how clusters wrap; `rules`, by which
-they offer sites other spins; and `sweeps`, what makes many updates at once, or None.
-"""
+"""The kinds of updates of models of spins: what changes, and what is asked of an engine."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -14,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._arguments import as_number, check_range, shown
+from conncomp.kernels.updates import ChosenSites, Flips
 from conncomp.models._arguments import MOST_SITES, as_tuple
 from conncomp.models._probabilities import as_fixed_point
 
@@ -23,35 +19,26 @@ OF_VECTORS = "swendsen-wang", "wolff", "metropolis"
 UPDATES = ("swendsen-wang", "wolff", "few-cluster", *LOCAL)
 
 
-class ChosenSites(NamedTuple):
-    """Which clusters may flip: those of one chosen site in each tile, with `p_flip` / 2**64."""
+class Measures(NamedTuple):
+    """What is measured of clusters: their sizes, how many bonds connect them, how they wrap."""
 
-    tile: tuple[int, ...]
-    p_flip: int
-
-
-class Flips(NamedTuple):
-    """Which clusters flip, what the record gets, and who gets labels; `chosen` is None for all."""
-
-    chosen: ChosenSites | None
-    record: Any
-    clusters: bool
+    clusters: bool = False
+    bonds: bool = False
     wrapping: bool = False
-    watch: Callable[[Any], None] | None = None
 
 
 @dataclass
 class SpinUpdate:
-    """An update that writes new spins beside the old ones; `measured` is what `_series` takes."""
+    """An update that writes new spins beside the old ones."""
 
     model: Any
     options: dict[str, Any]
-    measured: tuple[bool, bool, bool]
+    measured: Measures
 
     def read(self, records: NDArray[np.int64]) -> Any:
         """Return what was measured, of records of shape (rows, replicas, fields)."""
         model = self.model
-        return model._series(records[:, 0] if model._single else records, *self.measured)
+        return model._series(records[:, 0] if model._single else records, self.measured)
 
     def _take_new(self, number: int) -> None:
         """Let the new spins be those after the update of this number: no signal comes between."""
@@ -61,23 +48,21 @@ class SpinUpdate:
 
 @dataclass
 class ClusterUpdate(SpinUpdate):
-    """Clusters take other states: all of them, or those of `chosen` sites.
-
-    `sweeps` are the arguments by which `sweeps` of the engine make such updates; None if they
-    cannot. With some they are faster for a single one, too.
-    """
+    """Clusters take other states: all of them, or those of `chosen` sites."""
 
     chosen: ChosenSites | None
     strengths: Any
-    sweeps: dict[str, bool] | None
 
     def __call__(self, number: int, record: Any = None) -> None:
         """Make the update of this number, and measure into a record unless that is None."""
         model, engine = self.model, self.model._engine
-        if self.sweeps and engine.sweeps is not None:
+        if engine.sweeps_one:
             self.sweep(range(number, number + 1), None if record is None else record[None], 1, 0)
             return
-        clusters, _, wrapping = self.measured if record is not None else (False, False, False)
+        clusters, _, wrapping = self.measured if record is not None else Measures()
+        if record is not None and engine.counts_apart:
+            engine.count(model._spins, record)
+            record = record if clusters else None
         flips = Flips(self.chosen, record, clusters, wrapping)
         engine.update(model._spins, model._new_spins, number, self.strengths, flips)
         self._take_new(number)
@@ -85,14 +70,16 @@ class ClusterUpdate(SpinUpdate):
     @property
     def most(self) -> int:
         """How many `sweep` makes at once."""
-        sweeps = None if self.sweeps is None else self.model._engine.sweeps
-        return 1 if sweeps is None else sweeps.most_updates
+        sweeps, (clusters, _, wrapping) = self.model._engine.sweeps, self.measured
+        makes = sweeps is not None and sweeps.makes(self.chosen is not None, clusters or wrapping)
+        return sweeps.most_updates if makes else 1
 
     def sweep(self, numbers: range, records: Any, every: int, before: int) -> None:
         """Make up to `most` updates; `before` were made since the last one that measured."""
-        model, how = self.model, {"every": every, "before": before, **(self.sweeps or {})}
+        model, flips = self.model, Flips(self.chosen, records, self.measured.clusters)
         model._new_spins[...] = model._spins
-        model._engine.sweeps.sweep(model._new_spins, numbers, self.strengths, records, **how)
+        sweeps = model._engine.sweeps
+        sweeps.sweep(model._new_spins, numbers, self.strengths, flips, every, before)
         self._take_new(numbers[-1])
 
 

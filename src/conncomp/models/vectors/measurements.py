@@ -12,8 +12,8 @@ from conncomp.kernels import vector_spins as of
 from conncomp.kernels.edges import EdgeBonds
 from conncomp.kernels.lattice import MOST_AXES
 from conncomp.models.observables.series import ACTIVE, CLUSTERS, Observed, ObservedSeries
-from conncomp.models.potts.measurements import COUNTS, LIMB
 from conncomp.models.protocol import Floats, Integers
+from conncomp.models.spins.measurements import COUNTS, LIMB
 from conncomp.models.statistics.summaries import Told
 
 # Of the squares of clusters' sums, which are rounded to 2**-16.

@@ -14,13 +14,12 @@ from conncomp.kernels.edges import EdgeBonds, SpinKind
 from conncomp.kernels.lattice import Lattice
 from conncomp.kernels.vector_spins import FIELDS, MEASURE_BITS, Kind, as_spins, as_vectors
 from conncomp.models import places
-from conncomp.models._arguments import check_start, room_for
+from conncomp.models._arguments import check_start
 from conncomp.models._probabilities import MOST_STRENGTH, strengths_of
-from conncomp.models.places import HYPERCUBIC, OnLattice
-from conncomp.models.potts.measurements import COUNTS
 from conncomp.models.protocol import Integers
+from conncomp.models.spins.measurements import COUNTS
 from conncomp.models.spins.model import SpinModel
-from conncomp.models.spins.updates import OF_VECTORS
+from conncomp.models.spins.updates import OF_VECTORS, Measures
 from conncomp.models.vectors.measurements import VectorMeasurements
 
 LENGTH_TOLERANCE = 1e-4  # of the square of a vector's length, in a state that is restored
@@ -61,7 +60,7 @@ class VectorModel(SpinModel[VectorMeasurements]):
         self._record_length = FIELDS if bonds is None else COUNTS + self._edge_kind.components
         # The coupling of all bonds, or what the strongest one has.
         self._energy_scale = float(self.coupling) if bonds is None else bonds.scale
-        self._strength = abs(self._energy_scale)
+        self._largest = abs(self._energy_scale)
 
     @property
     def spins(self) -> Any:
@@ -109,15 +108,21 @@ class VectorModel(SpinModel[VectorMeasurements]):
             raise ValueError(f'{name}=True is for update="swendsen-wang", which draws all of them')
         super()._check_measures(update, clusters, wrapping)
 
-    def _series(self, records: Integers, *measured: bool) -> VectorMeasurements:
-        return self._of_records(records, self.beta, measured[0])
+    def _series(
+        self, records: Integers, measured: Measures, beta: Any = None
+    ) -> VectorMeasurements:
+        kind: Any = self._kind
+        if self._edges is not None:
+            kind = self._edge_kind._replace(components=self._components)
+        held = self.lattice, kind, self._energy_scale, self.beta if beta is None else beta
+        return VectorMeasurements(records, *held, measured.clusters)
 
     def _energy_unit(self) -> float:
         return -self._energy_scale / (1 << MEASURE_BITS)
 
     def _read(self, records: Integers, ladders: Any = None) -> VectorMeasurements:
-        beta = self.beta if ladders is None else self._betas[ladders[0]]
-        return self._of_records(records, beta, False)
+        beta = None if ladders is None else self._betas[ladders[0]]
+        return self._series(records, Measures(), beta)
 
     def _are_spins(self, spins: NDArray[Any]) -> bool:
         """Return whether numbers are spins: unit vectors, but for rounding."""
@@ -135,12 +140,6 @@ class VectorModel(SpinModel[VectorMeasurements]):
     def _all_bonds(self, fields: NDArray[np.float64] | None = None) -> EdgeBonds:
         return self._place.bonds(self.coupling, fields, self._states)
 
-    def _of_records(self, records: Integers, beta: Any, clusters: bool) -> VectorMeasurements:
-        kind: Any = self._kind
-        if self._edges is not None:
-            kind = self._edge_kind._replace(components=self._components)
-        return VectorMeasurements(records, self.lattice, kind, self._energy_scale, beta, clusters)
-
     def _new_strengths(self) -> Any:
         strengths = strengths_of(self._betas, float(self.coupling))
         return placed(self._engine.xp, strengths.view(np.uint32))
@@ -149,9 +148,7 @@ class VectorModel(SpinModel[VectorMeasurements]):
         dtype, width = self._edge_kind.dtype, self._edge_kind.width
         sites = (self.sites,) if width == 1 else (self.sites, width)
         shape = self.replicas, *(self.lattice.shape if self._edges is None else sites)
-        what = f"the spins of {self._place.shape} and {self.replicas} replicas, twice"
-        with room_for(what, 2 * dtype.itemsize * width * self.replicas * self.sites):
-            return self._engine.xp.zeros(shape, dtype)
+        return self._zeros(f"the spins of {self._place.shape}", shape, dtype)
 
     def _cold_spin(self) -> Any:
         first, states = np.eye(self._components)[:1], self._states_of_vectors
@@ -174,22 +171,6 @@ class VectorModel(SpinModel[VectorMeasurements]):
         lengths = xp.sqrt((near**2).sum(axis=-1, keepdims=True))
         return as_spins(xp, self._edge_kind, near / lengths, self._states_of_vectors)
 
-    def _critical_beta(self) -> float:
-        coupling, place = self.coupling, self._place
-        known = CRITICAL.get((self._name, self._states_of_vectors), {})
-        if isinstance(coupling, float) and coupling > 0 and place.name in known:
-            return 1 / (known[place.name] * coupling)
-        if not isinstance(place, OnLattice):
-            where = "a graph"
-        elif place.name in HYPERCUBIC:
-            where = f"{len(place.cells.shape)} axes"
-        else:
-            where = f"this lattice, {place.name},"
-        if isinstance(coupling, np.ndarray):
-            where += " with couplings of their own"
-        elif coupling < 0:
-            where += f" with coupling={coupling:g}"
-        raise ValueError(
-            f"no critical temperature of the {self._name} model on {where} is known here; give a "
-            "temperature as a number"
-        )
+    def _known_beta(self, lattice: str, coupling: float) -> float | None:
+        known = CRITICAL.get((self._name, self._states_of_vectors), {}).get(lattice)
+        return known and 1 / (known * coupling)

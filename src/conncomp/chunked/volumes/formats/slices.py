@@ -65,7 +65,7 @@ def _flat_file(path: str, shape: Index, dtype: np.dtype[Any], ahead: int, axes: 
     """Return a volume whose values follow each other in a file, after some bytes ahead."""
     plane = math.prod(shape[1:])
 
-    def read(begin: int, end: int) -> NDArray[Any]:
+    def read(begin: int, end: int) -> Any:
         with open(path, "rb") as file:
             file.seek(ahead + begin * plane * dtype.itemsize)
             values = np.fromfile(file, dtype, (end - begin) * plane)
@@ -80,7 +80,7 @@ def _pages(path: str, series: Any, file: IO[bytes]) -> Slices:
     """Return the pages of a TIFF file, which are unpacked; one thread at a time reads."""
     lock = Lock()
 
-    def read(begin: int, end: int) -> NDArray[Any]:
+    def read(begin: int, end: int) -> Any:
         with lock:
             return series.read(begin, end)
 
@@ -131,7 +131,7 @@ def open_folder(path: str) -> Slices:
 
         shape, dtype = first.shape, first.dtype
 
-    def read(begin: int, end: int) -> NDArray[Any]:
+    def read(begin: int, end: int) -> Any:
         slices = [_read_image(path, name) for name in images[begin:end]]
         for name, image in zip(images[begin:end], slices, strict=True):
             if image.shape != shape or image.dtype != dtype:

@@ -12,9 +12,11 @@ from conncomp._arguments import INDEX_TYPES
 from conncomp.kernels import layout
 from conncomp.kernels.cuda.launcher import Gpu, Module, Templates, ctype, every, launch
 from conncomp.kernels.cuda.models import bricks
-from conncomp.kernels.cuda.models.replicas import Replicas, records_of
-from conncomp.kernels.field import FIELD_SHAPE, FieldLattice
+from conncomp.kernels.cuda.models.replicas import Replicas, check_room, records_of
+from conncomp.kernels.cuda.workspace import Workspace
+from conncomp.kernels.field import FIELD_SHAPE, Coefficients, FieldLattice
 from conncomp.kernels.lattice import BITS, Lattice
+from conncomp.kernels.updates import Drawn
 
 FILE = "cuda/models/cahn_hilliard.cuh"
 LINE_THREADS, PLANE_THREADS = 128, 256
@@ -57,26 +59,25 @@ _FIELDS = layout(
 _GAUGE = layout(("half_linear quarter_cubic half_gradient threshold parts most", "f8"))
 
 
-class FieldKernels:
-    """Kernels for fields of one shape and dtype, on one GPU.
+class FieldEngine:
+    """Steps of fields of one shape and dtype, and their domains, where bricks take these.
 
-    The number of the first replica, their count and a seed give random numbers; the coefficients
-    are ``cubic``, ``linear``, ``gradient`` and ``flux``, as the dtype has them. A thread marches
-    through a `run` of layers; by default of so many that threads fill the GPU.
+    The coefficients are ``cubic``, ``linear``, ``gradient`` and ``flux``, as the dtype has them. A
+    thread marches through a run of so many layers that threads fill the GPU.
     """
 
     def __init__(
-        self,
-        gpu: Gpu,
-        lattice: FieldLattice,
-        dtype: Any,
-        seed: int,
-        first: int,
-        count: int,
-        coefficients: tuple[float, ...],
-        run: int | None = None,
+        self, gpu: Gpu, drawn: Drawn, lattice: FieldLattice, dtype: Any, coefficients: Coefficients
     ) -> None:
-        self._gpu, self._count = gpu, count
+        self.gpu, self.xp, self._lattice, count = gpu, gpu.xp, lattice, drawn.replicas
+        what = f"{count} fields of shape={lattice.shape}, before and after a step,"
+        check_room(gpu, what, 2 * count * lattice.cells * dtype.itemsize)
+        self._count, self.workspace, self._clusters = count, Workspace(), None
+        self._phases = Lattice(lattice.shape, (True,) * lattice.ndim, 1)
+        if bricks.takes(self._phases, count):
+            index = INDEX_TYPES[lattice.cells * count >= 1 << 31]
+            replicas = Replicas(gpu, drawn, self._phases)
+            self._clusters = bricks.BrickClusters(replicas, index, OF_PHASES)
         layers, rows, columns = lattice.lengths
         width = LOAD // dtype.itemsize
         self._width = width if columns % width == 0 else 1
@@ -93,38 +94,42 @@ class FieldKernels:
         else:
             threads, blocks = PLANE_THREADS, gpu.multiprocessors * PLANE_BLOCKS
             columns_of_blocks = count * row_tiles * -(-groups // lanes)
-        run = min(layers, run or _length_of_runs(layers, columns_of_blocks, blocks))
+        run = min(layers, _length_of_runs(layers, columns_of_blocks, blocks))
         runs = -(-layers // run)
         self._grid = math.ceil(runs * columns_of_blocks), threads
         self._shared = 0 if lattice.ndim == 2 else 2 * threads * self._width * dtype.itemsize
         cut = count, groups, run, runs, lanes, row_tiles
-        fields = tuple(lattice.lengths), *cut, seed, first, *coefficients, 0
+        fields = tuple(lattice.lengths), *cut, drawn.seed, drawn.first_replica, *coefficients, 0
         self._struct = np.array(fields, _FIELDS)
         kernels = KERNELS.load(gpu, (dtype, self._width), lattice.ndim, noise)
         self._start, self._advance, self._measure = kernels
 
     def start(self, mean: float, scale: float, field: Any) -> None:
         """Fill the first fields."""
-        blocks = self._gpu.grid(field.size, LINE_THREADS)
+        blocks = self.gpu.grid(field.size, LINE_THREADS)
         launch(self._start, blocks, self._fields(0), np.float64(mean), np.float64(scale), field)
 
     def advance(self, step: int, field: Any, after: Any) -> None:
         """Fill `after` with the fields after a step."""
         launch(self._advance, self._grid, self._fields(step), field, after, shared=self._shared)
 
-    def above(self, threshold: float, field: Any) -> Any:
-        """Return which cells are above a threshold."""
-        return field > field.dtype.type(threshold)
-
     def measure(self, gauge: tuple[float, ...], field: Any, records: Any) -> None:
         """Add what ``FieldTally`` has to the records."""
-        cells = int(np.prod(self._struct["shape"].item()))
-        wanted = -(-self._gpu.multiprocessors * BLOCKS_OF_MULTIPROCESSOR // self._count)
-        parts = max(1, min(-(-cells // (QUAD * LINE_THREADS)), wanted))
+        wanted = -(-self.gpu.multiprocessors * BLOCKS_OF_MULTIPROCESSOR // self._count)
+        parts = max(1, min(-(-self._lattice.cells // (QUAD * LINE_THREADS)), wanted))
         blocks = self._count * parts, LINE_THREADS
         described = np.array(gauge, _GAUGE)[()]
         length = records.shape[-1]
         launch(self._measure, blocks, self._fields(0), described, parts, field, records, length)
+
+    def _count_by_bricks(self, threshold: float, field: Any, records: Any) -> None:
+        """Add what ``DomainSums`` has to the records, which have its entries as 0."""
+        assert self._clusters is not None
+        lattice, words = self._phases, self._count * self._phases.words
+        phases, mark = self.xp.empty(words, BITS), _MARK.one(self.gpu, field.dtype)
+        blocks, rows = self.gpu.grid(8 * words, LINE_THREADS), (lattice.columns, lattice.shape[-1])
+        launch(mark, blocks, words, *rows, np.float64(threshold), field, phases)
+        self._clusters.find(phases, records_of(self.gpu, records))
 
     def _fields(self, step: int) -> Any:
         self._struct["step"] = step
@@ -139,35 +144,6 @@ def _length_of_runs(layers: int, columns_of_blocks: float, blocks: int) -> int:
     rounds = max(1, math.ceil(layers * columns_of_blocks / (MOST_RUN * blocks)))
     runs = max(1, math.floor(rounds * blocks / columns_of_blocks))
     return max(LEAST_RUN, math.ceil(layers / runs))
-
-
-class DomainKernels:
-    """Kernels that count the domains of fields of one shape, whose axes all close on themselves."""
-
-    def __init__(self, gpu: Gpu, shape: tuple[int, ...], count: int) -> None:
-        self._gpu, self._lattice, self._count = gpu, _lattice(shape), count
-        index = INDEX_TYPES[self._lattice.sites * count >= 1 << 31]
-        replicas = Replicas(gpu, self._lattice, 0, 0, count)
-        self._clusters = bricks.BrickClusters(replicas, index, OF_PHASES)
-
-    def count(self, threshold: float, field: Any, records: Any) -> None:
-        """Add what ``DomainSums`` has to the records, which have its entries as 0."""
-        lattice, words = self._lattice, self._count * self._lattice.words
-        phases = self._gpu.xp.empty(words, BITS)
-        (mark,) = _MARK.load(self._gpu, field.dtype)
-        blocks = self._gpu.grid(8 * words, LINE_THREADS)
-        rows = lattice.columns, lattice.shape[-1]
-        launch(mark, blocks, words, *rows, np.float64(threshold), field, phases)
-        self._clusters.find(phases, records_of(self._gpu, records))
-
-
-def takes_domains(shape: tuple[int, ...], count: int) -> bool:
-    """Whether `DomainKernels` takes fields."""
-    return bricks.takes(_lattice(shape), count)
-
-
-def _lattice(shape: tuple[int, ...]) -> Lattice:
-    return Lattice(shape, (True,) * len(shape), 1)
 
 
 def specialisations() -> Iterator[Module]:

@@ -13,11 +13,18 @@ from conncomp.kernels.cuda.grid import tiled_bricks
 from conncomp.kernels.cuda.grid.image import Geometry
 from conncomp.kernels.cuda.launcher import WARP, Gpu, Module, Templates, every, launch
 from conncomp.kernels.cuda.models import bricks
-from conncomp.kernels.cuda.models.replicas import THREADS, Replicas, records_of
+from conncomp.kernels.cuda.models.replicas import (
+    THREADS,
+    Replicas,
+    SpinEngine,
+    check_room,
+    records_of,
+)
 from conncomp.kernels.cuda.workspace import Workspace
 from conncomp.kernels.lattice import BITS
 from conncomp.kernels.links import Links, bonds_of_axes
 from conncomp.kernels.neighbourhood import Neighbourhood, Step
+from conncomp.kernels.updates import Drawn, Flips
 
 FILE = "cuda/models/cell_spins.cuh"
 TILE_ROWS = 64
@@ -37,64 +44,68 @@ MOST_AXES, MOST_STEPS = 3, 13
 _KINDS = np.dtype([("kind", "i4", MOST_STEPS)])
 
 
-class CellKernels:
-    """Lattices of one kind side by side, and the kernels that flip their clusters."""
+class CellEngine(SpinEngine):
+    """Lattices of one kind side by side; clusters are those of bricks, or of runs of words."""
 
-    def __init__(self, gpu: Gpu, cells: CellLattice, seed: int, first: int, count: int) -> None:
-        self._gpu, self._cells, self._count = gpu, cells, count
-        rows = cells.of_sites
-        self._replicas = Replicas(gpu, rows, seed, first, count, axes=len(cells.kinds))
+    def __init__(self, gpu: Gpu, drawn: Drawn, cells: CellLattice) -> None:
+        rows, kinds, count = cells.of_sites, len(cells.kinds), drawn.replicas
+        super().__init__(Replicas(gpu, drawn, rows, axes=kinds))
+        self._cells, self._index = cells, INDEX_TYPES[cells.sites >= 1 << 31]
         self._tiles = -(-rows.rows // TILE_ROWS) * rows.columns
         self._words_blocks = -(-rows.words // (THREADS // WARP))
-        self._index = INDEX_TYPES[cells.sites >= 1 << 31]
-        self._workspace, self._size_workspace = Workspace(), Workspace()
+        self._size_workspace = Workspace()
+        self._bricks = _bricks(self.replicas, cells) if takes(cells, count) else None
+        words, sites = count * cells.words * BITS.itemsize, count * cells.sites
+        if self._bricks is None:
+            wanted = 2 * sites * self._index.itemsize + (1 + kinds) * words
+        else:
+            of_bricks = bricks.memory(rows, count, INDEX_TYPES[sites >= 1 << 31])
+            wanted = of_bricks + kinds * words + max(0, kinds - cells.ndim) * sites // 8
+        check_room(gpu, f"{count} lattices of shape={cells.shape}", wanted + 2 * words)
 
-    def memory(self) -> int:
-        """Return how many bytes an update takes."""
-        kinds = 1 + len(self._cells.kinds)
-        sites = 2 * self._cells.sites * self._index.itemsize
-        return self._count * (sites + kinds * self._cells.words * BITS.itemsize)
+    def _draw(self, words: Any, step: int, probabilities: Any, bonds: Any, record: Any) -> None:
+        arguments = self._cells.struct, words, probabilities, bonds, records_of(self.gpu, record)
+        self.replicas.launch(_DRAW.one(self.gpu), step, *arguments, over="bonds")
 
-    def draw(self, words: Any, step: int, probabilities: Any, bonds: Any, record: Any) -> None:
-        """Draw the bonds of an update, or None of them, and count what the spins tell."""
-        arguments = self._cells.struct, words, probabilities, bonds, self.records(record)
-        self._replicas.launch(_DRAW.one(self._gpu), step, *arguments, over="bonds")
+    def update(self, words: Any, new: Any, step: int, probabilities: Any, flips: Flips) -> None:
+        """Fill `new` with the spins after an update of all clusters, or of one."""
+        one = flips.chosen is not None
+        # Of three axes runs of words are level without sizes, and of small lattices faster.
+        by_bricks = not one and (self._cells.ndim < 3 or flips.clusters)
+        if self._bricks is None or not by_bricks:
+            self._flip_runs(words, new, step, probabilities, one, flips)
+            return
+        count, kinds = self.replicas.count, len(self._cells.kinds)
+        (drawn,) = self._workspace.take(self.gpu, (count * kinds * self._cells.words, BITS))
+        self._draw(words, step, probabilities, drawn, flips.record)
+        sizes = records_of(self.gpu, flips.record) if flips.clusters else None
+        self._bricks.flip(self._bricks.find(drawn, sizes), step, new)
+        new ^= words  # which had the coins of clusters
 
-    def update(
-        self,
-        words: Any,
-        new: Any,
-        step: int,
-        probabilities: Any,
-        one: bool,
-        record: Any,
-        sizes: bool,
+    def _flip_runs(
+        self, words: Any, new: Any, step: int, probabilities: Any, one: bool, flips: Flips
     ) -> None:
         """Flip clusters, or that of one drawn site, and measure those before."""
-        gpu, cells, count, index = self._gpu, self._cells, self._count, self._index
+        gpu, cells, count, index = self.gpu, self._cells, self.replicas.count, self._index
         run_words = count * (1 + len(cells.kinds)) * cells.words
         runs, parent = self._workspace.take(gpu, (run_words, BITS), (count * cells.sites, index))
         size = None
-        if sizes:
+        if flips.clusters:
             (size,) = self._size_workspace.take(gpu, (count * cells.sites, index))
-        records, replicas = self.records(record), self._replicas
+        records, replicas = records_of(gpu, flips.record), self.replicas
         drawn = words, probabilities, runs, parent, size, records
-        label, sew = _LABEL.load(gpu, index, sizes)
+        label, sew = _LABEL.load(gpu, index, flips.clusters)
         struct = replicas.struct_in_parts(step, self._tiles)
         launch(label, (count * self._tiles, TILE_ROWS), struct, cells.struct, *drawn)
         by_word = min(-(-count * cells.words // THREADS), 1 << 30), THREADS
         launch(sew, by_word, cells.struct, runs, parent, count)
         struct = replicas.struct_in_parts(step, self._words_blocks)
         by_warp = count * self._words_blocks, THREADS
-        if sizes:
+        if flips.clusters:
             add, total = _SIZES.load(gpu, index)
             launch(add, by_warp, struct, runs, parent, size)
             launch(total, by_warp, struct, runs, parent, size, records)
         launch(_FLIP.one(gpu, index, one), by_warp, struct, words, runs, parent, new)
-
-    def records(self, record: Any) -> Any:
-        """Return ``Records`` of a record, or of None."""
-        return records_of(self._gpu, record)
 
 
 def takes(cells: CellLattice, replicas: int) -> bool:
@@ -107,46 +118,14 @@ def takes(cells: CellLattice, replicas: int) -> bool:
     return tiled_bricks.takes(*_described(cells, replicas))
 
 
-class CellBricks:
-    """Lattices of one kind, which `takes` takes, side by side, and what flips all clusters."""
-
-    def __init__(self, gpu: Gpu, cells: CellLattice, seed: int, first: int, count: int) -> None:
-        self._gpu, self._cells, self._count = gpu, cells, count
-        kinds = len(cells.kinds)
-        self._replicas = Replicas(gpu, cells.of_sites, seed, first, count, axes=kinds)
-        index = INDEX_TYPES[cells.sites * count >= 1 << 31]
-        of_steps = np.full((1, MOST_STEPS), -1, np.int32)
-        for number, kind in enumerate(cells.kinds):
-            of_steps[0, _code(_backward(kind))] = number
-        self._clusters = bricks.BrickClusters(
-            self._replicas,
-            index,
-            OF_CELLS,
-            described=_described(cells, count),
-            beside=(of_steps.view(_KINDS)[0, 0],),
-        )
-        self._workspace = Workspace()
-
-    @staticmethod
-    def memory(cells: CellLattice, count: int) -> int:
-        """Return how many bytes an update takes, about."""
-        sites = cells.sites * count
-        index = INDEX_TYPES[sites >= 1 << 31]
-        words = 8 * count * cells.words * len(cells.kinds)
-        more = len(cells.kinds) - cells.ndim
-        return bricks.memory(cells.of_sites, count, index) + words + max(0, more) * sites // 8
-
-    def update(
-        self, words: Any, new: Any, step: int, probabilities: Any, records: Any, sizes: bool
-    ) -> None:
-        """Flip clusters, and measure those before into ``Records``."""
-        wanted = self._count * len(self._cells.kinds) * self._cells.words
-        (drawn,) = self._workspace.take(self._gpu, (wanted, BITS))
-        replicas, arguments = self._replicas, (words, probabilities, drawn, records)
-        replicas.launch(_DRAW.one(self._gpu), step, self._cells.struct, *arguments, over="bonds")
-        components = self._clusters.find(drawn, records if sizes else None)
-        self._clusters.flip(components, step, new)
-        new ^= words  # which had the coins of clusters
+def _bricks(replicas: Replicas, cells: CellLattice) -> bricks.BrickClusters:
+    """Return what finds and flips all clusters of lattices that `takes` takes."""
+    of_steps = np.full((1, MOST_STEPS), -1, np.int32)
+    for number, kind in enumerate(cells.kinds):
+        of_steps[0, _code(_backward(kind))] = number
+    index = INDEX_TYPES[cells.sites * replicas.count >= 1 << 31]
+    described, beside = _described(cells, replicas.count), (of_steps.view(_KINDS)[0, 0],)
+    return bricks.BrickClusters(replicas, index, OF_CELLS, described=described, beside=beside)
 
 
 def _backward(kind: Kind) -> Step:
@@ -170,6 +149,6 @@ def _described(cells: CellLattice, replicas: int) -> tuple[Geometry, Links]:
 
 
 def specialisations() -> Iterator[Module]:
-    """Yield every module that `CellKernels` and `CellBricks` can load."""
+    """Yield every module that `CellEngine` can load."""
     yield from _modules()
     yield from bricks.modules_of(OF_CELLS)

@@ -8,12 +8,18 @@ from typing import Any
 import numpy as np
 
 from conncomp.kernels.cuda.launcher import COUNT, Gpu, Templates
-from conncomp.kernels.cuda.models.replicas import CLUSTERS, Over, Replicas, records_of
+from conncomp.kernels.cuda.models.replicas import (
+    CLUSTERS,
+    Replicas,
+    SpinEngine,
+    check_room,
+    records_of,
+)
 from conncomp.kernels.cuda.structs import Struct
-from conncomp.kernels.cuda.workspace import Workspace
 from conncomp.kernels.edges import KINDS, EdgeBonds, SpinKind
-from conncomp.kernels.lattice import BITS
+from conncomp.kernels.lattice import BITS, Lattice
 from conncomp.kernels.spin_glass import RULES
+from conncomp.kernels.updates import Drawn, Flips
 
 FILE = "cuda/models/edge_spins.cuh"
 _TYPES = {kind: f"conncomp::{kind.struct}" for kind in KINDS}
@@ -37,131 +43,119 @@ ARCS = Struct("EdgeArcs", "begin to coupling")
 CLASS = Struct("EdgeClass", "vertices", ("count", COUNT))
 
 
-class EdgeKernels:
-    """Replicas of one graph, from number `first` on; random numbers are compared by `logarithm`."""
+class EdgeEngine(SpinEngine):
+    """Replicas of one graph; by a table of logarithms, and what gives the `Classes` of sites."""
+
+    rules = RULES
 
     def __init__(
-        self,
-        gpu: Gpu,
-        edges: EdgeBonds,
-        kind: SpinKind,
-        logarithm: Any,
-        seed: int,
-        first: int,
-        count: int,
+        self, gpu: Gpu, drawn: Drawn, edges: EdgeBonds, kind: SpinKind, logarithm: Any, classes: Any
     ) -> None:
-        self._gpu, self._edges, self._count = gpu, edges, count
-        self._replicas = Replicas(gpu, edges.of_sites, seed, first, count)
+        count, rows = drawn.replicas, edges.of_sites
+        held = sum(int(array.nbytes) for array in edges.arrays if array is not None)
+        update = 2 * edges.sites * INDEX.itemsize + rows.words * 8
+        spins = 2 * kind.dtype.itemsize * (kind.width * edges.sites or rows.planes * rows.words)
+        what = f"{count} graphs of {edges.sites} sites and {edges.bonds} bonds"
+        check_room(gpu, what, held + count * (update + spins))
+        kernels = (VECTORS if kind.components else STATES).load(gpu, kind)
+        super().__init__(Replicas(gpu, drawn, rows), kernels, ((count, edges.bonds), "u1"))
+        self._edges, self._kind, self._classes = edges, kind, classes
+        self.counts_apart = kind.components > 0
         # They are read by their addresses.
         self._held = u, v, coupling, field = self._on_gpu(edges.arrays)
         self._logarithm = gpu.xp.asarray(logarithm)
-        self._bonds = BONDS.of(gpu, count=edges.bonds, u=u, v=v, coupling=coupling, field=field)
-        self._workspace = Workspace()
+        self._bonds_struct = BONDS.of(
+            gpu, count=edges.bonds, u=u, v=v, coupling=coupling, field=field
+        )
         self._held_arcs: list[Any] = []
-        self._counted = not kind.components
-        kernels = (VECTORS if kind.components else STATES).load(gpu, kind)
-        self._kind, self._kernels = kind, {kernel.name: kernel for kernel in kernels}
-
-    @staticmethod
-    def memory(edges: EdgeBonds, count: int) -> int:
-        """Return how many bytes bonds, fields and an update of so many replicas take."""
-        held = sum(int(array.nbytes) for array in edges.arrays if array is not None)
-        return held + count * (2 * edges.sites * INDEX.itemsize + edges.of_sites.words * 8)
 
     def start(self, spins: Any) -> None:
-        """Draw the first vectors."""
-        self._launch("start_edges", "sites", 0, spins)
+        """Draw the first spins."""
+        if self._kind.components:
+            self._launch("start_edges", "sites", 0, spins)
+        else:
+            super().start(spins)
 
-    def count(self, words: Any, record: Any) -> None:
+    def count(self, spins: Any, record: Any) -> None:
         """Count what the spins tell."""
-        records = records_of(self._gpu, record)
-        if not self._counted:
-            self._launch("count_edge_vectors", "sites", 0, self._bonds, words, records)
+        records = records_of(self.gpu, record)
+        if self._kind.components:
+            self._launch("count_edge_vectors", "sites", 0, self._bonds_struct, spins, records)
             return
-        self._launch("begin_edges", "sites", 0, words, None, None, np.bool_(0), records)
-        self._draw(words, 0, self._drawn(None), None, None, None, records)
+        self._launch("begin_edges", "sites", 0, spins, None, None, np.bool_(0), records)
+        self._draw_all(spins, 0, self._drawn(None), None, False, None, records)
 
-    def bonds(self, words: Any, step: int, temperatures: Any, active: Any) -> None:
-        """Write which bonds an update makes active, a byte each."""
-        drawn, nothing = self._drawn(temperatures), records_of(self._gpu, None)
-        self._launch("draw_edges", "sites", step, drawn, words, None, active, nothing)
-
-    def update(
-        self,
-        words: Any,
-        new: Any,
-        step: int,
-        temperatures: Any,
-        one: bool,
-        record: Any,
-        sizes: bool,
-    ) -> None:
-        """Flip clusters, or that of one drawn vertex, and measure those before."""
-        edges, count = self._edges, self._count
+    def update(self, spins: Any, new: Any, step: int, temperatures: Any, flips: Flips) -> None:
+        """Fill `new` with the spins after an update of all clusters, or of one."""
+        sizes, one = flips.clusters, np.bool_(flips.chosen is not None)
+        edges, count = self._edges, self.replicas.count
+        sites = count * edges.sites, INDEX
         parent, stays, *size = self._workspace.take(
-            self._gpu,
-            (count * edges.sites, INDEX),
-            (count * edges.of_sites.words, BITS),
-            *([(count * edges.sites, INDEX)] if sizes else []),
+            self.gpu, sites, (count * edges.of_sites.words, BITS), *([sites] if sizes else [])
         )
-        records = records_of(self._gpu, record)
-        self._launch("begin_edges", "sites", step, words, parent, stays, np.bool_(one), records)
-        drawn, chosen = self._drawn(temperatures), stays if one else None
-        self._draw(words, step, drawn, parent, chosen, stays, records)
-        of_size = size[0] if sizes else None
-        self._launch("flip_edges", "sites", step, words, parent, stays, np.bool_(one), of_size, new)
+        records, of_size = records_of(self.gpu, flips.record), size[0] if sizes else None
+        self._launch("begin_edges", "sites", step, spins, parent, stays, one, records)
+        drawn = self._drawn(temperatures)
+        self._draw_all(spins, step, drawn, parent, bool(one), stays, records)
+        self._launch("flip_edges", "sites", step, spins, parent, stays, one, of_size, new)
         if sizes:
-            measure, total = _OF_SIZES.load(self._gpu)
-            self._replicas.launch(measure, step, parent, of_size, over="sites")
-            self._replicas.launch(total, step, of_size, records, over="sites")
+            measure, total = _OF_SIZES.load(self.gpu)
+            self.replicas.launch(measure, step, parent, of_size, over="sites")
+            self.replicas.launch(total, step, of_size, records, over="sites")
 
-    def offer(self, spins: Any, step: int, temperatures: Any, rule: str, classes: Any) -> None:
-        """Offer each vertex another spin, class by class."""
+    def offer(self, spins: Any, new: Any, step: int, temperatures: Any, rule: str) -> None:
+        """Fill `new` with spins of which each site was offered another, by a rule of `RULES`."""
+        new[...] = spins
+        gpu, classes = self.gpu, self._classes()
         if not self._held_arcs:
-            (self._kernels["offer_edges"],) = OFFERS.load(self._gpu, self._kind)
+            (self._kernels["offer_edges"],) = OFFERS.load(gpu, self._kind)
             self._held_arcs = self._on_gpu((*classes.arcs, classes.order))
-        gpu, (first, to, coupling, order) = self._gpu, self._held_arcs
+        first, to, coupling, order = self._held_arcs
         arcs = ARCS.of(gpu, begin=first, to=to, coupling=coupling)
         by_rule = self._drawn(temperatures), arcs, np.int32(RULES.index(rule))
         for begin, end in pairwise(classes.bounds):
             vertices = gpu.address(order) + begin * INDEX.itemsize
             together = CLASS.pack({"vertices": vertices, "count": end - begin})
-            self._launch("offer_edges", "sites", step, *by_rule, together, spins)
+            self._launch("offer_edges", "sites", step, *by_rule, together, new)
 
-    def _draw(
-        self, words: Any, step: int, drawn: Any, parent: Any, chosen: Any, stays: Any, records: Any
+    def _draw(self, spins: Any, step: int, temperatures: Any, active: Any, record: Any) -> None:
+        """Write which bonds an update makes active, a byte each."""
+        drawn, records = self._drawn(temperatures), records_of(self.gpu, record)
+        self._launch("draw_edges", "sites", step, drawn, spins, None, active, records)
+
+    def _draw_all(
+        self, spins: Any, step: int, drawn: Any, parent: Any, one: bool, stays: Any, records: Any
     ) -> None:
-        """Draw bonds, and those to the ghost; between both, with `chosen`, a cluster."""
-        self._launch("draw_edges", "sites", step, drawn, words, parent, None, records)
-        if chosen is not None:
-            self._launch("choose_edge_cluster", "words", step, parent, chosen)
+        """Draw bonds, and those to the ghost; between these, that of `one` cluster is chosen."""
+        self._launch("draw_edges", "sites", step, drawn, spins, parent, None, records)
+        if one:
+            self._launch("choose_edge_cluster", "words", step, parent, stays)
         if self._edges.fields is not None:
-            self._launch("draw_ghosts", "sites", step, drawn, words, parent, stays, records)
-
-    def _launch(self, name: str, over: Over, step: int, *arguments: Any) -> None:
-        self._replicas.launch(self._kernels[name], step, *arguments, over=over)
+            self._launch("draw_ghosts", "sites", step, drawn, spins, parent, stays, records)
 
     def _drawn(self, temperatures: Any) -> np.void:
         """Return ``DrawnEdges``, with a temperature of each replica or None."""
-        logarithm = self._gpu.address(self._logarithm)
-        given = {"bonds": self._bonds, "logarithm": logarithm}
-        return DRAWN.of(self._gpu, temperatures=temperatures, **given)
+        logarithm = self.gpu.address(self._logarithm)
+        given = {"bonds": self._bonds_struct, "logarithm": logarithm}
+        return DRAWN.of(self.gpu, temperatures=temperatures, **given)
 
     def _on_gpu(self, arrays: tuple[Any, ...]) -> list[Any]:
-        return [None if array is None else self._gpu.xp.asarray(array) for array in arrays]
+        return [None if array is None else self.xp.asarray(array) for array in arrays]
 
 
-class LabelKernels:
+class EdgeLabels:
     """Union-find over active bonds between sites `u` and `v`, int32, of replicas of one row."""
 
-    def __init__(self, gpu: Gpu, replicas: Replicas, u: Any, v: Any) -> None:
-        self._replicas, self._ends = replicas, (u, v)
-        self._sites = gpu.xp.arange(replicas.lattice.sites, dtype=INDEX)
+    def __init__(self, gpu: Gpu, drawn: Drawn, sites: int, u: Any, v: Any) -> None:
+        self._replicas, xp = Replicas(gpu, drawn, Lattice((sites,), (False,), 2)), gpu.xp
+        self._ends, self._sites = (xp.asarray(u), xp.asarray(v)), xp.arange(sites, dtype=INDEX)
         self._join, self._settle = LABELS.load(gpu)
 
-    def label(self, active: Any, labels: Any) -> None:
-        """Fill labels, (replicas, sites), given which bonds are active, uint8 (replicas, bonds)."""
-        u, v = self._ends
+    def label(self, active: Any) -> Any:
+        """Return the smallest site of each cluster, given active bonds, uint8 (replicas, bonds)."""
+        replicas, (u, v) = self._replicas, self._ends
+        labels = replicas.gpu.xp.empty((replicas.count, len(self._sites)), INDEX)
         labels[...] = self._sites
-        self._replicas.launch(self._join, 0, len(u), u, v, active, labels, over="sites")
-        self._replicas.launch(self._settle, 0, labels, over="sites")
+        replicas.launch(self._join, 0, len(u), u, v, active, labels, over="sites")
+        replicas.launch(self._settle, 0, labels, over="sites")
+        return labels

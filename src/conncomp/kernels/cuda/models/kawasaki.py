@@ -8,8 +8,10 @@ import numpy as np
 
 from conncomp.kernels import layout
 from conncomp.kernels.cuda.launcher import WARP, Gpu, Templates, launch
+from conncomp.kernels.cuda.models.replicas import check_room
 from conncomp.kernels.exchange import DIRECTIONS, EXCHANGE_LATTICE, KINDS, ExchangeLattice
 from conncomp.kernels.lattice import BITS
+from conncomp.kernels.updates import Drawn
 
 KERNELS = Templates(
     "cuda/models/kawasaki.cuh",
@@ -28,13 +30,14 @@ MOST_WORDS, MOST_SWEEPS = 1 << 29, 1 << 12
 _STRUCT = layout(("lattice", EXCHANGE_LATTICE), ("parts", "i4"), ("first", "i8"), ("seed", "u8"))
 
 
-class ExchangeKernels:
+class ExchangeEngine:
     """Exchanges of spins of lattices of one shape: at most `most_sweeps` sweeps in a launch."""
 
-    def __init__(
-        self, gpu: Gpu, lattice: ExchangeLattice, seed: int, first_replica: int, replicas: int
-    ) -> None:
-        self._gpu, self._lattice, self._replicas = gpu, lattice, replicas
+    def __init__(self, gpu: Gpu, drawn: Drawn, lattice: ExchangeLattice) -> None:
+        self.gpu, self.xp, self._lattice = gpu, gpu.xp, lattice
+        self._replicas = replicas = drawn.replicas
+        wanted = 2 * lattice.words * replicas * BITS.itemsize
+        check_room(gpu, f"{replicas} lattices of shape={lattice.shape}", wanted)
         words = lattice.words * DIRECTIONS[lattice.kind] * replicas
         self.most_sweeps = max(1, min(MOST_SWEEPS, MOST_WORDS // words))
         of_class = lattice.words // (8 if lattice.kind == "bcc" else 4)
@@ -48,9 +51,7 @@ class ExchangeKernels:
         self._threads = min(MOST_THREADS, -(-wanted // WARP) * WARP)
         self._parts = min(most_parts, -(-of_class // self._threads))
         self._kernels = KERNELS.load(gpu, KINDS.index(lattice.kind))
-        self._struct = np.zeros((), _STRUCT)
-        self._struct["lattice"] = lattice.struct
-        self._struct["first"], self._struct["seed"] = first_replica, seed
+        self._struct = np.array((lattice.struct, 0, drawn.first_replica, drawn.seed), _STRUCT)
         self._arrived = gpu.xp.zeros(replicas, COUNTER)
 
     def sweep(self, words: Any, new: Any, first: int, count: int, acceptance: Any) -> None:
@@ -63,12 +64,12 @@ class ExchangeKernels:
         else:
             self._arrived[...] = 0
             # Whatever other streams do, blocks that wait for each other start together.
-            waiting = self._gpu.together(by_blocks) if self._parts > 1 else by_blocks
+            waiting = self.gpu.together(by_blocks) if self._parts > 1 else by_blocks
             launch(waiting, grid, *arguments, self._arrived)
 
     def count_unsatisfied(self, words: Any) -> Any:
         """Return the number of unsatisfied bonds of each replica."""
-        counts = self._gpu.xp.zeros(self._replicas, COUNT)
+        counts = self.xp.zeros(self._replicas, COUNT)
         parts = max(1, min(-(-self._lattice.words // FEWEST_THREADS), 1 << 10))
         grid = self._replicas * parts, FEWEST_THREADS
         launch(self._kernels[2], grid, self._replicas_struct(parts), words, counts)

@@ -1,8 +1,9 @@
-"""Lattices of one shape side by side, as the kernels of this folder take them."""
+"""Lattices of one shape side by side, as the kernels of this folder take them; their engines."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from functools import cached_property
 from math import prod
 from typing import Any, Literal
 
@@ -17,23 +18,28 @@ from conncomp.kernels.cuda.workspace import Workspace
 from conncomp.kernels.lattice import LATTICE, MOST_AXES, Lattice
 from conncomp.kernels.neighbourhood import Neighbourhood
 from conncomp.kernels.seams import MOST_CLOSED, seams_of
+from conncomp.kernels.updates import Drawn, Flips
 
 SPINS, CLUSTERS = "cuda/models/spins.cuh", "cuda/models/clusters.cuh"
-_START = Templates(SPINS, "start_spins")
 _FLAGS = (False, True)
 _OFFER = Templates(SPINS, "offer_flips", axes=range(1, MOST_AXES + 1), whole=_FLAGS)
 _RECORD = Templates(windings.FILE, "record_windings")
-specialisations = every(
-    _START,
-    _OFFER,
-    _RECORD,
-    Templates(SPINS, "activate_bonds count_states update_class"),
-    Templates(
-        CLUSTERS, "choose_clusters clear_sizes measure_clusters sum_clusters", indices="index"
+# Kernels of words and of their clusters, each of which is compiled when its turn comes.
+KERNELS = {
+    **{
+        name: Templates(SPINS, name)
+        for name in ("start_spins", "activate_bonds", "count_states", "update_class")
+    },
+    **{
+        name: Templates(CLUSTERS, name, indices="index")
+        for name in ("choose_clusters", "clear_sizes", "measure_clusters", "sum_clusters")
+    },
+    "spread_bonds": Templates(CLUSTERS, "spread_bonds"),
+    "flip_clusters": Templates(
+        CLUSTERS, "flip_clusters<{index}, {settled}>", settled=_FLAGS, indices="index"
     ),
-    Templates(CLUSTERS, "spread_bonds"),
-    Templates(CLUSTERS, "flip_clusters<{index}, {settled}>", settled=_FLAGS, indices="index"),
-)
+}
+specialisations = every(_OFFER, _RECORD, *KERNELS.values())
 THREADS = 128
 # How many blocks a multiprocessor gets, so that all of them end at about the same time.
 BLOCKS_OF_MULTIPROCESSOR = 64
@@ -53,6 +59,16 @@ UPDATES = Struct("Updates", *OF_UPDATES)
 _COUNTER, _COUNTER_STRIDE = np.dtype("u4"), 32
 
 
+def check_room(gpu: Gpu, what: str, num_bytes: int) -> None:
+    """Raise MemoryError unless something fits the memory of a GPU."""
+    available = gpu.free_memory()
+    if num_bytes > available:
+        raise MemoryError(
+            f"{what} take {num_bytes} bytes on the GPU, which has {available} free; choose fewer, "
+            "or smaller ones"
+        )
+
+
 def records_of(gpu: Gpu, records: Any) -> Any:
     """Return ``Records`` of an array, whose last axis has the fields, or of None."""
     if records is None:
@@ -69,29 +85,27 @@ PAIRS = 16
 class Replicas:
     """Lattices of one shape, and which random numbers are theirs: of a seed, from a number on.
 
-    A replica has planes of bonds for so many `axes`, by default the lattice's. Kernels that go
+    A replica has planes of `bonds` for so many `axes`, by default the lattice's. Kernels that go
     through words, a thread each, have the `grid`.
     """
 
-    def __init__(
-        self, gpu: Gpu, lattice: Lattice, seed: int, first: int, count: int, axes: int | None = None
-    ) -> None:
-        self.gpu, self.lattice, self.count = gpu, lattice, count
+    def __init__(self, gpu: Gpu, drawn: Drawn, lattice: Lattice, axes: int | None = None) -> None:
+        self.gpu, self.lattice, self.count = gpu, lattice, drawn.replicas
+        count, axes = drawn.replicas, axes or lattice.ndim
+        self.bonds = lattice.words_of(count, axes)
         wanted = -(-gpu.multiprocessors * BLOCKS_OF_MULTIPROCESSOR // count)
 
         def parts(threads: int, most: int) -> int:
             return max(1, min(-(-threads // THREADS), most))
 
-        axes = axes or lattice.ndim
         self._parts: dict[Over, int] = {
             "words": parts(lattice.words, wanted),
             "pairs": parts(-(-lattice.words // (2 * PAIRS)) * PAIRS, wanted),
             "bonds": axes * parts(lattice.words, -(-wanted // axes)),
             "sites": parts(lattice.words * WARP, wanted),
         }
-        self._struct = np.zeros((), _STRUCT)
-        self._struct["lattice"], self._struct["axes"] = lattice.struct, axes
-        self._struct["first"], self._struct["seed"] = first, seed
+        named = drawn.first_replica, drawn.seed
+        self._struct = np.array((lattice.struct, axes, 0, *named, 0), _STRUCT)
         self.grid = self.grid_over("words")
 
     def grid_over(self, what: Over) -> tuple[int, int]:
@@ -114,11 +128,6 @@ class Replicas:
         return struct
 
 
-def new_counters(gpu: Gpu, replicas: Replicas, parts: int) -> Any:
-    """Return counters, all 0, of the blocks of each replica: none of one, which never waits."""
-    return gpu.xp.zeros(_COUNTER_STRIDE * replicas.count if parts > 1 else 0, _COUNTER)
-
-
 def of_updates(numbers: range, records: Any, every: int, before: int) -> dict[str, int]:
     """Return the values of `OF_UPDATES`, of updates that one launch makes.
 
@@ -132,7 +141,7 @@ def of_updates(numbers: range, records: Any, every: int, before: int) -> dict[st
 
 
 class Sweeps:
-    """Many updates in a launch, which blocks make in a `box` each, so many `parts` a replica.
+    """Many updates in a launch, which so many `parts` of a replica make, blocks, in a `box` each.
 
     Others have `_launch`, of ``Replicas``, ``Updates``, the box, and what `sweep` is given.
     """
@@ -140,43 +149,84 @@ class Sweeps:
     most_updates = 256
     _launch: Callable[..., None]
 
-    def __init__(self, replicas: Replicas, box: Any, parts: int = 1) -> None:
-        self._replicas, self._box, self._parts = replicas, box, parts
+    def __init__(self, replicas: Replicas, parts: int = 1, box: Any = None) -> None:
+        self._replicas, self._parts, self._box = replicas, parts, box
+        self._workspace = Workspace()
+        # Of the blocks of each replica that wait for each other: a single one never waits.
+        counters = _COUNTER_STRIDE * replicas.count if parts > 1 else 0
+        self._arrived = replicas.gpu.xp.zeros(counters, _COUNTER)
+
+    def makes(self, one: bool, measures: bool) -> bool:
+        """Whether these are updates of one cluster, or of all, and measure clusters, or do not."""
+        return not (one or measures)
 
     def sweep(
-        self,
-        words: Any,
-        numbers: range,
-        probabilities: Any,
-        records: Any = None,
-        *,
-        every: int = 1,
-        before: int = 0,
+        self, spins: Any, numbers: range, strengths: Any, flips: Flips, every: int, before: int
     ) -> None:
-        """Make updates, at most `most_updates`, where spins are.
+        """Make updates of these numbers, at most `most_updates`, where spins are.
 
-        Of bonds of each replica `probabilities` are given, times 2**64; for records see
-        `of_updates`.
+        `strengths` are by what bonds are drawn. For the records of `flips` see `of_updates`.
         """
-        gpu = self._replicas.gpu
+        gpu, records = self._replicas.gpu, flips.record
         updates = UPDATES.of(gpu, **of_updates(numbers, records, every, before))
         struct = self._replicas.struct_in_parts(numbers.start, self._parts)
-        self._launch(struct, updates, self._box, probabilities, words, records_of(gpu, records))
+        self._launch(struct, updates, self._box, strengths, spins, records_of(gpu, records))
 
 
-def offering_kernel(lattice: Lattice) -> tuple[str, Over]:
-    """Return the name of the kernel that offers the sites of a class other states, and its grid."""
+def offering_kernel(gpu: Gpu, lattice: Lattice) -> tuple[Kernel, Over]:
+    """Return the kernel that offers the sites of a class other states, and what it goes over."""
     if lattice.states > 2:
-        return "update_class<>", "words"
+        return KERNELS["update_class"].one(gpu), "words"
     axes = [k for k, length in enumerate(lattice.shape) if length > 1]
     whole = bool(axes) and all(lattice.periodic[k] for k in axes)
-    _, (name,) = _OFFER.module(max(len(axes), 1), whole)
-    return name, "pairs"
+    return _OFFER.one(gpu, max(len(axes), 1), whole), "pairs"
 
 
-def start_spins(gpu: Gpu, rows: Replicas, words: Any) -> None:
-    """Fill words of replicas, which are 0, with random spins."""
-    rows.launch(_START.one(gpu), 0, words)
+class SpinEngine:
+    """What engines of spins on a GPU share: replicas, and words of `bonds` that an update draws.
+
+    Others have `_draw`, of spins, an update's number, by what bonds are drawn, memory for these or
+    None, and a record or None, to which it adds what the spins tell. `_launch` takes kernels that
+    were given, by name.
+
+    Engines, of a CPU, too, say what they can do: `winds`, whether they measure how clusters
+    wrap; `rules`, by which they offer sites other spins; `sweeps`, what makes many updates at once,
+    or None; `sweeps_one`, whether these are faster for a single update, too; and `counts_apart`,
+    whether an update measures clusters alone, and `count` the spins.
+    """
+
+    winds, sweeps_one, counts_apart = False, False, False
+    rules: tuple[str, ...] = ()
+    _draw: Callable[..., None]
+
+    def __init__(
+        self, replicas: Replicas, kernels: Iterable[Kernel] = (), bonds: tuple[Any, ...] = ()
+    ) -> None:
+        self.gpu, self.xp, self.replicas = replicas.gpu, replicas.gpu.xp, replicas
+        self._bonds, self._workspace = bonds or replicas.bonds, Workspace()
+        self._kernels = {kernel.name: kernel for kernel in kernels}
+
+    def _launch(self, name: str, over: Over, step: int, *arguments: Any) -> None:
+        self.replicas.launch(self._kernels[name], step, *arguments, over=over)
+
+    @cached_property
+    def sweeps(self) -> Sweeps | None:
+        """What makes many updates at once, if anything does."""
+        return None
+
+    def start(self, words: Any) -> None:
+        """Fill words, which are 0, with random spins."""
+        self.replicas.launch(KERNELS["start_spins"].one(self.gpu), 0, words)
+
+    def count(self, spins: Any, record: Any) -> None:
+        """Add what the spins tell to a record."""
+        self._draw(spins, 0, None, None, record)
+
+    def bonds(self, spins: Any, step: int, strengths: Any) -> Any:
+        """Return the bonds that an update at this step makes active."""
+        bonds = self.xp.empty(*self._bonds)
+        self._draw(spins, step, strengths, bonds, None)
+        return bonds
 
 
 class ClusterWindings:
@@ -194,10 +244,8 @@ class ClusterWindings:
         neighbourhood = Neighbourhood(1, None, lattice.periodic)
         self.seams = seams_of(lattice.shape, strides, neighbourhood, replicas.count, lattice.sites)
         self.boxes = self._gpu.xp.asarray(self.seams.boxes.view(np.int64))
-        closed = np.zeros((), _CLOSED_AXES)
-        axes = np.flatnonzero(lattice.periodic)
-        closed["axis"][: len(axes)] = axes
-        self._closed = closed[()]
+        closed = [*np.flatnonzero(lattice.periodic), *[0] * MOST_CLOSED][:MOST_CLOSED]
+        self._closed = np.array((closed,), _CLOSED_AXES)[()]
 
     def record(self, records: Any, unite: Callable[[Any], None]) -> None:
         """Fill two fields of records, which are 0, by ``SeamWindings`` that `unite` is given."""

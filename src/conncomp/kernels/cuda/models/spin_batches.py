@@ -56,7 +56,7 @@ class SpinBatches(Sweeps):
 
     def __init__(self, replicas: Replicas) -> None:
         gpu, lattice = replicas.gpu, replicas.lattice
-        super().__init__(replicas, box_rows(lattice.shape, 2 * lattice.columns))
+        super().__init__(replicas, box=box_rows(lattice.shape, 2 * lattice.columns))
         blocks = -(-replicas.count // gpu.multiprocessors)
         at_once = min(blocks, max(1, gpu.shared_memory // (_shared(lattice, 1) + SHARED_BESIDE)))
         most = max(1, min(_most_warps(lattice), WARPS_OF_MULTIPROCESSOR // at_once))

@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from conncomp.kernels.cuda.launcher import WARP, Gpu, Kernel, Templates, launch
-from conncomp.kernels.cuda.models.replicas import Replicas, Sweeps, new_counters
-from conncomp.kernels.cuda.workspace import Workspace
+from conncomp.kernels.cuda.models.replicas import Replicas, Sweeps
 from conncomp.kernels.lattice import MOST_AXES, WORD, Lattice
 
 FILE = "cuda/models/spin_sweeps.cuh"
@@ -98,8 +97,7 @@ class SpinSweeps(Sweeps):
         self._plan = plan = _plan(gpu, lattice, replicas.count)
         extent = *(1,) * (MOST_AXES - lattice.ndim), *plan.extent
         box = np.array((extent, plan.segments, plan.words), _BOXES)[()]
-        super().__init__(replicas, box, plan.parts)
-        self._workspace = Workspace()
+        super().__init__(replicas, plan.parts, box)
         at_once = gpu.blocks_together(THREADS, BLOCKS_OF_MULTIPROCESSOR)
         self._by_warp = by_warp = replicas.count <= at_once
         self._in_cluster = gpu.has_clusters and plan.parts in CLUSTERS
@@ -107,7 +105,6 @@ class SpinSweeps(Sweeps):
         self._threads = min(
             THREADS, plan.segments * WARP if by_warp else -(-plan.segments // WARP) * WARP
         )
-        self._arrived = new_counters(gpu, replicas, plan.parts)
 
     def _launch(self, *arguments: Any) -> None:
         """Launch the kernel; from the first time on that clusters are refused, in the grid."""

@@ -9,24 +9,27 @@ import numpy as np
 from conncomp.kernels.cuda.launcher import Gpu, Templates
 from conncomp.kernels.cuda.models.replicas import Replicas, records_of
 from conncomp.kernels.cuda.workspace import Workspace
-from conncomp.kernels.structure import LIMBS, NAMES, Waves
+from conncomp.kernels.edges import KINDS, SpinKind
+from conncomp.kernels.lattice import Lattice
+from conncomp.kernels.structure import LIMBS, Waves
+from conncomp.kernels.updates import Drawn
 
 KERNELS = Templates(
     "cuda/models/structure.cuh",
     "add_waves add_cluster_waves",
     "square_sums<2>",
-    name={name: f"conncomp::{name}" for name in NAMES},
+    kind={kind.waves: f"conncomp::{kind.waves}" for kind in KINDS},
 )
 
 
-class StructureKernels:
-    """Sums of spins, by the struct `name` of ``core/structure.h``, at the smallest wave vectors."""
+class StructureSums:
+    """Sums of the spins of replicas, in words of `rows` or vectors in one row, at wave vectors."""
 
-    def __init__(self, gpu: Gpu, replicas: Replicas, name: str, waves: Waves) -> None:
-        self._gpu, self._replicas, self._waves = gpu, replicas, waves
+    def __init__(self, gpu: Gpu, drawn: Drawn, rows: Lattice, kind: SpinKind, waves: Waves) -> None:
+        self._gpu, self._replicas, self._waves = gpu, Replicas(gpu, drawn, rows), waves
         self._phases = gpu.xp.asarray(waves.table)
         self._struct = waves.struct(gpu.address(self._phases))
-        self._add, self._of_clusters, self._square = KERNELS.load(gpu, name)
+        self._add, self._of_clusters, self._square = KERNELS.load(gpu, kind.waves)
         self._workspace = Workspace()
 
     def count(self, spins: Any, record: Any, field: int) -> None:

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from conncomp.kernels.cuda.launcher import WARP, Gpu, Templates, launch
-from conncomp.kernels.cuda.models.replicas import THREADS, Replicas
+from conncomp.kernels.cuda.launcher import WARP, Templates, launch
+from conncomp.kernels.cuda.models.replicas import THREADS, Replicas, SpinEngine, records_of
+from conncomp.kernels.cuda.workspace import Workspace
 from conncomp.kernels.vector_spins import ANGLE, DIRECTION, PROJECTED, Kind
 
 FILE = "cuda/models/vector_spins.cuh"
@@ -23,44 +24,48 @@ ROWS, ROWS_APART, LEAST_BLOCKS = 8, 2, 8
 COUNTING_BLOCKS = 6
 
 
-class VectorKernels:
-    """The kernels of spins of a kind; the coupling may be negative."""
+class VectorSpins(SpinEngine):
+    """Spins of a kind, whose clusters others find; the coupling may be negative."""
 
-    def __init__(self, gpu: Gpu, replicas: Replicas, kind: Kind, negative: bool) -> None:
-        self._replicas, self._negative = replicas, np.int32(-1 if negative else 0)
-        self._gpu, self._kind = gpu, kind
-        self._start, self._count, self._draw, self._reflect = KERNELS.load(gpu, kind)
+    counts_apart = True
+
+    def __init__(self, replicas: Replicas, kind: Kind, negative: bool) -> None:
+        super().__init__(replicas, KERNELS.load(replicas.gpu, kind))
+        self._kind, self._negative = kind, np.int32(-1 if negative else 0)
+        self._sum_workspace = Workspace()
         lattice, half_warps = replicas.lattice, 2 * THREADS // WARP
         blocks = replicas.count * lattice.words // (ROWS * half_warps)
-        large = lattice.ndim > 1 and blocks >= LEAST_BLOCKS * gpu.multiprocessors
+        large = lattice.ndim > 1 and blocks >= LEAST_BLOCKS * self.gpu.multiprocessors
         self._rows, self._rows_apart = (ROWS, ROWS_APART) if large else (1, 1)
-        parts = -(-COUNTING_BLOCKS * gpu.multiprocessors // replicas.count)
+        parts = -(-COUNTING_BLOCKS * self.gpu.multiprocessors // replicas.count)
         self._counting_parts = max(1, min(parts, -(-lattice.words // half_warps)))
 
     def start(self, spins: Any) -> None:
         """Draw the first spins."""
-        self._launch(self._start, 0, spins)
+        self._launch("start_vectors", "sites", 0, spins)
 
-    def count(self, spins: Any, records: Any) -> None:
-        """Add what the spins tell to ``Records``."""
-        replicas, parts = self._replicas, self._counting_parts
+    def count(self, spins: Any, record: Any) -> None:
+        """Add what the spins tell to a record."""
+        replicas, parts, records = self.replicas, self._counting_parts, records_of(self.gpu, record)
         struct, grid = replicas.struct_in_parts(0, parts), (replicas.count * parts, THREADS)
-        launch(self._count, grid, struct, np.int32(self._rows), spins, records)
+        count = self._kernels["count_vectors"]
+        launch(count, grid, struct, np.int32(self._rows), spins, records)
 
-    def draw(self, spins: Any, step: int, strengths: Any, bonds: Any, records: Any) -> None:
-        """Draw the bonds of an update as words, and count them in ``Records``, if any."""
-        how = strengths, self._negative
-        self._launch(self._draw, step, np.int32(self._rows), spins, *how, bonds, records)
+    def _draw(self, spins: Any, step: int, strengths: Any, bonds: Any, record: Any) -> None:
+        """Draw the bonds of an update as words, and count them into a record, if any."""
+        how = strengths, self._negative, bonds, records_of(self.gpu, record)
+        self._launch("draw_vector_bonds", "sites", step, np.int32(self._rows), spins, *how)
 
-    def reflect(self, spins: Any, step: int, reflected: Any, new: Any) -> None:
+    def _reflect(self, spins: Any, step: int, reflected: Any, new: Any) -> None:
         """Write the new spins, given words of which sites are reflected."""
-        self._launch(self._reflect, step, np.int32(self._rows_apart), spins, reflected, new)
+        given = np.int32(self._rows_apart), spins, reflected, new
+        self._launch("reflect_vectors", "sites", step, *given)
 
-    def project(self, spins: Any, step: int, labels: Any, sums: Any, records: Any) -> None:
-        """Add the squares of clusters' projections to ``Records``; `sums`, int64 a site, are 0."""
-        add, square = PROJECTIONS.load(self._gpu, self._kind, labels.dtype)
-        self._launch(add, step, spins, labels, sums)
-        self._launch(square, step, sums, records, np.int32(PROJECTED))
-
-    def _launch(self, kernel: Any, step: int, *arguments: Any) -> None:
-        self._replicas.launch(kernel, step, *arguments, over="sites")
+    def _project(self, spins: Any, step: int, record: Any, labels: Any) -> None:
+        """Add the squares of clusters' sums of projections to a record, given labels."""
+        sites, records = labels.size, records_of(self.gpu, record)
+        (sums,) = self._sum_workspace.take(self.gpu, (sites, np.dtype(np.int64)))
+        sums[...] = 0
+        add, square = PROJECTIONS.load(self.gpu, self._kind, labels.dtype)
+        self.replicas.launch(add, step, spins, labels, sums, over="sites")
+        self.replicas.launch(square, step, sums, records, np.int32(PROJECTED), over="sites")

@@ -10,14 +10,14 @@ from conncomp.kernels.cuda.launcher import WARP, Gpu, Templates, launch
 from conncomp.kernels.cuda.models.replicas import (
     OF_UPDATES,
     Replicas,
-    new_counters,
+    Sweeps,
     of_updates,
     records_of,
 )
 from conncomp.kernels.cuda.models.vector_spins import KINDS
 from conncomp.kernels.cuda.structs import Struct
-from conncomp.kernels.cuda.workspace import Workspace
 from conncomp.kernels.lattice import Lattice
+from conncomp.kernels.updates import Flips
 from conncomp.kernels.vector_spins import Kind
 
 KERNELS = Templates("cuda/models/vector_sweeps.cuh", "sweep_vectors", kind=KINDS)
@@ -50,60 +50,48 @@ def takes(gpu: Gpu, lattice: Lattice, replicas: int) -> bool:
     return lattice.sites <= _most_chunk(gpu, lattice) * _blocks_of_replica(gpu, replicas)
 
 
-class VectorSweeps:
+class VectorSweeps(Sweeps):
     """Updates of lattices that `takes` takes; the coupling may be negative."""
 
     most_updates = 512  # ``kMostUpdates``
 
-    def __init__(self, gpu: Gpu, replicas: Replicas, kind: Kind, negative: bool) -> None:
-        self._gpu, self._replicas, self._negative = gpu, replicas, -1 if negative else 0
-        (self._sweep,) = KERNELS.load(gpu, kind)
-        sites = replicas.lattice.sites
-        most = _blocks_of_replica(gpu, replicas.count)
-        chunk = max(LEAST_CHUNK, -(-sites // most))
-        self._chunk = min(_most_chunk(gpu, replicas.lattice), -(-chunk // WARP) * WARP)
-        self._parts = -(-sites // self._chunk)
-        self._workspace = Workspace()
-        self._arrived = new_counters(gpu, replicas, self._parts)
+    def __init__(self, replicas: Replicas, kind: Kind, negative: bool) -> None:
+        gpu, lattice = replicas.gpu, replicas.lattice
+        self._negative, self._sweep = -1 if negative else 0, KERNELS.one(gpu, kind)
+        chunk = max(LEAST_CHUNK, -(-lattice.sites // _blocks_of_replica(gpu, replicas.count)))
+        self._chunk = min(_most_chunk(gpu, lattice), -(-chunk // WARP) * WARP)
+        super().__init__(replicas, -(-lattice.sites // self._chunk))
+
+    def makes(self, one: bool, measures: bool) -> bool:
+        """Return True: they reflect each cluster by a coin, or that of one site, and measure."""
+        return True
 
     def sweep(
-        self,
-        spins: Any,
-        numbers: range,
-        strengths: Any,
-        records: Any = None,
-        *,
-        every: int = 1,
-        before: int = 0,
-        one: bool = False,
-        clusters: bool = False,
+        self, spins: Any, numbers: range, strengths: Any, flips: Flips, every: int, before: int
     ) -> None:
-        """Make updates, at most `most_updates`, where spins are.
-
-        The ``BondStrength`` of each replica is one of `strengths`; for records see `of_updates`.
-        The cluster of `one` chosen site is reflected, or else each by a coin; `clusters` are
-        measured, too, if there are records.
-        """
-        gpu, replicas, sites = self._gpu, self._replicas, self._replicas.lattice.sites
-        clusters = clusters and records is not None
-        of_clusters = sites * replicas.count if clusters else 0
+        """Make updates as `Sweeps` does; each replica's `strengths` are a ``BondStrength``."""
+        gpu, replicas, records = self._replicas.gpu, self._replicas, flips.record
+        clusters = flips.clusters and records is not None
+        sites = replicas.lattice.sites * replicas.count
+        of_clusters = sites if clusters else 0
         parent, size, total = self._workspace.take(
-            gpu, (sites * replicas.count, _INDEX), (of_clusters, _INDEX), (of_clusters, _SUM)
+            gpu, (sites, _INDEX), (of_clusters, _INDEX), (of_clusters, _SUM)
         )
         if clusters:
             size[...] = 0
             total[...] = 0
         counted = of_updates(numbers, records, every, before)
+        which = {"one": flips.chosen is not None, "clusters": clusters}
         same = {"chunk": self._chunk, "negative": self._negative}
-        updates = UPDATES.of(gpu, **counted, **same, one=one, clusters=clusters)
+        updates = UPDATES.of(gpu, **counted, **same, **which)
         memory = MEMORY.of(gpu, parent=parent, size=size, sum=total)
-        of_records = records_of(gpu, records)
         struct = replicas.struct_in_parts(numbers.start, self._parts)
         self._arrived[...] = 0
         # Whatever other streams do, blocks that wait for each other start together.
         kernel = gpu.together(self._sweep) if self._parts > 1 else self._sweep
-        of_axes = _BYTES_OF_AXIS * self._replicas.lattice.ndim
+        of_axes = _BYTES_OF_AXIS * replicas.lattice.ndim
         shared = self._chunk * (_BYTES + of_axes + _BYTES_OF_CLUSTERS * clusters)
         grid = replicas.count * self._parts, THREADS
+        of_records = records_of(gpu, records)
         arguments = struct, updates, strengths, spins, memory, of_records, self._arrived
         launch(kernel, grid, *arguments, shared=shared)

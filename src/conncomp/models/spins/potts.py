@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from decimal import Decimal, localcontext
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from conncomp._arguments import as_integer, check_choice, check_range, shown
@@ -17,19 +16,16 @@ from conncomp.kernels.lattice import unpack
 from conncomp.models import places
 from conncomp.models._arguments import check_start, check_states
 from conncomp.models._probabilities import DECIMAL
-from conncomp.models.lattices import UnitCell
-from conncomp.models.places import HYPERCUBIC, OnLattice
-from conncomp.models.potts.measurements import COUNTS, Measurements
+from conncomp.models.lattices import CUBIC_BETA, UnitCell
+from conncomp.models.places import HYPERCUBIC
 from conncomp.models.protocol import Floats, ModelUpdate
+from conncomp.models.spins.measurements import COUNTS, Measurements
 from conncomp.models.spins.model import ClusterModel
 from conncomp.models.spins.updates import ON_EDGES, UPDATES
 
 MOST_STATES = 255
 CRITICAL = "triangular", "honeycomb"  # besides hypercubic ones, of critical points that are known
 OF_WORDS = "hypercubic lattices with one coupling and no field"
-
-# Twice the K_c of A. M. Ferrenberg, J. Xu, D. P. Landau, which is in the Ising convention.
-CUBIC_ISING_BETA = 2 * 0.221654626
 
 
 class Potts(ClusterModel):
@@ -126,8 +122,10 @@ class Potts(ClusterModel):
     ) -> None:
         self._q = check_range("q", q, 2, MOST_STATES)
         self.labelling, self.options = labelling, dict(options)
-        where, drawn = (shape, lattice, periodic, coupling), (first_replica, seed, device, start)
-        self._begin(where, field, (temperature, beta), replicas, drawn)
+        where: Any = {"lattice": lattice, "coupling": coupling, "field": field}
+        where |= {"periodic": periodic, "temperature": temperature, "beta": beta}
+        drawn: Any = {"replicas": replicas, "seed": seed, "first_replica": first_replica}
+        super().__init__(shape, **where, **drawn, start=start, device=device)
         self._field = field
 
     def _join_sites(self, fields: Any) -> None:
@@ -190,7 +188,7 @@ class Potts(ClusterModel):
         if axes == 2:
             return float(DECIMAL.ln(DECIMAL.add(1, DECIMAL.sqrt(states))))
         if axes == 3 and states == 2:
-            return CUBIC_ISING_BETA
+            return 2 * CUBIC_BETA  # of the Ising convention
         raise ValueError(
             f"no critical temperature is known for q={states} in {shown(axes)} dimensions; give "
             "beta as a number"
@@ -242,8 +240,9 @@ class Potts(ClusterModel):
         measure, clusters, wrapping, observe, returns
             As of `swendsen_wang`.
         """
-        asked = "few-cluster", clusters, wrapping, observe, tile, p_flip
-        return self._repeat("updates", updates, measure, *asked)
+        asked = {"clusters": clusters, "wrapping": wrapping, "observe": observe}
+        asked |= {"tile": tile, "p_flip": p_flip}
+        return self._repeat("updates", updates, measure, "few-cluster", **asked)
 
     def updater(
         self,
@@ -278,19 +277,12 @@ class Potts(ClusterModel):
     def _described(self) -> dict[str, Any]:
         return {**super()._described(), "q": self.lattice.states}
 
-    def _critical_beta(self) -> float:
-        place, states = self._place, self.lattice.states
-        if isinstance(self.coupling, np.ndarray) or not isinstance(place, OnLattice):
-            what = "a graph, or of couplings of their own,"
-        elif self.coupling < 0:
-            what = f"coupling={self.coupling:g} below 0"
-        elif place.name in HYPERCUBIC:
-            return self.critical_beta(states, len(place.cells.shape)) / self.coupling
-        elif place.name in CRITICAL:
-            return self.critical_beta(states, lattice=place.name) / self.coupling
-        else:
-            what = f"the lattice {place.name}"
-        raise ValueError(f"no critical temperature of {what} is known here; give beta as a number")
+    def _known_beta(self, lattice: str, coupling: float) -> float | None:
+        if lattice in HYPERCUBIC:
+            return self.critical_beta(self._q, 1 + HYPERCUBIC.index(lattice)) / coupling
+        return (
+            self.critical_beta(self._q, lattice=lattice) / coupling if lattice in CRITICAL else None
+        )
 
     def _check_measures(self, update: str, clusters: bool, wrapping: bool) -> None:
         if self._edges is not None and update not in ON_EDGES:

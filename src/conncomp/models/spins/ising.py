@@ -13,7 +13,7 @@ from conncomp.kernels.lattice import unpack
 from conncomp.models._arguments import check_start
 from conncomp.models.lattices import CRITICAL
 from conncomp.models.places import HYPERCUBIC, OnLattice
-from conncomp.models.potts.measurements import COUNTS, IsingMeasurements
+from conncomp.models.spins.measurements import COUNTS, IsingMeasurements
 from conncomp.models.spins.model import ClusterModel
 from conncomp.models.spins.updates import LOCAL
 
@@ -196,14 +196,8 @@ class Ising(ClusterModel):
             return {**self._place.described(), "coupling": self.coupling}
         return super()._described()
 
-    def _critical_beta(self) -> float:
-        if isinstance(self.coupling, np.ndarray) or self._place.name == "graph":
-            wrong = "no critical temperature of a graph, or of couplings of their own, is known"
-        elif self.coupling < 0:
-            wrong = f"coupling={self.coupling:g} below 0 has no critical temperature"
-        else:
-            return 1 / (self.critical_temperature(self._place.name) * self.coupling)
-        raise ValueError(f"{wrong} here; give temperature or beta as a number")
+    def _known_beta(self, lattice: str, coupling: float) -> float:
+        return 1 / (self.critical_temperature(lattice) * coupling)
 
     def _lattice_engine(self) -> Any:
         if self._is_potts:

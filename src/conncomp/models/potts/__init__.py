@@ -1,1 +1,0 @@
-"""The Potts model: its updates on CPU and GPU, and what they measure."""
