@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from conncomp._arguments import check_option
+from conncomp._arguments import INDEX_TYPES, check_option
 from conncomp.grid.algorithms import ALGORITHMS
 from conncomp.kernels.cuda import launcher
 from conncomp.kernels.cuda.grid import tiled_elements
@@ -45,6 +45,7 @@ from conncomp.kernels.cuda.models.vector_spins import VectorSpins
 from conncomp.kernels.cuda.papers.few_cluster import ACTIVATION, SITE_BONDS, WaveFronts
 from conncomp.kernels.cuda.workspace import Recordings, Workspace, stream_key
 from conncomp.kernels.lattice import BITS, MOST_AXES, Lattice
+from conncomp.kernels.links import bonds_of_axes
 from conncomp.kernels.neighbourhood import Neighbourhood
 from conncomp.kernels.updates import ChosenSites, Drawn, Flips
 from conncomp.kernels.vector_spins import Kind
