@@ -30,7 +30,7 @@ struct CountedUnions {
   int64_t* count;
 
   template <class Index>
-  __device__ void united(Index) {
+  void united(Index) {
     Shared::fetch_add(count, int64_t(1));
   }
 };

@@ -15,39 +15,39 @@ constexpr int kLeastMinimum = 16;
 
 struct Exclusive {
   template <class T>
-  CONNCOMP_ANYWHERE static T load(const T* at) {
+  static T load(const T* at) {
     return *at;
   }
   template <class T>
-  CONNCOMP_ANYWHERE static void store(T* at, T value) {
+  static void store(T* at, T value) {
     *at = value;
   }
   template <class T>
-  CONNCOMP_ANYWHERE static T compare_exchange(T* at, T expected, T desired) {
+  static T compare_exchange(T* at, T expected, T desired) {
     const T seen = *at;
     if (seen == expected) *at = desired;
     return seen;
   }
   template <class T>
-  CONNCOMP_ANYWHERE static T load_published(const T* at) {
+  static T load_published(const T* at) {
     return *at;
   }
   template <class T>
-  CONNCOMP_ANYWHERE static T publish(T* at, T expected, T desired) {
+  static T publish(T* at, T expected, T desired) {
     return compare_exchange(at, expected, desired);
   }
   template <class T>
-  CONNCOMP_ANYWHERE static T fetch_add(T* at, T value) {
+  static T fetch_add(T* at, T value) {
     const T seen = *at;
     *at = seen + value;
     return seen;
   }
   template <class T>
-  CONNCOMP_ANYWHERE static void fetch_min(T* at, T value) {
+  static void fetch_min(T* at, T value) {
     if (value < *at) *at = value;
   }
   template <class T>
-  CONNCOMP_ANYWHERE static void fetch_max(T* at, T value) {
+  static void fetch_max(T* at, T value) {
     if (*at < value) *at = value;
   }
 };
@@ -79,31 +79,31 @@ struct Atomics {
   using Unsigned = typename AtomicTypes<sizeof(T)>::Unsigned;
 
   template <class T>
-  __device__ static T compare_exchange(T* at, T expected, T desired) {
+  static T compare_exchange(T* at, T expected, T desired) {
     return T(atomicCAS(reinterpret_cast<Unsigned<T>*>(at), Unsigned<T>(expected), Unsigned<T>(desired)));
   }
   template <class T>
-  __device__ static T fetch_add(T* at, T value) {
+  static T fetch_add(T* at, T value) {
     return T(atomicAdd(reinterpret_cast<Unsigned<T>*>(at), Unsigned<T>(value)));
   }
-  __device__ static double fetch_add(double* at, double value) { return atomicAdd(at, value); }
+  static double fetch_add(double* at, double value) { return atomicAdd(at, value); }
   template <class T>
-  __device__ static T exchange(T* at, T value) {
+  static T exchange(T* at, T value) {
     return T(atomicExch(reinterpret_cast<Unsigned<T>*>(at), Unsigned<T>(value)));
   }
   template <class T>
-  __device__ static T fetch_or(T* at, T bits) {
+  static T fetch_or(T* at, T bits) {
     return T(atomicOr(reinterpret_cast<Unsigned<T>*>(at), Unsigned<T>(bits)));
   }
   template <class T>
-  __device__ static T fetch_min(T* at, T value) {
+  static T fetch_min(T* at, T value) {
     if constexpr (T(-1) < T(0))
       return T(atomicMin(reinterpret_cast<Signed<T>*>(at), Signed<T>(value)));
     else
       return T(atomicMin(reinterpret_cast<Unsigned<T>*>(at), Unsigned<T>(value)));
   }
   template <class T>
-  __device__ static T fetch_max(T* at, T value) {
+  static T fetch_max(T* at, T value) {
     if constexpr (T(-1) < T(0))
       return T(atomicMax(reinterpret_cast<Signed<T>*>(at), Signed<T>(value)));
     else
@@ -115,7 +115,7 @@ struct Atomics {
 // on a large grid. Inline assembly keeps the compiler from splitting, repeating or inventing accesses.
 struct Shared : Atomics {
   template <class T>
-  __device__ static T load(const T* at) {
+  static T load(const T* at) {
     static_assert(sizeof(T) == 4 || sizeof(T) == 8, "");
     if constexpr (sizeof(T) == 4) {
       unsigned int bits;
@@ -128,7 +128,7 @@ struct Shared : Atomics {
     }
   }
   template <class T>
-  __device__ static void load_all(const T* at, T (&pair)[2]) {
+  static void load_all(const T* at, T (&pair)[2]) {
     if constexpr (sizeof(T) == 8) {
       unsigned long long first, second;
       asm volatile("ld.global.v2.b64 {%0, %1}, [%2];"
@@ -145,7 +145,7 @@ struct Shared : Atomics {
     }
   }
   template <class T>
-  __device__ static void load_all(const T* at, T (&values)[4]) {
+  static void load_all(const T* at, T (&values)[4]) {
     static_assert(sizeof(T) == 4 || sizeof(T) == 8, "");
     if constexpr (sizeof(T) == 4) {
       unsigned int bits[4];
@@ -166,7 +166,7 @@ struct Shared : Atomics {
     }
   }
   template <class T>
-  __device__ static void store(T* at, T value) {
+  static void store(T* at, T value) {
     static_assert(sizeof(T) == 1 || sizeof(T) == 4 || sizeof(T) == 8, "");
     if constexpr (sizeof(T) == 1)
       asm volatile("st.relaxed.gpu.global.b8 [%0], %1;" ::"l"(__cvta_generic_to_global(at)),
@@ -179,7 +179,7 @@ struct Shared : Atomics {
                    "l"((unsigned long long)value));
   }
   template <class T>
-  __device__ static T load_published(const T* at) {
+  static T load_published(const T* at) {
     static_assert(sizeof(T) == 4 || sizeof(T) == 8, "");
     if constexpr (sizeof(T) == 4) {
       unsigned int bits;
@@ -198,7 +198,7 @@ struct Shared : Atomics {
     }
   }
   template <class T>
-  __device__ static T publish(T* at, T expected, T desired) {
+  static T publish(T* at, T expected, T desired) {
     __threadfence();
     const T seen = compare_exchange(at, expected, desired);
     __threadfence();
@@ -206,7 +206,7 @@ struct Shared : Atomics {
   }
   // One, two or four neighbouring entries, each whole, aligned to the size of all, or to 16 bytes.
   template <class T, int count>
-  __device__ static void store_all(T* at, const T (&values)[count]) {
+  static void store_all(T* at, const T (&values)[count]) {
     static_assert((sizeof(T) == 4 || sizeof(T) == 8) && (count == 1 || count == 2 || count == 4), "");
     if constexpr (count == 1) {
       store(at, values[0]);
@@ -229,7 +229,7 @@ struct Shared : Atomics {
 // For global memory that other blocks write meanwhile, and that a load may not see as it was.
 struct Current : Shared {
   template <class T>
-  __device__ static T load(const T* at) {
+  static T load(const T* at) {
     static_assert(sizeof(T) == 4 || sizeof(T) == 8, "");
     if constexpr (sizeof(T) == 4) {
       unsigned int bits;
@@ -242,7 +242,7 @@ struct Current : Shared {
     }
   }
   template <class T>
-  __device__ static void load_all(const T* at, T (&values)[2]) {
+  static void load_all(const T* at, T (&values)[2]) {
     static_assert(sizeof(T) == 4 || sizeof(T) == 8, "");
     if constexpr (sizeof(T) == 4) {
       unsigned int bits[2];
@@ -265,20 +265,20 @@ struct InBlock : Atomics {
 #ifdef CONNCOMP_RACECHECK
   // compute-sanitizer's racecheck reports accesses that may meet, unless both are atomic functions.
   template <class T>
-  __device__ static T load(const T* at) {
+  static T load(const T* at) {
     return compare_exchange(const_cast<T*>(at), T(0), T(0));
   }
   template <class T>
-  __device__ static void store(T* at, T value) {
+  static void store(T* at, T value) {
     for (T seen = load(at), held; (held = compare_exchange(at, seen, value)) != seen;) seen = held;
   }
 #else
   template <class T>
-  __device__ static T load(const T* at) {
+  static T load(const T* at) {
     return *const_cast<const volatile T*>(at);
   }
   template <class T>
-  __device__ static void store(T* at, T value) {
+  static void store(T* at, T value) {
     *const_cast<volatile T*>(at) = value;
   }
 #endif

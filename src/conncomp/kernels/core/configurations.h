@@ -11,9 +11,7 @@
 
 namespace conncomp {
 
-CONNCOMP_ANYWHERE constexpr int power_of_three(int axes) {
-  return axes == 0 ? 1 : 3 * power_of_three(axes - 1);
-}
+constexpr int power_of_three(int axes) { return axes == 0 ? 1 : 3 * power_of_three(axes - 1); }
 
 // Element i of a configuration lies ahead along axis k where i has bit axes - 1 - k.
 template <int axes>
@@ -25,7 +23,7 @@ struct Configurations {
 
   int8_t weights[kCodes][kNumbers];
 
-  CONNCOMP_ANYWHERE constexpr Configurations() : weights() {
+  constexpr Configurations() : weights() {
     for (int code = 0; code < kCodes; ++code) {
       for (int cell = 0; cell < power_of_three(axes); ++cell) add_cell(code, cell);
       for (int connectivity = 2; connectivity < axes; ++connectivity)
@@ -38,16 +36,12 @@ struct Configurations {
 
  private:
   // The digit of base 3 of a step or a cell, less one, along axis k.
-  CONNCOMP_ANYWHERE static constexpr int along(int number, int k) {
-    return number / power_of_three(axes - 1 - k) % 3 - 1;
-  }
-  CONNCOMP_ANYWHERE static constexpr bool is_ahead(int element, int k) {
-    return element >> (axes - 1 - k) & 1;
-  }
-  CONNCOMP_ANYWHERE static constexpr bool has(int code, int element) { return code >> element & 1; }
+  static constexpr int along(int number, int k) { return number / power_of_three(axes - 1 - k) % 3 - 1; }
+  static constexpr bool is_ahead(int element, int k) { return element >> (axes - 1 - k) & 1; }
+  static constexpr bool has(int code, int element) { return code >> element & 1; }
 
   // A cell at the corner reaches back (-1) or ahead (1) along the axes that it extends in.
-  CONNCOMP_ANYWHERE constexpr void add_cell(int code, int cell) {
+  constexpr void add_cell(int code, int cell) {
     bool some = false, all = true;
     int extent = 0, corners = 1;
     for (int k = 0; k < axes; ++k) extent += along(cell, k) != 0;
@@ -63,13 +57,13 @@ struct Configurations {
     if (all) weights[code][0] = int8_t(weights[code][0] + (axes % 2 ? -sign : sign) * corners);
   }
 
-  CONNCOMP_ANYWHERE static constexpr bool is_diagonal(int code) {
+  static constexpr bool is_diagonal(int code) {
     for (int element = 0; element < kElements / 2; ++element)
       if (code == (1 << element | 1 << (kElements - 1 - element))) return true;
     return false;
   }
 
-  CONNCOMP_ANYWHERE static constexpr bool is_intercept(int code, int step) {
+  static constexpr bool is_intercept(int code, int step) {
     int element = 0, neighbour = 0;
     for (int k = 0; k < axes; ++k) {
       element = 2 * element + int(along(step, k) <= 0);

@@ -11,10 +11,10 @@ namespace conncomp {
 
 constexpr int kPowers = 1 << 2;  // 0 to 3, along each axis; the last axis comes first in memory
 
-CONNCOMP_ANYWHERE constexpr int64_t moments_of(int axes) { return int64_t(1) << 2 * axes; }
+constexpr int64_t moments_of(int axes) { return int64_t(1) << 2 * axes; }
 
 template <class Sum>
-CONNCOMP_ANYWHERE inline void move_origin(Sum* moments, int axes, int axis, Sum by) {
+inline void move_origin(Sum* moments, int axes, int axis, Sum by) {
   const int64_t stride = moments_of(axes - 1 - axis), blocks = moments_of(axis);
   for (int64_t block = 0; block < blocks; ++block)
     for (int64_t i = 0; i < stride; ++i) {
@@ -28,7 +28,7 @@ CONNCOMP_ANYWHERE inline void move_origin(Sum* moments, int axes, int axis, Sum 
 
 // Moves integer moments to the element next to the centroid, and writes those about the centroid itself.
 template <class Signed, class Sum>
-CONNCOMP_ANYWHERE inline void centre_moments(Sum* sums, int axes, double* out) {
+inline void centre_moments(Sum* sums, int axes, double* out) {
   // Far from all indices only if somebody changes labels meanwhile.
   constexpr double kFar = 0x1p62;
   for (int k = 0; k < axes; ++k) {

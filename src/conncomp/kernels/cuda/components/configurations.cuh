@@ -72,12 +72,12 @@ struct LabelPlane {
   LabelRows<Label> labels;
   int64_t first, height, width;
 
-  __device__ Label at(int64_t y, int64_t x) const {
+  Label at(int64_t y, int64_t x) const {
     const bool inside = y >= 0 && y < height && x >= 0 && x < width;
     return inside ? labels.load(first + y * width + x) : labels.background;
   }
   // Whether an element has the label and a neighbour across an edge that has not.
-  __device__ bool is_border(int64_t y, int64_t x, Label label) const {
+  bool is_border(int64_t y, int64_t x, Label label) const {
     return at(y, x) == label &&
            (at(y, x - 1) != label || at(y, x + 1) != label || at(y - 1, x) != label || at(y + 1, x) != label);
   }

@@ -51,7 +51,7 @@ struct NumberTable {
   const Label* first_label;
   const Number* first_number;
 
-  __device__ KeyTable<Label> slots() const { return {hash, bits, *first_label, labels}; }
+  KeyTable<Label> slots() const { return {hash, bits, *first_label, labels}; }
 };
 
 // Puts distinct labels but the first into the table.

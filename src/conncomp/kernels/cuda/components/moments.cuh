@@ -16,7 +16,7 @@ constexpr int kMomentThreads = 256;
 constexpr int kMomentAxes = 4, kLastAxis = kMomentAxes - 1;
 
 template <class Number>
-__device__ inline Number raised(Number x, int power) {
+inline Number raised(Number x, int power) {
   const Number square = power > 1 ? x * x : Number(1);
   return power & 1 ? square * x : square;
 }
@@ -26,12 +26,12 @@ struct Boxes {
   int64_t ndim;
 
   // Along one of four axes; some ahead may not be axes of the items.
-  __device__ int64_t first(int64_t component, int axis) const {
+  int64_t first(int64_t component, int axis) const {
     const int64_t k = axis - (kMomentAxes - ndim);
     return k < 0 ? 0 : entries[2 * (component * ndim + k)];
   }
   // Whether moments about a first coordinate, or any element of the box, surely fit 64 bits.
-  __device__ bool fits_64_bits(int64_t component) const {
+  bool fits_64_bits(int64_t component) const {
     double bound = 1;
     for (int64_t k = component * ndim; k < (component + 1) * ndim; ++k) {
       const double span = double(entries[2 * k + 1] - entries[2 * k]);
@@ -49,7 +49,7 @@ struct MomentFactors {
   int64_t length[kMomentAxes];
   int power[kAhead];
 
-  __device__ MomentFactors(int64_t number, const Extent& extent) {
+  MomentFactors(int64_t number, const Extent& extent) {
 #pragma unroll
     for (int k = kLastAxis; k >= 0; --k) {
       length[k] = extent.length(k);
@@ -62,7 +62,7 @@ struct MomentFactors {
   // Returns the product of the turn's powers about an origin; `place` gets the last coordinate, `beside` the
   // one before, about the origin.
   template <class Number, class Offset>
-  __device__ Number of(int64_t index, int64_t& place, Number& beside, Offset&& offset) const {
+  Number of(int64_t index, int64_t& place, Number& beside, Offset&& offset) const {
     Number product = 1;
     int64_t line = quotient(index, length[kLastAxis]);
     place = index - line * length[kLastAxis];
@@ -93,7 +93,7 @@ struct ElementMoments {
   bool is_meant = false;
   Sum sums[rows * kPowers] = {};
 
-  __device__ void begin(int64_t next) {
+  void begin(int64_t next) {
     component = next;
     is_meant = has_wide == nullptr || boxes.fits_64_bits(component) != kIsWide;
     if (!is_meant && !kIsWide) Shared::store(has_wide, int64_t(1));
@@ -102,7 +102,7 @@ struct ElementMoments {
 #pragma unroll
     for (int i = 0; i < rows * kPowers; ++i) sums[i] = 0;
   }
-  __device__ void add(int64_t index, int n) {
+  void add(int64_t index, int n) {
     if (!is_meant) return;
     const auto from_box = [&](int axis, int64_t place) { return Sum(place - origin[axis]); };
     int64_t place;
@@ -117,11 +117,11 @@ struct ElementMoments {
 #pragma unroll
       for (int p = 0; p < kPowers; ++p) sums[row * kPowers + p] += factor * line[p];
   }
-  __device__ void combine_lanes() {
+  void combine_lanes() {
 #pragma unroll
     for (int i = 0; i < rows * kPowers; ++i) sums[i] = warp_sum(sums[i]);
   }
-  __device__ void send() const {
+  void send() const {
     if (!is_meant) return;
     int64_t* const words = table + 2 * (component * moments_of(int(boxes.ndim)) + number * rows * kPowers);
 #pragma unroll
@@ -196,8 +196,8 @@ struct ValueMoments {
   int64_t component = 0;
   double origin[kMomentAxes] = {}, sums[rows * kPowers] = {};
 
-  __device__ int64_t first_of(int64_t component) const { return component * moments_of(int(boxes.ndim)); }
-  __device__ void begin(int64_t next) {
+  int64_t first_of(int64_t component) const { return component * moments_of(int(boxes.ndim)); }
+  void begin(int64_t next) {
     component = next;
     const double* const known = about == nullptr ? nullptr : about + first_of(component);
 #pragma unroll
@@ -209,7 +209,7 @@ struct ValueMoments {
 #pragma unroll
     for (int i = 0; i < rows * kPowers; ++i) sums[i] = 0;
   }
-  __device__ void add(int64_t index, int n) {
+  void add(int64_t index, int n) {
     const auto from_origin = [&](int axis, int64_t place) { return double(place) - origin[axis]; };
     int64_t place;
     double beside = 1, factor = factors.template of<double>(index, place, beside, from_origin);
@@ -225,11 +225,11 @@ struct ValueMoments {
 #pragma unroll
       for (int p = 0; p < kPowers; ++p) sums[row * kPowers + p] += factor * of_run[p];
   }
-  __device__ void combine_lanes() {
+  void combine_lanes() {
 #pragma unroll
     for (int i = 0; i < rows * kPowers; ++i) sums[i] = warp_sum(sums[i]);
   }
-  __device__ void send() const {
+  void send() const {
     double* const sums_of_all = table + first_of(component) + number * rows * kPowers;
 #pragma unroll
     for (int i = 0; i < rows * kPowers; ++i) Shared::fetch_add(sums_of_all + i, sums[i]);
@@ -276,19 +276,19 @@ struct SquaredDeviations {
   int64_t component = 0;
   double mean = 0, sum = 0;
 
-  __device__ void begin(int64_t next) {
+  void begin(int64_t next) {
     component = next;
     mean = means[component];
     sum = 0;
   }
-  __device__ void add(int64_t index, int n) {
+  void add(int64_t index, int n) {
     for (int i = 0; i < n; ++i) {
       const double deviation = double(values[index + i]) - mean;
       sum += deviation * deviation;
     }
   }
-  __device__ void combine_lanes() { sum = warp_sum(sum); }
-  __device__ void send() const { Shared::fetch_add(sums + component, sum); }
+  void combine_lanes() { sum = warp_sum(sum); }
+  void send() const { Shared::fetch_add(sums + component, sum); }
 };
 
 template <class Value>
@@ -305,7 +305,7 @@ __global__ void __launch_bounds__(kMomentThreads)
 
 // Zeroes the entry of two axes of a symmetric matrix; `other` is the third axis.
 template <int p, int q, int other>
-__device__ inline void rotate(double (&a)[3][3]) {
+inline void rotate(double (&a)[3][3]) {
   const double entry = a[p][q];
   if (a[p][p] + entry == a[p][p] && a[q][q] + entry == a[q][q]) {
     a[p][q] = 0;
@@ -324,7 +324,7 @@ __device__ inline void rotate(double (&a)[3][3]) {
   second = sine * before + cosine * second;
 }
 
-__device__ inline void order(double& larger, double& smaller) {
+inline void order(double& larger, double& smaller) {
   const double low = larger < smaller ? larger : smaller;
   larger = larger < smaller ? smaller : larger;
   smaller = low;

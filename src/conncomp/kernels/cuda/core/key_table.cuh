@@ -12,7 +12,7 @@ constexpr int kMostProbes = 128;
 
 // The key of a slot, which may hold more.
 template <class Key>
-__device__ Key* key_of(Key* slot) {
+Key* key_of(Key* slot) {
   return slot;
 }
 
@@ -24,7 +24,7 @@ struct KeyTable {
   Slot* slots;
 
   // The slot of a key, which the key takes if it has none; -1 if no slot within reach is empty.
-  __device__ int64_t take(Key key) const {
+  int64_t take(Key key) const {
     return probe(key, [this, key](Key* at) {
       const Key seen = Shared::load(at);
       return seen == empty ? Shared::compare_exchange(at, empty, key) : seen;
@@ -32,7 +32,7 @@ struct KeyTable {
   }
 
   // The slot of a key, or -1; nobody may add keys meanwhile.
-  __device__ int64_t find(Key key) const {
+  int64_t find(Key key) const {
     if (key == empty) return -1;
     const int64_t slot = probe(key, [](const Key* at) { return __ldg(at); });
     return slot >= 0 && __ldg(key_of(slots + slot)) == key ? slot : -1;
@@ -40,7 +40,7 @@ struct KeyTable {
 
  private:
   template <class Look>
-  __device__ int64_t probe(Key key, Look&& look) const {
+  int64_t probe(Key key, Look&& look) const {
     const int64_t last = (int64_t(1) << bits) - 1;
     int64_t slot = hash.slot(uint64_t(key), bits);
     for (int probe = 0; probe < kMostProbes; ++probe, slot = (slot + 1) & last) {

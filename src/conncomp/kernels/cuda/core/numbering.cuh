@@ -48,18 +48,18 @@ struct RootBits {
   const uint32_t* roots_of_word;
   const Index* number_of_word;
 
-  __device__ Index label_of(Index root) const {
+  Index label_of(Index root) const {
     return label_of_bit(roots_of_word, number_of_word, root / kRootWord, int(root % kRootWord));
   }
   // The number of roots below an index, which may be `count`.
-  __device__ int64_t below(int64_t index) const {
+  int64_t below(int64_t index) const {
     if (index == 0) return 0;
     const int64_t word = (index - 1) / kRootWord;
     const int bits = int(index - word * kRootWord);  // of that word are below: from 1 to 32
     return number_of_word[word] - 1 + __popc(roots_of_word[word] & (kAllLanes >> (kRootWord - bits)));
   }
   // Sets components[n] to the number of roots of item n. All threads of the grid call it.
-  __device__ void count_in_items(int64_t* components) const {
+  void count_in_items(int64_t* components) const {
     const int64_t length = count / items;
     for (int64_t item = grid_thread(); item < items; item += grid_threads())
       components[item] = below((item + 1) * length) - below(item * length);
@@ -76,7 +76,7 @@ __global__ void __launch_bounds__(kWordThreads)
 
 // Replaces each root by label_of(index, root), and anything else by 0.
 template <class Index, class LabelOf>
-__device__ inline void replace_roots(int64_t count, Index* labels, LabelOf&& label_of) {
+inline void replace_roots(int64_t count, Index* labels, LabelOf&& label_of) {
   const int64_t step = grid_threads();
   for (int64_t begin = grid_thread(); begin < count; begin += kLabelsAtOnce * step) {
     Index root[kLabelsAtOnce];

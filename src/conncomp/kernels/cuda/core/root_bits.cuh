@@ -14,7 +14,7 @@ constexpr int kWordThreads = 256;
 
 // Points an entry to its root, complemented, which is returned; other entries may be settled already.
 template <class Index>
-__device__ inline Index settle_entry(Index* parent, Index entry) {
+inline Index settle_entry(Index* parent, Index entry) {
   Index root = entry;
   for (Index above; (above = Shared::load(parent + root)) < root; root = above)
     if (above < 0) {
@@ -45,8 +45,7 @@ __global__ void __launch_bounds__(kWordThreads)
 }
 
 template <class Index>
-__device__ inline Index label_of_bit(const uint32_t* roots_of_word, const Index* number_of_word, int64_t word,
-                                     int bit) {
+inline Index label_of_bit(const uint32_t* roots_of_word, const Index* number_of_word, int64_t word, int bit) {
   return number_of_word[word] + Index(__popc(roots_of_word[word] & ((1u << bit) - 1)));
 }
 
@@ -65,9 +64,9 @@ struct NumberedWords {
   int32_t number[kMost + threads];
 
   // The place of a word, chosen to avoid bank conflicts.
-  __device__ static int place(int word) { return word + int(uint32_t(word) / kOfThread); }
+  static int place(int word) { return word + int(uint32_t(word) / kOfThread); }
 
-  __device__ static Loaded load(const uint32_t* roots_of_word, int words) {
+  static Loaded load(const uint32_t* roots_of_word, int words) {
     Loaded loaded;
 #pragma unroll
     for (int k = 0; k < kOfThread; ++k) {
@@ -77,7 +76,7 @@ struct NumberedWords {
     return loaded;
   }
   // Numbers the words; returns the number of components. All threads of a block call it.
-  __device__ int count(const Loaded& loaded, int words) {
+  int count(const Loaded& loaded, int words) {
     const int first = int(threadIdx.x) * kOfThread;
     const bool has_words = first < words;
 #pragma unroll
@@ -99,7 +98,7 @@ struct NumberedWords {
     __syncthreads();
     return components;
   }
-  __device__ int32_t label(int root) const {
+  int32_t label(int root) const {
     const uint32_t bit = root;
     return label_of_bit(roots, number, place(int(bit / kRootWord)), int(bit % kRootWord));
   }
@@ -111,7 +110,7 @@ struct LabelOfRoot {
   const uint32_t* roots_of_word;
   const Index* number_of_word;
 
-  __device__ Index operator()(Index root) const {
+  Index operator()(Index root) const {
     if constexpr (consecutive) {
       const Index row = root / Index(length), x = root - row * Index(length);
       return label_of_bit(roots_of_word, number_of_word, int64_t(row) * columns + x / kRootWord,

@@ -25,7 +25,7 @@ struct ArcList {
 struct Share {
   int64_t begin, end;
 
-  __device__ explicit Share(int64_t count, int64_t smallest = kWarp) {
+  explicit Share(int64_t count, int64_t smallest = kWarp) {
     // In words, fewer than 2^32 wherever arcs have room: a division of 64 bits is long.
     const uint32_t words = uint32_t((count + kWarp - 1) / kWarp);
     const int64_t fair = int64_t((words + gridDim.x - 1) / gridDim.x) * kWarp;
@@ -38,21 +38,21 @@ struct Share {
 // Calls visit(index) for this thread's indices below `count`; unrolled, it took half of the time of the
 // compiler.
 template <class Visit>
-__device__ inline void visit_of_grid(int64_t count, Visit&& visit) {
+inline void visit_of_grid(int64_t count, Visit&& visit) {
 #pragma unroll 1
   for (int64_t index = grid_thread(); index < count; index += grid_threads()) visit(index);
 }
 
 // Calls visit(row) by all threads of a block for each row of its share, of an index a thread.
 template <class Visit>
-__device__ inline void visit_rows(const Share& share, Visit&& visit) {
+inline void visit_rows(const Share& share, Visit&& visit) {
 #pragma unroll 1
   for (int64_t row = share.begin; row < share.end; row += kStrongThreads) visit(row);
 }
 
 // Calls visit(u, v) by whole warps for several arcs of a share each; behind its end these are the last arc.
 template <int count, class Vertex, class Visit>
-__device__ inline void visit_ends(const ArcList<const Vertex>& arcs, const Share& share, Visit&& visit) {
+inline void visit_ends(const ArcList<const Vertex>& arcs, const Share& share, Visit&& visit) {
   for (int64_t row = share.begin + int(threadIdx.x) - lane(); row < share.end;
        row += count * kStrongThreads) {
     Vertex u[count], v[count];
@@ -132,13 +132,12 @@ struct EndsOfVertices {
   const int64_t *begins, *row_ends;
   const Vertex* ends;
 
-  __device__ int64_t begin(Vertex v) const { return begins[v]; }
-  __device__ int64_t end(Vertex v) const { return row_ends[v]; }
+  int64_t begin(Vertex v) const { return begins[v]; }
+  int64_t end(Vertex v) const { return row_ends[v]; }
 };
 
 // From the lengths of rows to where they begin. All blocks meet.
-__device__ inline void add_up(int64_t vertices, int64_t* lengths, int64_t* sums_of_blocks,
-                              GridBarrier& barrier) {
+inline void add_up(int64_t vertices, int64_t* lengths, int64_t* sums_of_blocks, GridBarrier& barrier) {
   const Share share(vertices);
   int64_t sum = 0, all;
 #pragma unroll 1
@@ -194,7 +193,7 @@ constexpr int64_t kFewArcs = 16;  // for so many vertices one, so that trimming 
 constexpr int64_t kManyArcs = 4;  // a vertex, so that jumps by vertices cost less
 
 // Where trimming pays, as far as numbers of arcs tell.
-__device__ inline bool are_few(int64_t arcs, int64_t vertices) {
+inline bool are_few(int64_t arcs, int64_t vertices) {
   return arcs > vertices / kFewArcs && arcs < kManyArcs * vertices;
 }
 
@@ -210,14 +209,10 @@ template <class Vertex>
 struct BitPairs {
   uint32_t* words;
 
-  __device__ uint32_t* word(Vertex v) const { return words + v / kVerticesOfWord; }
-  __device__ static uint32_t pick(uint32_t word, Vertex v) {
-    return word >> 2 * int(v % kVerticesOfWord) & 3;
-  }
-  __device__ uint32_t of(Vertex v) const { return pick(Shared::load(word(v)), v); }
-  __device__ void add(Vertex v, uint32_t bits) const {
-    Shared::fetch_or(word(v), bits << 2 * int(v % kVerticesOfWord));
-  }
+  uint32_t* word(Vertex v) const { return words + v / kVerticesOfWord; }
+  static uint32_t pick(uint32_t word, Vertex v) { return word >> 2 * int(v % kVerticesOfWord) & 3; }
+  uint32_t of(Vertex v) const { return pick(Shared::load(word(v)), v); }
+  void add(Vertex v, uint32_t bits) const { Shared::fetch_or(word(v), bits << 2 * int(v % kVerticesOfWord)); }
 };
 
 // What the blocks share beside arcs; 0 at first, but for the pivot and the member.
@@ -241,8 +236,8 @@ struct StrongState {
 
 // Whether an arc leads from v to u, where v has at most so many. Arcs lie in the order of rows.
 template <class Pointer, class Vertex>
-__device__ inline bool leads_back(const ArcList<const Vertex>& arcs, const Pointer* indptr, Vertex u,
-                                  Vertex v, int64_t most_arcs) {
+inline bool leads_back(const ArcList<const Vertex>& arcs, const Pointer* indptr, Vertex u, Vertex v,
+                       int64_t most_arcs) {
   const int64_t begin = indptr[v], end = indptr[v + 1];
   if (end - begin > most_arcs) return false;
   bool does = false;
@@ -265,7 +260,7 @@ struct StrongMemory {
 
 // Extremes are where rows will end.
 template <class Vertex>
-__device__ inline Extremes<Vertex> extremes_in(const StrongMemory<Vertex>& memory) {
+inline Extremes<Vertex> extremes_in(const StrongMemory<Vertex>& memory) {
   return {reinterpret_cast<Vertex*>(memory.row_ends)};
 }
 
@@ -275,19 +270,19 @@ struct KeptArcs {
   ArcList<const Vertex> arcs;
   ArcList<Vertex> next, spare;
 
-  __device__ KeptArcs(const ArcList<const Vertex>& arcs, const StrongMemory<Vertex>& memory)
+  KeptArcs(const ArcList<const Vertex>& arcs, const StrongMemory<Vertex>& memory)
       : arcs(arcs),
         next{memory.next_sources, memory.next_targets, 0},
         spare{memory.spare_sources, memory.spare_targets, 0} {}
   // All blocks meet.
   template <class Keeping>
-  __device__ void keep(const StrongMemory<Vertex>& memory, GridBarrier& barrier, const Keeping& keeping) {
+  void keep(const StrongMemory<Vertex>& memory, GridBarrier& barrier, const Keeping& keeping) {
     const int64_t kept = keep_arcs(arcs, next, memory.bits, memory.sums_of_blocks, barrier, keeping);
     arcs = {next.sources, next.targets, kept};
     swap_values(next, spare);
   }
   // Tells strong_components which arcs are left, whose extremes are final.
-  __device__ void tell(const StrongMemory<Vertex>& memory) const {
+  void tell(const StrongMemory<Vertex>& memory) const {
     memory.state->kept = arcs.count;
     memory.state->are_in_spare = arcs.sources == memory.spare_sources;
     memory.state->is_settled = 1;

@@ -43,7 +43,7 @@ struct Part {
 
 // Whether 0 <= value < bound, by one comparison.
 template <class T>
-__device__ bool within(T value, T bound) {
+bool within(T value, T bound) {
   return sizeof(T) == 4 ? uint32_t(value) < uint32_t(bound) : uint64_t(value) < uint64_t(bound);
 }
 
@@ -54,7 +54,7 @@ enum class Uniting { kRoots, kRootsThenVertex, kParentsThenVertex };
 // Threads whose `active` is set unite v and u, unless one is the parent of the other, or the thread before
 // has the same two parents, as it mostly has in meshes. All lanes call.
 template <class Access, Uniting uniting, class Index>
-__device__ void unite_once(bool active, Index* parent, Index v, Index u) {
+void unite_once(bool active, Index* parent, Index v, Index u) {
   Index a = -1, b = -1;
   if (active) {
     a = Access::load(parent + v);
@@ -70,7 +70,7 @@ __device__ void unite_once(bool active, Index* parent, Index v, Index u) {
 }
 
 template <int count, class Index>
-__device__ Index last_of(const Index (&target)[count]) {
+Index last_of(const Index (&target)[count]) {
   Index last = target[0];
 #pragma unroll
   for (int k = 1; k < count; ++k) last = target[k] > last ? target[k] : last;
@@ -78,7 +78,7 @@ __device__ Index last_of(const Index (&target)[count]) {
 }
 
 template <int count, class Index>
-__device__ void remove(Index (&target)[count], Index removed) {
+void remove(Index (&target)[count], Index removed) {
 #pragma unroll
   for (int k = 0; k < count; ++k)
     if (target[k] == removed) target[k] = -1;
@@ -86,7 +86,7 @@ __device__ void remove(Index (&target)[count], Index removed) {
 
 // Unites v with the few targets that are not -1. Threads take their next one together.
 template <class Access, Uniting uniting, int count, class Index>
-__device__ void unite_all(Index* parent, Index v, Index (&target)[count]) {
+void unite_all(Index* parent, Index v, Index (&target)[count]) {
   for (Index next; __any_sync(kAllLanes, (next = last_of(target)) >= 0); remove(target, next))
     unite_once<Access, uniting>(next >= 0, parent, v, next);
 }
@@ -94,7 +94,7 @@ __device__ void unite_all(Index* parent, Index v, Index (&target)[count]) {
 // Unites v and u: the path that has come to the larger entry goes on, so that few threads come to large roots
 // and wait there. Source: Rem, in Dijkstra 1976.
 template <class Index>
-__device__ void unite_paths(Index* parent, Index v, Index u) {
+void unite_paths(Index* parent, Index v, Index u) {
   const auto above = [parent](Index of) {
     const Index ancestor = Shared::load(parent + of);
     return leads_to(of, ancestor) ? ancestor : of;
@@ -120,7 +120,7 @@ __device__ void unite_paths(Index* parent, Index v, Index u) {
 
 // Whether few of the parents of 32 vertices are one, or lie beside each other.
 template <class Index>
-__device__ bool are_scattered(Index parent) {
+bool are_scattered(Index parent) {
   const Index before = __shfl_up_sync(kAllLanes, parent, 1);
   return __popc(__ballot_sync(kAllLanes, parent == before || parent == before + 1)) < kWarp / 4;
 }
@@ -229,7 +229,7 @@ constexpr int64_t kOnePostponed = int64_t(1) << 40, kMostPostponed = 8;
 
 // One of `share` words, a power of two, spread so that each warp comes upon some.
 template <unsigned share>
-__device__ bool is_one_of(int64_t word) {
+bool is_one_of(int64_t word) {
   return uint32_t(word) * 0x9e3779b1u < uint32_t(-1) / share;
 }
 
@@ -329,8 +329,8 @@ __global__ void __launch_bounds__(kGuessers, resident_blocks(kGuessers))
 // Unites v, below `root`, with the neighbours first, first + step, ... of its row, or the smaller of them,
 // until it is in `giant` (or -1): an arc that neither end goes through has both ends there.
 template <class Pointer, class Vertex, class Index>
-__device__ void unite_row(Index v, Index root, Index giant, bool only_smaller, Pointer begin, Pointer end,
-                          int first, int step, const Vertex* __restrict__ indices, Index* parent) {
+void unite_row(Index v, Index root, Index giant, bool only_smaller, Pointer begin, Pointer end, int first,
+               int step, const Vertex* __restrict__ indices, Index* parent) {
   const Vertex* target = indices + begin + first;
   for (Pointer arcs_left = end - begin - first; arcs_left > 0 && root != giant;
        arcs_left -= kChunk * step, target += kChunk * step) {

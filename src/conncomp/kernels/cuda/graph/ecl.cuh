@@ -34,8 +34,8 @@ struct EclWorklist {
 // Counts paths, those that have steps, and their lengths.
 struct PathTally {
   int64_t paths = 0, walked = 0, steps = 0, longest = 0, length = 0;
-  __device__ void start() { ++paths, length = 0; }
-  __device__ void step() {
+  void start() { ++paths, length = 0; }
+  void step() {
     ++steps;
     if (++length == 1) ++walked;
     if (length > longest) longest = length;
@@ -43,8 +43,8 @@ struct PathTally {
 };
 
 // Adds what a thread counted to {paths, steps, longest, walked}.
-__device__ inline void report(const Uncounted&, int64_t*) {}
-__device__ inline void report(const PathTally& tally, int64_t* total) {
+inline void report(const Uncounted&, int64_t*) {}
+inline void report(const PathTally& tally, int64_t* total) {
   Shared::fetch_add(total, tally.paths);
   Shared::fetch_add(total + 1, tally.steps);
   Shared::fetch_max(total + 2, tally.longest);
@@ -81,7 +81,7 @@ inline constexpr bool kAreCounted<Uncounted> = false;
 
 // Takes the first of the vertices that are there; -1 is none.
 template <int count, class Index>
-__device__ Index take_first(Index (&vertex)[count]) {
+Index take_first(Index (&vertex)[count]) {
   Index first = -1;
 #pragma unroll
   for (int k = count - 1; k >= 0; --k) first = vertex[k] >= 0 ? vertex[k] : first;
@@ -95,8 +95,8 @@ __device__ Index take_first(Index (&vertex)[count]) {
 // its next ones together, so that none waits. The parent is skipped, unless paths are counted as in the
 // paper.
 template <int jump, bool symmetric, class Pointer, class Vertex, class Index, class Path>
-__device__ void ecl_unite(Index v, Index ancestor, Pointer begin, Pointer end, int first, int step,
-                          const Vertex* __restrict__ indices, Index* parent, Path& path) {
+void ecl_unite(Index v, Index ancestor, Pointer begin, Pointer end, int first, int step,
+               const Vertex* __restrict__ indices, Index* parent, Path& path) {
   Index root = find_from<Shared, Jump(jump)>(parent, v, ancestor, path);
   const Vertex* target = indices + begin + first;
   for (Pointer arcs_left = end - begin - first; arcs_left > 0;
@@ -212,7 +212,7 @@ __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
 // Points every vertex to its root; returns how many are this thread's. Parents come from afar, so several at
 // once.
 template <int finish, class Index>
-__device__ inline int point_to_roots(int64_t vertices, Index* parent) {
+inline int point_to_roots(int64_t vertices, Index* parent) {
   int roots = 0;
   visit_loaded(
       vertices, [=](int64_t v) { return Shared::load(parent + v); },

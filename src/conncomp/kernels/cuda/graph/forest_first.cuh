@@ -129,7 +129,7 @@ struct LeastEdge {
   Key key = kNoKey<Key>;
   Vertex end = -1;
 
-  __device__ void include(Key candidate_key, Vertex candidate_end) {
+  void include(Key candidate_key, Vertex candidate_end) {
     if (candidate_key < key) key = candidate_key, end = candidate_end;
   }
 };

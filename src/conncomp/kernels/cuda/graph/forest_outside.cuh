@@ -57,16 +57,16 @@ struct OutsideEdges {
   Keys keys;
   ForestMemory<Index, typename Keys::Key> memory;
 
-  __device__ bool are_wanted() const {
+  bool are_wanted() const {
     return *memory.imbalance == 0 && *memory.disorder == 0 && *memory.limit != kNoKey<typename Keys::Key>;
   }
   // How many arcs the rows have that a warp reads.
-  __device__ int64_t most_of_warp() const {
+  int64_t most_of_warp() const {
     return memory.counters->many_are_outside && arcs > kLongRows * rows.vertices ? 0 : kHubOfForest;
   }
-  __device__ bool is_outside(int64_t v) const { return memory.tree[v] != *memory.giant; }
+  bool is_outside(int64_t v) const { return memory.tree[v] != *memory.giant; }
   // Lists those of the arcs of a warp's threads that lead from u.
-  __device__ void list(bool exists, int64_t u, int64_t arc, WarpOfEdges<Edge>& warp) const {
+  void list(bool exists, int64_t u, int64_t arc, WarpOfEdges<Edge>& warp) const {
     Edge edge{0, 0, 0};
     if (exists) {
       const int64_t v = rows.target(arc);
@@ -79,7 +79,7 @@ struct OutsideEdges {
   }
   // Finds the key of an edge; returns whether to list it. Least keys into the giant are kept for the next
   // round.
-  __device__ bool find_key(int64_t u, int64_t v, int64_t arc, Edge& edge) const {
+  bool find_key(int64_t u, int64_t v, int64_t arc, Edge& edge) const {
     const bool is_to_giant = edge.b == *memory.giant;
     auto* const least = memory.other_least + edge.a;
     if (u > v) {
@@ -92,7 +92,7 @@ struct OutsideEdges {
     if (!is_to_giant) return true;
     return edge.key < Shared::load(least) && edge.key < Shared::fetch_min(least, edge.key);
   }
-  __device__ WarpOfEdges<Edge> warp(Edge (*waiting)[2 * kWarp]) const {
+  WarpOfEdges<Edge> warp(Edge (*waiting)[2 * kWarp]) const {
     return {waiting[threadIdx.x / kWarp], memory.list, arcs, &memory.counters->edges[0].count};
   }
 };

@@ -25,15 +25,13 @@ struct Refusal {
   int64_t call, argument, place, value;
   int64_t last_call[kRemainders];
 
-  __device__ bool has(int64_t wanted) const {
-    return Shared::load(last_call + wanted % kRemainders) == wanted;
-  }
+  bool has(int64_t wanted) const { return Shared::load(last_call + wanted % kRemainders) == wanted; }
 };
 
 // Whether a value is a vertex; if not, writes down that a call was given it, at a place of an argument.
 template <class Vertex>
-__device__ inline bool check(Vertex value, int64_t vertices, Refusal* refusal, int64_t call, int64_t argument,
-                             int64_t place) {
+inline bool check(Vertex value, int64_t vertices, Refusal* refusal, int64_t call, int64_t argument,
+                  int64_t place) {
   if (is_vertex(value, vertices)) return true;
   Shared::store(refusal->last_call + call % Refusal::kRemainders, call);
   if (Shared::compare_exchange(&refusal->call, int64_t(0), call) != 0) return false;
@@ -63,7 +61,7 @@ __global__ void __launch_bounds__(kGrowingThreads, resident_blocks(kGrowingThrea
 struct UnionSeen {
   bool seen = false;
   template <class Index>
-  __device__ void united(Index) {
+  void united(Index) {
     seen = true;
   }
 };
@@ -93,13 +91,13 @@ __global__ void __launch_bounds__(kGrowingThreads)
 
 struct Steps {
   int count = 0;
-  __device__ void start() {}
-  __device__ void step() { ++count; }
+  void start() {}
+  void step() { ++count; }
 };
 
 // Points v to its root, which is returned; others do so meanwhile, or unite.
 template <class Index, class Path = Uncounted>
-__device__ inline Index shorten(Index* parent, Index v, Index above, Path&& path = Path()) {
+inline Index shorten(Index* parent, Index v, Index above, Path&& path = Path()) {
   const Index root = find_from<Lowering<Shared>>(parent, v, above, path);
   if (root < above) Lowering<Shared>::store(parent + v, root);
   return root;

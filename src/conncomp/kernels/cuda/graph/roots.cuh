@@ -13,7 +13,7 @@ constexpr int kLoadedAtOnce = 4;
 
 // Calls use(index, load(index)) for this thread's indices below `count`, after several loads at a time.
 template <class Load, class Use>
-__device__ inline void visit_loaded(int64_t count, Load&& load, Use&& use) {
+inline void visit_loaded(int64_t count, Load&& load, Use&& use) {
 #pragma unroll 1
   for (int64_t begin = grid_thread(); begin < count; begin += kLoadedAtOnce * grid_threads()) {
     decltype(load(begin)) loaded[kLoadedAtOnce];
@@ -27,17 +27,17 @@ __device__ inline void visit_loaded(int64_t count, Load&& load, Use&& use) {
 }
 
 template <class Value>
-__device__ inline void swap_values(Value& a, Value& b) {
+inline void swap_values(Value& a, Value& b) {
   const Value other = a;
   a = b, b = other;
 }
 template <class Value>
-__device__ inline Value larger(Value a, Value b) {
+inline Value larger(Value a, Value b) {
   return a < b ? b : a;
 }
 // The largest of the values of the threads of a warp up to this one.
 template <class Value>
-__device__ inline Value scan_largest_of_warp(Value value) {
+inline Value scan_largest_of_warp(Value value) {
   for (int step = 1; step < kWarp; step *= 2) {
     const Value before = __shfl_up_sync(kAllLanes, value, step);
     if (lane() >= step) value = larger(value, before);
@@ -56,7 +56,7 @@ __global__ void __launch_bounds__(kRootsThreads, resident_blocks(kRootsThreads))
 }
 
 // Adds the sum of `count` over a block to `total`. All its threads call it.
-__device__ inline void add_for_block(int count, int64_t* total) {
+inline void add_for_block(int count, int64_t* total) {
   __shared__ int sum;
   if (threadIdx.x == 0) sum = 0;
   __syncthreads();
@@ -84,7 +84,7 @@ struct GiantGuess {
 
 // By one block of kGuessers, all of whose threads get the same.
 template <class RootOf>
-__device__ inline auto guess_giant_tree(int64_t vertices, RootOf&& root_of) {
+inline auto guess_giant_tree(int64_t vertices, RootOf&& root_of) {
   using Index = decltype(root_of(vertices));
   __shared__ Index roots[kGuessers];
   __shared__ int winner;

@@ -32,7 +32,7 @@ constexpr int64_t kFewTrimmed = 256;   // of so many vertices one, so that arcs 
 
 // Calls visit(arc) for this thread's arcs of a share, row by row of the block, forwards or backwards.
 template <class Visit>
-__device__ inline void visit_share(const Share& share, bool backwards, Visit&& visit) {
+inline void visit_share(const Share& share, bool backwards, Visit&& visit) {
   const int64_t rows = (share.end - share.begin + kStrongThreads - 1) / kStrongThreads;
 #pragma unroll 1
   for (int64_t row = 0; row < rows; ++row) {
@@ -102,16 +102,16 @@ struct KeepingUncut {
   const Vertex* pieces;  // by their first vertices; null where extremes tell
   Extremes<Vertex> extremes;
 
-  __device__ bool keeps(Vertex u, Vertex v) const {
+  bool keeps(Vertex u, Vertex v) const {
     return pieces ? u != v && pieces[u] == pieces[v] : extremes.may_join(u, v);
   }
-  __device__ static void write(Vertex u, Vertex v, Vertex& source, Vertex& target) { source = u, target = v; }
+  static void write(Vertex u, Vertex v, Vertex& source, Vertex& target) { source = u, target = v; }
 };
 
 // Passes extremes along arcs, each block in its share; returns whether they become final. All blocks meet.
 template <class Vertex>
-__device__ inline bool settle_extremes(const ArcList<const Vertex>& arcs, const Extremes<Vertex>& extremes,
-                                       bool are_near, GridBarrier& barrier) {
+inline bool settle_extremes(const ArcList<const Vertex>& arcs, const Extremes<Vertex>& extremes,
+                            bool are_near, GridBarrier& barrier) {
   // What an arc tells its ends of each other needs nothing to be read.
   visit_of_grid(arcs.count, [&](int64_t arc) { extremes.join(arcs.sources[arc], arcs.targets[arc]); });
   meet(barrier);
@@ -137,8 +137,8 @@ __device__ inline bool settle_extremes(const ArcList<const Vertex>& arcs, const 
 // Rounds of extremes, one of scattered neighbours, until no arcs are left or one is given up. All blocks
 // meet.
 template <class Vertex>
-__device__ inline void drop_by_extremes(int64_t vertices, ArcList<const Vertex> arcs, bool are_near,
-                                        const StrongMemory<Vertex>& memory, GridBarrier& barrier) {
+inline void drop_by_extremes(int64_t vertices, ArcList<const Vertex> arcs, bool are_near,
+                             const StrongMemory<Vertex>& memory, GridBarrier& barrier) {
   const Extremes<Vertex> extremes = extremes_in(memory);
   KeptArcs<Vertex> left(arcs, memory);
   if (arcs.sources == left.next.sources) swap_values(left.next, left.spare);
@@ -207,13 +207,13 @@ struct Keeping {
   const Vertex* awaited;
   Signatures<Vertex> signatures;
 
-  __device__ bool keeps(Vertex u, Vertex v) const {
+  bool keeps(Vertex u, Vertex v) const {
     if (told_by == ToldBy::kSignatures) return signatures.may_join(u, v);
     if (told_by == ToldBy::kTrimming) return u != v && awaited[u] != 0 && awaited[v] != 0;
     const uint32_t u_reach = searches.of(u), v_reach = searches.of(v);
     return is_complete ? u_reach == v_reach && u_reach != kBoth : (u_reach & v_reach) != kBoth;
   }
-  __device__ void write(Vertex u, Vertex v, Vertex& source, Vertex& target) const {
+  void write(Vertex u, Vertex v, Vertex& source, Vertex& target) const {
     source = u, target = v;
     if (told_by == ToldBy::kSearches) {
       if (searches.of(u) == kBoth) source = member;

@@ -22,7 +22,7 @@ struct CutLayers {
   int of_brick_before[axes], of_brick[axes];
 
   template <class Tiles, class Index>
-  __device__ CutLayers(const Tiles& tiles, const Cell<Tiles::kRank, Index>& first) {
+  CutLayers(const Tiles& tiles, const Cell<Tiles::kRank, Index>& first) {
     constexpr int rank = Tiles::kRank;
     constexpr int kSide = Brick<axes>::kSide;
     unrolled<axes>([&](int a) {
@@ -30,8 +30,8 @@ struct CutLayers {
       of_brick[a] = tiles.length(first, a) - 1;
     });
   }
-  __device__ int last_before(int a) const { return of_brick_before[a]; }
-  __device__ int last(int a) const { return of_brick[a]; }
+  int last_before(int a) const { return of_brick_before[a]; }
+  int last(int a) const { return of_brick[a]; }
 };
 
 struct TileBeside {
@@ -58,7 +58,7 @@ struct Entries {
   Index* label;
   const BrickTable& table;
 
-  __device__ auto values_of(const Cell& first) const {
+  auto values_of(const Cell& first) const {
     return tiles.values_at(values + first.offset, tiles.inside(first));
   }
 
@@ -69,7 +69,7 @@ struct Entries {
     int bit;
     Index first_of_item;
   };
-  __device__ Place place_of(Index element) const {
+  Place place_of(Index element) const {
     Cell cell{};
     int bit = 0;
     Index quotient = element;
@@ -93,17 +93,17 @@ struct Entries {
     }
     return {cell, tile, (tile << tiles.log_parts()) + tiles.brick_of(cell), bit, first_of_item};
   }
-  __device__ Index entry_at(const Place& at) const {
+  Index entry_at(const Place& at) const {
     return at.cell.index +
            tiles.template distance<Index>(first_of_component(at.cell, at.tile, at.number, at.bit));
   }
-  __device__ Index entry_of(Index element, Index& first_of_item) const {
+  Index entry_of(Index element, Index& first_of_item) const {
     const Place place = place_of(element);
     first_of_item = place.first_of_item;
     return entry_at(place);
   }
   // The first element of the component of a brick that an element is in.
-  __device__ int first_of_component(const Cell& cell, int64_t tile, int64_t number, int bit) const {
+  int first_of_component(const Cell& cell, int64_t tile, int64_t number, int bit) const {
     if constexpr (!Rule::kTransitive) {
       return table.first_of_component(number, bit);
     } else {
@@ -122,7 +122,7 @@ struct Entries {
       return lowest(component_of(links, Bits(1) << bit));
     }
   }
-  __device__ void unite_with(Index entry, Index neighbour) const {
+  void unite_with(Index entry, Index neighbour) const {
     Index first_of_item;
     const Index entry_of_neighbour = entry_of(neighbour, first_of_item);
     unite<Shared>(label + first_of_item, Index(entry - first_of_item),
@@ -145,12 +145,12 @@ struct TileJoin : Entries<Rule, Tiles, Index> {
 
   PairList<Pair, kJoinThreads, kPairsOfJoin>& pairs;
 
-  __device__ int connectivity() const { return int(tiles.grid.connectivity); }
-  __device__ const Frame<Value>& frame_of(uint32_t tile) const {
+  int connectivity() const { return int(tiles.grid.connectivity); }
+  const Frame<Value>& frame_of(uint32_t tile) const {
     return static_cast<const Frame<Value>*>(table.frame)[tile];
   }
   // Moves a cell by steps of `width` elements along an axis; false if nothing is there.
-  __device__ bool move(Cell& cell, int k, int steps, int width) const {
+  bool move(Cell& cell, int k, int steps, int width) const {
     if (steps == 0) return true;
     const GridAxis& axis = tiles.grid.axes[k];
     int64_t to = int64_t(cell.at[k]) + steps * width;
@@ -162,19 +162,19 @@ struct TileJoin : Entries<Rule, Tiles, Index> {
     return true;
   }
   // How elements of two tiles are compared: by planes if both have the same ones.
-  __device__ Comparison comparison(uint32_t tile, uint32_t neighbour) const {
+  Comparison comparison(uint32_t tile, uint32_t neighbour) const {
     if constexpr (Rule::kOneValue) return Comparison::kNone;
     const Comparison a = table.comparison[tile], b = table.comparison[neighbour];
     if constexpr (kHasPlanes<Value>)
       if (a == Comparison::kPlanes && b == a && frame_of(tile) == frame_of(neighbour)) return a;
     return a == Comparison::kNone && b == a ? a : Comparison::kValues;
   }
-  __device__ bool may_equal(uint32_t tile, uint32_t neighbour) const {
+  bool may_equal(uint32_t tile, uint32_t neighbour) const {
     return Rule::kOneValue || comparison(tile, neighbour) != Comparison::kNone ||
            frame_of(tile).base == frame_of(neighbour).base;
   }
 
-  __device__ TileBeside beside(uint32_t tile, int step) const {
+  TileBeside beside(uint32_t tile, int step) const {
     uint32_t quotient = tile, neighbour = 0, stride = 1;
     bool exists = true;
 #pragma unroll
@@ -196,8 +196,8 @@ struct TileJoin : Entries<Rule, Tiles, Index> {
     return {int64_t(neighbour) << tiles.log_parts(), comparison(tile, neighbour)};
   }
   // The halo of a brick in other tiles, and how it is compared; `beside` has the tiles at all steps.
-  __device__ Halo halo(const Cell& first, int brick, const TileBeside* beside, const Bits* of_brick,
-                       Comparison& comparison) const {
+  Halo halo(const Cell& first, int brick, const TileBeside* beside, const Bits* of_brick,
+            Comparison& comparison) const {
     const CutLayers<kAxes> layers(tiles, first);
     // By axis: places in their tiles of the bricks before, here and after, and codes of steps to these.
     int place[kAxes][3], code[kAxes][3];
@@ -231,7 +231,7 @@ struct TileJoin : Entries<Rule, Tiles, Index> {
   }
 
   template <class Bricks>
-  __device__ void read_halos(Bricks& bricks, int brick, int64_t number, const TileBeside* beside) const {
+  void read_halos(Bricks& bricks, int brick, int64_t number, const TileBeside* beside) const {
     const int thread = int(threadIdx.x);
     const Bits* of_brick = table.foreground;
 #pragma unroll 1
@@ -247,7 +247,7 @@ struct TileJoin : Entries<Rule, Tiles, Index> {
   // lanes call, with 0 for no component, each warp once with its `last` ones, when all pairs of the block are
   // united, so that this code is there once.
   template <class Bricks>
-  __device__ void join(const Bricks& bricks, int thread, Bits component, bool last) const {
+  void join(const Bricks& bricks, int thread, Bits component, bool last) const {
     const Cell& first = bricks.first[thread];
     const Comparison comparison = bricks.comparison[thread];
     Halo halo = bricks.halo[0][thread];
@@ -305,7 +305,7 @@ struct TileJoin : Entries<Rule, Tiles, Index> {
       __syncwarp();
     }
   }
-  __device__ void unite_or_put_off(Index entry, Index neighbour) const {
+  void unite_or_put_off(Index entry, Index neighbour) const {
     if (!pairs.add({entry, neighbour})) this->unite_with(entry, neighbour);
   }
   // The same for bricks beside it along the outer axes, and those around these. Steps along two outer axes
@@ -320,7 +320,7 @@ struct TileJoin : Entries<Rule, Tiles, Index> {
   //    . # . #         # # # #                          # . . .
   //    . . . .         . # . #                          . . . .
   //    . . . #         . . # #                          # . . .
-  __device__ void join_outside(const Cell& first, Bits component, Index entry) const {
+  void join_outside(const Cell& first, Bits component, Index entry) const {
     const CutLayers<kAxes> layers(tiles, first);
     const uint32_t tiles_before =
         !tiles.has_items() ? 0 : uint32_t(first.index / tiles.grid.cells_of_item()) * tiles.tiles_of_item();
@@ -381,7 +381,7 @@ struct BricksToJoin {
 // of the others; with three the first plane, and of others the outer rows and both ends of inner ones; else
 // all.
 template <class Tiles, class Index>
-__device__ inline int brick_to_join(const Tiles& tiles, const Cell<Tiles::kRank, Index>& corner, int k) {
+inline int brick_to_join(const Tiles& tiles, const Cell<Tiles::kRank, Index>& corner, int k) {
   constexpr int rank = Tiles::kRank;
   if (rank == 1 || rank > 3) return k;
   const auto last = [&](int a) {  // of those that are in the array
@@ -406,9 +406,8 @@ __device__ inline int brick_to_join(const Tiles& tiles, const Cell<Tiles::kRank,
 
 // A thread for each of the `each` bricks of a tile at borders, of `count` tiles.
 template <class Rule, class Tiles, class Index>
-__device__ inline void join_bricks(const Tiles& tiles, int64_t count, int64_t each,
-                                   const typename Rule::Value* values, Index* label, const BrickTable& table,
-                                   uint32_t block) {
+inline void join_bricks(const Tiles& tiles, int64_t count, int64_t each, const typename Rule::Value* values,
+                        Index* label, const BrickTable& table, uint32_t block) {
   constexpr int rank = Tiles::kRank, kAxes = Tiles::kAxes;
   using Join = TileJoin<Rule, Tiles, Index>;
   __shared__ BricksToJoin<Join> bricks;

@@ -34,31 +34,29 @@ struct RowTile {
   const RowShape& shape;
   int first_column, first_row;
 
-  __device__ RowTile(const RowShape& shape, uint32_t tile) : shape(shape) {
+  RowTile(const RowShape& shape, uint32_t tile) : shape(shape) {
     const uint32_t row = tile / uint32_t(shape.tiles_of_row);
     first_column = int(tile - row * uint32_t(shape.tiles_of_row)) * kWidth, first_row = int(row) * kHeight;
   }
-  __device__ int width() const {
+  int width() const {
     const int left = shape.length[0] - first_column;
     return left < kWidth ? left : kWidth;
   }
-  __device__ int height() const {
+  int height() const {
     const int left = shape.length[1] - first_row;
     return left < kHeight ? left : kHeight;
   }
-  __device__ int32_t index(int x, int y) const {
-    return (first_row + y) * shape.length[0] + first_column + x;
-  }
+  int32_t index(int x, int y) const { return (first_row + y) * shape.length[0] + first_column + x; }
   template <class Value>
-  __device__ const Value* at(const Value* values, int x, int y) const {
+  const Value* at(const Value* values, int x, int y) const {
     return values + (first_column + x) * shape.value_stride[0] + (first_row + y) * shape.value_stride[1];
   }
 };
 
 // Calls body(how far along the border) for the needed contacts across it; `before` and `after` exist.
 template <bool corners, class Value, class Body>
-__device__ inline void for_each_contact(const Value* value, int64_t across, int64_t along, bool before,
-                                        bool after, Body&& body) {
+inline void for_each_contact(const Value* value, int64_t across, int64_t along, bool before, bool after,
+                             Body&& body) {
   const Value own = *value;
   const auto is_alike = [&](int64_t ahead) { return value[ahead] == own; };
   int directions = 0;  // bits of -1, 0, 1
@@ -91,7 +89,7 @@ struct RowLabelling {
   const bool is_column = x < tile.width();
 
   // The label of each lane's run: the first of those above that it is linked to, or its first node.
-  __device__ int label_runs(uint32_t starts, uint32_t up_to_lane, int linked, int first_node) const {
+  int label_runs(uint32_t starts, uint32_t up_to_lane, int linked, int first_node) const {
     const uint32_t lanes = __ballot_sync(kAllLanes, linked >= 0);
     const int start = highest_bit(starts & up_to_lane);
     const uint32_t later = starts & ~up_to_lane;
@@ -101,7 +99,7 @@ struct RowLabelling {
   }
   // Unites each lane's label, a root, with one or two others in all lanes; returns each lane's label.
   template <bool two>
-  __device__ int unite(int label, int other, int second) const {
+  int unite(int label, int other, int second) const {
 #pragma unroll 1
     for (;;) {
       if (two && other == label) other = second;
@@ -117,7 +115,7 @@ struct RowLabelling {
     }
   }
 
-  __device__ void label_rows() const {
+  void label_rows() const {
     const int64_t row_stride = tile.shape.value_stride[1];
     const uint32_t up_to_lane = lanes_up_to_this();
     const Background<Held> background{Held(rule.background.value), rule.background.present};
@@ -156,13 +154,13 @@ struct RowLabelling {
     }
   }
 
-  __device__ int root_of(int node) const {
+  int root_of(int node) const {
     for (int next; (next = InBlock::load(entries + node)) < node; node = next) {
     }
     return node;
   }
   // Unites the warp's first column with the one before; nobody else touches these sets meanwhile.
-  __device__ void unite_with_columns_before() const {
+  void unite_with_columns_before() const {
     const int64_t* stride = tile.shape.value_stride;
     const int column = x - lane();
     if (column >= tile.width()) return;
@@ -188,14 +186,14 @@ struct RowLabelling {
     }
   }
   // Unites the columns of pairs of warps, then of pairs of pairs.
-  __device__ void unite_columns() const {
+  void unite_columns() const {
     const int warp = x / kWarp;
     for (int beside = 1; beside < RowTile::kWidth / kWarp; beside *= 2) {
       if ((warp & (2 * beside - 1)) == beside) unite_with_columns_before();
       __syncthreads();
     }
   }
-  __device__ void mark_reaching() const {
+  void mark_reaching() const {
     constexpr int kWidth = RowTile::kWidth, kHeight = RowTile::kHeight;
     for (int k = int(threadIdx.x); k < 2 * (kWidth + kHeight); k += RowTile::kThreads) {
       const int at = k / 2, x = at < kWidth ? at : k % 2 * (kWidth - 1);
@@ -208,7 +206,7 @@ struct RowLabelling {
     }
   }
   // Follows entries of neighbouring nodes to their roots, all at once; background, the largest, stays.
-  __device__ void follow(int (&entry)[kTogether], int first) const {
+  void follow(int (&entry)[kTogether], int first) const {
     int node[kTogether];
 #pragma unroll
     for (int k = 0; k < kTogether; ++k) node[k] = entry[k] == kBackground ? first + k : entry[k] & kNode;
@@ -225,7 +223,7 @@ struct RowLabelling {
     __syncwarp();  // else what follows is done once for each length of a path
   }
   // Writes labels, and which reach the border, a row a warp. Returns how many components of this lane do not.
-  __device__ int write(int32_t* label, uint32_t* reaching) const {
+  int write(int32_t* label, uint32_t* reaching) const {
     const int32_t corner = tile.index(0, 0), width = tile.shape.length[0];
     const int64_t bytes_of_row = int64_t(tile.shape.words_of_row) * sizeof(*reaching);
     const int column = lane() * kTogether, byte = (tile.first_column + column) / kBitsOfByte;

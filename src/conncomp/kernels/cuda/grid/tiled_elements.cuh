@@ -23,7 +23,7 @@ struct NeededUnions : Steps<axes> {
   using S = Steps<axes>;
 
   // The steps to elements between one and its neighbour at a step: those with some of its moves.
-  CONNCOMP_ANYWHERE static constexpr uint32_t between(int step) {
+  static constexpr uint32_t between(int step) {
     uint32_t steps = 0;
     for (int part = 0; part < S::kSteps; ++part) {
       bool some = part != step && part != S::kNoStep;
@@ -37,7 +37,7 @@ struct NeededUnions : Steps<axes> {
   // straight one along another axis than rows if the elements before both in their rows are, unless the row
   // begins.
   template <bool transitive>
-  __device__ static uint32_t among(uint32_t similar, int connectivity, uint32_t neighbours, bool row_begins) {
+  static uint32_t among(uint32_t similar, int connectivity, uint32_t neighbours, bool row_begins) {
     // The links that make up for others are those of a connectivity.
     if (!transitive || connectivity == 0) return similar & neighbours & ((1u << S::kNoStep) - 1);
     constexpr uint32_t kLeft = 1u << (S::kNoStep - 1);
@@ -56,8 +56,8 @@ struct NeededUnions : Steps<axes> {
 };
 
 template <class Steps, class Rule>
-__device__ inline bool similar_at(const Rule& rule, const typename Rule::Value* values,
-                                  const typename Rule::Site& from, const typename Rule::Site& to, int code) {
+inline bool similar_at(const Rule& rule, const typename Rule::Value* values, const typename Rule::Site& from,
+                       const typename Rule::Site& to, int code) {
   return rule.linked(values, from, to, Steps::highest_axis(code), code > Steps::kNoStep);
 }
 
@@ -232,7 +232,7 @@ struct RootRanks {
   int* before_chunk;  // shared memory
 
   // All threads of the block call it.
-  __device__ void count(const int64_t* roots_in_chunk, int chunks) const {
+  void count(const int64_t* roots_in_chunk, int chunks) const {
     const int each = (chunks + kWordThreads - 1) / kWordThreads, begin = int(threadIdx.x) * each;
     const int end = begin + each < chunks ? begin + each : chunks;
     int roots = 0;
@@ -245,7 +245,7 @@ struct RootRanks {
     for (int part = begin; part < end; ++part) before_chunk[part] += before;
     __syncthreads();
   }
-  __device__ int before(int64_t element) const {
+  int before(int64_t element) const {
     const int64_t part = element / chunk, word = element / kRootWord;
     int roots = before_chunk[part] + __popc(roots_of_word[word] & ((1u << element % kRootWord) - 1));
     for (int64_t earlier = part * (chunk / kRootWord); earlier < word; ++earlier)

@@ -20,7 +20,7 @@ struct PathsOfWarp {
   Path last{};  // that has been added; the same in all lanes
 
   // All lanes call.
-  __device__ void add(const Path& path) {
+  void add(const Path& path) {
     bool waits = path.exists() && !(path == last);
     while (const unsigned int waiting = __ballot_sync(kAllLanes, waits)) {
       const int first = lowest(waiting);
@@ -34,7 +34,7 @@ struct PathsOfWarp {
 
   // Adds path_of(link) for all `links`. All threads of a grid call.
   template <class PathOf>
-  __device__ void add_all(int64_t links, PathOf&& path_of) {
+  void add_all(int64_t links, PathOf&& path_of) {
     for (int64_t first = grid_thread() - lane(); first < links; first += grid_threads()) {
       const int64_t link = first + lane();
       add(link < links ? path_of(link) : Path{});
@@ -53,12 +53,12 @@ struct KeyedLink {
   int64_t from = SeamTable::kNoKey, to = SeamTable::kNoKey;
   Winding winding{};
 
-  __device__ bool exists() const { return from != SeamTable::kNoKey; }
-  __device__ bool operator==(const KeyedLink& other) const {
+  bool exists() const { return from != SeamTable::kNoKey; }
+  bool operator==(const KeyedLink& other) const {
     return from == other.from && to == other.to && winding == other.winding;
   }
   // The link of a lane, for all lanes, which call together.
-  __device__ KeyedLink from_lane(int lane) const {
+  KeyedLink from_lane(int lane) const {
     KeyedLink link{__shfl_sync(kAllLanes, from, lane), __shfl_sync(kAllLanes, to, lane), {}};
     for (int k = 0; k < kMostClosedAxes; ++k)
       link.winding.along[k] = __shfl_sync(kAllLanes, winding.along[k], lane);
@@ -69,7 +69,7 @@ struct KeyedLink {
 // Unites the ends of all links, link_of(number), and keeps them for close_seams. A warp leaves out repeated
 // links: else most of a large component would wait at few addresses. All threads of a grid call.
 template <class LinkOf>
-__device__ inline void unite_links(const SeamWindings& windings, int64_t links, LinkOf&& link_of) {
+inline void unite_links(const SeamWindings& windings, int64_t links, LinkOf&& link_of) {
   KeyedLink last;  // that one of the warp's lanes had; the same in all
   for (int64_t first = grid_thread() - lane(); first < links; first += grid_threads()) {
     const int64_t number = first + lane();

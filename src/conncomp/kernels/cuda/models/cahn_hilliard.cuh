@@ -40,10 +40,10 @@ struct Fields {
   Bits32 step;
 
   template <class T>
-  __device__ FieldCoefficients<T> coefficients() const {
+  FieldCoefficients<T> coefficients() const {
     return {T(cubic), T(linear), T(gradient), T(flux)};
   }
-  __device__ Draws draws(int64_t replica) const { return {seed, Bits64(first + replica), step}; }
+  Draws draws(int64_t replica) const { return {seed, Bits64(first + replica), step}; }
 };
 
 template <class T, int kCount>
@@ -56,21 +56,21 @@ template <class T, int kWidth>
 struct Cells {
   T value[kWidth + 4];
 
-  __device__ T& operator[](int k) { return value[k + 2]; }
-  __device__ T operator[](int k) const { return value[k + 2]; }
+  T& operator[](int k) { return value[k + 2]; }
+  T operator[](int k) const { return value[k + 2]; }
 };
 
 template <int kWidth>
 struct CellColumns {
   int64_t middle, left, right;  // columns, of which `left` and `right` begin a pair
 
-  __device__ CellColumns(int64_t first, int64_t columns)
+  CellColumns(int64_t first, int64_t columns)
       : middle(first),
         left(first == 0 ? columns - 2 : first - 2),
         right(first + kWidth == columns ? 0 : first + kWidth) {}
 
   template <class T>
-  __device__ Cells<T, kWidth> load(const T* row) const {
+  Cells<T, kWidth> load(const T* row) const {
     Cells<T, kWidth> cells;
     const auto mid = *reinterpret_cast<const Pack<T, kWidth>*>(row + middle);
     const auto before = *reinterpret_cast<const Pack<T, 2>*>(row + left);
@@ -83,7 +83,7 @@ struct CellColumns {
     return cells;
   }
   template <class T>
-  __device__ void store(T* row, const Pack<T, kWidth>& cells) const {
+  void store(T* row, const Pack<T, kWidth>& cells) const {
     *reinterpret_cast<Pack<T, kWidth>*>(row + middle) = cells;
   }
 };
@@ -92,32 +92,32 @@ template <>
 struct CellColumns<1> {
   int64_t column[5];
 
-  __device__ CellColumns(int64_t first, int64_t columns) {
+  CellColumns(int64_t first, int64_t columns) {
     for (int k = 0; k < 5; ++k) {
       const int64_t x = first + k - 2;
       column[k] = x < 0 ? x + columns : x < columns ? x : x - columns;
     }
   }
   template <class T>
-  __device__ Cells<T, 1> load(const T* row) const {
+  Cells<T, 1> load(const T* row) const {
     Cells<T, 1> cells;
     for (int k = 0; k < 5; ++k) cells.value[k] = row[column[k]];
     return cells;
   }
   template <class T>
-  __device__ void store(T* row, const Pack<T, 1>& cells) const {
+  void store(T* row, const Pack<T, 1>& cells) const {
     row[column[2]] = cells.value[0];
   }
 };
 
-__device__ inline int64_t wrapped(int64_t at, int64_t length) {
+inline int64_t wrapped(int64_t at, int64_t length) {
   return at < 0 ? at + length : at < length ? at : at - length;
 }
 
 // The random fluxes from the cells of a thread, of a row of the replica, along an axis.
 template <class T, int kWidth>
-__device__ inline void draw_fluxes(const Draws& draws, const FieldShape& shape, T by, int64_t row,
-                                   int64_t first, int axis, T (&flux)[kWidth]) {
+inline void draw_fluxes(const Draws& draws, const FieldShape& shape, T by, int64_t row, int64_t first,
+                        int axis, T (&flux)[kWidth]) {
   const PhiloxBlock block = draws(kFaceFlux, row * shape.quads() + first / kQuad, axis);
   for (int k = 0; k < kWidth; ++k) {
     // Without an index that only a run tells, which would put the block into memory.
@@ -139,12 +139,12 @@ struct LayerWindow {
   Cells<T, kWidth> middle, after, queue[kAhead + 1];
   T nu_before[kWidth], nu_middle[kWidth + 2], nu_after[kWidth + 2];  // the latter with the sides
 
-  __device__ void shift_values() {
+  void shift_values() {
     middle = after;
     after = queue[0];
     for (int k = 0; k < kAhead; ++k) queue[k] = queue[k + 1];
   }
-  __device__ void shift_potentials() {
+  void shift_potentials() {
     for (int k = 0; k < kWidth; ++k) nu_before[k] = nu_middle[k + 1];
     for (int k = 0; k < kWidth + 2; ++k) nu_middle[k] = nu_after[k];
   }
@@ -158,8 +158,8 @@ struct LayerPath {
 };
 
 template <class T, int kAxes, int kWidth, bool kNoise>
-__device__ inline void march(const Fields& fields, const Draws& draws, const LayerPath& path, T* exchange,
-                             const T* __restrict__ field, T* __restrict__ next) {
+inline void march(const Fields& fields, const Draws& draws, const LayerPath& path, T* exchange,
+                  const T* __restrict__ field, T* __restrict__ next) {
   const int64_t first = path.first, row = path.row, begin = path.begin;
   const FieldShape& shape = fields.shape;
   const FieldCoefficients<T> by = fields.coefficients<T>();

@@ -20,7 +20,7 @@ constexpr int kNodeRow = kWordSites + 2;  // of two rows' nodes no two beside ea
 struct CellCounts {
   int64_t satisfied, active, ones, sites;
 
-  __device__ void add_block(const Records& records, int64_t replica) const {
+  void add_block(const Records& records, int64_t replica) const {
     if (records.record == nullptr) return;
     records.add_block(replica, kSatisfied, satisfied);
     records.add_block(replica, kActive, active);
@@ -31,14 +31,14 @@ struct CellCounts {
 
 // Where runs start in the words of a replica, and behind these the bonds of each kind that leave tiles.
 template <class Word>
-__device__ inline Word* starts_of(const Replicas& replicas, Word* runs) {
+inline Word* starts_of(const Replicas& replicas, Word* runs) {
   return replicas.at_replica(runs, (replicas.axes + 1) * replicas.lattice.words());
 }
 
-__device__ inline int node_at(int row, int bit) { return row * kNodeRow + bit; }
+inline int node_at(int row, int bit) { return row * kNodeRow + bit; }
 
 // The bonds of a word that lead to sites of the tile, of rows from `first_row` on.
-__device__ inline Bits64 near_bonds(const OtherSites& other, int shift, int64_t first_row) {
+inline Bits64 near_bonds(const OtherSites& other, int shift, int64_t first_row) {
   if (other.row < first_row || other.row >= first_row + kTileRows) return 0;
   return (shift < 0 ? ~Bits64(0) << -shift : ~Bits64(0) >> shift) & ~other.wrapped;
 }

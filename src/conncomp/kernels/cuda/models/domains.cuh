@@ -44,7 +44,7 @@ struct DomainSums : SizeClasses<kPhases * 64> {
   static constexpr int kClasses = 64;
   int64_t domains[kPhases], largest[kPhases], cells[kPhases], squares[kPhases];
 
-  __device__ void add(Bits64 size, bool above) {
+  void add(Bits64 size, bool above) {
     const int phase = above ? 0 : 1;
 #pragma unroll
     for (int k = 0; k < kPhases; ++k) {  // so that all stay in registers
@@ -56,8 +56,8 @@ struct DomainSums : SizeClasses<kPhases * 64> {
     }
     count(size, phase * kClasses);
   }
-  __device__ bool any() const { return domains[0] + domains[1] != 0; }
-  __device__ void add_block(const Records& records, int64_t replica) const {
+  bool any() const { return domains[0] + domains[1] != 0; }
+  void add_block(const Records& records, int64_t replica) const {
     for (int k = 0; k < kPhases; ++k) {
       records.add_block(replica, kDomains + k, domains[k]);
       records.add_block(replica, kPhaseCells + k, cells[k]);

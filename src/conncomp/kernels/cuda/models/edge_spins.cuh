@@ -17,16 +17,15 @@ struct DrawnEdges {
   Logarithm logarithm;
 
   // Of a bond, or a field, of this strength, given a block of numbers.
-  __device__ bool active(int32_t weight, const PhiloxBlock& block, int k,
-                         const GlassTemperature& temperature) const {
+  bool active(int32_t weight, const PhiloxBlock& block, int k, const GlassTemperature& temperature) const {
     return temperatures != nullptr && weight > 0 && is_active(weight, block.word[k], logarithm, temperature);
   }
 };
 
 // Calls body(first, block) for each four of `count` things, with their numbers, if any are drawn.
 template <class Body>
-__device__ inline void for_each_four(const Replicas& replicas, const DrawnEdges& edges, Purpose purpose,
-                                     int64_t count, Body&& body) {
+inline void for_each_four(const Replicas& replicas, const DrawnEdges& edges, Purpose purpose, int64_t count,
+                          Body&& body) {
   const Draws draws = replicas.draws();
   const bool drawn = edges.temperatures != nullptr;
   const GlassTemperature temperature =
@@ -161,14 +160,14 @@ struct FlippedWord {
   bool flips[SitesOfWarp::kEach];
 };
 // Writes the new spins of a word's vertices, given what the update draws; all lanes call.
-__device__ inline void write_word(const UpDown&, const Draws&, bool, const FlippedWord& of,
-                                  const Bits64* spins, Bits64* new_spins) {
+inline void write_word(const UpDown&, const Draws&, bool, const FlippedWord& of, const Bits64* spins,
+                       Bits64* new_spins) {
   const Bits64 flipped = of.sites.gather([&](int k) { return of.flips[k]; });
   if (lane() == 0) new_spins[of.word] = spins[of.word] ^ flipped;
 }
 template <class Kind>
-__device__ inline void write_word(const Kind& kind, const Draws& draws, bool chosen, const FlippedWord& of,
-                                  const typename Kind::Spin* spins, typename Kind::Spin* new_spins) {
+inline void write_word(const Kind& kind, const Draws& draws, bool chosen, const FlippedWord& of,
+                       const typename Kind::Spin* spins, typename Kind::Spin* new_spins) {
   const auto move = kind.move(draws);
   int state[SitesOfWarp::kEach];
 #pragma unroll
@@ -182,9 +181,8 @@ __device__ inline void write_word(const Kind& kind, const Draws& draws, bool cho
   }
 }
 template <class Vectors>
-__device__ inline void write_word(const Embedded<Vectors>& kind, const Draws& draws, bool,
-                                  const FlippedWord& of, const typename Vectors::Spin* spins,
-                                  typename Vectors::Spin* new_spins) {
+inline void write_word(const Embedded<Vectors>& kind, const Draws& draws, bool, const FlippedWord& of,
+                       const typename Vectors::Spin* spins, typename Vectors::Spin* new_spins) {
   const auto mirror = kind.move(draws);
 #pragma unroll
   for (int k = 0; k < SitesOfWarp::kEach; ++k) {

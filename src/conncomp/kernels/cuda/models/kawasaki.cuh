@@ -19,15 +19,15 @@ struct ExchangeReplicas {
   int64_t first;  // the number of the first replica
   Bits64 seed;
 
-  __device__ int64_t replica() const { return blockIdx.x / parts; }
-  __device__ int32_t part() const { return int32_t(blockIdx.x % parts); }
-  __device__ Draws draws(Bits32 step) const { return {seed, Bits64(first + replica()), step}; }
+  int64_t replica() const { return blockIdx.x / parts; }
+  int32_t part() const { return int32_t(blockIdx.x % parts); }
+  Draws draws(Bits32 step) const { return {seed, Bits64(first + replica()), step}; }
   template <class T>
-  __device__ T* at_replica(T* words) const {
+  T* at_replica(T* words) const {
     return words + replica() * lattice.words();
   }
   template <class Body>
-  __device__ void for_each(int32_t count, Body&& body) const {
+  void for_each(int32_t count, Body&& body) const {
     const int32_t threads = int32_t(blockDim.x), step = parts * threads;
     for (int32_t k = part() * threads + int32_t(threadIdx.x); k < count; k += step) body(k);
   }
@@ -38,20 +38,19 @@ template <class Access>
 struct WordsOf {
   Bits64* words;
 
-  __device__ Bits64 load(int32_t word) const { return Access::load(words + word); }
-  __device__ void store(int32_t word, Bits64 bits) const { Access::store(words + word, bits); }
+  Bits64 load(int32_t word) const { return Access::load(words + word); }
+  void store(int32_t word, Bits64 bits) const { Access::store(words + word, bits); }
 };
 struct WordsRead {
   const Bits64* words;
 
-  __device__ Bits64 load(int32_t word) const { return __ldg(words + word); }
+  Bits64 load(int32_t word) const { return __ldg(words + word); }
 };
 
 // Makes sweeps of spins that a replica's blocks have in `words`.
 template <int kind, class Words>
-__device__ inline void exchange_sweeps(const ExchangeReplicas& replicas, const Words& words,
-                                       const uint8_t* acceptance, int64_t first_step, int64_t sweeps,
-                                       Barrier barrier) {
+inline void exchange_sweeps(const ExchangeReplicas& replicas, const Words& words, const uint8_t* acceptance,
+                            int64_t first_step, int64_t sweeps, Barrier barrier) {
   __shared__ uint8_t digits_of_block[kDigits];
   __shared__ int classes[class_count(kind)];
   uint8_t* const digits = digits_of_block;

@@ -39,7 +39,7 @@ struct PercolationSums : SizeClasses<kSizeClassCount> {
   static constexpr bool kByPhase = false;
   int64_t clusters, largest, squares[2], singles;
 
-  __device__ void add(Bits64 size, bool) {
+  void add(Bits64 size, bool) {
     ++clusters;
     if (int64_t(size) > largest) largest = int64_t(size);
     const Bits64 square = size * size;
@@ -50,8 +50,8 @@ struct PercolationSums : SizeClasses<kSizeClassCount> {
     else
       count(size);
   }
-  __device__ bool any() const { return clusters != 0; }
-  __device__ void add_block(const Records& records, int64_t replica) const {
+  bool any() const { return clusters != 0; }
+  void add_block(const Records& records, int64_t replica) const {
     records.add_block(replica, kNumber, clusters);
     for (int k = 0; k < 2; ++k) records.add_block(replica, kSizeSquares + k, squares[k]);
     records.add_block(replica, kSizeClasses, singles);

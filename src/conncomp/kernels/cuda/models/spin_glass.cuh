@@ -16,9 +16,9 @@ struct GlassWords {
   const Bits64 *spins, *negatives, *bonds;
   int64_t sites;
 
-  __device__ Bits64 spin(int32_t site) const { return spins[site]; }
-  __device__ Bits64 negative(int axis, int32_t site) const { return __ldg(negatives + axis * sites + site); }
-  __device__ Bits64 bond(int axis, int32_t site) const { return __ldg(bonds + axis * sites + site); }
+  Bits64 spin(int32_t site) const { return spins[site]; }
+  Bits64 negative(int axis, int32_t site) const { return __ldg(negatives + axis * sites + site); }
+  Bits64 bond(int axis, int32_t site) const { return __ldg(bonds + axis * sites + site); }
 };
 
 // Of a launch. Laid out as in spin_glass.py.
@@ -28,20 +28,20 @@ struct GlassLaunch {
   Bits32 step;
   int32_t colour;
 
-  __device__ int64_t group() const { return blockIdx.x / parts; }
-  __device__ GlassWords words(const Bits64* spins, const Bits64* negatives, const Bits64* bonds) const {
+  int64_t group() const { return blockIdx.x / parts; }
+  GlassWords words(const Bits64* spins, const Bits64* negatives, const Bits64* bonds) const {
     const int64_t sites = replicas.lattice.sites(), first = group() * axes * sites;
     return {spins + group() * sites, negatives + first, bonds + first, sites};
   }
   template <class Body>
-  __device__ void for_each(int32_t count, Body&& body) const {
+  void for_each(int32_t count, Body&& body) const {
     const int32_t threads = int32_t(blockDim.x), part = int32_t(blockIdx.x % parts);
     for (int64_t k = int64_t(part) * threads + int32_t(threadIdx.x); k < count; k += int64_t(parts) * threads)
       body(int32_t(k));
   }
   // Calls body(place) for the sites of the colour.
   template <int axes, class Body>
-  __device__ void for_each_site(Body&& body) const {
+  void for_each_site(Body&& body) const {
     const Lattice& lattice = replicas.lattice;
     const int colours = glass_colours(lattice);
     const int32_t most = most_of_colour(lattice);
@@ -136,7 +136,7 @@ __global__ void __launch_bounds__(kGlassThreads)
 
 // Adds two counts a replica, of what body does for each site; a lane has the bits k and k + 32.
 template <int axes, class Body>
-__device__ inline void count_glass(const GlassLaunch& launch, int64_t* record, Body&& body) {
+inline void count_glass(const GlassLaunch& launch, int64_t* record, Body&& body) {
   const Lattice& lattice = launch.replicas.lattice;
   const int32_t length = int32_t(lattice.length[kRowAxis]), warps = int32_t(blockDim.x) / kWarp;
   const int32_t first = int32_t(blockIdx.x % launch.parts) * warps + int32_t(threadIdx.x) / kWarp;

@@ -25,7 +25,7 @@ struct Boxes {
   int32_t extent[kLatticeAxes];  // along rows a multiple of 64, or no less than the lattice's
   int32_t segments, words;       // of a box, at most
 
-  __device__ int32_t count(const Lattice& lattice, int axis) const {
+  int32_t count(const Lattice& lattice, int axis) const {
     return (int32_t(lattice.length[axis]) + extent[axis] - 1) / extent[axis];
   }
 };
@@ -34,7 +34,7 @@ struct Box {
   int32_t begin[kLatticeAxes], extent[kLatticeAxes];  // of its sites
   int32_t segments_of_row, words_of_row, rows;
 
-  __device__ Box(const Boxes& boxes, const Lattice& lattice, int32_t part) : rows(1) {
+  Box(const Boxes& boxes, const Lattice& lattice, int32_t part) : rows(1) {
     for (int k = kRowAxis; k >= 0; --k) {
       const int32_t count = boxes.count(lattice, k);
       begin[k] = part % count * boxes.extent[k];
@@ -46,15 +46,15 @@ struct Box {
     segments_of_row = (extent[kRowAxis] + kWarp - 1) / kWarp;
     words_of_row = (extent[kRowAxis] + kWordSites - 1) / kWordSites;
   }
-  __device__ int32_t segments() const { return rows * segments_of_row; }
-  __device__ int32_t words() const { return rows * words_of_row; }
-  __device__ void find_row(int32_t row, int32_t (&at)[kRowAxis]) const {
+  int32_t segments() const { return rows * segments_of_row; }
+  int32_t words() const { return rows * words_of_row; }
+  void find_row(int32_t row, int32_t (&at)[kRowAxis]) const {
     for (int k = kRowAxis - 1; k >= 0; --k) {
       at[k] = begin[k] + row % extent[k];
       row /= extent[k];
     }
   }
-  __device__ static int32_t row_of(const Lattice& lattice, const int32_t (&at)[kRowAxis]) {
+  static int32_t row_of(const Lattice& lattice, const int32_t (&at)[kRowAxis]) {
     return int32_t((at[0] * lattice.length[1] + at[1]) * lattice.length[2] + at[2]);
   }
 };
@@ -73,7 +73,7 @@ struct Segment {
   // The segment before along the other axes, or -1. An odd number of words spreads segments over the banks.
   int32_t previous[(axes - 1) | 1];
 
-  __device__ Segment(const Box& box, const Lattice& lattice, int32_t number) {
+  Segment(const Box& box, const Lattice& lattice, int32_t number) {
     const int32_t row = number / box.segments_of_row, length = int32_t(lattice.length[kRowAxis]);
     before = number - row * box.segments_of_row;
     const int32_t x = box.begin[kRowAxis] + before * kWarp, end = box.begin[kRowAxis] + box.extent[kRowAxis];
@@ -105,8 +105,8 @@ struct Segment {
       rows *= box.extent[axis];
     }
   }
-  __device__ bool has(int lane) const { return sites >> lane & 1; }
-  __device__ int last() const { return kWarp - 1 - __clz(int(sites)); }
+  bool has(int lane) const { return sites >> lane & 1; }
+  int last() const { return kWarp - 1 - __clz(int(sites)); }
 };
 
 // A word of bonds of one axis, and its NextSites. An odd number of words.
@@ -114,12 +114,12 @@ struct BondWord {
   int32_t word, next, last;
   Bits32 sites[2];
 
-  __device__ BondWord(int32_t word, const NextSites& after)
+  BondWord(int32_t word, const NextSites& after)
       : word(word),
         next(int32_t(after.word)),
         last(after.last),
         sites{Bits32(after.sites), Bits32(after.sites >> 32)} {}
-  __device__ NextSites after() const { return {next, last, sites[0] | Bits64(sites[1]) << 32}; }
+  NextSites after() const { return {next, last, sites[0] | Bits64(sites[1]) << 32}; }
 };
 
 // How many places a segment has: one is spare, as threads, too, are to be in different banks.
@@ -131,11 +131,11 @@ template <bool by_warp>
 struct TeamOf {
   static constexpr bool kIsWarp = by_warp;
 
-  __device__ static int32_t number() { return int32_t(threadIdx.x) / (by_warp ? kWarp : 1); }
-  __device__ static int32_t count() { return int32_t(blockDim.x) / (by_warp ? kWarp : 1); }
-  __device__ static bool leads() { return !by_warp || lane() == 0; }
+  static int32_t number() { return int32_t(threadIdx.x) / (by_warp ? kWarp : 1); }
+  static int32_t count() { return int32_t(blockDim.x) / (by_warp ? kWarp : 1); }
+  static bool leads() { return !by_warp || lane() == 0; }
   template <class Body>
-  __device__ static void for_each_bit(Bits32 bits, Body&& body) {
+  static void for_each_bit(Bits32 bits, Body&& body) {
     if constexpr (by_warp) {
       if (bits >> lane() & 1) body(lane());
     } else {
@@ -144,14 +144,14 @@ struct TeamOf {
   }
   // The same where a warp calls together, for all of its lanes: body(bit, whether it is set).
   template <class Body>
-  __device__ static void for_each_of_warp(Bits32 bits, Body&& body) {
+  static void for_each_of_warp(Bits32 bits, Body&& body) {
     if constexpr (by_warp)
       body(lane(), bool(bits >> lane() & 1));
     else
       for (; __any_sync(kAllLanes, bits != 0); bits &= bits - 1)
         body(bits == 0 ? 0 : __ffs(int(bits)) - 1, bits != 0);
   }
-  __device__ static Bits32 any(Bits32 bits) {
+  static Bits32 any(Bits32 bits) {
     if constexpr (by_warp) return warp_or(bits);
     return bits;
   }
@@ -172,7 +172,7 @@ struct BoxMemory {
   TasksOfWarp<Task>& tasks;
   int32_t halves;  // of an axis
 
-  __device__ BoxMemory(uint64_t* memory, const Boxes& boxes, int32_t halves)
+  BoxMemory(uint64_t* memory, const Boxes& boxes, int32_t halves)
       : words(reinterpret_cast<BondWord*>(memory)),
         segment(reinterpret_cast<Segment<axes>*>(words + axes * boxes.words)),
         bonds(reinterpret_cast<Bits32*>(segment + boxes.segments)),
@@ -180,24 +180,24 @@ struct BoxMemory {
         tasks(reinterpret_cast<TasksOfWarp<Task>*>(parent + boxes.segments * kPlaces)[threadIdx.x / kWarp]),
         halves(halves) {}
 
-  __device__ Bits32 bonds_along(int k, int32_t half) const { return bonds[k * halves + half]; }
-  __device__ Bits32 row_bonds(int32_t half) const { return bonds_along(axes - 1, half); }
-  __device__ int32_t site_of(int32_t place) const { return segment[place / kPlaces].first + place % kPlaces; }
+  Bits32 bonds_along(int k, int32_t half) const { return bonds[k * halves + half]; }
+  Bits32 row_bonds(int32_t half) const { return bonds_along(axes - 1, half); }
+  int32_t site_of(int32_t place) const { return segment[place / kPlaces].first + place % kPlaces; }
   // The lanes where runs begin, of which the first one may go on from the segment before.
-  __device__ Bits32 starts(const Segment<axes>& of) const { return of.sites & ~(row_bonds(of.half) << 1); }
-  __device__ static int first_lane(Bits32 along_row, int lane) {
+  Bits32 starts(const Segment<axes>& of) const { return of.sites & ~(row_bonds(of.half) << 1); }
+  static int first_lane(Bits32 along_row, int lane) {
     return kWarp - 1 - __clz(int(~(along_row << 1) & kAllLanes >> (kWarp - 1 - lane)));
   }
-  __device__ static Bits32 run_from(Bits32 starts, int first) {
+  static Bits32 run_from(Bits32 starts, int first) {
     const Bits32 later = starts & ~((Bits32(2) << first) - 1);
     return (later & (0 - later)) - (Bits32(1) << first);
   }
   // The node of the run that a lane is in: the place where that begins in the segment.
-  __device__ int32_t node_of(int32_t number, int lane) const {
+  int32_t node_of(int32_t number, int lane) const {
     return number * kPlaces + first_lane(row_bonds(segment[number].half), lane);
   }
   // The node of the run before, if it goes on in a segment.
-  __device__ int32_t node_before(int32_t number) const {
+  int32_t node_before(int32_t number) const {
     const Segment<axes>& of = segment[number];
     const bool goes_on = of.before > 0 && row_bonds(of.half - 1) >> (kWarp - 1);
     return goes_on ? node_of(number - 1, kWarp - 1) : number * kPlaces;
@@ -205,7 +205,7 @@ struct BoxMemory {
   // Begins the forest: a run's parent is the one it continues or, without a search, the one its first bond to
   // a row before leads to. Leaves of these bonds those that are still to be followed.
   template <class Team>
-  __device__ void begin_forest(int32_t number) const {
+  void begin_forest(int32_t number) const {
     const Segment<axes>& here = segment[number];
     const Bits32 along_row = row_bonds(here.half), starts = this->starts(here);
     Bits32 leading[axes] = {}, beside[axes] = {}, followed[axes] = {};
@@ -241,7 +241,7 @@ struct BoxMemory {
   // Calls add(whether there is a bond, its nodes) for the bonds left in the box; whole warps call, also for
   // no segment.
   template <class Team, class Add>
-  __device__ void for_each_bond_left(int32_t number, bool exists, Add&& add) const {
+  void for_each_bond_left(int32_t number, bool exists, Add&& add) const {
     const Segment<axes>& here = segment[number];
 #pragma unroll
     for (int k = 0; k < axes; ++k) {
@@ -257,7 +257,7 @@ struct BoxMemory {
   }
   // Calls add(whether there is a root, its node), likewise.
   template <class Team, class Add>
-  __device__ void for_each_root(int32_t number, bool exists, Add&& add) const {
+  void for_each_root(int32_t number, bool exists, Add&& add) const {
     Bits32 roots = 0;
     Team::for_each_bit(exists ? starts(segment[number]) : 0, [&](int first) {
       const int32_t node = number * kPlaces + first;
@@ -268,7 +268,7 @@ struct BoxMemory {
   }
   // The digits of a plane of the states of a segment's sites, given ~state at roots.
   template <class Team>
-  __device__ Bits32 digits_of(int32_t number, int plane) const {
+  Bits32 digits_of(int32_t number, int plane) const {
     Bits32 digits = 0;
     const Bits32 starts = this->starts(segment[number]);
     Team::for_each_bit(starts, [&](int first) {
@@ -282,8 +282,8 @@ struct BoxMemory {
 constexpr int kDrawing = 8;
 
 // As bernoulli(), by kDrawing lanes for a word, each with one of the first blocks; the first gets the result.
-__device__ inline Bits64 bernoulli_together(const Draws& draws, Bits64 word, int axis, Bits64 probability,
-                                            Bits64 wanted) {
+inline Bits64 bernoulli_together(const Draws& draws, Bits64 word, int axis, Bits64 probability,
+                                 Bits64 wanted) {
   const int block = lane() % kDrawing;
   const PhiloxBlock bits = draws(kBond, word, axis, block);
   Bits64 set = 0, undecided = ~Bits64(0);
@@ -304,9 +304,9 @@ __device__ inline Bits64 bernoulli_together(const Draws& draws, Bits64 word, int
 
 // Makes updates of all replicas. `forest` has an entry a site, unless a box is a whole lattice.
 template <int axes, bool by_warp, bool in_cluster>
-__device__ inline void sweep_boxes(const Replicas& replicas, const Updates& updates, const Boxes& boxes,
-                                   const Bits64* probability, Bits64* spins, const Records& all_records,
-                                   int32_t* forest, uint32_t* arrived) {
+inline void sweep_boxes(const Replicas& replicas, const Updates& updates, const Boxes& boxes,
+                        const Bits64* probability, Bits64* spins, const Records& all_records, int32_t* forest,
+                        uint32_t* arrived) {
   CONNCOMP_DYNAMIC_SHARED(uint64_t, shared);
   using Team = TeamOf<by_warp>;
   constexpr int kAlongRow = axes - 1, kFirstAxis = kLatticeAxes - axes;

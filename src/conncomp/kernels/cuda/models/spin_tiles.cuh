@@ -23,8 +23,8 @@ struct SpinTiles {
   int32_t count[kLatticeAxes], log[kLatticeAxes];  // of tiles along each axis; of their sites
   BoxRows box;
 
-  __device__ int tiles() const { return count[0] * count[1] * count[2] * count[3]; }
-  __device__ int words() const { return box.rows * box.columns; }
+  int tiles() const { return count[0] * count[1] * count[2] * count[3]; }
+  int words() const { return box.rows * box.columns; }
 };
 
 // Where a row, or a site, of a tile lies.
@@ -36,7 +36,7 @@ struct TilePlace {
   int replica, number;      // of those of all replicas
   int begin[kLatticeAxes];  // of its sites
 
-  __device__ TilePlace(const SpinTiles& tiles, const Lattice& lattice, int number)
+  TilePlace(const SpinTiles& tiles, const Lattice& lattice, int number)
       : tiles(tiles), lattice(lattice), replica(number / tiles.tiles()), number(number), begin{} {
     int in_replica = number - replica * tiles.tiles();
 #pragma unroll
@@ -46,7 +46,7 @@ struct TilePlace {
     }
   }
   // The coordinates of a row of the tile, in the lattice; whether it is there.
-  __device__ bool find_row(int row, int (&at)[kRowAxis]) const {
+  bool find_row(int row, int (&at)[kRowAxis]) const {
     bool is_there = true;
 #pragma unroll
     for (int k = kRowAxis - 1; k >= 0; --k) {
@@ -58,20 +58,20 @@ struct TilePlace {
     }
     return is_there;
   }
-  __device__ int row_of(const int (&at)[kRowAxis]) const {
+  int row_of(const int (&at)[kRowAxis]) const {
     int row = 0;
 #pragma unroll
     for (int k = kFirst; k < kRowAxis; ++k) row = row * int(lattice.length[k]) + at[k];
     return row;
   }
-  __device__ int32_t site_of(int place) const {
+  int32_t site_of(int place) const {
     int at[kRowAxis];
     find_row(place >> tiles.log[kRowAxis], at);
     return row_of(at) * int32_t(lattice.length[kRowAxis]) + begin[kRowAxis] +
            (place & ((1 << tiles.log[kRowAxis]) - 1));
   }
   // The tile after this one along an axis, which may be the first one.
-  __device__ TilePlace next_along(int axis) const {
+  TilePlace next_along(int axis) const {
     TilePlace next = *this;
     int in_replica = 0;
 #pragma unroll
@@ -84,13 +84,13 @@ struct TilePlace {
     return next;
   }
   // Where places and words of the tile begin among those of all.
-  __device__ int64_t first_word() const { return int64_t(number) * tiles.words(); }
-  __device__ int64_t first_place() const { return first_word() * kWarp; }
-  __device__ const Bits32* of_replica(const Bits64* words, int64_t each) const {
+  int64_t first_word() const { return int64_t(number) * tiles.words(); }
+  int64_t first_place() const { return first_word() * kWarp; }
+  const Bits32* of_replica(const Bits64* words, int64_t each) const {
     return reinterpret_cast<const Bits32*>(words) + replica * 2 * each;
   }
-  __device__ int halves() const { return 2 * int(lattice.columns()); }
-  __device__ int first_half() const { return begin[kRowAxis] / kWarp; }
+  int halves() const { return 2 * int(lattice.columns()); }
+  int first_half() const { return begin[kRowAxis] / kWarp; }
 };
 
 template <int axes>
@@ -99,7 +99,7 @@ struct WordOfTile {
   bool is_there;
   int64_t number;  // of halves of words of an axis
 
-  __device__ WordOfTile(const TilePlace<axes>& tile, int word) {
+  WordOfTile(const TilePlace<axes>& tile, int word) {
     const int log_columns = tile.tiles.log[kRowAxis] - 5;
     half = tile.first_half() + (word & ((1 << log_columns) - 1));
     is_there = tile.find_row(word >> log_columns, at) && half * kWarp < int(tile.lattice.length[kRowAxis]);
@@ -109,8 +109,8 @@ struct WordOfTile {
 
 // The sites of a word that have bonds to other tiles, ahead or back, given its own bonds.
 template <int axes>
-__device__ inline Bits32 outer_bonds(const TilePlace<axes>& tile, const WordOfTile<axes>& word,
-                                     const Bits32 (&own)[axes], const Bits32* bonds) {
+inline Bits32 outer_bonds(const TilePlace<axes>& tile, const WordOfTile<axes>& word,
+                          const Bits32 (&own)[axes], const Bits32* bonds) {
   const Lattice& lattice = tile.lattice;
   const int64_t of_axis = 2 * lattice.words();
   Bits32 outer = 0;
@@ -195,12 +195,12 @@ struct OuterBond {
   static constexpr int kPlaceBits = 14;
   Bits32 bits;
 
-  __device__ OuterBond(int place, int other, int axis)
+  OuterBond(int place, int other, int axis)
       : bits(Bits32(place) | Bits32(other) << kPlaceBits | Bits32(axis) << 2 * kPlaceBits) {}
-  __device__ explicit OuterBond(Bits32 bits) : bits(bits) {}
-  __device__ int place() const { return bits & ((1 << kPlaceBits) - 1); }
-  __device__ int other() const { return bits >> kPlaceBits & ((1 << kPlaceBits) - 1); }
-  __device__ int axis() const { return bits >> 2 * kPlaceBits; }
+  explicit OuterBond(Bits32 bits) : bits(bits) {}
+  int place() const { return bits & ((1 << kPlaceBits) - 1); }
+  int other() const { return bits >> kPlaceBits & ((1 << kPlaceBits) - 1); }
+  int axis() const { return bits >> 2 * kPlaceBits; }
 };
 
 // A block a tile, by the bonds that lead to the next one along each axis.

@@ -39,7 +39,7 @@ __global__ void __launch_bounds__(kSpinThreads)
 }
 
 // The label that most of 32 sites of a replica have, spread over it; all lanes of a warp call.
-__device__ inline int32_t common_label(const int32_t* label, int64_t sites) {
+inline int32_t common_label(const int32_t* label, int64_t sites) {
   const int32_t own = label[sites * lane() / kWarp];
   int count = 0;
   for (int k = 0; k < kWarp; ++k) count += __shfl_sync(kAllLanes, own, k) == own;

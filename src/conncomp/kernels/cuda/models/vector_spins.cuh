@@ -20,7 +20,7 @@ struct ColumnOfWords {
   int32_t at[kColumnAxis];
 
   // That of a number, of columns of so many rows each; without rows beyond the last one.
-  __device__ ColumnOfWords(const Lattice& lattice, Bits32 number, int32_t rows_of_column)
+  ColumnOfWords(const Lattice& lattice, Bits32 number, int32_t rows_of_column)
       : lattice(lattice),
         length(int32_t(lattice.length[kRowAxis])),
         rows(int32_t(lattice.length[kColumnAxis])) {
@@ -40,42 +40,37 @@ struct ColumnOfWords {
     row = first_row * length;
     word = first_row * int32_t(columns) + int32_t(column);
   }
-  __device__ static Bits32 pieces_of(const Lattice& lattice, int32_t rows_of_column) {
+  static Bits32 pieces_of(const Lattice& lattice, int32_t rows_of_column) {
     return Bits32((lattice.length[kColumnAxis] + rows_of_column - 1) / rows_of_column);
   }
-  __device__ static Bits32 count(const Lattice& lattice, int32_t rows_of_column) {
+  static Bits32 count(const Lattice& lattice, int32_t rows_of_column) {
     return Bits32(lattice.length[0] * lattice.length[1] * lattice.columns()) *
            pieces_of(lattice, rows_of_column);
   }
 
-  __device__ static int half() { return lane() / kLanesOfWord; }
-  __device__ static int bit(int k) { return k * kLanesOfWord + lane() % kLanesOfWord; }
-  __device__ bool has(int k) const { return bit(k) < sites; }
+  static int half() { return lane() / kLanesOfWord; }
+  static int bit(int k) { return k * kLanesOfWord + lane() % kLanesOfWord; }
+  bool has(int k) const { return bit(k) < sites; }
   // The first site of a row, along the column axis; the word of a row.
-  __device__ int32_t site_of(int32_t y) const { return row + y * length; }
-  __device__ int32_t word_of(int32_t y) const { return word + y * int32_t(lattice.columns()); }
+  int32_t site_of(int32_t y) const { return row + y * length; }
+  int32_t word_of(int32_t y) const { return word + y * int32_t(lattice.columns()); }
   // The row after one along the column axis; -1 if there is none.
-  __device__ int32_t row_after(int32_t y) const {
-    return y + 1 < rows ? y + 1 : lattice.closes(kColumnAxis) ? 0 : -1;
-  }
+  int32_t row_after(int32_t y) const { return y + 1 < rows ? y + 1 : lattice.closes(kColumnAxis) ? 0 : -1; }
   // Whether there are next sites along an axis before, and how far they are.
-  __device__ bool has_next(int axis) const {
-    return at[axis] + 1 < lattice.length[axis] || lattice.closes(axis);
-  }
-  __device__ int32_t to_next(int axis) const {
+  bool has_next(int axis) const { return at[axis] + 1 < lattice.length[axis] || lattice.closes(axis); }
+  int32_t to_next(int axis) const {
     const int32_t stride = rows * length * (axis == 0 ? int32_t(lattice.length[1]) : 1);
     return at[axis] + 1 < lattice.length[axis] ? stride : -at[axis] * stride;
   }
   // Where in the row the site after one of the word is; -1 if there is none.
-  __device__ int32_t next_in_row(int k) const {
+  int32_t next_in_row(int k) const {
     const int32_t next = x + bit(k) + 1;
     return next < length ? next : lattice.closes(kRowAxis) ? 0 : -1;
   }
   // The next sites' values: from the lane beside, or make(place in the row) at the end of a word. All lanes
   // call.
   template <class T, class Make>
-  __device__ void take_next(const T (&own)[kSitesOfLane], T (&next)[kSitesOfLane], T nothing,
-                            Make&& make) const {
+  void take_next(const T (&own)[kSitesOfLane], T (&next)[kSitesOfLane], T nothing, Make&& make) const {
     const int beside = (lane() & ~(kLanesOfWord - 1)) | ((lane() + 1) & (kLanesOfWord - 1));
     T shifted[kSitesOfLane];
 #pragma unroll
@@ -92,11 +87,11 @@ struct ColumnOfWords {
 
  private:
   template <class T>
-  __device__ static T shuffled(const T& value, int from) {
+  static T shuffled(const T& value, int from) {
     return T(__shfl_sync(kAllLanes, +value, from));  // of four bytes at least
   }
   template <int n>
-  __device__ static Cartesian<n> shuffled(const Cartesian<n>& value, int from) {
+  static Cartesian<n> shuffled(const Cartesian<n>& value, int from) {
     Cartesian<n> other;
     for (int k = 0; k < n; ++k) other.of[k] = __shfl_sync(kAllLanes, value.of[k], from);
     return other;
@@ -105,7 +100,7 @@ struct ColumnOfWords {
 
 // Calls body(column) for the columns of this half of a warp; all lanes call together.
 template <class Body>
-__device__ inline void for_each_column(const Replicas& replicas, int32_t rows_of_column, Body&& body) {
+inline void for_each_column(const Replicas& replicas, int32_t rows_of_column, Body&& body) {
   const Bits32 warps = blockDim.x / kWarp, part = Bits32(blockIdx.x % replicas.parts),
                count = ColumnOfWords::count(replicas.lattice, rows_of_column),
                step = 2 * warps * Bits32(replicas.parts);
@@ -115,7 +110,7 @@ __device__ inline void for_each_column(const Replicas& replicas, int32_t rows_of
 
 // The mirror of an update, which one thread of a block draws; all threads call.
 template <class Kind>
-__device__ inline typename Kind::Mirror mirror_of_block(const Draws& draws) {
+inline typename Kind::Mirror mirror_of_block(const Draws& draws) {
   __shared__ typename Kind::Mirror mirror;
   if (threadIdx.x == 0) mirror = Kind::mirror(draws(kMirror, 0));
   __syncthreads();
@@ -231,7 +226,7 @@ struct VectorCounts {
 
   // Adds what pairs of spins along an axis tell; a missing spin is the vector 0.
   template <int n>
-  __device__ void add_pairs(int axis, const Vector (&a)[n], const Vector (&b)[n]) {
+  void add_pairs(int axis, const Vector (&a)[n], const Vector (&b)[n]) {
     int32_t product = 0, cross[Kind::kRotations] = {};
 #pragma unroll
     for (int k = 0; k < n; ++k) {
@@ -244,7 +239,7 @@ struct VectorCounts {
     for (int r = 0; r < Kind::kRotations; ++r) crossed[axis * Kind::kRotations + r] += cross[r];
   }
   template <class Sums>
-  __device__ void add_block(const Sums& records, int64_t replica, int axes) const {
+  void add_block(const Sums& records, int64_t replica, int axes) const {
     int64_t products = 0;
     for (int c = 0; c < Kind::kComponents; ++c)
       records.add_block(replica, kMagnetisation + c, magnetisation[c]);

@@ -42,7 +42,7 @@ struct Growth {
   Index* owner;
 
   // Claims a site, or unites the clusters if another seed has it. Returns whether it is new.
-  __device__ bool claim(int64_t site) const {
+  bool claim(int64_t site) const {
     Index held = Current::load(owner + site);
     if (held == Index(-1)) held = Current::compare_exchange(owner + site, Index(-1), seed);
     if (held == Index(-1)) return true;
@@ -53,7 +53,7 @@ struct Growth {
 
 // Calls body(site, axis, neighbour) for the bonds of a site with those after it and before it.
 template <class Body>
-__device__ inline void for_each_bond_at(const Lattice& lattice, int64_t site, Body&& body) {
+inline void for_each_bond_at(const Lattice& lattice, int64_t site, Body&& body) {
   int64_t stride = 1, quotient = site;
   for (int axis = kRowAxis; axis >= 0; --axis) {
     const int64_t length = lattice.length[axis], at = quotient % length;

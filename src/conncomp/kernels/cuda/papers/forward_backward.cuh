@@ -35,14 +35,14 @@ __global__ void __launch_bounds__(kDividing)
   *left = *components = 0;
 }
 
-__device__ inline bool set_bit(uint32_t* entry, uint32_t bit) {
+inline bool set_bit(uint32_t* entry, uint32_t bit) {
   if (Shared::load(entry) & bit) return false;
   Shared::fetch_or(entry, bit);
   return true;
 }
 
 template <class Vertex>
-__device__ inline bool is_inside(const Vertex* classes, Vertex u, Vertex v) {
+inline bool is_inside(const Vertex* classes, Vertex u, Vertex v) {
   return u != v && classes[u] >= 0 && classes[u] == classes[v];
 }
 

@@ -24,7 +24,7 @@ struct CellBlocks {
   int32_t width, height;
 
   template <class Index, class Body>
-  __device__ void for_each_cell(Body&& body) const {
+  void for_each_cell(Body&& body) const {
     conncomp::for_each_cell<Index>(grid, width, height, body);
   }
 };

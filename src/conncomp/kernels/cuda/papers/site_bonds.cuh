@@ -13,23 +13,23 @@ struct SitePlace {
   int64_t word;
   int bit;
 };
-__device__ inline SitePlace place_of_site(const Lattice& lattice, int64_t site) {
+inline SitePlace place_of_site(const Lattice& lattice, int64_t site) {
   const int64_t length = lattice.length[kRowAxis], x = site % length;
   return {site / length * lattice.columns() + x / kWordSites, int(x % kWordSites)};
 }
-__device__ inline int state_at(const Lattice& lattice, const Bits64* spins, const SitePlace& place) {
+inline int state_at(const Lattice& lattice, const Bits64* spins, const SitePlace& place) {
   return state_of(spins + place.word, lattice.words(), lattice.planes, place.bit);
 }
 
 // The next site in a direction along an axis of some stride, or -1; `at` is the site's place there.
-__device__ inline int64_t next_site(const Lattice& lattice, int64_t site, int axis, int64_t at,
-                                    int64_t stride, int direction) {
+inline int64_t next_site(const Lattice& lattice, int64_t site, int axis, int64_t at, int64_t stride,
+                         int direction) {
   const int64_t length = lattice.length[axis], to = at + direction;
   if (to >= 0 && to < length) return site + direction * stride;
   return lattice.closes(axis) ? site - direction * (length - 1) * stride : -1;
 }
 
-__device__ inline bool is_active(const Draws& draws, const SitePlace& place, int axis, Bits64 probability) {
+inline bool is_active(const Draws& draws, const SitePlace& place, int axis, Bits64 probability) {
   return bernoulli(draws, Bits64(place.word), axis, probability, Bits64(1) << place.bit) != 0;
 }
 

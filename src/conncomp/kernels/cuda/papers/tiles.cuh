@@ -22,7 +22,7 @@ template <int rank>
 constexpr int kDirections = Steps<rank>::kNoStep;
 
 template <int rank>
-__device__ inline int code_of(int direction) {
+inline int code_of(int direction) {
   return Steps<rank>::kNoStep + 1 + direction;
 }
 
@@ -31,26 +31,26 @@ struct Tile {
   Cell<rank, Index> first;
   int log;
 
-  __device__ int sites() const { return 1 << (log * rank); }
-  __device__ int at(int site, int axis) const { return site >> (log * (rank - 1 - axis)) & ((1 << log) - 1); }
-  __device__ int distance(int direction) const {
+  int sites() const { return 1 << (log * rank); }
+  int at(int site, int axis) const { return site >> (log * (rank - 1 - axis)) & ((1 << log) - 1); }
+  int distance(int direction) const {
     int distance = 0;
 #pragma unroll
     for (int a = rank - 1; a >= 0; --a)
       distance = (distance << log) + Steps<rank>::step(code_of<rank>(direction), a);
     return distance;
   }
-  __device__ bool inside(const Grid<rank>& grid, int site) const {
+  bool inside(const Grid<rank>& grid, int site) const {
     bool all = true;
     for (int k = 0; k < rank; ++k) all &= first.at[k] + at(site, k) < grid.axes[k].length;
     return all;
   }
-  __device__ Index index(const Grid<rank>& grid, int site) const {
+  Index index(const Grid<rank>& grid, int site) const {
     Index index = first.index;
     for (int k = 0; k < rank; ++k) index += Index(at(site, k)) * Index(grid.axes[k].index_stride);
     return index;
   }
-  __device__ int64_t offset(const Grid<rank>& grid, int site) const {
+  int64_t offset(const Grid<rank>& grid, int site) const {
     int64_t offset = first.offset;
     for (int k = 0; k < rank; ++k) offset += at(site, k) * grid.axes[k].value_stride;
     return offset;
@@ -58,7 +58,7 @@ struct Tile {
 };
 
 template <class Index, int rank, class Body>
-__device__ inline void for_each_tile(const Grid<rank>& grid, int log, Body&& body) {
+inline void for_each_tile(const Grid<rank>& grid, int log, Body&& body) {
   for_each_part<Index>(
       grid, [=](int) { return int64_t(1) << log; },
       [&](const Cell<rank, Index>& first) {
@@ -70,9 +70,9 @@ __device__ inline void for_each_tile(const Grid<rank>& grid, int log, Body&& bod
 // Fills links[site] with a bit for each direction with a linked neighbour in the tile. Links lead from
 // foreground to later sites, so the first site of a component is foreground even if values have changed.
 template <class Rule, int rank, class Index>
-__device__ inline void find_links(const Grid<rank>& grid, const Rule& rule, const Tile<rank, Index>& tile,
-                                  const typename Rule::Value* __restrict__ values, const Index* labels,
-                                  uint16_t* links) {
+inline void find_links(const Grid<rank>& grid, const Rule& rule, const Tile<rank, Index>& tile,
+                       const typename Rule::Value* __restrict__ values, const Index* labels,
+                       uint16_t* links) {
   for (int site = int(threadIdx.x); site < tile.sites(); site += int(blockDim.x)) {
     uint16_t directions = 0;
     if (tile.inside(grid, site) && labels[tile.index(grid, site)] >= 0) {
@@ -102,8 +102,7 @@ __device__ inline void find_links(const Grid<rank>& grid, const Rule& rule, cons
 
 // Writes the labels of a tile; root(site) is the first site of its component.
 template <int rank, class Index, class Root>
-__device__ inline void write_tile(const Grid<rank>& grid, const Tile<rank, Index>& tile, Index* labels,
-                                  Root&& root) {
+inline void write_tile(const Grid<rank>& grid, const Tile<rank, Index>& tile, Index* labels, Root&& root) {
   for (int site = int(threadIdx.x); site < tile.sites(); site += int(blockDim.x)) {
     if (!tile.inside(grid, site)) continue;
     const Index index = tile.index(grid, site);
@@ -150,7 +149,7 @@ __global__ void __launch_bounds__(kWarp)
 
 // One thread's forest: tree[root] is minus the size of a tree, others are parents. Returns a site's root.
 template <class Entry>
-__device__ inline Entry root_in_tree(Entry* tree, Entry site, bool compresses) {
+inline Entry root_in_tree(Entry* tree, Entry site, bool compresses) {
   Entry root = site;
   while (tree[root] >= 0) root = tree[root];
   while (compresses && site != root) {
@@ -162,7 +161,7 @@ __device__ inline Entry root_in_tree(Entry* tree, Entry site, bool compresses) {
 }
 
 template <class Entry>
-__device__ inline void unite_trees(Entry* tree, Entry* first, Entry a, Entry b, bool by_size) {
+inline void unite_trees(Entry* tree, Entry* first, Entry a, Entry b, bool by_size) {
   if (a == b) return;
   const bool keeps_a = by_size ? tree[a] <= tree[b] : a < b;
   const Entry root = keeps_a ? a : b, child = keeps_a ? b : a;
@@ -234,12 +233,12 @@ struct Seams {
   int64_t planes[rank];
 
   // Whether these are where axes close.
-  __device__ bool close() const { return spacing == 1; }
+  bool close() const { return spacing == 1; }
 };
 
 // Calls body(number, cell, axis) for the sites of the seams, each across an axis.
 template <class Index, int rank, class Body>
-__device__ inline void for_each_at_seams(const Grid<rank>& grid, const Seams<rank>& seams, Body&& body) {
+inline void for_each_at_seams(const Grid<rank>& grid, const Seams<rank>& seams, Body&& body) {
   int64_t total = 0;
   for (int k = 0; k < rank; ++k) total += seams.planes[k] * (grid.cells() / grid.axes[k].length);
   for (int64_t number = grid_thread(); number < total; number += grid_threads()) {
@@ -301,7 +300,7 @@ __global__ void __launch_bounds__(kTileThreads)
 }
 
 template <Jump jump, class Index>
-__device__ inline void unite_by(Index* labels, Index a, Index b) {
+inline void unite_by(Index* labels, Index a, Index b) {
   const Index above_a = Shared::load(labels + a), above_b = Shared::load(labels + b);
   if (above_a == above_b) return;
   hook<Shared>(labels, find_from<Shared, jump>(labels, a, above_a),
@@ -342,13 +341,13 @@ struct TileGroup {
   Cell<rank, Index> first;
   Index end[rank];
 
-  __device__ TileGroup(const Grid<rank>& grid, const Cell<rank, Index>& cell, int64_t side) : first(cell) {
+  TileGroup(const Grid<rank>& grid, const Cell<rank, Index>& cell, int64_t side) : first(cell) {
     for (int k = 0; k < rank; ++k) {
       const int64_t length = grid.axes[k].length;
       end[k] = Index(length - first.at[k] < side ? length : first.at[k] + side);
     }
   }
-  __device__ bool holds(const Grid<rank>& grid, Index index) const {
+  bool holds(const Grid<rank>& grid, Index index) const {
     const Index within = index % Index(grid.cells_of_item());
     for (int k = 0; k < rank; ++k) {
       const Index at = within / Index(grid.axes[k].index_stride) % Index(grid.axes[k].length);
@@ -358,7 +357,7 @@ struct TileGroup {
   }
   // Calls body(cell) for the sites of a plane across an axis.
   template <class Body>
-  __device__ void for_each_of_plane(const Grid<rank>& grid, int axis, Index plane, Body&& body) const {
+  void for_each_of_plane(const Grid<rank>& grid, int axis, Index plane, Body&& body) const {
     int64_t sites = 1;
     for (int k = 0; k < rank; ++k) sites *= k == axis ? 1 : end[k] - first.at[k];
     for (int64_t number = 0; number < sites; ++number) {

@@ -30,7 +30,7 @@ struct alignas(16) IdSlot {
   uint32_t word, unused;
 };
 
-__device__ inline uint64_t* key_of(IdSlot* slot) { return &slot->key; }
+inline uint64_t* key_of(IdSlot* slot) { return &slot->key; }
 
 struct IdTable {
   uint64_t drawn, factor;
@@ -38,7 +38,7 @@ struct IdTable {
   IdSlot* slots;
 
   // The slot of an id, which the id takes if it has none; -1 if there is no room within reach.
-  __device__ int64_t take(uint64_t id) const {
+  int64_t take(uint64_t id) const {
     const uint64_t key = mix(id ^ drawn);
     if (key == kFreeSlot) return -1;
     return KeyTable<uint64_t, IdSlot>{{factor}, int(bits), kFreeSlot, slots}.take(key);
@@ -51,7 +51,7 @@ struct IdRows {
   const uint64_t* right;
 
   // Its owner may change an id: only its number depends on it.
-  __device__ uint64_t operator[](int64_t place) const {
+  uint64_t operator[](int64_t place) const {
     if (!right) return Shared::load(left + place);
     return Shared::load((place & 1 ? right : left) + place / 2);
   }
