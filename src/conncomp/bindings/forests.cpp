@@ -9,8 +9,8 @@ namespace conncomp {
 namespace {
 
 // The arcs that find(zero) returns, zero being of the narrowest type for numbers of vertices and arcs.
-template <class Arcs, class Find>
-nb::object forest_arcs(const Arcs& arcs, Find&& find) {
+template <class Arcs>
+nb::object forest_arcs(const Arcs& arcs, auto&& find) {
   const auto give_away_arcs = [&](auto zero) {
     auto chosen = without_gil([&] { return find(zero); });
     return give_away(std::move(chosen.arcs), chosen.count);

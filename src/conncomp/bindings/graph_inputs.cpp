@@ -46,8 +46,7 @@ nb::object compact_arcs(FilledVector src, FilledVector dst, int64_t vertices) {
 }
 
 // Reads a chunk of text; both arrays are one longer than the chunk at least.
-template <class Reader>
-std::tuple<size_t, int64_t, int64_t> read_chunk(Reader& reader, Vector<const uint8_t> text, bool last,
+std::tuple<size_t, int64_t, int64_t> read_chunk(auto& reader, Vector<const uint8_t> text, bool last,
                                                 Vector<int64_t> first, Vector<int64_t> second) {
   const Progress done = without_gil([&] {
     return reader.read(reinterpret_cast<const char*>(text.data()), text.size(), last, first.data(),
@@ -65,8 +64,7 @@ void rename_arcs(NamedArcReader& reader, FilledVector src, FilledVector dst) {
 }
 
 // Rows of code points, one for each name, as NumPy has text.
-template <class Reader>
-void write_names(const Reader& reader, Vector<uint32_t> rows) {
+void write_names(const auto& reader, Vector<uint32_t> rows) {
   const VertexNames& names = reader.names();
   if (int64_t(rows.size()) != names.count() * names.longest())
     throw nb::value_error("rows are too few or too many");
@@ -74,8 +72,7 @@ void write_names(const Reader& reader, Vector<uint32_t> rows) {
 }
 
 // The numbers that names are, or None; with `only`, all must be numbers.
-template <class Reader>
-nb::object numbers_of_names(const Reader& reader, bool only) {
+nb::object numbers_of_names(const auto& reader, bool only) {
   std::optional<std::vector<int64_t>> numbers = without_gil([&] { return reader.names().numbers(only); });
   if (!numbers) return nb::none();
   return give_away(std::move(*numbers));

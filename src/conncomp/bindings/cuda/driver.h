@@ -98,8 +98,7 @@ struct Driver {
   static void look_for(void* opened, const char* name, Function& function) {
     function = reinterpret_cast<Function>(dlsym(opened, name));
   }
-  template <class Function>
-  static void find(void* opened, const char* name, Function& function) {
+  static void find(void* opened, const char* name, auto& function) {
     look_for(opened, name, function);
     if (!function) throw std::runtime_error(std::string("CUDA's driver has no ") + name);
   }

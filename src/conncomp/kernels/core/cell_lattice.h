@@ -116,9 +116,8 @@ inline Bits64 followed_bonds(Bits64 active, Bits64 starts, Bits64 other_starts) 
 }
 
 // Calls body(run, run at the other end), by first sites, for bonds to follow. `starts` has all words.
-template <class Body>
 inline void for_each_followed(const CellLattice& cells, const Bits64* starts, const CellWord& word,
-                              const OtherSites& other, Bits64 active, Body&& body) {
+                              const OtherSites& other, Bits64 active, auto&& body) {
   const int64_t length = cells.row_sites(), columns = cells.lattice.columns();
   const Bits64* const row = starts + other.row * columns;
   const Bits64 own = starts[word.place.word], there = bits_from(cells, row, other.begin);

@@ -65,10 +65,7 @@ struct Halves {
 
 // A conversion of wide integers takes long.
 inline double as_real(double sum) { return sum; }
-template <class Sum>
-inline double as_real(Sum sum) {
-  return int64_t(sum) == sum ? double(int64_t(sum)) : double(sum);
-}
+inline double as_real(auto sum) { return int64_t(sum) == sum ? double(int64_t(sum)) : double(sum); }
 
 inline double power_of_two(int exponent) { return bits_as<double>(uint64_t(exponent + 1023) << 52); }
 
@@ -83,14 +80,8 @@ struct Units {
     else
       return {int64_t(value >> kShift), int64_t(uint32_t(value))};
   }
-  template <class Sum>
-  static double total(Sum sum) {
-    return as_real(sum);
-  }
-  template <class Sum>
-  static double mean(Sum sum, int64_t size) {
-    return total(sum) / double(size);
-  }
+  static double total(auto sum) { return as_real(sum); }
+  static double mean(auto sum, int64_t size) { return total(sum) / double(size); }
 };
 
 // Finite numbers of magnitudes below 2^exponent in units of 2^(exponent - bits), of 43 to 94 bits.
@@ -121,13 +112,9 @@ struct Units<Value, true> {
             int64_t(bits_as<uint64_t>(remainder) - bits_as<uint64_t>(low))};
   }
   // Infinite for a sum beyond the largest number.
-  template <class Sum>
-  double total(Sum sum) const {
-    return in_ones(as_real(sum));
-  }
+  double total(auto sum) const { return in_ones(as_real(sum)); }
   // Divides a finite total, as a quotient scaled below the normal numbers would be rounded again.
-  template <class Sum>
-  double mean(Sum sum, int64_t size) const {
+  double mean(auto sum, int64_t size) const {
     constexpr double kLargest = 0x1.fffffffffffffp1023;
     const double whole = total(sum);
     const bool finite = -kLargest <= whole && whole <= kLargest;

@@ -26,9 +26,8 @@ struct IntensityColumns {
 
   // Writes the row of a component of that size. sum_at(0) is the sum of its values, sum_at(1 + k) that of
   // values times coordinates along axis k, from box[2 * k] on. Returns whether the sum fits its column.
-  template <class SumAt>
   bool write(int64_t row, typename Order<Value>::Key low_key, typename Order<Value>::Key high_key,
-             const Units<Value>& units, int64_t size, int axes, const int64_t* box, SumAt&& sum_at) const {
+             const Units<Value>& units, int64_t size, int axes, const int64_t* box, auto&& sum_at) const {
     const Value low = Order<Value>::value(low_key), high = Order<Value>::value(high_key);
     const auto sum = sum_at(0);
     bool fits = true, finite = true;

@@ -147,8 +147,8 @@ inline Bits64 accept(const Draws& draws, Bits64 word, int substep, Bits64 losing
 }
 
 // Exchanges pairs whose first sites are those of a word. Words has load(word) and store(word, bits).
-template <int kind, int direction, class Words>
-inline void exchange_word(const ExchangeLattice& lattice, const Words& words,
+template <int kind, int direction>
+inline void exchange_word(const ExchangeLattice& lattice, const auto& words,
                           const int32_t (&at)[kExchangeAxes], const Draws& draws, int substep,
                           const uint8_t* acceptance) {
   constexpr int kOthers = 2 * directions(kind) - 1;  // neighbours of a site but for its partner
@@ -225,9 +225,9 @@ inline int draw_class(const Draws& draws, int substep) {
   return int(below(half(draws(kClass, Bits64(substep)), 0), Bits64(class_count(kind))));
 }
 
-template <int kind, int direction, class Words>
-inline void exchange_in_class(const ExchangeLattice& lattice, const Words& words, int residues,
-                              int32_t number, const Draws& draws, int substep, const uint8_t* acceptance) {
+template <int kind, int direction>
+inline void exchange_in_class(const ExchangeLattice& lattice, const auto& words, int residues, int32_t number,
+                              const Draws& draws, int substep, const uint8_t* acceptance) {
   int32_t at[kExchangeAxes];
   place_in_class<kind, direction>(lattice, residues, number, at);
   exchange_word<kind, direction>(lattice, words, at, draws, substep, acceptance);
@@ -237,8 +237,8 @@ template <int number>
 struct Direction {
   static constexpr int value = number;
 };
-template <int kind, class Body>
-inline void with_direction(int class_number, Body&& body) {
+template <int kind>
+inline void with_direction(int class_number, auto&& body) {
   constexpr int kFirst = first_direction(kind), kEach = classes_of_direction(kind);
   const int direction = kFirst + class_number / kEach, residues = class_number % kEach;
   if (kFirst == 0 && direction == 0) return body(Direction<0>(), residues);
@@ -247,9 +247,9 @@ inline void with_direction(int class_number, Body&& body) {
   if constexpr (kind == kBodyCentred) body(Direction<3>(), residues);
 }
 
-template <int kind, class Words, class Body>
-inline void for_each_unsatisfied(const ExchangeLattice& lattice, const Words& words, int32_t word,
-                                 Body&& body) {
+template <int kind>
+inline void for_each_unsatisfied(const ExchangeLattice& lattice, const auto& words, int32_t word,
+                                 auto&& body) {
   const int32_t row = word / lattice.length[2];
   const int32_t at[kExchangeAxes] = {row / lattice.length[1], row % lattice.length[1],
                                      word % lattice.length[2]};

@@ -57,9 +57,8 @@ struct SpinsBeside {
   Bits64 spins, present;
 };
 // After or before them along an axis longer than 1. Load(word) is a word of spins.
-template <class Load>
 inline SpinsBeside spins_beside(const Lattice& lattice, const WordPlace& place, Bits64 spin, int axis,
-                                bool after, const Load& load) {
+                                bool after, const auto& load) {
   const Bits64 sites = lattice.sites_of(place.column);
   if (axis < kRowAxis) {
     const int64_t stride = word_stride(lattice, axis);
@@ -145,9 +144,9 @@ struct WordRange {
 };
 
 // Offers flips to a pair's words within a range. Calls Store(word, spins) for words with sites of the class.
-template <int axes, bool whole, class Load, class Store>
+template <int axes, bool whole>
 inline void offer_pair(const Lattice& lattice, const FlipOffer& offer, int64_t pair, const WordRange& words,
-                       const Load& load, const Store& store) {
+                       const auto& load, const auto& store) {
   WordPlace place[2];
   Bits64 spin[2] = {0, 0}, sites[2] = {0, 0};
   for (int k = 0; k < 2; ++k) {

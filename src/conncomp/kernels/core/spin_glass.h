@@ -121,8 +121,8 @@ struct GlassUpdate {
   Chances<kKinds, Word> chances;
 
   // Words has spin(index), and negative(axis, index) and bond(axis, index) of the bond from there.
-  template <class Index, class Words>
-  GlassUpdate(const GlassSite<axes, Index>& place, const Words& words, int rule) {
+  template <class Index>
+  GlassUpdate(const GlassSite<axes, Index>& place, const auto& words, int rule) {
     const Word spin = words.spin(place.site), ones = spin | ~spin;
     // Metropolis counts satisfied bonds, the heat bath neighbours that want the spin up.
     const Word reference = rule == kGlassMetropolis ? ~spin : ones ^ ones;
@@ -150,8 +150,7 @@ struct GlassUpdate {
   Word spins(Word happened) const { return (flips_if & happened) | (otherwise & ~happened); }
 
  private:
-  template <class Index, class Words>
-  static void add(Levels<2 * kMiddle, Word>& levels, Word wish, const Words& words, int axis, Index from) {
+  static void add(Levels<2 * kMiddle, Word>& levels, Word wish, const auto& words, int axis, auto from) {
     if constexpr (whole) {
       levels.add(wish);
     } else {
@@ -231,11 +230,11 @@ struct GlassCouplings {
   const int32_t* fields;     // sample, site; or null
 };
 
-template <int axes, class Words, class Draw>
+template <int axes>
 inline Bits64 spins_in_fields(const GlassReplicas& replicas, int64_t group,
-                              const GlassSite<axes, int32_t>& place, const Words& words,
+                              const GlassSite<axes, int32_t>& place, const auto& words,
                               const GlassCouplings& numbers, const Logarithm& logarithm,
-                              const GlassTemperature* temperatures, const Draw& draw) {
+                              const GlassTemperature* temperatures, const auto& draw) {
   const int64_t sites = replicas.lattice.sites();
   Bits64 wishes[2 * axes];
   for (int axis = 0; axis < axes; ++axis) {
@@ -270,9 +269,9 @@ inline Bits64 spins_in_fields(const GlassReplicas& replicas, int64_t group,
   return changed;
 }
 
-template <int axes, class Words>
+template <int axes>
 inline int64_t gain_of_site(const GlassReplicas& replicas, int64_t replica, int bit,
-                            const GlassSite<axes, int32_t>& place, const Words& words,
+                            const GlassSite<axes, int32_t>& place, const auto& words,
                             const GlassCouplings& numbers) {
   const int64_t sites = replicas.lattice.sites(), sample = replica / replicas.per_sample;
   const bool up = words.spin(place.site) >> bit & 1;

@@ -23,8 +23,7 @@ struct Uncounted {
 
 // Told of every union, by the entry that is no root any more; counts none.
 struct Unreported {
-  template <class Index>
-  void united(Index) {}
+  void united(auto) {}
 };
 template <class Unions>
 constexpr bool kAreReported = true;
@@ -156,8 +155,7 @@ inline Index finish_path(Index* parent, Index v, Index current, Path&& path = Pa
   }
 }
 
-template <class Vertex>
-inline bool is_vertex(Vertex v, int64_t vertices) {
+inline bool is_vertex(auto v, int64_t vertices) {
   return uint64_t(int64_t(v)) < uint64_t(vertices);  // negative ones are large
 }
 

@@ -77,9 +77,8 @@ struct SeamArray {
   int64_t links() const { return seams.items * seams.links; }
 
   // Calls body(from, to) with the keys of a link's ends; values are read only if wanted(from, to).
-  template <class Wanted, class Body>
-  void with_link(int64_t item, const SeamBox& seam_box, const SeamEnd& end, Wanted&& wanted,
-                 Body&& body) const {
+  void with_link(int64_t item, const SeamBox& seam_box, const SeamEnd& end, auto&& wanted,
+                 auto&& body) const {
     const Label* const label = labels + item * seams.item_size + end.index;
     const Label from = label[0], to = label[seam_box.distance];
     if ((from <= 0) | (to <= 0)) return;

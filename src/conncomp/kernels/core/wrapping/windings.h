@@ -121,8 +121,7 @@ struct WindingForest {
 struct WindingBasis {
   int64_t row[kMostClosedAxes][kMostClosedAxes];
 
-  template <class Numbers>
-  bool has(const Numbers& winding) const {
+  bool has(const auto& winding) const {
     int64_t left[kMostClosedAxes];
     for (int k = 0; k < kMostClosedAxes; ++k) left[k] = winding[k];
     for (int r = 0; r < kMostClosedAxes; ++r) {
@@ -134,8 +133,7 @@ struct WindingBasis {
     return true;
   }
 
-  template <class Numbers>
-  void add(const Numbers& winding) {
+  void add(const auto& winding) {
     int64_t left[kMostClosedAxes];
     for (int k = 0; k < kMostClosedAxes; ++k) left[k] = winding[k];
     for (int r = 0; r < kMostClosedAxes; ++r) {

@@ -105,8 +105,8 @@ class ComponentRuns {
     });
   }
 
-  template <class Scratch, class Measure>
-  void for_each_row(Measure&& measure) const {
+  template <class Scratch>
+  void for_each_row(auto&& measure) const {
     constexpr int64_t kRows = 16;
     const Parts parts(rows_, kRows);
     parallel_for(parts.parts, [&](int64_t part) {

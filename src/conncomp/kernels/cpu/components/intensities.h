@@ -25,8 +25,8 @@ struct WordSums {
 };
 
 // Out of line, as the loops around have no registers left for this one.
-template <class Value, class Places>
-[[gnu::noinline]] WordSums<SumOf<Value>> sums_by_halves(const Value* values, const Places& places,
+template <class Value>
+[[gnu::noinline]] WordSums<SumOf<Value>> sums_by_halves(const Value* values, const auto& places,
                                                         const Units<Value>& units) {
   // Unsigned, as values that somebody changes meanwhile may be any.
   uint64_t high = 0, low = 0, high_products = 0, low_products = 0;
@@ -41,8 +41,8 @@ template <class Value, class Places>
   return {whole(high, low), whole(high_products, low_products)};
 }
 
-template <class Value, class Places>
-inline WordSums<SumOf<Value>> sums_at(const Value* values, const Places& places, const Units<Value>& units) {
+template <class Value>
+inline WordSums<SumOf<Value>> sums_at(const Value* values, const auto& places, const Units<Value>& units) {
   if constexpr (sizeof(Value) <= 4 && !kIsReal<Value>) {
     using Small = std::conditional_t<kNarrow<Value>, int32_t, int64_t>;
     Small sum = 0, products = 0;
@@ -142,8 +142,8 @@ class Intensities {
  private:
   // Keys begin with the complement of the smallest, as a table begins with zeros.
   static constexpr int kKeys = 2;
-  template <class Places, class Entry>
-  void add_keys(Entry* row, const Part<Places>& part) const {
+  template <class Places>
+  void add_keys(auto* row, const Part<Places>& part) const {
     const Value* const word = values_ + part.index;
     Key low = std::numeric_limits<Key>::max(), high = 0;
     part.places.for_each([&, word](int64_t p) {

@@ -75,9 +75,9 @@ class RowTable {
   Buffer<Entry> entries_;
 };
 
-template <class Entry, class State, class Add>
+template <class Entry>
 void for_each_part(const LabelledItems& items, const RowsOfLabels& rows, int64_t begin, int64_t end,
-                   State& state, RowTable<Entry>& table, Add&& add) {
+                   auto& state, RowTable<Entry>& table, auto&& add) {
   std::vector<int64_t> place(items.shape.size());
   const int64_t length = items.length();
   const auto add_piece = [&](const LabelPiece piece) {
@@ -100,9 +100,9 @@ void for_each_part(const LabelledItems& items, const RowsOfLabels& rows, int64_t
 }
 
 // The join of the tables that fill(table, begin, end) makes, a thread each, of `count` pieces.
-template <class Entry, class Fill, class Join>
+template <class Entry>
 RowTable<Entry> shared_table(const LabelledItems& items, int64_t count, int64_t rows, int64_t width,
-                             Fill&& fill, Join&& join) {
+                             auto&& fill, auto&& join) {
   constexpr int64_t kTableBytesPerElement = 16;
   const int64_t most = std::clamp<int64_t>(items.labels.count() / kGrain + 1, 1, num_threads());
   std::vector<RowTable<Entry>> tables(most);
@@ -117,9 +117,9 @@ RowTable<Entry> shared_table(const LabelledItems& items, int64_t count, int64_t 
   return std::move(tables[0]);
 }
 
-template <class Entry, class Begin, class Add, class Join>
+template <class Entry>
 RowTable<Entry> make_table(const LabelledItems& items, const RowsOfLabels& rows, int64_t width,
-                           Begin&& begin_state, Add&& add, Join&& join) {
+                           auto&& begin_state, auto&& add, auto&& join) {
   const auto fill = [&](RowTable<Entry>& table, int64_t begin, int64_t end) {
     auto state = begin_state();
     for_each_part(items, rows, begin, end, state, table, add);

@@ -237,8 +237,8 @@ class MeasuresOf final : public Measures {
   }
 
   // Calls add(table, label, line, first, places) for what words of the lines have of labels.
-  template <class Table, class Add>
-  void add_lines(const LabelPiece piece, Table& table, Add add) const {
+  template <class Table>
+  void add_lines(const LabelPiece piece, Table& table, auto add) const {
     Line at{0, Met::no_place(shape_)};
     Table own = std::move(table);  // what it is made of stays in registers
     for_each_line(piece, shape_.back(),

@@ -148,8 +148,8 @@ struct LabelWord {
   uint64_t lasts() const { return foreground & (breaks() >> 1 | top); }
 };
 
-template <class Label, class Body>
-inline void for_each_stretch_of_word(const Label* labels, const LabelWord& word, int64_t rows, Body&& body) {
+template <class Label>
+inline void for_each_stretch_of_word(const Label* labels, const LabelWord& word, int64_t rows, auto&& body) {
   uint64_t begins = word.begins(), lasts = word.lasts();
   for (; begins; begins &= begins - 1, lasts &= lasts - 1) {
     const int begin = std::countr_zero(begins), end = std::countr_zero(lasts) + 1;
@@ -159,9 +159,9 @@ inline void for_each_stretch_of_word(const Label* labels, const LabelWord& word,
 }
 
 // Calls body(label, places) for all places of a word whose labels have a row, a label maybe several times.
-template <class Label, class Body>
+template <class Label>
 inline void for_each_label_of_word(const Label* labels, int count, Label background, int64_t rows,
-                                   Body&& body) {
+                                   auto&& body) {
   constexpr int kMany = 8;  // stretches from which on it pays to look for a frequent label
   LabelWord word(labels, count, background);
   if (std::popcount(word.begins()) > kMany) {
@@ -189,8 +189,8 @@ inline void for_each_word(int64_t begin, int64_t end, auto visit) {
 }
 
 // Calls body(begin, end) for runs of equal labels of a word. Labels that change meanwhile move runs.
-template <class Label, class Body>
-inline void for_each_run_of_word(const Label* labels, int64_t first, int count, Body&& body) {
+template <class Label>
+inline void for_each_run_of_word(const Label* labels, int64_t first, int count, auto&& body) {
   const Label* const word = labels + first;
   uint64_t begins = mask_where(count - 1, [=](int p) { return word[p + 1] != word[p]; }) << 1 | 1;
   while (begins) {

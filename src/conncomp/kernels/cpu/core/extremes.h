@@ -9,8 +9,8 @@
 namespace conncomp {
 
 // The smallest and the largest key of at least one item. Each item is read once.
-template <class T, class Key = std::identity>
-auto extremes(const T* items, int64_t count, Key key = {}) {
+template <class Key = std::identity>
+auto extremes(const auto* items, int64_t count, Key key = {}) {
   using Number = std::decay_t<decltype(key(*items))>;
   const Parts parts(count, kGrain);
   std::vector<std::pair<Number, Number>> part_extremes(parts.parts);

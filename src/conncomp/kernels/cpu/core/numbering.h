@@ -27,8 +27,8 @@ std::vector<int64_t> sums_of_parts(const Parts& parts, auto&& value) {
   return sums;
 }
 
-template <int64_t of_value = 1, class Value>
-int64_t sum_over(int64_t count, Value&& value) {
+template <int64_t of_value = 1>
+int64_t sum_over(int64_t count, auto&& value) {
   const std::vector<int64_t> sums = sums_of_parts(Parts(count, kGrain / of_value), value);
   return int64_t(std::accumulate(sums.begin(), sums.end(), uint64_t(0)));
 }
@@ -144,8 +144,8 @@ template <class Index>
 // For every i in [0, items) with 0 <= key(i) < keys: puts value(i) into group key(i) of `values`, where group
 // k lies at begin[k] ... begin[k + 1]. Keys are read twice, in ascending order, and may differ then if the
 // caller changes them (contract 5): values for which there is no room are left out.
-template <class Key, class Value, class Out>
-void group_by_key(int64_t items, int64_t keys, Key&& key, Value&& value, int64_t* begin, Out* values,
+template <class Out>
+void group_by_key(int64_t items, int64_t keys, auto&& key, auto&& value, int64_t* begin, Out* values,
                   int64_t room) {
   // Counting two places ahead leaves begin[k + 1] at the start of group k, from where it runs to its end.
   for_each_in(0, keys + 1, [&](int64_t k) { begin[k] = 0; });

@@ -7,8 +7,8 @@
 namespace conncomp {
 
 // Lets out[k] = convert(bits of number start + k, k) for every k in [0, count).
-template <class Bits, class Out, class Convert>
-void fill_random(Bits64 seed, Bits32 purpose, int64_t start, int64_t count, Out* out, Convert&& convert) {
+template <class Bits, class Out>
+void fill_random(Bits64 seed, Bits32 purpose, int64_t start, int64_t count, Out* out, auto&& convert) {
   constexpr int kNumbers = sizeof(PhiloxBlock) / sizeof(Bits);
   const int64_t first = start / kNumbers, skip = start % kNumbers;
   for_each_index((skip + count + kNumbers - 1) / kNumbers, [&](int64_t b) {

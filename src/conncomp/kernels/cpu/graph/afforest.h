@@ -90,8 +90,8 @@ FrequentRoot frequent_root(const Rows<Pointer, Vertex> rows, Index* parent) {
 }
 
 // Unites v with some neighbours, for the first vertices of blocks: a sixteenth of all, in whole cache lines.
-template <class Pointer, class Vertex, class Index>
-void unite_some(const Rows<Pointer, Vertex> rows, Index* parent) {
+template <class Pointer, class Vertex>
+void unite_some(const Rows<Pointer, Vertex> rows, auto* parent) {
   constexpr int64_t kUnited = std::max<int64_t>(kGrain / 1024, 1), kBlock = 16 * kUnited, kNeighbours = 4;
   const auto unite_block = [=](int64_t block) {
     poll(kUnited);
@@ -116,8 +116,8 @@ void sweep(const Rows<Pointer, Vertex> rows, Index* parent, FrequentRoot giant) 
 }
 
 // The same in a flat forest nearly all under `giant`, whose bits tell whether some rows' arcs are inside.
-template <class Pointer, class Vertex, class Index>
-void sweep_around(const Rows<Pointer, Vertex> rows, Index* parent, int64_t giant) {
+template <class Pointer, class Vertex>
+void sweep_around(const Rows<Pointer, Vertex> rows, auto* parent, int64_t giant) {
   constexpr int64_t kRows = 16;
   const VertexBits members = members_of(giant, parent, rows.vertices);
   for_each_piece(rows, rows.vertices + rows.arcs, [&](int64_t begin, int64_t end, auto piece_of_row) {
@@ -132,8 +132,8 @@ void sweep_around(const Rows<Pointer, Vertex> rows, Index* parent, int64_t giant
 }
 
 // Connects the trees that have started. In a `sparse` graph hooking costs more than it spares.
-template <class Pointer, class Vertex, class Index>
-void connect_trees(const Rows<Pointer, Vertex> rows, bool symmetric, bool sparse, Index* parent) {
+template <class Pointer, class Vertex>
+void connect_trees(const Rows<Pointer, Vertex> rows, bool symmetric, bool sparse, auto* parent) {
   FrequentRoot giant{-1, 0};
   if (!sparse) {
     giant = frequent_root(rows, parent);

@@ -209,8 +209,8 @@ class FilterKruskal {
   ArcBits chosen_;
 };
 
-template <class Index, class Bits, class Arcs>
-ChosenArcs<Index> minimum_spanning_forest(const Arcs& arcs, const Weights<Bits> weights, uint64_t key) {
+template <class Index, class Bits>
+ChosenArcs<Index> minimum_spanning_forest(const auto& arcs, const Weights<Bits> weights, uint64_t key) {
   using Forest = FilterKruskal<Index, Bits>;
   const Ends ends = weighs_the_same_both_ways(arcs, weights, key) ? Ends::kSmaller : Ends::kBoth;
   const auto collect = [&arcs](const Forest& forest, Collected wanted, int64_t begin, int64_t end,

@@ -96,8 +96,8 @@ class Asking {
 
   uint64_t word(int64_t w) const { return Shared::load(marks_ + w); }
 
-  template <bool upwards, class Body>
-  void for_each_unmarked(int64_t w, Body body) const {
+  template <bool upwards>
+  void for_each_unmarked(int64_t w, auto body) const {
     const Rows<Pointer, Vertex> rows = rows_;
     const int64_t first = w * kWord, count = std::min<int64_t>(rows.vertices - first, kWord);
     poll(kArcs * kWord);

@@ -24,10 +24,7 @@ class UnionCount {
   UnionCount(const UnionCount&) = delete;
   UnionCount& operator=(const UnionCount&) = delete;
 
-  template <class Index>
-  void united(Index) {
-    ++unions_;
-  }
+  void united(auto) { ++unions_; }
 
  private:
   int64_t* const components_;
@@ -40,9 +37,9 @@ void start_forest(int64_t vertices, Index* parent) {
 }
 
 // Calls body(i) for i of [begin, end), prefetching parents of the vertices of `arrays`, and theirs.
-template <class Vertex, class Index, class Body>
+template <class Vertex>
 void for_each_ahead(int64_t begin, int64_t end, std::initializer_list<const Vertex*> arrays, int64_t vertices,
-                    const Index* parent, Body body) {
+                    const auto* parent, auto body) {
   if (vertices == 0) return for_each_in(begin, end, body);
   for_each_in(begin, end, [=](int64_t i) {
     const auto ask = [=](const Vertex* array, int64_t far, bool for_parent) {
@@ -127,8 +124,8 @@ void follow_unions(Index* parent, int64_t vertices, Label* copy) {
 }
 
 // Fills private `labels`, as label_forest; returns how many. Unions made meanwhile may be missing.
-template <class Index, class Label>
-int64_t label_copy(Index* parent, int64_t vertices, bool consecutive, Label* labels) {
+template <class Label>
+int64_t label_copy(auto* parent, int64_t vertices, bool consecutive, Label* labels) {
   for_each_index(vertices, [=](int64_t v) { labels[v] = Label(shorten(parent, v)); });
   follow_unions(parent, vertices, labels);
   return label_forest(labels, vertices, consecutive);

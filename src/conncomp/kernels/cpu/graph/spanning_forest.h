@@ -18,8 +18,8 @@ namespace conncomp {
 // Whether arcs to the smaller end may be left out, as an opposite one of equal weight comes before.
 enum class Ends { kBoth, kSmaller };
 
-template <class Vertex, class Body>
-void visit_edge(int64_t arc, Vertex u, Vertex v, int64_t vertices, Ends ends, const Body& body) {
+template <class Vertex>
+void visit_edge(int64_t arc, Vertex u, Vertex v, int64_t vertices, Ends ends, const auto& body) {
   if ((ends == Ends::kSmaller ? u < v : u != v) && is_vertex(u, vertices) && is_vertex(v, vertices))
     body(arc, u, v);
 }
@@ -218,8 +218,8 @@ template <class Index>
   return Contraction<Index>(vertices, arcs, read).forest();
 }
 
-template <class Index, class Arcs>
-ChosenArcs<Index> forest_in_order(const Arcs& arcs, Ends ends) {
+template <class Index>
+ChosenArcs<Index> forest_in_order(const auto& arcs, Ends ends) {
   Buffer<Index> parents(arcs.vertices), chosen(std::min(arcs.vertices, arcs.arcs) + 1);
   for_each_in(0, arcs.vertices, [parent = parents.data()](int64_t v) { parent[v] = Index(v); });
   int64_t count = 0;  // local, so that it stays in a register
@@ -232,8 +232,8 @@ ChosenArcs<Index> forest_in_order(const Arcs& arcs, Ends ends) {
   return {std::move(chosen), count};
 }
 
-template <class Index, class Arcs>
-ChosenArcs<Index> spanning_forest(const Arcs& arcs, Ends ends) {
+template <class Index>
+ChosenArcs<Index> spanning_forest(const auto& arcs, Ends ends) {
   const bool contracts =
       helpers_wanted(arcs.arcs) && ((arcs.vertices >= kBeyondCaches && !arcs.is_local()) ||
                                     arcs.arcs / (kManyArcs * num_threads()) >= arcs.vertices);

@@ -20,8 +20,8 @@ struct FrequentRoot {
 // The cost of a vertex in a pass, in elements of an array: a random access or two.
 constexpr int64_t kVertexWork = 8;
 
-template <class Pointer, class Vertex, class Body>
-void for_each_row(const Rows<Pointer, Vertex> rows, Body body) {
+template <class Pointer, class Vertex>
+void for_each_row(const Rows<Pointer, Vertex> rows, auto body) {
   const Parts parts(rows.vertices, kGrain / kVertexWork);
   parallel_for(parts.parts, [&](int64_t part) {
     int64_t begin = rows.begin(parts.begin(part));
@@ -34,14 +34,14 @@ void for_each_row(const Rows<Pointer, Vertex> rows, Body body) {
 }
 
 // The parent of u, or of v unless u is a vertex below `bound`: without a branch.
-template <class Vertex, class Index>
-Index parent_of(const Index* parent, Vertex u, int64_t bound, int64_t v) {
+template <class Index>
+Index parent_of(const Index* parent, auto u, int64_t bound, int64_t v) {
   return Shared::load(parent + (is_vertex(u, bound) ? int64_t(u) : v));
 }
 
 // Calls body(begin, end, piece_of_row) for pieces of about as many arcs, at most as `visited` are worth.
-template <class Pointer, class Vertex, class Body>
-void for_each_piece(const Rows<Pointer, Vertex> rows, int64_t visited, Body body) {
+template <class Pointer, class Vertex>
+void for_each_piece(const Rows<Pointer, Vertex> rows, int64_t visited, auto body) {
   Parts parts(rows.arcs, kGrain / kVertexWork);
   parts.at_most(Parts(visited, kGrain / kVertexWork).parts);
   if (rows.arcs == 0) return;

@@ -67,9 +67,9 @@ __m512i labels_from(CountedLabels<Index> labels, int p) {
 }
 
 // Calls put(p, labels) with registers of labels of the runs ahead, permuted by the starts so far.
-template <class Index, class Others, class Put>
+template <class Index>
 [[gnu::always_inline]] inline void expand_registers(uint64_t foreground, uint64_t start, const Index* label,
-                                                    Others others, Put&& put) {
+                                                    auto others, auto&& put) {
   const __m512i after_first = _mm512_load_si512(kAfterFirst<Index>.data());
   for (int p = 0; p < kWord; p += kAfterFirst<Index>.size()) {
     const __m512i ahead = _mm512_loadu_si512(label + std::popcount(start & up_to(p)));
@@ -142,8 +142,8 @@ void expand_vectors(uint64_t foreground, uint64_t start, const int32_t* label, a
 }
 #endif
 
-template <class Index, class Others>
-void expand_mixed(uint64_t foreground, uint64_t start, const Index* label, Others others, Index* out) {
+template <class Index>
+void expand_mixed(uint64_t foreground, uint64_t start, const Index* label, auto others, Index* out) {
 #ifdef __AVX512VPOPCNTDQ__
   return expand_registers(foreground, start, label, others,
                           [out](int p, __m512i labels) { _mm512_storeu_si512(out + p, labels); });

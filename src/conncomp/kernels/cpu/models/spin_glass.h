@@ -241,8 +241,8 @@ class SpinGlassEngine {
   }
 
   // Sums over the sites what body(group, place, counts) adds to the counts of the bits of a group.
-  template <int axes, class Body>
-  void count(int64_t* record, Body&& body) const {
+  template <int axes>
+  void count(int64_t* record, auto&& body) const {
     const Lattice& lattice = replicas_.lattice;
     parallel_for(replicas_.groups(), [&](int64_t group) {
       int64_t counts[2][kGroup] = {};

@@ -276,8 +276,8 @@ void start_labels(GridCells& cells, const LinkWords& links, const char* values, 
   });
 }
 
-template <class Links, class Index>
-Index lowest_around(const Links& links, const Index* labels, int64_t index, int64_t bytes,
+template <class Index>
+Index lowest_around(const auto& links, const Index* labels, int64_t index, int64_t bytes,
                     const std::vector<Neighbour>& neighbours) {
   Index lowest = labels[index];
   for (const Neighbour& neighbour : neighbours) {
@@ -302,9 +302,9 @@ int64_t number_roots(Index* roots, int64_t count, bool consecutive) {
 }
 
 // Labels items by find_roots(cells, links, roots), which leaves no entry larger than its index (contract 5).
-template <class Label, class FindRoots>
+template <class Label>
 void label_items(const void* data, const LinkWords& links, const Grid& grid, bool consecutive, Label* labels,
-                 int64_t* counts, FindRoots&& find_roots) {
+                 int64_t* counts, auto&& find_roots) {
   GridCells cells(grid);
   const bool kept = grid.backward.size() <= KeptLinks::kMostSteps;
   Buffer<uint16_t> marks(kept ? cells.count() : 0);

@@ -98,8 +98,8 @@ class TileShape {
     links_.end.resize(indices.size());
   }
 
-  template <class Links, class Label>
-  void label(const Links& links, Label* labels, int64_t before, int64_t bytes, TileLabelling local) {
+  template <class Label>
+  void label(const auto& links, Label* labels, int64_t before, int64_t bytes, TileLabelling local) {
     links_.linked.clear();
     cells_.scan(true, [&](int64_t cell, int64_t shift, const std::vector<Neighbour>& neighbours) {
       links_.begin[cell] = int(links_.linked.size());

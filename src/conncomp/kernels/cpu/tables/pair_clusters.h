@@ -14,10 +14,7 @@ namespace conncomp {
 
 struct Joined {
   bool joined = false;
-  template <class Index>
-  void united(Index) {
-    joined = true;
-  }
+  void united(auto) { joined = true; }
 };
 
 class ThresholdForests {

@@ -61,8 +61,8 @@ struct MomentFactors {
 
   // Returns the product of the turn's powers about an origin; `place` gets the last coordinate, `beside` the
   // one before, about the origin.
-  template <class Number, class Offset>
-  Number of(int64_t index, int64_t& place, Number& beside, Offset&& offset) const {
+  template <class Number>
+  Number of(int64_t index, int64_t& place, Number& beside, auto&& offset) const {
     Number product = 1;
     int64_t line = quotient(index, length[kLastAxis]);
     place = index - line * length[kLastAxis];

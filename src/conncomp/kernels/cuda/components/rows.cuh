@@ -77,8 +77,7 @@ struct CountSlots {
     for_each([=](int, Label label, int64_t sum) { Shared::fetch_add(counts_of_all + label, sum); });
   }
   // Calls visit(slot, label, count) for each used slot.
-  template <class Visit>
-  void for_each(Visit&& visit) const {
+  void for_each(auto&& visit) const {
     for (int slot = threadIdx.x; slot < kSlots; slot += kTableThreads)
       if (owners[slot] >= 0) visit(slot, owners[slot], int64_t(counts[slot]));
   }
@@ -94,9 +93,9 @@ struct TakenAsRead {
 // Adds amount(length) to the count of each label below `rows` for each stretch of it. taken(i, read(i)) is
 // the label of an element; begins(i) says whether something new begins there; several are read before one is
 // taken. All threads of the grid call it.
-template <class Label, class Read, class Begins, class Amount, class Taken = TakenAsRead>
-inline void count_stretches(int64_t count, Label background, int64_t rows, int64_t* counts, Read&& read,
-                            Begins&& begins, Amount&& amount, Taken&& taken = Taken()) {
+template <class Label, class Taken = TakenAsRead>
+inline void count_stretches(int64_t count, Label background, int64_t rows, int64_t* counts, auto&& read,
+                            auto&& begins, auto&& amount, Taken&& taken = Taken()) {
   __shared__ CountSlots<Label> slots;
   slots.clear();
   __syncthreads();

@@ -310,8 +310,8 @@ struct Turn {
         threads(int64_t((gridDim.x - number + turns - 1) / turns) * blockDim.x) {}
 };
 
-template <class Value, class Combine>
-inline Value over_lanes(Value value, Combine&& combine) {
+template <class Value>
+inline Value over_lanes(Value value, auto&& combine) {
   for (int step = kWarp / 2; step > 0; step /= 2)
     value = combine(value, __shfl_xor_sync(kAllLanes, value, step));
   return value;
@@ -346,8 +346,7 @@ inline Wide wide_of(int64_t low, int64_t high) { return (Wide(uint64_t(high)) <<
 // Adds up what the runs of each component have. All threads of a warp call it, with a sum that has
 // begin(component), which starts an empty sum of it, add(index, length) for a run, combine_lanes(), which
 // makes it the sum of all lanes, of one component, and send(), which adds it to the component, as others do.
-template <class Sum>
-inline void walk_runs(const Runs& runs, const Turn& turn, Sum& sum) {
+inline void walk_runs(const Runs& runs, const Turn& turn, auto& sum) {
   const int64_t count = runs.state->runs;
   for (int64_t warp = (turn.thread - lane()) * kRunsOfThread; warp < count;
        warp += turn.threads * kRunsOfThread) {

@@ -52,8 +52,8 @@ struct TileSides {
 
 // A slot's sum in 32-bit words of kLimbBits, the last with a sign: for 4,096 runs 20 bits leave room.
 constexpr int kLimbBits = 20;
-template <int limbs, class Sum, class Emit>
-inline void emit_limbs(int word, Sum sum, Emit&& emit) {
+template <int limbs>
+inline void emit_limbs(int word, auto sum, auto&& emit) {
 #pragma unroll
   for (int k = 0; k < limbs - 1; ++k, sum >>= kLimbBits)
     emit(word + k, uint32_t(sum) & ((1u << kLimbBits) - 1));
@@ -161,8 +161,7 @@ struct TileExtremes {
   Sum weighted(const int (&at)[axes], int axis) const {
     return at[axis] * of_run + (axis == axes - 1 ? products : 0);
   }
-  template <class Emit>
-  void emit_extremes(int word, Emit&& emit) const {
+  void emit_extremes(int word, auto&& emit) const {
     emit(word, uint32_t(Key(~low)));
     emit(word + 1, uint32_t(high));
   }
@@ -184,8 +183,7 @@ struct TileValues : TileExtremes<Value, axes, int> {
     squares += uint32_t(value) * uint32_t(value);
     return true;
   }
-  template <class Emit>
-  void emit(int word, const int (&at)[axes], Emit&& emit) const {
+  void emit(int word, const int (&at)[axes], auto&& emit) const {
     emit(word, uint32_t(this->of_run));
 #pragma unroll
     for (int k = 0; k < axes; ++k) emit_limbs<2>(word + kWeighted + 2 * k, this->weighted(at, k), emit);
@@ -229,8 +227,7 @@ struct TileValues<float, axes> : TileExtremes<float, axes, int64_t> {
     squares_low += uint64_t(low) * low;
     return true;
   }
-  template <class Emit>
-  void emit(int word, const int (&at)[axes], Emit&& emit) const {
+  void emit(int word, const int (&at)[axes], auto&& emit) const {
     emit_limbs<kValueLimbs>(word, this->of_run, emit);
 #pragma unroll
     for (int k = 0; k < axes; ++k)
@@ -439,8 +436,7 @@ struct Tile {
   }
 
   // Calls emit(word, value) for what a run adds to a slot; false if values cannot be added up.
-  template <class Emit>
-  bool measure(uint32_t place, Emit&& emit) const {
+  bool measure(uint32_t place, auto&& emit) const {
     const int n = int(place & ((1u << kLengthBits) - 1)), number = int(place >> kLengthBits);
     int at[axes];
     Sides::locate(number / kWarp, at);
@@ -654,9 +650,9 @@ inline void write_values(const int64_t* words, const IntensityColumns<Value>& co
 }
 
 // Writes a component's columns from its row. Not unrolled: fetching code takes longer than one run of it.
-template <class Value, int axes, class ValueColumns>
+template <class Value, int axes>
 inline void write_component(int64_t* words, const SumTable& table, int64_t number, int64_t components,
-                            const ShapeColumns& shapes, const ValueColumns& values, double* reals) {
+                            const ShapeColumns& shapes, const auto& values, double* reals) {
   using Words = TileWords<Value, axes>;
   const int64_t size = words[0];
   shapes.sizes[number] = size;

@@ -39,8 +39,7 @@ struct KeyTable {
   }
 
  private:
-  template <class Look>
-  int64_t probe(Key key, Look&& look) const {
+  int64_t probe(Key key, auto&& look) const {
     const int64_t last = (int64_t(1) << bits) - 1;
     int64_t slot = hash.slot(uint64_t(key), bits);
     for (int probe = 0; probe < kMostProbes; ++probe, slot = (slot + 1) & last) {

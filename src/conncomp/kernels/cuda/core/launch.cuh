@@ -59,8 +59,8 @@ inline bool wait_for_cluster() {
 
 // Calls body(0), ..., body(count - 1). Not a loop: NVRTC unrolls loops late, and until then it treats what
 // they index as memory, and does not simplify by constants.
-template <int count, class Body>
-constexpr void unrolled(Body&& body) {
+template <int count>
+constexpr void unrolled(auto&& body) {
   static_assert(count <= 6, "");
   if constexpr (count > 0) body(0);
   if constexpr (count > 1) body(1);

@@ -75,8 +75,8 @@ __global__ void __launch_bounds__(kWordThreads)
 }
 
 // Replaces each root by label_of(index, root), and anything else by 0.
-template <class Index, class LabelOf>
-inline void replace_roots(int64_t count, Index* labels, LabelOf&& label_of) {
+template <class Index>
+inline void replace_roots(int64_t count, Index* labels, auto&& label_of) {
   const int64_t step = grid_threads();
   for (int64_t begin = grid_thread(); begin < count; begin += kLabelsAtOnce * step) {
     Index root[kLabelsAtOnce];

@@ -41,8 +41,7 @@ inline bool lower_higher(Label* labels, Place u, Place v) {
 }
 
 // Calls sweep() by all threads of a block, with barriers between, until it returns false to all of them.
-template <class Sweep>
-inline void sweep_in_block(Sweep&& sweep) {
+inline void sweep_in_block(auto&& sweep) {
   while (__syncthreads_or(sweep())) {
   }
 }

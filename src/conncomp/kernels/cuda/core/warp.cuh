@@ -42,8 +42,8 @@ inline Stretch stretch_of(T value, bool begins = false) {
 }
 
 // Combines the values of a stretch; its first lane gets the result.
-template <class T, class Combine>
-inline T over_stretch(T value, int length, Combine&& combine) {
+template <class T>
+inline T over_stretch(T value, int length, auto&& combine) {
   for (int step = 1; step < kWarp; step *= 2) {
     const T other = __shfl_down_sync(kAllLanes, value, step);
     if (step < length) value = combine(value, other);
@@ -63,24 +63,18 @@ struct TasksOfWarp {
     return count + __popc(lanes);
   }
   // Calls body(item, true) while each lane has one; returns how many are left.
-  template <class Body>
-  int take(int count, Body&& body) {
+  int take(int count, auto&& body) {
     while (count >= kWarp) count = take_some(count, kWarp, body);
     return count;
   }
   // Calls body(item, whether there is one) for those left.
-  template <class Body>
-  void finish(int count, Body&& body) {
+  void finish(int count, auto&& body) {
     if (count > 0) take_some(count, count, body);
   }
-  template <class Body>
-  int add(int count, bool has, const Item& added, Body&& body) {
-    return take(push(count, has, added), body);
-  }
+  int add(int count, bool has, const Item& added, auto&& body) { return take(push(count, has, added), body); }
 
  private:
-  template <class Body>
-  int take_some(int count, int taken, Body&& body) {
+  int take_some(int count, int taken, auto&& body) {
     __syncwarp();
     const Item of_lane = item[count - taken + lane()];
     __syncwarp();
@@ -93,8 +87,8 @@ struct TasksOfWarp {
 constexpr int kFewWarps = 8;  // whose sums each thread adds up as fast as a warp scans them
 
 // Returns the sum over earlier threads of the block, all of which call; `total` is the sum of all.
-template <int threads, class Sum, class Value>
-inline Sum block_scan(Value value, Sum& total) {
+template <int threads, class Sum>
+inline Sum block_scan(auto value, Sum& total) {
   constexpr int kWarps = threads / kWarp;
   __shared__ Sum sums[kWarps];
   const Sum sum = warp_scan(Sum(value));

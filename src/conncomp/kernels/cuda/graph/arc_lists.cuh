@@ -37,22 +37,20 @@ struct Share {
 
 // Calls visit(index) for this thread's indices below `count`; unrolled, it took half of the time of the
 // compiler.
-template <class Visit>
-inline void visit_of_grid(int64_t count, Visit&& visit) {
+inline void visit_of_grid(int64_t count, auto&& visit) {
 #pragma unroll 1
   for (int64_t index = grid_thread(); index < count; index += grid_threads()) visit(index);
 }
 
 // Calls visit(row) by all threads of a block for each row of its share, of an index a thread.
-template <class Visit>
-inline void visit_rows(const Share& share, Visit&& visit) {
+inline void visit_rows(const Share& share, auto&& visit) {
 #pragma unroll 1
   for (int64_t row = share.begin; row < share.end; row += kStrongThreads) visit(row);
 }
 
 // Calls visit(u, v) by whole warps for several arcs of a share each; behind its end these are the last arc.
-template <int count, class Vertex, class Visit>
-inline void visit_ends(const ArcList<const Vertex>& arcs, const Share& share, Visit&& visit) {
+template <int count, class Vertex>
+inline void visit_ends(const ArcList<const Vertex>& arcs, const Share& share, auto&& visit) {
   for (int64_t row = share.begin + int(threadIdx.x) - lane(); row < share.end;
        row += count * kStrongThreads) {
     Vertex u[count], v[count];
@@ -98,10 +96,10 @@ CONNCOMP_PHASE int64_t grid_scan(int64_t value, int64_t& total, int64_t* sums_of
 }
 
 // Copies arcs that keeping.keeps(u, v) in order, by keeping.write(); returns their number. All blocks meet.
-template <class Vertex, class Keeping>
+template <class Vertex>
 CONNCOMP_PHASE int64_t keep_arcs(ArcList<const Vertex> arcs, ArcList<Vertex> kept_arcs,
                                  uint32_t* bits_of_arcs, int64_t* sums_of_blocks, GridBarrier& barrier,
-                                 Keeping keeping) {
+                                 auto keeping) {
   const Share share(arcs.count, kSmallestShare);
   int64_t kept_by_thread = 0;
   visit_rows(share, [&](int64_t row) {
@@ -235,8 +233,8 @@ struct StrongState {
 };
 
 // Whether an arc leads from v to u, where v has at most so many. Arcs lie in the order of rows.
-template <class Pointer, class Vertex>
-inline bool leads_back(const ArcList<const Vertex>& arcs, const Pointer* indptr, Vertex u, Vertex v,
+template <class Vertex>
+inline bool leads_back(const ArcList<const Vertex>& arcs, const auto* indptr, Vertex u, Vertex v,
                        int64_t most_arcs) {
   const int64_t begin = indptr[v], end = indptr[v + 1];
   if (end - begin > most_arcs) return false;
@@ -275,8 +273,7 @@ struct KeptArcs {
         next{memory.next_sources, memory.next_targets, 0},
         spare{memory.spare_sources, memory.spare_targets, 0} {}
   // All blocks meet.
-  template <class Keeping>
-  void keep(const StrongMemory<Vertex>& memory, GridBarrier& barrier, const Keeping& keeping) {
+  void keep(const StrongMemory<Vertex>& memory, GridBarrier& barrier, const auto& keeping) {
     const int64_t kept = keep_arcs(arcs, next, memory.bits, memory.sums_of_blocks, barrier, keeping);
     arcs = {next.sources, next.targets, kept};
     swap_values(next, spare);

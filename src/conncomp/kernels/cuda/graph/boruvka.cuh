@@ -36,8 +36,8 @@ struct Worker {
 
 // Chooses edges of least keys, and puts each tree under the one that its edge leads to; of two that choose
 // the same edge, the smaller stays a root. Keys differ, so there are no circles.
-template <class Keys, class Index, class Key>
-inline void choose_edges(const Keys& keys, const ForestEdge<Index, Key>* list, int64_t count,
+template <class Index, class Key>
+inline void choose_edges(const auto& keys, const ForestEdge<Index, Key>* list, int64_t count,
                          const Key* least, const Worker& worker, Index* parent, uint32_t* chosen) {
   for (int64_t first = worker.thread; first < count; first += kListedAtOnce * worker.threads) {
     ForestEdge<Index, Key> edges[kListedAtOnce];

@@ -57,8 +57,7 @@ class Chains {
     label(barrier);
   }
   // Unites the ends of mutual arcs of short rows, in the order of rows; labels() follow. All blocks meet.
-  template <class Pointer>
-  void unite_mutual(const ArcList<const Vertex>& arcs, const Pointer* indptr, GridBarrier& barrier) const {
+  void unite_mutual(const ArcList<const Vertex>& arcs, const auto* indptr, GridBarrier& barrier) const {
     visit_of_grid(vertices_, [&](int64_t v) { jumps_[turn_][v] = Vertex(v); });
     barrier.wait();
     visit_loaded(

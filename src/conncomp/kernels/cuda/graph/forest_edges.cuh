@@ -107,9 +107,8 @@ inline void list_and_lower(const bool (&exists)[count], const ForestEdge<Index, 
 }
 
 // Notes which arcs of a span are wanted, in shared memory, and how many. All threads of the block call it.
-template <class MayBe, class IsWanted>
-inline void gather_wanted(int64_t begin, int64_t end, uint16_t* wanted, int* number, MayBe&& may_be,
-                          IsWanted&& is_wanted) {
+inline void gather_wanted(int64_t begin, int64_t end, uint16_t* wanted, int* number, auto&& may_be,
+                          auto&& is_wanted) {
   __syncthreads();  // those of an earlier span have been read
   if (threadIdx.x == 0) *number = 0;
   __syncthreads();

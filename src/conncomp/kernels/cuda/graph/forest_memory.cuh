@@ -25,8 +25,7 @@ struct ForestRows {
 
   // Calls visit(begin, end, sources) for the spans of a block; sources.source(arc) is that of one of their
   // arcs. All threads of the block call.
-  template <class Visit>
-  void visit_spans(int64_t arcs, Visit&& visit) const {
+  void visit_spans(int64_t arcs, auto&& visit) const {
     visit_spans_of_block(indptr, vertices, arcs, [&](const Span& span) {
       SpanSources<Vertex> sources;
       sources.note(indptr, span, AnyRow());
@@ -43,8 +42,7 @@ struct ForestRows {
     return -1;
   }
   // The arc of the least key from u to v, in a sorted row; -1 if there is none.
-  template <class Keys>
-  int64_t least_arc(const Keys& keys, int64_t u, int64_t v) const {
+  int64_t least_arc(const auto& keys, int64_t u, int64_t v) const {
     int64_t low = indptr[u], high = indptr[u + 1];
     const int64_t end = high;
     while (low < high) {
@@ -66,8 +64,7 @@ struct ForestList {
   const Vertex *src, *dst;
   int64_t vertices;
 
-  template <class Visit>
-  void visit_spans(int64_t arcs, Visit&& visit) const {
+  void visit_spans(int64_t arcs, auto&& visit) const {
     for (int64_t begin = blockIdx.x * kSpan; begin < arcs; begin += gridDim.x * kSpan)
       visit(begin, begin + kSpan < arcs ? begin + kSpan : arcs, *this);
   }

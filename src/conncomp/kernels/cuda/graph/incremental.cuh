@@ -29,8 +29,7 @@ struct Refusal {
 };
 
 // Whether a value is a vertex; if not, writes down that a call was given it, at a place of an argument.
-template <class Vertex>
-inline bool check(Vertex value, int64_t vertices, Refusal* refusal, int64_t call, int64_t argument,
+inline bool check(auto value, int64_t vertices, Refusal* refusal, int64_t call, int64_t argument,
                   int64_t place) {
   if (is_vertex(value, vertices)) return true;
   Shared::store(refusal->last_call + call % Refusal::kRemainders, call);
@@ -60,10 +59,7 @@ __global__ void __launch_bounds__(kGrowingThreads, resident_blocks(kGrowingThrea
 // Whether there was a union since it was made.
 struct UnionSeen {
   bool seen = false;
-  template <class Index>
-  void united(Index) {
-    seen = true;
-  }
+  void united(auto) { seen = true; }
 };
 
 // Unites the ends of edges, unless the call is refused. Bit i of the words `united` says whether edge i did.

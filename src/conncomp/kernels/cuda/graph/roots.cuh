@@ -12,8 +12,7 @@ constexpr int kRootsThreads = 256;
 constexpr int kLoadedAtOnce = 4;
 
 // Calls use(index, load(index)) for this thread's indices below `count`, after several loads at a time.
-template <class Load, class Use>
-inline void visit_loaded(int64_t count, Load&& load, Use&& use) {
+inline void visit_loaded(int64_t count, auto&& load, auto&& use) {
 #pragma unroll 1
   for (int64_t begin = grid_thread(); begin < count; begin += kLoadedAtOnce * grid_threads()) {
     decltype(load(begin)) loaded[kLoadedAtOnce];
@@ -83,8 +82,7 @@ struct GiantGuess {
 };
 
 // By one block of kGuessers, all of whose threads get the same.
-template <class RootOf>
-inline auto guess_giant_tree(int64_t vertices, RootOf&& root_of) {
+inline auto guess_giant_tree(int64_t vertices, auto&& root_of) {
   using Index = decltype(root_of(vertices));
   __shared__ Index roots[kGuessers];
   __shared__ int winner;

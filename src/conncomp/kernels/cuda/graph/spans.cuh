@@ -12,8 +12,7 @@ constexpr int kSpanThreads = 256;  // of every block that visits spans
 constexpr int64_t kSpan = 4096;
 
 // The last of [low, high) whose arcs begin at `arc` or before. By all threads of a warp.
-template <class Pointer>
-inline int64_t source_of(const Pointer* indptr, int64_t low, int64_t high, int64_t arc) {
+inline int64_t source_of(const auto* indptr, int64_t low, int64_t high, int64_t arc) {
   while (high - low > 1) {
     const int64_t step = (high - low + kWarp - 1) / kWarp, place = low + step * (lane() + 1);
     const bool begins_before = place < high && int64_t(indptr[place]) <= arc;
@@ -24,8 +23,7 @@ inline int64_t source_of(const Pointer* indptr, int64_t low, int64_t high, int64
 }
 
 // The same where it is likely to be among the `near` ones from `low` on.
-template <class Pointer>
-inline int64_t source_near(const Pointer* indptr, int64_t low, int64_t near, int64_t high, int64_t arc) {
+inline int64_t source_near(const auto* indptr, int64_t low, int64_t near, int64_t high, int64_t arc) {
   if (low + near < high) {
     const bool begins_before = int64_t(indptr[low + near]) <= arc;
     (begins_before ? low : high) = low + near;
@@ -37,8 +35,7 @@ struct Span {
   int64_t begin, end, low, high;
 
   // Row `first` is no later than those of the span; the last one of the span before is best.
-  template <class Pointer>
-  Span(const Pointer* indptr, int64_t vertices, int64_t arcs, int64_t begin, int64_t first = 0)
+  Span(const auto* indptr, int64_t vertices, int64_t arcs, int64_t begin, int64_t first = 0)
       : begin(begin), end(begin + kSpan < arcs ? begin + kSpan : arcs) {
     low = source_near(indptr, first, kWarp, vertices, begin);
     high = source_near(indptr, low, kWarp * kWarp, vertices, end - 1) + 1;
@@ -48,8 +45,7 @@ struct Span {
 
 // Calls visit(span) for the spans of a block: neighbours, so that all but the first are soon found. All its
 // threads call.
-template <class Pointer, class Visit>
-inline void visit_spans_of_block(const Pointer* indptr, int64_t vertices, int64_t arcs, Visit&& visit) {
+inline void visit_spans_of_block(const auto* indptr, int64_t vertices, int64_t arcs, auto&& visit) {
   const int64_t spans = (arcs + kSpan - 1) / kSpan, end = spans * (blockIdx.x + 1) / gridDim.x * kSpan;
   int64_t row = 0;
   for (int64_t begin = spans * blockIdx.x / gridDim.x * kSpan; begin < end; begin += kSpan) {
@@ -80,8 +76,7 @@ class SpanSources {
   using Code = typename CodeOf<Vertex>::Code;
 
   // By all threads of a block: notes which rows are wanted; returns whether any is.
-  template <class Pointer, class Wanted>
-  bool note(const Pointer* indptr, const Span& span, Wanted&& wanted) {
+  bool note(const auto* indptr, const Span& span, auto&& wanted) {
     span_low_ = span.low, span_begin_ = span.begin;
     const int thread = int(threadIdx.x);
     Code* const codes = codes_of_block();
@@ -138,8 +133,8 @@ class SpanSources {
 
 // Calls visit(exists, source, arc) for the arcs of a span, by all threads equally often; `exists` is false
 // where no source is wanted, and behind the end. If no row is wanted, it calls nothing.
-template <class Vertex, class Pointer, class Wanted, class Visit>
-inline void visit_span(const Pointer* indptr, const Span& span, Wanted&& wanted, Visit&& visit) {
+template <class Vertex>
+inline void visit_span(const auto* indptr, const Span& span, auto&& wanted, auto&& visit) {
   SpanSources<Vertex> sources;
   if (!sources.note(indptr, span, wanted)) return;
   for (int64_t row = span.begin; row < span.end; row += kSpanThreads) {

@@ -31,8 +31,7 @@ constexpr int kArcSweeps = 8;          // over the arcs, between two barriers
 constexpr int64_t kFewTrimmed = 256;   // of so many vertices one, so that arcs need not be listed anew
 
 // Calls visit(arc) for this thread's arcs of a share, row by row of the block, forwards or backwards.
-template <class Visit>
-inline void visit_share(const Share& share, bool backwards, Visit&& visit) {
+inline void visit_share(const Share& share, bool backwards, auto&& visit) {
   const int64_t rows = (share.end - share.begin + kStrongThreads - 1) / kStrongThreads;
 #pragma unroll 1
   for (int64_t row = 0; row < rows; ++row) {
@@ -87,8 +86,8 @@ CONNCOMP_PHASE bool settle_arcs(ArcList<const Vertex> arcs, int64_t vertices, Si
 }
 
 // The ends of arcs know themselves only, by signatures or extremes. All blocks meet.
-template <class Vertex, class Known>
-CONNCOMP_PHASE void reset_ends(ArcList<const Vertex> arcs, Known known, GridBarrier& barrier) {
+template <class Vertex>
+CONNCOMP_PHASE void reset_ends(ArcList<const Vertex> arcs, auto known, GridBarrier& barrier) {
   visit_of_grid(arcs.count, [=](int64_t arc) {
     known.reset(arcs.sources[arc]);
     known.reset(arcs.targets[arc]);

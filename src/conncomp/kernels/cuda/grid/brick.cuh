@@ -145,8 +145,7 @@ struct BrickLinks {
   };
 
   // Calls body(links) with OneValueLinks if they do, else with these.
-  template <class Body>
-  void with_fewest(Body&& body) const {
+  void with_fewest(auto&& body) const {
     if (comparison == Comparison::kNone)
       body(OneValueLinks<axes>{foreground, connectivity});
     else
@@ -204,8 +203,7 @@ struct GivenBrickLinks : BrickLinks<axes> {
   }
 };
 
-template <class Links>
-inline Bits component_of(const Links& links, Bits bit) {
+inline Bits component_of(const auto& links, Bits bit) {
   for (Bits component = bit;;) {
     const Bits more = links.grown(component);
     if (more == component) return component;

@@ -77,8 +77,8 @@ struct BrickTiles : Tiling<rank, Brick<(rank < 3 ? rank : 3)>::kLog, Logs> {
     return index;
   }
   // The same in units of a stride, for an element along(a) elements away; axes close on themselves.
-  template <class Index, class Along, class Stride>
-  auto distance_across(const Cell<rank, Index>& first, Along&& along, Stride&& stride) const {
+  template <class Index>
+  auto distance_across(const Cell<rank, Index>& first, auto&& along, auto&& stride) const {
     decltype(stride(axis(0))) sum = 0;
     unrolled<kAxes>([&](int a) {
       const int64_t at = first.at[rank - 1 - a], length = axis(a).length;
@@ -219,8 +219,8 @@ struct GivenLinks {
   static constexpr bool kTransitive = false, kOneValue = false;
 
   // Calls body(step, elements linked to the one there) for the backward steps to neighbours.
-  template <class Tiles, class Body>
-  static void for_each_step(const Tiles& tiles, const BrickTable& table, int64_t number, Body&& body) {
+  template <class Tiles>
+  static void for_each_step(const Tiles& tiles, const BrickTable& table, int64_t number, auto&& body) {
     const Bits* word = table.links + number;
 #pragma unroll
     for (int step = 0; step < Tiles::B::kNoStep; ++step) {

@@ -95,8 +95,7 @@ struct BrickValues {
   Bits inside;
   bool aligned;
 
-  template <class StrideOf>
-  BrickValues(const Value* first, StrideOf&& stride_of, Bits inside) : first(first), inside(inside) {
+  BrickValues(const Value* first, auto&& stride_of, Bits inside) : first(first), inside(inside) {
     size_t places = reinterpret_cast<size_t>(first);
     unrolled<axes>([&](int a) {
       stride[a] = stride_of(a);
@@ -147,8 +146,7 @@ struct BrickValues {
     }
   }
 
-  template <class Test>
-  Bits where(Test&& test) const {
+  Bits where(auto&& test) const {
     Bits elements = 0;
 #pragma unroll 4
     for (int row = 0; row < kRows; ++row) {
@@ -382,8 +380,7 @@ struct BrickValues {
   }
 
   // The same for any rule, element by element.
-  template <class Rule>
-  BrickLinks<axes> links(const Rule& rule, Bits foreground, uint32_t steps) const {
+  BrickLinks<axes> links(const auto& rule, Bits foreground, uint32_t steps) const {
     constexpr int kLayer = axes < 2 ? kRow : kBits / B::kSide;  // elements before that may be compared
     BrickLinks<axes> brick{foreground, 0, Comparison::kValues, {}};
     Value current[kLayer], before[kLayer] = {};

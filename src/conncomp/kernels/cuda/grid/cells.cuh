@@ -79,9 +79,9 @@ struct Neighbour {
 };
 
 // Visits the neighbours whose steps begin with those of `neighbour` along the axes before `axis`.
-template <int axis, int rank, class Index, class Body>
+template <int axis, int rank, class Index>
 inline void visit_neighbours(const Grid<rank>& grid, const Cell<rank, Index>& cell, int along, int direction,
-                             int moves, int code, Neighbour<Index> neighbour, Body&& body) {
+                             int moves, int code, Neighbour<Index> neighbour, auto&& body) {
   if constexpr (axis == rank) {
     if (moves > 0 && grid.neighbours.has(code)) body(neighbour);
   } else {
@@ -106,15 +106,15 @@ inline void visit_neighbours(const Grid<rank>& grid, const Cell<rank, Index>& ce
   }
 }
 
-template <int rank, class Index, class Body>
-inline void for_each_neighbour(const Grid<rank>& grid, const Cell<rank, Index>& cell, Body&& body) {
+template <int rank, class Index>
+inline void for_each_neighbour(const Grid<rank>& grid, const Cell<rank, Index>& cell, auto&& body) {
   visit_neighbours<0>(grid, cell, -1, 0, 0, 0, Neighbour<Index>{cell.index, cell.offset, 0, false}, body);
 }
 
 // Calls body(neighbour) for those that lie in `direction`, 1 or -1, along an axis.
-template <int rank, class Index, class Body>
+template <int rank, class Index>
 inline void for_each_neighbour_along(const Grid<rank>& grid, const Cell<rank, Index>& cell, int axis,
-                                     int direction, Body&& body) {
+                                     int direction, auto&& body) {
   visit_neighbours<0>(grid, cell, axis, direction, 0, 0, Neighbour<Index>{cell.index, cell.offset, 0, false},
                       body);
 }
@@ -133,8 +133,7 @@ struct BlockOfCells {
   int columns, rows;
 
   // Calls body(cell, x, y) for the cells of this thread: one, or several below each other.
-  template <class Body>
-  void for_each_of_thread(const Grid<rank>& grid, int width, Body&& body) const {
+  void for_each_of_thread(const Grid<rank>& grid, int width, auto&& body) const {
     const int x = int(threadIdx.x) % width;
     if (x >= columns) return;
     for (int y = int(threadIdx.x) / width; y < rows; y += int(blockDim.x) / width) {
@@ -147,8 +146,8 @@ struct BlockOfCells {
 };
 
 // Calls body(first cell) for this block's parts of an array, side(k) cells long along each axis.
-template <class Index, int rank, class Side, class Body>
-inline void for_each_part(const Grid<rank>& grid, Side&& side, Body&& body) {
+template <class Index, int rank>
+inline void for_each_part(const Grid<rank>& grid, auto&& side, auto&& body) {
   int64_t lengths[rank], parts = grid.items;
   for (int k = 0; k < rank; ++k) {
     lengths[k] = (grid.axes[k].length + side(k) - 1) / side(k);
@@ -168,8 +167,8 @@ inline void for_each_part(const Grid<rank>& grid, Side&& side, Body&& body) {
 }
 
 // Calls body(block of cells) for those of this block of threads.
-template <class Index, int rank, class Body>
-inline void for_each_block(const Grid<rank>& grid, int width, int height, Body&& body) {
+template <class Index, int rank>
+inline void for_each_block(const Grid<rank>& grid, int width, int height, auto&& body) {
   const auto side = [=](int k) { return k == rank - 1 ? width : k == rank - 2 ? height : 1; };
   for_each_part<Index>(grid, side, [&](const Cell<rank, Index>& first) {
     BlockOfCells<rank, Index> block{first, 0, 0};
@@ -181,8 +180,8 @@ inline void for_each_block(const Grid<rank>& grid, int width, int height, Body&&
   });
 }
 
-template <class Index, int rank, class Body>
-inline void for_each_cell(const Grid<rank>& grid, int width, int height, Body&& body) {
+template <class Index, int rank>
+inline void for_each_cell(const Grid<rank>& grid, int width, int height, auto&& body) {
   for_each_block<Index>(grid, width, height, [&](const BlockOfCells<rank, Index>& block) {
     block.for_each_of_thread(grid, width, [&](const Cell<rank, Index>& cell, int, int) { body(cell); });
   });

@@ -35,8 +35,7 @@ struct HaloOfWords {
   static constexpr int row(int k) { return k < kWords - 1 ? 8 : 16; }
 
   // Calls body(a, steps) for the bricks that have part of the halo; `a` is the last axis of the step.
-  template <class Body>
-  static void for_each_brick(Body&& body) {
+  static void for_each_brick(auto&& body) {
 #pragma unroll
     for (int a = 0; a < axes; ++a)
 #pragma unroll
@@ -92,8 +91,7 @@ struct HaloOfWords {
   static constexpr int begin(int a) { return a == 0 ? kPart0 : a == 1 ? 1 : 9; }
   static constexpr int word_of(int a) { return a > 1 ? 0 : kWords - 1; }
 
-  template <class Layers>
-  void add(int a, const int (&steps)[3], Bits brick, const Layers& layers) {
+  void add(int a, const int (&steps)[3], Bits brick, const auto& layers) {
     Word part = layer(a, brick >> B::stride(a) * layers.last_before(a));
     constexpr Word kColumn = axes == 2 ? 1 : Word(0x0101010101010101u);
     if (a == 0)
@@ -127,8 +125,7 @@ struct HaloOfWords {
   }
   // What a component touches, less what is beside an element touched of an earlier part, as equality is
   // transitive. same(k, touched) keeps what has its value in a word.
-  template <class Same>
-  HaloOfWords touched_by(Bits component, int most_moves, Same&& same) const {
+  HaloOfWords touched_by(Bits component, int most_moves, auto&& same) const {
     HaloOfWords touched{};
     unrolled<axes>([&](int a) { touched.word[word_of(a)] |= layer(a, component) << begin(a); });
 #pragma unroll

@@ -152,10 +152,7 @@ struct ItemForest : ItemWords {
     return has_more;
   }
 
-  template <class Last>
-  void flatten(Last&& last) {
-    flatten_runs<threads>(parent, runs, last);
-  }
+  void flatten(auto&& last) { flatten_runs<threads>(parent, runs, last); }
 
   void unite_contacts() {
     for (int word = int(threadIdx.x); word < words; word += threads) {

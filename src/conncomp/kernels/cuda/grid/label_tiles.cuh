@@ -195,8 +195,7 @@ struct TileLabelling {
   }
 
   // Pays only if there are many; in a tile of several values, only those are found that need no more values.
-  template <class Links>
-  Bits find_isolated(const Links& links, Bits border) const {
+  Bits find_isolated(const auto& links, Bits border) const {
     const Bits single = foreground & ~links.with_neighbour();
     if (comparison != Comparison::kNone) return single & B::interior() & ~border;
     if (kRank > kAxes) return 0;
@@ -260,8 +259,7 @@ struct TileLabelling {
 
   // Calls body(distance in the tile) for the elements by which other bricks know a component: those in the
   // last layers; in two dimensions, unless compared value by value, where its runs there start.
-  template <class Body>
-  void for_each_in_halos(Bits component, Body&& body) const {
+  void for_each_in_halos(Bits component, auto&& body) const {
     constexpr int kLast = B::kSide - 1;
     if constexpr (kAxes == 2) {
       uint32_t row = uint32_t(component >> 7 * 8), column = Halo<2>::layer(0, component >> 7);
@@ -303,8 +301,7 @@ struct TileLabelling {
       return tile.tiles.node_of(tile.brick, bit) | (firsts.at_border >> bit & 1 ? kAtBorder : 0);
     }
     // Calls body(node, whether it reaches the border), in any lane.
-    template <class Body>
-    void for_each(Body&& body) const {
+    void for_each(auto&& body) const {
       tile.list().numbers().for_each(
           count, firsts.all, [&](int bit) { return code(bit); },
           [&](int node) { body(node & ~kAtBorder, (node & kAtBorder) != 0); });
@@ -349,8 +346,7 @@ struct TileLabelling {
   }
 
   // Returns true if pairs had no room: then all are united at once, and none is left.
-  template <class Links>
-  bool unite_components(const Links& links, Bits elements, Bits border, FirstElements& firsts) {
+  bool unite_components(const auto& links, Bits elements, Bits border, FirstElements& firsts) {
     for (bool at_once = false;; at_once = true) {
       list().for_each_component([&](auto&& use) { use(links); }, elements, kBits,
                                 [&](Bits component, int) { firsts.add(component, border); },
@@ -394,8 +390,7 @@ struct TileLabelling {
 
   // unite_components for given links: threads find the components of their bricks and publish each element's
   // first element, which is returned; lanes of a warp share out links to other bricks, and unite them.
-  template <class Links>
-  FirstDigits unite_links(const Links& links, Bits elements, Bits border, ListedNodes& nodes) {
+  FirstDigits unite_links(const auto& links, Bits elements, Bits border, ListedNodes& nodes) {
     const Bits single = elements & ~links.with_neighbour();
     elements &= ~single;
     FirstDigits digits = FirstDigits::of_each(foreground & ~elements);

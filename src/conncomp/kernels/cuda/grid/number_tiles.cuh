@@ -10,8 +10,8 @@
 namespace conncomp {
 
 // Points a brick's roots of tiles to those of components, complemented; keeps and returns the latter's bits.
-template <class Tiles, class Index>
-inline Bits settle_brick(const Tiles& tiles, Index* label, const BrickTable& table, int64_t number) {
+template <class Index>
+inline Bits settle_brick(const auto& tiles, Index* label, const BrickTable& table, int64_t number) {
   Bits roots = table.settled[number];
   const Bits tile_roots = table.roots[number];
   const uint32_t tile = uint32_t(number >> tiles.log_parts());

@@ -54,9 +54,9 @@ struct RowTile {
 };
 
 // Calls body(how far along the border) for the needed contacts across it; `before` and `after` exist.
-template <bool corners, class Value, class Body>
+template <bool corners, class Value>
 inline void for_each_contact(const Value* value, int64_t across, int64_t along, bool before, bool after,
-                             Body&& body) {
+                             auto&& body) {
   const Value own = *value;
   const auto is_alike = [&](int64_t ahead) { return value[ahead] == own; };
   int directions = 0;  // bits of -1, 0, 1

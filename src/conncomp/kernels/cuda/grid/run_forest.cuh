@@ -13,8 +13,8 @@ namespace conncomp {
 constexpr int kRunWord = 32;  // columns of a word
 
 // Halves paths until each run leads to its root; calls last(run, whether it is one) with all threads.
-template <int threads, class Run, class Last>
-inline void flatten_runs(Run* parent, int runs, Last&& last) {
+template <int threads, class Run>
+inline void flatten_runs(Run* parent, int runs, auto&& last) {
 #pragma unroll 1
   for (int first = 0; first < runs; first += threads) {
     const int run = first + int(threadIdx.x);
@@ -31,8 +31,7 @@ inline void flatten_runs(Run* parent, int runs, Last&& last) {
 }
 
 // Calls body(run, its columns in the word) for the runs that begin in a word.
-template <class Run, class Body>
-inline void for_each_run(uint32_t starts, Run run, Body&& body) {
+inline void for_each_run(uint32_t starts, auto run, auto&& body) {
 #pragma unroll 1
   for (uint32_t unvisited = starts; unvisited != 0; ++run) {
     const uint32_t begin = lowest_bit(unvisited);
@@ -98,8 +97,7 @@ struct RunForest : RunWords {
 
   // Puts each run under the first one that it touches, where it begins, and calls visit(run, its columns
   // there); returns whether the word has other contacts, which stay.
-  template <class Visit>
-  bool take_parents(Visit&& visit) {
+  bool take_parents(auto&& visit) {
     const int word = int(threadIdx.x);
     Contacts of_word = contacts_of(word);
     const uint32_t any = of_word.any();
@@ -138,8 +136,7 @@ struct RunForest : RunWords {
   }
 
   // Points all runs to their roots; visits each run where it begins. All threads of the block call.
-  template <class Visit>
-  void unite_all(Visit&& visit) {
+  void unite_all(auto&& visit) {
     if (__syncthreads_or(take_parents(visit))) {
       flatten();
       unite_contacts();

@@ -114,8 +114,7 @@ struct RunLabelling {
   uint32_t differing = 0;  // bits in which values differ
 
   // The elements of the value in the same place of another word, or to the left; all of one value.
-  template <class PlaceIn>
-  uint32_t alike(int word, PlaceIn&& place_in) const {
+  uint32_t alike(int word, auto&& place_in) const {
     uint32_t unlike = 0;
     const uint32_t* plane = memory.parents;
 #pragma unroll 1
@@ -499,9 +498,8 @@ struct RunLabels {
     __syncthreads();
   }
   // Writes the labels of words, four a thread, whose row and columns are the same in all planes.
-  template <class ElementsOf, class StartsOf, class RunsBefore>
-  void write(int first, int end, const int32_t* labels_of_runs, ElementsOf&& elements_of,
-             StartsOf&& starts_of, RunsBefore&& runs_before) const {
+  void write(int first, int end, const int32_t* labels_of_runs, auto&& elements_of, auto&& starts_of,
+             auto&& runs_before) const {
     constexpr int kGroups = kRunWord / kTogether, kAtOnce = kThreads / kGroups;
     constexpr int kPlanes = kAtOnce / RunTile::kPlane;
     static_assert(kAtOnce % RunTile::kPlane == 0, "");

@@ -144,8 +144,7 @@ struct SparseTile {
     return x == 0 || x == side(0) - 2 || y == 0 || y == side(1) - 1;
   }
   // Calls body(bit, half, its place in the half) for some pairs of the brick.
-  template <class Body>
-  void for_each(Bits pairs, Body&& body) const {
+  void for_each(Bits pairs, auto&& body) const {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
       for (uint32_t bits = uint32_t(pairs >> 32 * half); bits != 0; bits &= bits - 1)
@@ -217,8 +216,7 @@ struct SparseTile {
     return under_others;
   }
   // Calls body(whether there is one, a listed pair), all lanes together.
-  template <class Body>
-  void for_each_under_others(int count, Body&& body) const {
+  void for_each_under_others(int count, auto&& body) const {
     for (int begin = 0; begin < count; begin += kWarp) {
       const bool exists = begin + lane() < count;
       body(exists, exists ? memory.under_others[warp][begin + lane()] : 0);

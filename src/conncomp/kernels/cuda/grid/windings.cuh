@@ -33,8 +33,7 @@ struct PathsOfWarp {
   }
 
   // Adds path_of(link) for all `links`. All threads of a grid call.
-  template <class PathOf>
-  void add_all(int64_t links, PathOf&& path_of) {
+  void add_all(int64_t links, auto&& path_of) {
     for (int64_t first = grid_thread() - lane(); first < links; first += grid_threads()) {
       const int64_t link = first + lane();
       add(link < links ? path_of(link) : Path{});
@@ -68,8 +67,7 @@ struct KeyedLink {
 
 // Unites the ends of all links, link_of(number), and keeps them for close_seams. A warp leaves out repeated
 // links: else most of a large component would wait at few addresses. All threads of a grid call.
-template <class LinkOf>
-inline void unite_links(const SeamWindings& windings, int64_t links, LinkOf&& link_of) {
+inline void unite_links(const SeamWindings& windings, int64_t links, auto&& link_of) {
   KeyedLink last;  // that one of the warp's lanes had; the same in all
   for (int64_t first = grid_thread() - lane(); first < links; first += grid_threads()) {
     const int64_t number = first + lane();

@@ -16,8 +16,7 @@ struct NumberList {
   uint16_t listed[room];
 
   // Lists number(bit) for all bits of all lanes; returns their number, or kUnlisted if they have no room.
-  template <class Number>
-  int list(Bits bits, Number&& number) {
+  int list(Bits bits, auto&& number) {
     const int lane_count = __popcll(bits), up_to_lane = warp_scan(lane_count);
     const int count = __shfl_sync(kAllLanes, up_to_lane, kWarp - 1);
     if (count > room) return kUnlisted;
@@ -35,8 +34,7 @@ struct NumberList {
   }
   // Calls body(number) for all listed numbers, in any lane; or, if unlisted, for this lane's bits. One loop
   // for both: two were a third of label_tiles of given links.
-  template <class Number, class Body>
-  void for_each(int count, Bits bits, Number&& number, Body&& body) const {
+  void for_each(int count, Bits bits, auto&& number, auto&& body) const {
     for (int begin = 0;; begin += kWarp) {
       bool has_next = begin + lane() < count;
       int next = has_next ? listed[begin + lane()] : 0;
@@ -61,8 +59,8 @@ struct WarpList {
   // and body(component, lane of its brick, number, whether it is the last call) for them in any lane. All
   // lanes call, `body` too, with 0 where none is left. Returns the elements beyond `most`. with_links(use)
   // calls use(links): kinds of links share one copy of `body`, a seventh of write_labels.
-  template <bool tells_last = false, class WithLinks, class Each, class Body>
-  Bits for_each_component(WithLinks&& with_links, Bits elements, int most, Each&& each, Body&& body) {
+  template <bool tells_last = false>
+  Bits for_each_component(auto&& with_links, Bits elements, int most, auto&& each, auto&& body) {
     Bits grown, beyond = 0;
     // If all bricks of a warp are whole, one step of growth is enough.
     with_links([&](const auto& links) { grown = links.whole(elements) ? elements : links.start(elements); });
@@ -122,8 +120,7 @@ struct PairList {
   }
   int stored() const { return count < capacity() ? count : capacity(); }
   // Calls body(pair) for all pairs; all threads call, and nobody adds any more.
-  template <class Body>
-  void for_each(Body&& body) const {
+  void for_each(auto&& body) const {
     for (int begin = 0; begin < stored(); begin += int(blockDim.x)) {
       const int k = begin + int(threadIdx.x);
       if (k < stored()) body(pair[k]);

@@ -21,9 +21,9 @@ constexpr int kSingle = 15;
 
 // Writes the `wanted` labels of a row of each lane's brick, `together` at a time: four bits of `numbers`
 // choose among `labels`, kWarp apart. With `singles`, the label of number kSingle is label_of(its index).
-template <int together, class B, bool singles, class Index, class LabelOf>
+template <int together, class B, bool singles, class Index>
 inline void write_row(Index* label, Index first, uint32_t numbers, uint32_t wanted, const Index* labels,
-                      LabelOf&& label_of) {
+                      auto&& label_of) {
 #pragma unroll
   for (int step = 0; step < B::kRow / together; ++step) {
     int source = lane();

@@ -44,8 +44,7 @@ struct BrickRows {
   int64_t stride(int a) const { return a == 1 ? lattice.columns() : lines(1) * lattice.columns(); }
 
   // Calls body(k, word of the row from the first one's) for the rows that are in the lattice.
-  template <class Body>
-  void for_each_row(Body&& body) const {
+  void for_each_row(auto&& body) const {
     constexpr int kHeight = axes < 2 ? 1 : B::kSide, kDepth = axes < 3 ? 1 : B::kSide;
 #pragma unroll
     for (int z = 0; z < kDepth; ++z)
@@ -119,8 +118,8 @@ inline Bits needed_along(int a, const Bits (&linked)[Tiles::kAxes]) {
 }
 
 // Calls body(number, item, elements that are inside, rows) for all bricks, each by a thread.
-template <class Index, class Tiles, class Body>
-inline void for_each_brick(const Tiles& tiles, const Lattice& lattice, const BrickTable& table, Body&& body) {
+template <class Index, class Tiles>
+inline void for_each_brick(const Tiles& tiles, const Lattice& lattice, const BrickTable& table, auto&& body) {
   for (int64_t number = grid_thread(); number < table.bricks; number += grid_threads()) {
     const uint32_t tile = uint32_t(number >> tiles.log_parts());
     const auto first =
@@ -199,8 +198,8 @@ inline int node_at(const Tiles& tiles, Index distance) {
 }
 
 // The phases of a brick's sites, if sizes are summed for each of them.
-template <class Sums, class Tiles, class Cell>
-inline Bits phases_of(const Tiles& tiles, const Lattice& lattice, const Cell& corner, int brick, int64_t item,
+template <class Sums, class Tiles>
+inline Bits phases_of(const Tiles& tiles, const Lattice& lattice, const auto& corner, int brick, int64_t item,
                       const Bits64* words) {
   if constexpr (!Sums::kByPhase) return 0;
   const auto first = tiles.first_of(corner, brick);
@@ -271,8 +270,8 @@ __global__ void __launch_bounds__(Tiles::kThreads)
 }
 
 // Calls body(index in the item, bit) for the tile roots in a brick of clusters that reach the tile's border.
-template <class Index, class Tiles, class Body>
-inline void for_each_root(const Tiles& tiles, const BrickTable& table, int64_t number, Body&& body) {
+template <class Index>
+inline void for_each_root(const auto& tiles, const BrickTable& table, int64_t number, auto&& body) {
   Bits roots = __ldg(table.roots + number);
   if (roots == 0) return;
   const auto corner = tiles.template corner_of<Index>(uint32_t(number >> tiles.log_parts()));

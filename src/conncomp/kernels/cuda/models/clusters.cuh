@@ -23,8 +23,7 @@ struct SitesOfWarp {
   bool has(int k) const { return sites >> bit(k) & 1; }
   int64_t site(int k) const { return first + bit(k); }
   // The word of what is true of the sites: of bit(k), `holds(k)`.
-  template <class Holds>
-  Bits64 gather(Holds&& holds) const {
+  Bits64 gather(auto&& holds) const {
     Bits64 word = 0;
 #pragma unroll
     for (int k = 0; k < kEach; ++k) word |= Bits64(__ballot_sync(kAllLanes, holds(k))) << k * kWarp;
@@ -33,8 +32,7 @@ struct SitesOfWarp {
 };
 
 // Calls body(whether there is a site, site) for the sites of the words of a warp, whose lanes call together.
-template <class Body>
-inline void for_each_site_of_warp(const Replicas& replicas, Body&& body) {
+inline void for_each_site_of_warp(const Replicas& replicas, auto&& body) {
   replicas.for_each_word_of_warp([&](int64_t word) {
     const SitesOfWarp sites(replicas.lattice, word);
 #pragma unroll

@@ -23,9 +23,8 @@ struct DrawnEdges {
 };
 
 // Calls body(first, block) for each four of `count` things, with their numbers, if any are drawn.
-template <class Body>
 inline void for_each_four(const Replicas& replicas, const DrawnEdges& edges, Purpose purpose, int64_t count,
-                          Body&& body) {
+                          auto&& body) {
   const Draws draws = replicas.draws();
   const bool drawn = edges.temperatures != nullptr;
   const GlassTemperature temperature =

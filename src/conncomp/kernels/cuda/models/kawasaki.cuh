@@ -26,8 +26,7 @@ struct ExchangeReplicas {
   T* at_replica(T* words) const {
     return words + replica() * lattice.words();
   }
-  template <class Body>
-  void for_each(int32_t count, Body&& body) const {
+  void for_each(int32_t count, auto&& body) const {
     const int32_t threads = int32_t(blockDim.x), step = parts * threads;
     for (int32_t k = part() * threads + int32_t(threadIdx.x); k < count; k += step) body(k);
   }
@@ -48,8 +47,8 @@ struct WordsRead {
 };
 
 // Makes sweeps of spins that a replica's blocks have in `words`.
-template <int kind, class Words>
-inline void exchange_sweeps(const ExchangeReplicas& replicas, const Words& words, const uint8_t* acceptance,
+template <int kind>
+inline void exchange_sweeps(const ExchangeReplicas& replicas, const auto& words, const uint8_t* acceptance,
                             int64_t first_step, int64_t sweeps, Barrier barrier) {
   __shared__ uint8_t digits_of_block[kDigits];
   __shared__ int classes[class_count(kind)];

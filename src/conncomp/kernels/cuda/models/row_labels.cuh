@@ -211,8 +211,7 @@ struct RowLabels {
     list.finish(count, [&](LabelPair pair, bool exists) { unite_listed(pair, exists); });
   }
   // Calls body(place) for the roots of trees; a thread has those of a word.
-  template <class Body>
-  void for_each_tree(Body&& body) const {
+  void for_each_tree(auto&& body) const {
     for (int word = int(threadIdx.x); word < box.words(); word += int(blockDim.x))
       for (Bits32 roots = words[word].of_row; roots != 0; roots &= roots - 1)
         body(word * kWarp + __ffs(int(roots)) - 1);
@@ -237,8 +236,7 @@ struct RowLabels {
     });
   }
   // Then calls body(group, roots) for groups of eight consecutive places.
-  template <class Body>
-  void for_each_group(Body&& body) const {
+  void for_each_group(auto&& body) const {
 #pragma unroll 1
     for (int group = int(threadIdx.x); group < box.words() * kGroups; group += int(blockDim.x)) {
       PlacesOfGroup of_group = reinterpret_cast<const PairsOfPlaces*>(label)[group];

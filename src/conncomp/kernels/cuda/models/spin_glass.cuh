@@ -33,15 +33,14 @@ struct GlassLaunch {
     const int64_t sites = replicas.lattice.sites(), first = group() * axes * sites;
     return {spins + group() * sites, negatives + first, bonds + first, sites};
   }
-  template <class Body>
-  void for_each(int32_t count, Body&& body) const {
+  void for_each(int32_t count, auto&& body) const {
     const int32_t threads = int32_t(blockDim.x), part = int32_t(blockIdx.x % parts);
     for (int64_t k = int64_t(part) * threads + int32_t(threadIdx.x); k < count; k += int64_t(parts) * threads)
       body(int32_t(k));
   }
   // Calls body(place) for the sites of the colour.
-  template <int axes, class Body>
-  void for_each_site(Body&& body) const {
+  template <int axes>
+  void for_each_site(auto&& body) const {
     const Lattice& lattice = replicas.lattice;
     const int colours = glass_colours(lattice);
     const int32_t most = most_of_colour(lattice);
@@ -135,8 +134,8 @@ __global__ void __launch_bounds__(kGlassThreads)
 }
 
 // Adds two counts a replica, of what body does for each site; a lane has the bits k and k + 32.
-template <int axes, class Body>
-inline void count_glass(const GlassLaunch& launch, int64_t* record, Body&& body) {
+template <int axes>
+inline void count_glass(const GlassLaunch& launch, int64_t* record, auto&& body) {
   const Lattice& lattice = launch.replicas.lattice;
   const int32_t length = int32_t(lattice.length[kRowAxis]), warps = int32_t(blockDim.x) / kWarp;
   const int32_t first = int32_t(blockIdx.x % launch.parts) * warps + int32_t(threadIdx.x) / kWarp;

@@ -134,8 +134,7 @@ struct TeamOf {
   static int32_t number() { return int32_t(threadIdx.x) / (by_warp ? kWarp : 1); }
   static int32_t count() { return int32_t(blockDim.x) / (by_warp ? kWarp : 1); }
   static bool leads() { return !by_warp || lane() == 0; }
-  template <class Body>
-  static void for_each_bit(Bits32 bits, Body&& body) {
+  static void for_each_bit(Bits32 bits, auto&& body) {
     if constexpr (by_warp) {
       if (bits >> lane() & 1) body(lane());
     } else {
@@ -143,8 +142,7 @@ struct TeamOf {
     }
   }
   // The same where a warp calls together, for all of its lanes: body(bit, whether it is set).
-  template <class Body>
-  static void for_each_of_warp(Bits32 bits, Body&& body) {
+  static void for_each_of_warp(Bits32 bits, auto&& body) {
     if constexpr (by_warp)
       body(lane(), bool(bits >> lane() & 1));
     else
@@ -240,8 +238,8 @@ struct BoxMemory {
   }
   // Calls add(whether there is a bond, its nodes) for the bonds left in the box; whole warps call, also for
   // no segment.
-  template <class Team, class Add>
-  void for_each_bond_left(int32_t number, bool exists, Add&& add) const {
+  template <class Team>
+  void for_each_bond_left(int32_t number, bool exists, auto&& add) const {
     const Segment<axes>& here = segment[number];
 #pragma unroll
     for (int k = 0; k < axes; ++k) {
@@ -256,8 +254,8 @@ struct BoxMemory {
     }
   }
   // Calls add(whether there is a root, its node), likewise.
-  template <class Team, class Add>
-  void for_each_root(int32_t number, bool exists, Add&& add) const {
+  template <class Team>
+  void for_each_root(int32_t number, bool exists, auto&& add) const {
     Bits32 roots = 0;
     Team::for_each_bit(exists ? starts(segment[number]) : 0, [&](int first) {
       const int32_t node = number * kPlaces + first;

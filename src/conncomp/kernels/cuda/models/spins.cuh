@@ -29,33 +29,24 @@ struct Replicas {
   }
 
   // Calls body(i) for those of so many that are this thread's.
-  template <class Body>
-  void for_each(int64_t count, Body&& body) const {
+  void for_each(int64_t count, auto&& body) const {
     const int64_t part = blockIdx.x % parts, step_of_part = int64_t(parts) * blockDim.x;
     for (int64_t i = part * blockDim.x + threadIdx.x; i < count; i += step_of_part) body(i);
   }
-  template <class Body>
-  void for_each_word(Body&& body) const {
-    for_each(lattice.words(), body);
-  }
+  void for_each_word(auto&& body) const { for_each(lattice.words(), body); }
   // For words of the bonds of each axis, of which a block has one: parts are a multiple of axes.
-  template <class Body>
-  void for_each_word_of_bonds(Body&& body) const {
+  void for_each_word_of_bonds(auto&& body) const {
     const int64_t part = blockIdx.x % parts, step_of_part = int64_t(parts / axes) * blockDim.x;
     for (int64_t word = part / axes * blockDim.x + threadIdx.x; word < lattice.words(); word += step_of_part)
       body(word, int(part % axes));
   }
   // For words, by warps whose lanes call together; and for sites.
-  template <class Body>
-  void for_each_word_of_warp(Body&& body) const {
+  void for_each_word_of_warp(auto&& body) const {
     const int64_t warps = blockDim.x / kWarp, part = blockIdx.x % parts;
     for (int64_t word = part * warps + threadIdx.x / kWarp; word < lattice.words(); word += parts * warps)
       body(word);
   }
-  template <class Body>
-  void for_each_site(Body&& body) const {
-    for_each(lattice.sites(), body);
-  }
+  void for_each_site(auto&& body) const { for_each(lattice.sites(), body); }
 };
 
 inline int64_t coin_words(const Lattice& lattice) { return (lattice.sites() + kWordSites - 1) / kWordSites; }
@@ -115,8 +106,7 @@ struct SizeSums {
   }
   bool any() const { return clusters != 0; }
   // Adds the sums of all threads of the block, which call together, to a record.
-  template <class Sums>
-  void add_block(const Sums& records, int64_t replica) const {
+  void add_block(const auto& records, int64_t replica) const {
     records.add_block(replica, kClusters, clusters);
     for (int k = 0; k < kLimbs; ++k) records.add_block(replica, kSquares + k, squares[k]);
     for (int k = 0; k < kFourthLimbs; ++k) records.add_block(replica, kFourths + k, fourths[k]);
@@ -225,8 +215,7 @@ struct SpinAt {
   int64_t word;
   int bit;
 };
-template <class Body>
-inline void for_each_spin_beside(const Lattice& lattice, const WordPlace& place, int bit, Body&& body) {
+inline void for_each_spin_beside(const Lattice& lattice, const WordPlace& place, int bit, auto&& body) {
   int64_t stride = lattice.columns();
   for (int k = kRowAxis - 1; k >= 0; stride *= lattice.length[k], --k) {
     const int64_t at = place.at[k], last = lattice.length[k] - 1;
@@ -313,9 +302,8 @@ struct Updates {
 };
 
 // Records what a thread counts of bonds, and the block's `sites` by states, whose words are dealt to threads.
-template <class ForEachWord>
 inline void record_words(const Records& records, int64_t replica, const Lattice& lattice, const Bits64* spins,
-                         int32_t satisfied, int32_t active, int64_t sites, ForEachWord&& for_each_word) {
+                         int32_t satisfied, int32_t active, int64_t sites, auto&& for_each_word) {
   satisfied = warp_sum(satisfied), active = warp_sum(active);
   if (lane() == 0) records.add(replica, kSatisfied, satisfied), records.add(replica, kActive, active);
   if (threadIdx.x == 0) records.add(replica, kCounts, sites);

@@ -69,8 +69,8 @@ struct ColumnOfWords {
   }
   // The next sites' values: from the lane beside, or make(place in the row) at the end of a word. All lanes
   // call.
-  template <class T, class Make>
-  void take_next(const T (&own)[kSitesOfLane], T (&next)[kSitesOfLane], T nothing, Make&& make) const {
+  template <class T>
+  void take_next(const T (&own)[kSitesOfLane], T (&next)[kSitesOfLane], T nothing, auto&& make) const {
     const int beside = (lane() & ~(kLanesOfWord - 1)) | ((lane() + 1) & (kLanesOfWord - 1));
     T shifted[kSitesOfLane];
 #pragma unroll
@@ -99,8 +99,7 @@ struct ColumnOfWords {
 };
 
 // Calls body(column) for the columns of this half of a warp; all lanes call together.
-template <class Body>
-inline void for_each_column(const Replicas& replicas, int32_t rows_of_column, Body&& body) {
+inline void for_each_column(const Replicas& replicas, int32_t rows_of_column, auto&& body) {
   const Bits32 warps = blockDim.x / kWarp, part = Bits32(blockIdx.x % replicas.parts),
                count = ColumnOfWords::count(replicas.lattice, rows_of_column),
                step = 2 * warps * Bits32(replicas.parts);
@@ -238,8 +237,7 @@ struct VectorCounts {
 #pragma unroll
     for (int r = 0; r < Kind::kRotations; ++r) crossed[axis * Kind::kRotations + r] += cross[r];
   }
-  template <class Sums>
-  void add_block(const Sums& records, int64_t replica, int axes) const {
+  void add_block(const auto& records, int64_t replica, int axes) const {
     int64_t products = 0;
     for (int c = 0; c < Kind::kComponents; ++c)
       records.add_block(replica, kMagnetisation + c, magnetisation[c]);

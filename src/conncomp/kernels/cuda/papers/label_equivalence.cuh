@@ -23,8 +23,8 @@ struct CellBlocks {
   Grid<rank> grid;
   int32_t width, height;
 
-  template <class Index, class Body>
-  void for_each_cell(Body&& body) const {
+  template <class Index>
+  void for_each_cell(auto&& body) const {
     conncomp::for_each_cell<Index>(grid, width, height, body);
   }
 };

@@ -57,8 +57,8 @@ struct Tile {
   }
 };
 
-template <class Index, int rank, class Body>
-inline void for_each_tile(const Grid<rank>& grid, int log, Body&& body) {
+template <class Index, int rank>
+inline void for_each_tile(const Grid<rank>& grid, int log, auto&& body) {
   for_each_part<Index>(
       grid, [=](int) { return int64_t(1) << log; },
       [&](const Cell<rank, Index>& first) {
@@ -101,8 +101,8 @@ inline void find_links(const Grid<rank>& grid, const Rule& rule, const Tile<rank
 }
 
 // Writes the labels of a tile; root(site) is the first site of its component.
-template <int rank, class Index, class Root>
-inline void write_tile(const Grid<rank>& grid, const Tile<rank, Index>& tile, Index* labels, Root&& root) {
+template <int rank, class Index>
+inline void write_tile(const Grid<rank>& grid, const Tile<rank, Index>& tile, Index* labels, auto&& root) {
   for (int site = int(threadIdx.x); site < tile.sites(); site += int(blockDim.x)) {
     if (!tile.inside(grid, site)) continue;
     const Index index = tile.index(grid, site);
@@ -237,8 +237,8 @@ struct Seams {
 };
 
 // Calls body(number, cell, axis) for the sites of the seams, each across an axis.
-template <class Index, int rank, class Body>
-inline void for_each_at_seams(const Grid<rank>& grid, const Seams<rank>& seams, Body&& body) {
+template <class Index, int rank>
+inline void for_each_at_seams(const Grid<rank>& grid, const Seams<rank>& seams, auto&& body) {
   int64_t total = 0;
   for (int k = 0; k < rank; ++k) total += seams.planes[k] * (grid.cells() / grid.axes[k].length);
   for (int64_t number = grid_thread(); number < total; number += grid_threads()) {
@@ -356,8 +356,7 @@ struct TileGroup {
     return true;
   }
   // Calls body(cell) for the sites of a plane across an axis.
-  template <class Body>
-  void for_each_of_plane(const Grid<rank>& grid, int axis, Index plane, Body&& body) const {
+  void for_each_of_plane(const Grid<rank>& grid, int axis, Index plane, auto&& body) const {
     int64_t sites = 1;
     for (int k = 0; k < rank; ++k) sites *= k == axis ? 1 : end[k] - first.at[k];
     for (int64_t number = 0; number < sites; ++number) {

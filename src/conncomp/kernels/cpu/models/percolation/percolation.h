@@ -340,8 +340,8 @@ class Percolation : PercolationRuns {
 };
 
 // Calls body(type_identity) with the smallest nodes for windings: 64 bits but for 3-D of 10^9 sites.
-template <int kSteps, class Body>
-void with_periods(const PercolationLattice& lattice, Body&& body) {
+template <int kSteps>
+void with_periods(const PercolationLattice& lattice, auto&& body) {
   constexpr int kStepsOfWide = kSteps == 1 || kSteps == 8 ? kSteps : 0;
   const int width = Periods(lattice.lattice, lattice.links_over_end()).width;
   if (width <= 32) return body(std::type_identity<Percolation<Bits32, kSteps>>());

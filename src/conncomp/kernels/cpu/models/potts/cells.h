@@ -98,9 +98,8 @@ class CellMemory {
   }
 
   // Calls body(replica, number, cells) for each replica, in parallel; always with the same size of cells.
-  template <class Body>
   static void for_each_replica(std::optional<CellMemory>& memory, int64_t of_replica, int64_t replicas,
-                               Body&& body) {
+                               auto&& body) {
     const Parts parts(replicas, 1);
     if (!memory || memory->parts_ < parts.parts) memory.emplace(of_replica, parts.parts);
     const Bits64 before = memory->numbers_;

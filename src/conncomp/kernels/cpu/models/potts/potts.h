@@ -143,9 +143,9 @@ class PottsEngine {
   }
 
   // Calls body(replica, draws, cells) for each replica, in parallel; of an engine always the same cells.
-  template <class Cells, class Body>
+  template <class Cells>
   void for_each_replica(PottsMemory& memory, const Bits64* words, Bits32 step, const Bits64* probabilities,
-                        Body&& body) const {
+                        auto&& body) const {
     CellMemory::for_each_replica(memory.cells, Cells::memory(lattice_), replicas_.count,
                                  [&](int64_t replica, Bits64 number, Bits64* words_of_cells) {
                                    const Draws draws = replicas_.draws(replica, step);

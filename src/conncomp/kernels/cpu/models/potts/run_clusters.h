@@ -30,8 +30,8 @@ class BitString {
   void clear(int64_t count) { words_.assign(count / kWord + 2, 0); }  // one more word may be read
   Bits64* words() { return words_.data(); }
 
-  template <class Index, class Predicate>
-  [[gnu::always_inline]] void fill(const Index* entry, Index first, int64_t count, Predicate predicate) {
+  template <class Index>
+  [[gnu::always_inline]] void fill(const Index* entry, Index first, int64_t count, auto predicate) {
     words_.resize(count / kWord + 2);
     for (int64_t begin = 0; begin < count; begin += kWord) {
       const Index *const entries = entry + begin, first_entry = Index(first + begin);
