@@ -595,7 +595,7 @@ void find_shared_variables(Launch& launch, const void* address) {
   std::tie(launch.tls_module, launch.tls_size) = at->second;
 }
 
-}  // namespace
+}
 
 extern "C" void* __tls_get_addr(void*);
 void* Worker::tls_address(void* index) { return __tls_get_addr(index); }
@@ -732,4 +732,4 @@ Outcome run(const Shape& shape, void (*body)(const void*), const void* call, con
   return launch.failed ? kFailed : kDone;
 }
 
-}  // namespace host_cuda
+}

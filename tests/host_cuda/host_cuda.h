@@ -194,7 +194,7 @@ T atomic_change(T* at, Change&& change) {
   return seen;
 }
 
-}  // namespace host_cuda
+}
 
 // ------------------------------------------------------------------------------ barriers and collectives
 

@@ -55,7 +55,7 @@ void begin_thread() {
   asm volatile("msr tpidr_el0, %0" ::"r"(of_thread.data()));
 }
 
-}  // namespace
+}
 
 extern "C" {
 

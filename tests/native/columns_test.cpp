@@ -255,7 +255,7 @@ void test_changing_labels() {
   other.join();
 }
 
-}  // namespace
+}
 
 int main(int count, char** arguments) {
   const int rounds = rounds_of(count, arguments);

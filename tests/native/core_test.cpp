@@ -766,7 +766,7 @@ void test_interrupts() {
   check(labels.front() == 1 && labels.back() == 1, "a call after an interrupt");
 }
 
-}  // namespace
+}
 
 int main(int count, char** arguments) {
   const int rounds = rounds_of(count, arguments);

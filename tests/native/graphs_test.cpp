@@ -774,7 +774,7 @@ void test_random() {
   for (int64_t k = 0; k < count; ++k) check(src[k] == last && dst[k] == last, "an edge at the last vertex");
 }
 
-}  // namespace
+}
 
 int main(int count, char** arguments) {
   const int rounds = rounds_of(count, arguments);

@@ -94,7 +94,7 @@ void test_parts() {
   }
 }
 
-}  // namespace
+}
 
 int main(int count, char** arguments) {
   const int rounds = rounds_of(count, arguments);

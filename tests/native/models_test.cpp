@@ -750,7 +750,7 @@ void test_polls_of_long_seams() {
   for (int32_t x = 0; x < kSites; ++x) check(forest.parents()[kSites + x] == x, "runs that are sewn");
 }
 
-}  // namespace
+}
 
 int main(int count, char** arguments) {
   const int rounds = rounds_of(count, arguments);

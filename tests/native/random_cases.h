@@ -45,4 +45,4 @@ std::vector<int64_t> flood_fill(int64_t count, Inside&& inside, ForEachNeighbour
   return root;
 }
 
-}  // namespace
+}

@@ -377,7 +377,7 @@ std::vector<T> draw_array(const Array& array, int values) {
   return drawn;
 }
 
-}  // namespace
+}
 
 int main(int count, char** arguments) {
   const int rounds = rounds_of(count, arguments);

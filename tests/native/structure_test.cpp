@@ -128,7 +128,7 @@ void test_labels() {
   }
 }
 
-}  // namespace
+}
 
 int main(int count, char** arguments) {
   const int rounds = rounds_of(count, arguments);

@@ -156,7 +156,7 @@ void divide() {
   for (const auto& [root, size] : sizes) check(size <= most, "divided clusters");
 }
 
-}  // namespace
+}
 
 int main(int count, char** arguments) {
   const int rounds = rounds_of(count, arguments);

@@ -344,7 +344,7 @@ void test_png_lines() {
   if (!are_known) std::abort();
 }
 
-}  // namespace
+}
 
 int main(int count, char** arguments) {
   const int rounds = rounds_of(count, arguments);

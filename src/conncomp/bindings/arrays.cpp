@@ -79,7 +79,7 @@ void define_generators(nb::module_& m) {
   m.def("rmat_edges", &rmat_edges<Index>);
 }
 
-}  // namespace
+}
 
 void define_arrays(nb::module_& m) {
   m.def("extremes", &extremes_of);
@@ -98,4 +98,4 @@ void define_arrays(nb::module_& m) {
   m.def("random_uniform", &random_uniform<Bits64, double>);
 }
 
-}  // namespace conncomp
+}

@@ -123,4 +123,4 @@ void define_launches(nb::module_& m);
 void define_transfers(nb::module_& m);
 void define_tables(nb::module_& m);
 
-}  // namespace conncomp
+}

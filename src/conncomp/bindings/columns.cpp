@@ -183,7 +183,7 @@ bool intensities(AnyVector labels, const std::vector<int64_t>& shape, int64_t ba
   return with_entries<uint8_t, uint16_t, int16_t, int32_t, int64_t, uint64_t, float, double>(values, measure);
 }
 
-}  // namespace
+}
 
 void define_columns(nb::module_& m) {
   nb::class_<ComponentRuns>(m, "ComponentRuns")
@@ -206,4 +206,4 @@ void define_columns(nb::module_& m) {
   m.def("measure_intensities", &intensities);
 }
 
-}  // namespace conncomp
+}

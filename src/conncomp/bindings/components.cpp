@@ -170,7 +170,7 @@ nb::object runs_of_pairs(AnyVector one, AnyVector other) {
   });
 }
 
-}  // namespace
+}
 
 void define_components(nb::module_& m) {
   nb::class_<Measures>(m, "Measures")
@@ -203,4 +203,4 @@ void define_components(nb::module_& m) {
   m.def("pair_runs", &runs_of_pairs);
 }
 
-}  // namespace conncomp
+}

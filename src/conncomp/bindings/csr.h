@@ -71,4 +71,4 @@ int64_t label_vertices(const AnyVector& src, const AnyVector& dst, const FilledV
   });
 }
 
-}  // namespace conncomp
+}

@@ -64,7 +64,7 @@ void make_structure(HeldStructure* self, const std::string& kind, nb::bytes latt
   new (self) HeldStructure{phases, std::move(sums)};
 }
 
-}  // namespace
+}
 
 void define_edge_spins(nb::module_& m) {
   nb::class_<HeldEdges>(m, "EdgeEngine")
@@ -143,4 +143,4 @@ void define_edge_spins(nb::module_& m) {
       });
 }
 
-}  // namespace conncomp
+}

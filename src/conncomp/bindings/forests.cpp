@@ -60,7 +60,7 @@ void find_bridges(Vector<const int64_t> indptr, Vector<const int32_t> indices, V
   });
 }
 
-}  // namespace
+}
 
 void define_forests(nb::module_& m) {
   m.def("spanning_forest_of_csr", [](AnyVector indptr, AnyVector indices, bool symmetric) {
@@ -85,4 +85,4 @@ void define_forests(nb::module_& m) {
   });
 }
 
-}  // namespace conncomp
+}

@@ -173,7 +173,7 @@ void csr_of_dictionaries(nb::tuple nodes, nb::tuple rows, bool multiple, Vector<
   read_targets(nodes, rows, multiple, indptr.data(), indices.data(), int64_t(indices.size()), Pauses());
 }
 
-}  // namespace
+}
 
 void define_graph_inputs(nb::module_& m) {
   m.def("csr_of_arcs", &csr_of_arcs);
@@ -210,4 +210,4 @@ void define_graph_inputs(nb::module_& m) {
   m.def("components_of_dictionaries", &components_of_dictionaries<int64_t>);
 }
 
-}  // namespace conncomp
+}

@@ -38,7 +38,7 @@ int64_t recolouring_of_csr(AnyVector indptr, AnyVector indices, bool symmetric, 
                     });
 }
 
-}  // namespace
+}
 
 void define_graph_papers(nb::module_& m) {
   m.def("ecl_of_csr", &ecl_of_csr);
@@ -47,4 +47,4 @@ void define_graph_papers(nb::module_& m) {
   m.def("ecl_of_arcs", &ecl_of_arcs);
 }
 
-}  // namespace conncomp
+}

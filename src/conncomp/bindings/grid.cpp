@@ -164,7 +164,7 @@ void wind_given_bonds(Vector<const int64_t> item, Vector<const int64_t> from, Ve
   without_gil([&] { wind_bonds(bonds, axes.data(), rank.data()); });
 }
 
-}  // namespace
+}
 
 void define_grid(nb::module_& m) {
   nb::class_<Grid>(m, "Grid").def(nb::new_(&grid_of), nb::arg("axes"), nb::arg("backward"),
@@ -190,4 +190,4 @@ void define_grid(nb::module_& m) {
   m.def("wind_bonds", &wind_given_bonds);
 }
 
-}  // namespace conncomp
+}

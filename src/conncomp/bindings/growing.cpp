@@ -84,7 +84,7 @@ void grow_by_size(Vector<const int32_t> u, Vector<const int32_t> v, int32_t stay
   });
 }
 
-}  // namespace
+}
 
 void define_growing(nb::module_& m) {
   m.def("components_of_csr", &components_of_csr);
@@ -97,4 +97,4 @@ void define_growing(nb::module_& m) {
   m.def("label_growing", &label_growing);
 }
 
-}  // namespace conncomp
+}

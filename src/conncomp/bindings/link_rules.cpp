@@ -57,7 +57,7 @@ LinkRule bonds(const std::vector<std::pair<int64_t, int>>& planes) {
   return {std::make_shared<RuleWords<Bonds>>(rule)};
 }
 
-}  // namespace
+}
 
 void define_link_rules(nb::module_& m) {
   nb::class_<LinkRule>(m, "LinkRule")
@@ -67,4 +67,4 @@ void define_link_rules(nb::module_& m) {
       .def_static("bonds", &bonds, nb::arg("planes"));
 }
 
-}  // namespace conncomp
+}

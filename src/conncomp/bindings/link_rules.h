@@ -30,4 +30,4 @@ void define_labels(nb::module_& m, const char* name) {
   m.def(name, &label_array<by, int64_t, Options...>);
 }
 
-}  // namespace conncomp
+}

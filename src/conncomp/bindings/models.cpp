@@ -169,7 +169,7 @@ void define_cells(nb::module_& m) {
           "words"_a, "new_words"_a, "step"_a, "probabilities"_a, "chosen"_a, "record"_a.none(), "clusters"_a);
 }
 
-}  // namespace
+}
 
 void define_models(nb::module_& m) {
   define_potts(m);
@@ -180,4 +180,4 @@ void define_models(nb::module_& m) {
   define_cells(m);
 }
 
-}  // namespace conncomp
+}

@@ -15,7 +15,7 @@ GlassCouplings couplings_of(const Numbers& couplings, const std::optional<Number
   return {couplings.data(), data_or_null(fields)};
 }
 
-}  // namespace
+}
 
 void define_spin_glass(nb::module_& m) {
   nb::class_<SpinGlassEngine>(m, "SpinGlassEngine")
@@ -71,4 +71,4 @@ void define_spin_glass(nb::module_& m) {
           nb::arg("words"), nb::arg("couplings"), nb::arg("fields").none(), nb::arg("record"));
 }
 
-}  // namespace conncomp
+}

@@ -35,7 +35,7 @@ nb::tuple condensation_of_csr(AnyVector indptr, AnyVector indices, AnyVector lab
   });
 }
 
-}  // namespace
+}
 
 void define_strong(nb::module_& m) {
   m.def("strong_of_csr", &strong_of_csr);
@@ -43,4 +43,4 @@ void define_strong(nb::module_& m) {
   m.def("condensation_of_csr", &condensation_of_csr);
 }
 
-}  // namespace conncomp
+}

@@ -148,7 +148,7 @@ void number(Vector<int32_t> labels, Vector<int32_t> sizes) {
   without_gil([&] { number_clusters(labels.data(), int64_t(labels.size()), sizes.data()); });
 }
 
-}  // namespace
+}
 
 void define_tables(nb::module_& m) {
   define_word_clusters<1>(m, "WordClusters");
@@ -158,4 +158,4 @@ void define_tables(nb::module_& m) {
   m.def("number_clusters", &number);
 }
 
-}  // namespace conncomp
+}

@@ -54,11 +54,11 @@ void define_kind(nb::module_& m, const char* name) {
           nb::arg("sizes").none(), nb::arg("projected").none());
 }
 
-}  // namespace
+}
 
 void define_vector_spins(nb::module_& m) {
   define_kind<Angle>(m, "AngleEngine");
   define_kind<UnitVector>(m, "UnitVectorEngine");
 }
 
-}  // namespace conncomp
+}

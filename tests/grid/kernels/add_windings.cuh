@@ -10,4 +10,4 @@ __global__ void add_windings(const Winding* windings, int64_t count, int32_t* of
   for (int64_t i = grid_thread(); i < count; i += grid_threads()) tables.add<Shared>(0, windings[i]);
 }
 
-}  // namespace conncomp
+}

@@ -49,4 +49,4 @@ __global__ void find_roots(Index* parent, int64_t count) {
     Shared::store(parent + i, find<Shared, Jump::kNone>(parent, Index(i)));
 }
 
-}  // namespace conncomp
+}

@@ -219,4 +219,4 @@ __global__ void fence_bug(int* part, int* finished, int* sum) {
   for (unsigned i = 0; i < gridDim.x; ++i) *sum += part[i];
 }
 
-}  // namespace conncomp
+}

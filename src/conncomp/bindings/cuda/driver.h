@@ -181,4 +181,4 @@ class Event {
   Handle event_ = nullptr;
 };
 
-}  // namespace conncomp
+}

@@ -334,7 +334,7 @@ class Launches {
   std::mutex reading_;
 };
 
-}  // namespace
+}
 
 void define_launches(nb::module_& m) {
   nb::class_<Launches>(m, "Launches")
@@ -349,4 +349,4 @@ void define_launches(nb::module_& m) {
       .def("read_all", &Launches::read_all, nb::arg("stream"), nb::arg("address"), nb::arg("count"));
 }
 
-}  // namespace conncomp
+}

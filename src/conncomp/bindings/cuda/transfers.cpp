@@ -106,7 +106,7 @@ class Transfers {
   Handle context_ = nullptr;
 };
 
-}  // namespace
+}
 
 void define_transfers(nb::module_& m) {
   nb::class_<Transfers>(m, "Transfers")
@@ -115,4 +115,4 @@ void define_transfers(nb::module_& m) {
            nb::arg("bytes"), nb::arg("buffers"), nb::arg("strip"), nb::arg("threads"));
 }
 
-}  // namespace conncomp
+}

@@ -365,4 +365,4 @@ using InBlock = Shared;
 
 #endif
 
-}  // namespace conncomp
+}

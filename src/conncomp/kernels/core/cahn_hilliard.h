@@ -105,4 +105,4 @@ struct FieldTally {
   }
 };
 
-}  // namespace conncomp
+}

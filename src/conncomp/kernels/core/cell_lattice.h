@@ -140,4 +140,4 @@ inline void for_each_followed(const CellLattice& cells, const Bits64* starts, co
   }
 }
 
-}  // namespace conncomp
+}

@@ -58,4 +58,4 @@ inline Chances<middle + 1, Word> chances_to_lose(const Levels<2 * middle, Word>&
   return chances;
 }
 
-}  // namespace conncomp
+}

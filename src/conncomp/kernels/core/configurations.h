@@ -73,4 +73,4 @@ struct Configurations {
   }
 };
 
-}  // namespace conncomp
+}

@@ -100,4 +100,4 @@ inline void offer_vertex(const States& kind, const LocalUpdate& update, const Dr
     if ((old ^ state) >> plane & 1) change_bit<Access>(spins + plane * kind.words, vertex, old >> plane & 1);
 }
 
-}  // namespace conncomp
+}

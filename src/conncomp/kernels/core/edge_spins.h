@@ -146,4 +146,4 @@ struct TwoStates : States {
   }
 };
 
-}  // namespace conncomp
+}

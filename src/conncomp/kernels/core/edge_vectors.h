@@ -202,4 +202,4 @@ inline void offer_vertex(const Embedded<Vectors>& kind, const LocalUpdate& updat
     spins[vertex] = kind.vectors.reflected(mirror, spins[vertex]);
 }
 
-}  // namespace conncomp
+}

@@ -163,4 +163,4 @@ struct WeightOrder {
   }
 };
 
-}  // namespace conncomp
+}

@@ -52,4 +52,4 @@ struct IntensityColumns {
   }
 };
 
-}  // namespace conncomp
+}

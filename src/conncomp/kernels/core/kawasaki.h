@@ -262,4 +262,4 @@ inline void for_each_unsatisfied(const ExchangeLattice& lattice, const auto& wor
   }
 }
 
-}  // namespace conncomp
+}

@@ -21,4 +21,4 @@ constexpr uint64_t mix(uint64_t x) {
   return x ^ x >> 31;
 }
 
-}  // namespace conncomp
+}

@@ -135,4 +135,4 @@ struct Bonds {
   }
 };
 
-}  // namespace conncomp
+}

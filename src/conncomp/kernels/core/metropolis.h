@@ -179,4 +179,4 @@ inline void offer_pair(const Lattice& lattice, const FlipOffer& offer, int64_t p
   if (sites[1] != 0) store(place[1].word, spin[1] ^ (bits_of_second(flips) & sites[1]));
 }
 
-}  // namespace conncomp
+}

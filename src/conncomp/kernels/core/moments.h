@@ -40,4 +40,4 @@ inline void centre_moments(Sum* sums, int axes, double* out) {
     if (out[0] > 0) move_origin(out, axes, k, out[moments_of(axes - 1 - k)] / out[0]);
 }
 
-}  // namespace conncomp
+}

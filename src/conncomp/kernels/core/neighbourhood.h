@@ -49,4 +49,4 @@ struct Neighbourhood : Steps<axes> {
   bool has(int code) const { return bits[code / 32] >> code % 32 & 1; }
 };
 
-}  // namespace conncomp
+}

@@ -29,4 +29,4 @@ inline Bits64 draw_occupied(const Draws& draws, int64_t word, int axis, Bits64 p
   return certain ? wanted : bernoulli(draws, Bits64(word), axis, probability, wanted, kOccupied);
 }
 
-}  // namespace conncomp
+}

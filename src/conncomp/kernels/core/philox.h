@@ -47,4 +47,4 @@ inline Bits64 below(Bits64 bits, Bits64 high) {
 #endif
 }
 
-}  // namespace conncomp
+}

@@ -286,4 +286,4 @@ inline int64_t gain_of_site(const GlassReplicas& replicas, int64_t replica, int 
   return gain;
 }
 
-}  // namespace conncomp
+}

@@ -233,4 +233,4 @@ inline ClusterDraw draw_cluster(const Draws& draws, int64_t root) {
   return {half(block, 0), half(block, 1)};
 }
 
-}  // namespace conncomp
+}

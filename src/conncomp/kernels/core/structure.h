@@ -92,4 +92,4 @@ struct WavedVectors {
   }
 };
 
-}  // namespace conncomp
+}

@@ -159,4 +159,4 @@ inline bool is_vertex(auto v, int64_t vertices) {
   return uint64_t(int64_t(v)) < uint64_t(vertices);  // negative ones are large
 }
 
-}  // namespace conncomp
+}

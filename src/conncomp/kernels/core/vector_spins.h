@@ -217,4 +217,4 @@ struct UnitVector {
   static int vorticity(Spin, Spin, Spin, Spin) { return 0; }
 };
 
-}  // namespace conncomp
+}

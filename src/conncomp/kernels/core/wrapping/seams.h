@@ -93,4 +93,4 @@ struct SeamArray {
   }
 };
 
-}  // namespace conncomp
+}

@@ -306,4 +306,4 @@ struct SeamWindings {
   }
 };
 
-}  // namespace conncomp
+}

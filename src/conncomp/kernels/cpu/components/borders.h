@@ -271,4 +271,4 @@ void count_configurations(const LabelledItems& items, const RowsOfLabels& rows, 
                                            Configurations<axes>::kNumbers, numbers);
 }
 
-}  // namespace conncomp
+}

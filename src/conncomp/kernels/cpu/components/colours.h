@@ -68,4 +68,4 @@ int64_t choose_colours(const auto* components, const StepsNearby& nearby, const 
   return waiting;
 }
 
-}  // namespace conncomp
+}

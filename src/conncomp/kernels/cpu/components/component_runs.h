@@ -149,4 +149,4 @@ class ComponentRuns {
   Buffer<uint64_t> packed_;
 };
 
-}  // namespace conncomp
+}

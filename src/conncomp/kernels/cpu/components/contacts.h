@@ -297,4 +297,4 @@ std::vector<int64_t> pair_runs(const Label* one, const Label* other, int64_t cou
   return all;
 }
 
-}  // namespace conncomp
+}

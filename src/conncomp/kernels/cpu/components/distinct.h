@@ -126,4 +126,4 @@ class NumberedLabels {
   Buffer<int64_t> places_;       // of each number, among these
 };
 
-}  // namespace conncomp
+}

@@ -169,4 +169,4 @@ inline void measure_hulls(const ComponentRuns& runs, const std::array<double, 2>
   });
 }
 
-}  // namespace conncomp
+}

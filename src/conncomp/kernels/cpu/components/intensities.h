@@ -218,4 +218,4 @@ class Intensities {
   RowTable<UnsignedSum> sums_;  // of narrow values, behind their extremes
 };
 
-}  // namespace conncomp
+}

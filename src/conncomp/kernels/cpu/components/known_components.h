@@ -127,4 +127,4 @@ RowTable<Entry> make_table(const LabelledItems& items, const RowsOfLabels& rows,
   return shared_table<Entry>(items, items.lines(), rows.count(), width, fill, join);
 }
 
-}  // namespace conncomp
+}

@@ -391,4 +391,4 @@ inline std::unique_ptr<Measures> measure_labels(const LabelArray& labels, std::v
   return with_products ? measured(NarrowTable<2, true>()) : measured(NarrowTable<2, false>());
 }
 
-}  // namespace conncomp
+}

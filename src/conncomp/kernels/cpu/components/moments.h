@@ -255,4 +255,4 @@ inline void find_quantiles(const ComponentRuns& runs, ReadValues read, const std
   });
 }
 
-}  // namespace conncomp
+}

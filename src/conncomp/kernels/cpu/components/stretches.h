@@ -236,4 +236,4 @@ void for_each_line(const LabelPiece piece, int64_t length, auto visit) {
   }
 }
 
-}  // namespace conncomp
+}

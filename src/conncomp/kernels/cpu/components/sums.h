@@ -180,4 +180,4 @@ class WideTable {
   Buffer<Sum> product_;
 };
 
-}  // namespace conncomp
+}

@@ -134,4 +134,4 @@ inline void find_spans(const LabelledItems& items, int64_t rows, bool* spans) {
   SpanMarks(items, rows, reinterpret_cast<uint8_t*>(spans)).find();
 }
 
-}  // namespace conncomp
+}

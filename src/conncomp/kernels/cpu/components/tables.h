@@ -290,4 +290,4 @@ class LabelRanks {
   Buffer<int64_t> before_;
 };
 
-}  // namespace conncomp
+}

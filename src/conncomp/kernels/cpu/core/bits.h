@@ -126,4 +126,4 @@ inline __m512i counted_from(int32_t first) {
 }
 #endif
 
-}  // namespace conncomp
+}

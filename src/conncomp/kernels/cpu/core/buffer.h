@@ -60,4 +60,4 @@ class Buffer {
   std::unique_ptr<T, Free> data_;
 };
 
-}  // namespace conncomp
+}

@@ -60,4 +60,4 @@ Frequent<Value> most_frequent(std::vector<Value>& sample) {
   return best;
 }
 
-}  // namespace conncomp
+}

@@ -31,4 +31,4 @@ class FunctionRef<Result(Arguments...)> {
   Result (*call_)(void*, Arguments...);
 };
 
-}  // namespace conncomp
+}

@@ -135,4 +135,4 @@ inline std::pair<Buffer<KeyCount>, int64_t> sorted_counts(const std::vector<KeyC
   return {std::move(sorted), entries};
 }
 
-}  // namespace conncomp
+}

@@ -88,4 +88,4 @@ template <class Label>
 class LabelStream {};
 #endif
 
-}  // namespace conncomp
+}

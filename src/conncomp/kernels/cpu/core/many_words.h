@@ -128,4 +128,4 @@ struct ManyWords {
   }
 };
 
-}  // namespace conncomp
+}

@@ -160,4 +160,4 @@ void group_by_key(int64_t items, int64_t keys, auto&& key, auto&& value, int64_t
   });
 }
 
-}  // namespace conncomp
+}

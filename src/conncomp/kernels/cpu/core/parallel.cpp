@@ -16,7 +16,7 @@ int default_threads() {
 Process process_of_module{default_threads()};
 Process* joined = &process_of_module;
 
-}  // namespace
+}
 
 Process& process() { return *joined; }
 
@@ -86,7 +86,7 @@ void await_pieces(const Shares& shares, int64_t wanted) {
     std::this_thread::sleep_for(std::chrono::microseconds(10));
 }
 
-}  // namespace
+}
 
 bool helpers_wanted(int64_t elements) {
   if (elements <= kGrain || num_threads() <= 1) return false;
@@ -158,4 +158,4 @@ void look_up_from_work() {
   if (watch.call->given_up()) throw Interrupted();
 }
 
-}  // namespace conncomp
+}

@@ -95,4 +95,4 @@ void take_pages(T* data, int64_t count) {
   });
 }
 
-}  // namespace conncomp
+}

@@ -94,4 +94,4 @@ void radix_sort(Buffer<Item>& items, int64_t count) {
   RadixSort<Item>(items, count);
 }
 
-}  // namespace conncomp
+}

@@ -44,4 +44,4 @@ class FirstContacts {
   bool orphan_ = false;  // whether the run that leads out of the word before has had no contact yet
 };
 
-}  // namespace conncomp
+}

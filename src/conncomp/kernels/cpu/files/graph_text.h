@@ -138,4 +138,4 @@ class NeighbourReader {
   int64_t row_ = 0, column_ = 0, degree_ = 0, loops_ = 0, largest_ = 0;
 };
 
-}  // namespace conncomp
+}

@@ -190,4 +190,4 @@ class NamedArcReader {
   VertexNames names_;
 };
 
-}  // namespace conncomp
+}

@@ -104,4 +104,4 @@ class PngLines {
   std::vector<uint8_t> zeros_;
 };
 
-}  // namespace conncomp
+}

@@ -44,4 +44,4 @@ void rmat(Bits64 seed, Bits32 purpose, int scale, const Bits64 below[3], int64_t
   });
 }
 
-}  // namespace conncomp
+}

@@ -176,4 +176,4 @@ int64_t label_components(const Rows<Pointer, Vertex> rows, bool symmetric, bool 
   return label_forest(labels, rows.vertices, consecutive);
 }
 
-}  // namespace conncomp
+}

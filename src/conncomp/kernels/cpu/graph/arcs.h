@@ -193,4 +193,4 @@ void grow_forest_of_arcs(const Vertex* src, const Vertex* dst, int64_t arcs, int
     forest.template grow<Shared>();
 }
 
-}  // namespace conncomp
+}

@@ -160,4 +160,4 @@ int64_t settle_all(const Rows<Pointer, Vertex> rows, bool sweeps, Index* state) 
   return alone + (of_giant > 0) + search_strong(rows, state, settled, no_order);
 }
 
-}  // namespace conncomp
+}

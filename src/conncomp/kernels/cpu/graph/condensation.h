@@ -111,4 +111,4 @@ Condensation<Index> condense(const Rows<Pointer, Vertex> rows, const Index* labe
   return distinct_arcs(Rows<int64_t, Index>{indptr.data(), targets, components, between.count}, targets);
 }
 
-}  // namespace conncomp
+}

@@ -220,4 +220,4 @@ ChosenArcs<Index> minimum_spanning_forest(const auto& arcs, const Weights<Bits> 
   return Forest(arcs.vertices, arcs.arcs, weights, ends, collect).forest();
 }
 
-}  // namespace conncomp
+}

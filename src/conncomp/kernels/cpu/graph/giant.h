@@ -286,4 +286,4 @@ class AroundGiant {
   Index* const parent_;  // of the others and of the first member, until they become labels
 };
 
-}  // namespace conncomp
+}

@@ -148,4 +148,4 @@ inline void unite_by_size(const int32_t* u, const int32_t* v, int64_t links, int
   });
 }
 
-}  // namespace conncomp
+}

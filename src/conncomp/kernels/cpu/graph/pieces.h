@@ -256,4 +256,4 @@ int64_t settle_pieces(const Rows<Pointer, Vertex> rows, Index* state) {
   return 0;
 }
 
-}  // namespace conncomp
+}

@@ -94,4 +94,4 @@ RowSample sample_rows(const Rows<Pointer, Vertex> rows) {
   return sample;
 }
 
-}  // namespace conncomp
+}

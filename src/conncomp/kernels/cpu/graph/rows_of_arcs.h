@@ -244,4 +244,4 @@ std::vector<int64_t> compact_ids(Vertex* src, Vertex* dst, int64_t arcs, int64_t
   return ids;
 }
 
-}  // namespace conncomp
+}

@@ -248,4 +248,4 @@ ChosenArcs<Index> spanning_forest(const auto& arcs, Ends ends) {
   return contracted_forest<Index>(arcs.vertices, arcs.arcs, read);
 }
 
-}  // namespace conncomp
+}

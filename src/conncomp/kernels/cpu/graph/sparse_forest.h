@@ -180,4 +180,4 @@ class SparseForest {
   std::atomic<int64_t> postponed_vertices_{0}, postponed_arcs_{0};
 };
 
-}  // namespace conncomp
+}

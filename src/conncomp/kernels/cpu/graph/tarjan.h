@@ -392,4 +392,4 @@ int64_t topological_labels(const Rows<Pointer, Vertex> rows, Index* labels) {
   return components;
 }
 
-}  // namespace conncomp
+}

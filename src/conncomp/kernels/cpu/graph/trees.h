@@ -155,4 +155,4 @@ bool lead_inside(const Rows<Pointer, Vertex> rows, ArcRange arcs, const VertexBi
   return all;
 }
 
-}  // namespace conncomp
+}

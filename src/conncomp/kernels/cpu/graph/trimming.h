@@ -179,4 +179,4 @@ int64_t settle_trimmed(const Rows<Pointer, Vertex> rows, auto* state) {
   return trimming.settle(state);
 }
 
-}  // namespace conncomp
+}

@@ -94,4 +94,4 @@ inline void read_masks(Masks& masks, const void* data, const LinkWords& links) {
   links.compares ? masks.read(data, links) : BondMasks(masks, data, links).read();
 }
 
-}  // namespace conncomp
+}

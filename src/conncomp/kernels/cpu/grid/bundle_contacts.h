@@ -215,4 +215,4 @@ class BundleContacts final : public ContactFinder {
   const uint64_t *side_g_ = nullptr, *side_h_ = nullptr;
 };
 
-}  // namespace conncomp
+}

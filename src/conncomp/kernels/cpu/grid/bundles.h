@@ -181,4 +181,4 @@ struct Bundles {
   }
 };
 
-}  // namespace conncomp
+}

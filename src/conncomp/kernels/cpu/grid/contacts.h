@@ -391,4 +391,4 @@ class BundleStretch {
   int64_t most_ = 1, words_, first_ = 0, count_ = 0;
 };
 
-}  // namespace conncomp
+}

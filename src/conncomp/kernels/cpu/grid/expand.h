@@ -183,4 +183,4 @@ void expand(uint64_t foreground, uint64_t start, const Index* label, Index backg
   expand(foreground, start, label, OneLabel<Index>{background}, out);
 }
 
-}  // namespace conncomp
+}

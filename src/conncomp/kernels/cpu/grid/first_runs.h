@@ -270,4 +270,4 @@ class LoneElements {
   Buffer<Index> before_;     // by row: the components that begin in it, then in all before
 };
 
-}  // namespace conncomp
+}

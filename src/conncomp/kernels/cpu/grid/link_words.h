@@ -249,4 +249,4 @@ class RowReader {
   int64_t gathered_stretch_ = 0;
 };
 
-}  // namespace conncomp
+}

@@ -233,4 +233,4 @@ struct Masks {
   }
 };
 
-}  // namespace conncomp
+}

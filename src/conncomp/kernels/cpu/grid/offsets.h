@@ -72,4 +72,4 @@ struct RowNeighbours {
   }
 };
 
-}  // namespace conncomp
+}

@@ -354,4 +354,4 @@ class RowContacts final : public ContactFinder {
   const uint64_t *mask_g_ = nullptr, *mask_h_ = nullptr;
 };
 
-}  // namespace conncomp
+}

@@ -203,4 +203,4 @@ class Claims {
   Index* const parent_;
 };
 
-}  // namespace conncomp
+}

@@ -269,4 +269,4 @@ class RunLabels {
   const bool streamed_;  // whether labels go past the caches, if they can
 };
 
-}  // namespace conncomp
+}

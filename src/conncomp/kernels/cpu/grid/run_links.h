@@ -346,4 +346,4 @@ class RunLinks {
   Index* const parent_;
 };
 
-}  // namespace conncomp
+}

@@ -260,4 +260,4 @@ class RunPlaces {
   std::vector<Row> rows_;
 };
 
-}  // namespace conncomp
+}

@@ -70,4 +70,4 @@ int64_t count_by_item(const Bundles& bundles, Buffer<Index>& before, int64_t* co
   return components;
 }
 
-}  // namespace conncomp
+}

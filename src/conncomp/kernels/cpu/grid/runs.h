@@ -258,4 +258,4 @@ inline void write_together(const std::vector<std::unique_ptr<const PlacedRuns>>&
   });
 }
 
-}  // namespace conncomp
+}

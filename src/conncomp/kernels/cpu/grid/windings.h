@@ -228,4 +228,4 @@ inline void wind_bonds(const GivenBonds& bonds, int64_t* axes, int64_t* rank) {
   });
 }
 
-}  // namespace conncomp
+}

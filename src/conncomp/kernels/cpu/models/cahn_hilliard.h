@@ -237,4 +237,4 @@ void measure_fields(const FieldReplicas& replicas, const FieldGauge& gauge, cons
   });
 }
 
-}  // namespace conncomp
+}

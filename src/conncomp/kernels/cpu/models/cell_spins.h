@@ -343,4 +343,4 @@ class CellEngine {
   CellForests memory_;
 };
 
-}  // namespace conncomp
+}

@@ -254,4 +254,4 @@ inline void activate(const Draws& draws, int64_t first_word, int axis, Bits64 pr
 #endif
 }
 
-}  // namespace conncomp
+}

@@ -176,4 +176,4 @@ class EdgeSpinsOf final : public EdgeSpins {
   const Kind kind_;
 };
 
-}  // namespace conncomp
+}

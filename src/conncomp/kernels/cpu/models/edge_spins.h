@@ -292,4 +292,4 @@ inline int64_t classify_vertices(const EdgeArcs& arcs, int64_t vertices, int32_t
   return int64_t(taken.size());
 }
 
-}  // namespace conncomp
+}

@@ -162,4 +162,4 @@ class KawasakiEngine {
   const int64_t replicas_;
 };
 
-}  // namespace conncomp
+}

@@ -171,4 +171,4 @@ class Slabs {
   std::vector<int64_t> begin_;
 };
 
-}  // namespace conncomp
+}

@@ -264,4 +264,4 @@ class SpinGlassEngine {
   const int64_t sites_;
 };
 
-}  // namespace conncomp
+}

@@ -178,4 +178,4 @@ struct ActiveEdges {
   }
 };
 
-}  // namespace conncomp
+}

@@ -296,4 +296,4 @@ class VectorEngine {
   VectorMemory memory_;
 };
 
-}  // namespace conncomp
+}

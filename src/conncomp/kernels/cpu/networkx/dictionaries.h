@@ -275,4 +275,4 @@ void grow_forest_of_dictionaries(const nanobind::tuple& nodes, const nanobind::t
   if (!opposite.is(rows)) visit_outside(opposite, [](int64_t) { return true; });
 }
 
-}  // namespace conncomp
+}

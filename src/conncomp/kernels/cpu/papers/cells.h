@@ -374,4 +374,4 @@ void label_by_equivalence(const void* data, const LinkWords& links, const Grid& 
   label_items(data, links, grid, consecutive, labels, counts, find_roots);
 }
 
-}  // namespace conncomp
+}

@@ -133,4 +133,4 @@ void ecl_roots_of_arcs(const Vertex* src, const Vertex* dst, int64_t arcs, int64
   });
 }
 
-}  // namespace conncomp
+}

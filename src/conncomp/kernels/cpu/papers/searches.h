@@ -80,4 +80,4 @@ void recolouring_roots(const auto& graph, Index* colour) {
   });
 }
 
-}  // namespace conncomp
+}

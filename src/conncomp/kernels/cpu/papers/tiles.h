@@ -239,4 +239,4 @@ void label_by_tiles(const void* data, const LinkWords& links, const Grid& grid, 
   label_items(data, links, grid, consecutive, labels, counts, find_roots);
 }
 
-}  // namespace conncomp
+}

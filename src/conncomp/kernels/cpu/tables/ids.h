@@ -234,4 +234,4 @@ class ByteIds {
   GrowingArray<char> bytes_;
 };
 
-}  // namespace conncomp
+}

@@ -207,4 +207,4 @@ class Interning {
   int64_t expected_ = 0;
 };
 
-}  // namespace conncomp
+}

@@ -283,4 +283,4 @@ inline void divide_clusters(const int32_t* u, const int32_t* v, const double* we
   }
 }
 
-}  // namespace conncomp
+}

@@ -142,4 +142,4 @@ __global__ void __launch_bounds__(kFaceThreads)
   }
 }
 
-}  // namespace conncomp
+}

@@ -105,4 +105,4 @@ __global__ void __launch_bounds__(kTableThreads)
   }
 }
 
-}  // namespace conncomp
+}

@@ -82,4 +82,4 @@ __global__ void __launch_bounds__(kDistinctThreads)
   }
 }
 
-}  // namespace conncomp
+}

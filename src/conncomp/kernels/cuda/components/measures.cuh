@@ -102,4 +102,4 @@ __global__ void __launch_bounds__(kTableThreads)
   if (threadIdx.x == 0) Shared::fetch_max(&table.state->item_rows, int64_t(rows_of_block));
 }
 
-}  // namespace conncomp
+}

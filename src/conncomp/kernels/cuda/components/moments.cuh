@@ -371,4 +371,4 @@ __global__ void __launch_bounds__(kTableThreads)
   }
 }
 
-}  // namespace conncomp
+}

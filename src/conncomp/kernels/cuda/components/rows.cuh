@@ -119,4 +119,4 @@ inline void count_stretches(int64_t count, Label background, int64_t rows, int64
   slots.send(counts);
 }
 
-}  // namespace conncomp
+}

@@ -416,4 +416,4 @@ struct ItemAxes {
   }
 };
 
-}  // namespace conncomp
+}

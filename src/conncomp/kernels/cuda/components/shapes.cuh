@@ -252,4 +252,4 @@ __global__ void __launch_bounds__(kTableThreads)
   }
 }
 
-}  // namespace conncomp
+}

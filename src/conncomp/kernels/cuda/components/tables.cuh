@@ -89,4 +89,4 @@ __global__ void __launch_bounds__(kMemberThreads)
   }
 }
 
-}  // namespace conncomp
+}

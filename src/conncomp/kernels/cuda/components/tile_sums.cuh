@@ -727,4 +727,4 @@ __global__ void __launch_bounds__(kColumnThreads)
   }
 }
 
-}  // namespace conncomp
+}

@@ -72,4 +72,4 @@ class GridBarrier {
   int turn_;
 };
 
-}  // namespace conncomp
+}

@@ -50,4 +50,4 @@ struct KeyTable {
   }
 };
 
-}  // namespace conncomp
+}

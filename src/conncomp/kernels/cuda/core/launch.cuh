@@ -129,4 +129,4 @@ __global__ void tell_number(const int64_t* __restrict__ number, int64_t* answer)
   *static_cast<volatile int64_t*>(answer) = *number;
 }
 
-}  // namespace conncomp
+}

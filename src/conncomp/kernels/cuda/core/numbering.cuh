@@ -139,4 +139,4 @@ __global__ void __launch_bounds__(kWordThreads)
   }
 }
 
-}  // namespace conncomp
+}

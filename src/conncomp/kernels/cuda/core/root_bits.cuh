@@ -121,4 +121,4 @@ struct LabelOfRoot {
   }
 };
 
-}  // namespace conncomp
+}

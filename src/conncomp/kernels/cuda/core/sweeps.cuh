@@ -46,4 +46,4 @@ inline void sweep_in_block(auto&& sweep) {
   }
 }
 
-}  // namespace conncomp
+}

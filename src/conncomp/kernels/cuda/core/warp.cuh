@@ -130,4 +130,4 @@ inline Sum sum_of_first(int64_t count, const int64_t* values) {
   return block_sum<threads>(sum);
 }
 
-}  // namespace conncomp
+}

@@ -286,4 +286,4 @@ struct KeptArcs {
   }
 };
 
-}  // namespace conncomp
+}

@@ -417,4 +417,4 @@ __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
   }
 }
 
-}  // namespace conncomp
+}

@@ -249,4 +249,4 @@ __global__ void __launch_bounds__(kStrongThreads, kStrongBlocks)
   left.tell(memory);
 }
 
-}  // namespace conncomp
+}

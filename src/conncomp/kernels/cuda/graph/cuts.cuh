@@ -133,4 +133,4 @@ class Pieces {
   int64_t* const of_blocks_;
 };
 
-}  // namespace conncomp
+}

@@ -229,4 +229,4 @@ __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
   add_for_block(point_to_roots<finish>(vertices, parent), components);
 }
 
-}  // namespace conncomp
+}

@@ -94,4 +94,4 @@ __global__ void __launch_bounds__(kEdgesThreads)
   });
 }
 
-}  // namespace conncomp
+}

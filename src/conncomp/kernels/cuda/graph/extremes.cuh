@@ -79,4 +79,4 @@ struct Extremes {
   }
 };
 
-}  // namespace conncomp
+}

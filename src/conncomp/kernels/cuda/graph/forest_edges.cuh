@@ -183,4 +183,4 @@ __global__ void __launch_bounds__(kForestThreads, kListingBlocks)
   });
 }
 
-}  // namespace conncomp
+}

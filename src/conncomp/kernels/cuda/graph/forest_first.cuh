@@ -192,4 +192,4 @@ __global__ void __launch_bounds__(kForestThreads)
   }
 }
 
-}  // namespace conncomp
+}

@@ -227,4 +227,4 @@ inline bool choose_links(const auto& keys, const ForestMemory<int32_t, uint32_t>
   return are_listed;
 }
 
-}  // namespace conncomp
+}

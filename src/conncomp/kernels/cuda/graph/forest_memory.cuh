@@ -177,4 +177,4 @@ inline int64_t place_for(int of_thread, int64_t* entries) {
   return place + room;
 }
 
-}  // namespace conncomp
+}

@@ -165,4 +165,4 @@ __global__ void __launch_bounds__(kForestThreads, kHubBlocks)
   warp.finish();
 }
 
-}  // namespace conncomp
+}

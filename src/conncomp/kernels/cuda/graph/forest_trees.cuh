@@ -116,4 +116,4 @@ __global__ void __launch_bounds__(kGuessers)
   }
 }
 
-}  // namespace conncomp
+}

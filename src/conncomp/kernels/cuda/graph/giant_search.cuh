@@ -82,4 +82,4 @@ inline void find_member(int64_t vertices, const Searches<Vertex>& searches, Stro
   });
 }
 
-}  // namespace conncomp
+}

@@ -156,4 +156,4 @@ __global__ void __launch_bounds__(kGrowingThreads, resident_blocks(kGrowingThrea
       [=](int64_t v, Index above) { labels[v] = Label(shorten(parent, Index(v), above)); });
 }
 
-}  // namespace conncomp
+}

@@ -86,4 +86,4 @@ __global__ void __launch_bounds__(kStrongThreads)
                                        : 0;
 }
 
-}  // namespace conncomp
+}

@@ -98,4 +98,4 @@ inline auto guess_giant_tree(int64_t vertices, auto&& root_of) {
   return GiantGuess<Index>{roots[winner % kGuessers], winner / kGuessers};
 }
 
-}  // namespace conncomp
+}

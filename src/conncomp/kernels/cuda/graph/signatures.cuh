@@ -167,4 +167,4 @@ inline bool pass_along(const Signatures<Vertex>& signatures, Vertex u, Vertex v,
   return changed;
 }
 
-}  // namespace conncomp
+}

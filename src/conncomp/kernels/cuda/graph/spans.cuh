@@ -143,4 +143,4 @@ inline void visit_span(const auto* indptr, const Span& span, auto&& wanted, auto
   }
 }
 
-}  // namespace conncomp
+}

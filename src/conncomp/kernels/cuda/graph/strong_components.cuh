@@ -332,4 +332,4 @@ __global__ void __launch_bounds__(kStrongThreads, kStrongBlocks)
   add_for_block(roots_of_thread, components);
 }
 
-}  // namespace conncomp
+}

@@ -172,4 +172,4 @@ inline bool has_first(ArcList<const Vertex> arcs, int64_t vertices, Vertex* awai
   return barrier.any(is_first);
 }
 
-}  // namespace conncomp
+}

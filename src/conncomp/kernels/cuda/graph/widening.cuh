@@ -151,4 +151,4 @@ inline void open_vertices(int64_t vertices, const EndsOfVertices<Vertex> (&rows)
   }
 }
 
-}  // namespace conncomp
+}

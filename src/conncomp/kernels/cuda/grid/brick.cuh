@@ -244,4 +244,4 @@ struct FirstDigits {
   }
 };
 
-}  // namespace conncomp
+}

@@ -245,4 +245,4 @@ inline GivenBrickLinks<Tiles::kAxes> links_of_brick(const GivenLinks<most_moves>
   return brick;
 }
 
-}  // namespace conncomp
+}

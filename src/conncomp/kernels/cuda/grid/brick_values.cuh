@@ -425,4 +425,4 @@ struct BrickValues {
   }
 };
 
-}  // namespace conncomp
+}

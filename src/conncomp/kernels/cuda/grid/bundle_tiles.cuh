@@ -499,4 +499,4 @@ __global__ void __launch_bounds__(kWriteBundleThreads, kWriteBundleBlocks)
   if (thread == 0) Shared::fetch_add(components, int64_t(roots + settled));
 }
 
-}  // namespace conncomp
+}

@@ -218,4 +218,4 @@ inline Index lowest_around(const Grid<rank>& grid, const Rule& rule, const typen
   return label;
 }
 
-}  // namespace conncomp
+}

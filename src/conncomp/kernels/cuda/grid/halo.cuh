@@ -178,4 +178,4 @@ struct HaloOfWords {
 template <int axes>
 using Halo = HaloOfWords<axes, typename Either<axes == 2, uint32_t, Bits>::Type>;
 
-}  // namespace conncomp
+}

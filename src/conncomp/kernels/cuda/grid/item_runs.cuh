@@ -286,4 +286,4 @@ __global__ void __launch_bounds__(threads, 1)
     label_all(ItemForest<threads, uint16_t>(of_words, parents));
 }
 
-}  // namespace conncomp
+}

@@ -520,4 +520,4 @@ __global__ void __launch_bounds__(kJoinThreads)
   pairs.for_each(unite_pair);
 }
 
-}  // namespace conncomp
+}

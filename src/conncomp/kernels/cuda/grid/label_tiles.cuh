@@ -597,4 +597,4 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kRank < 3 ? 7 : 3)
   }
 }
 
-}  // namespace conncomp
+}

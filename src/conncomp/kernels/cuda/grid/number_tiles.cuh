@@ -130,4 +130,4 @@ __global__ void __launch_bounds__(kItemThreads)
   if (threadIdx.x == 0) table.components[item] = components;
 }
 
-}  // namespace conncomp
+}

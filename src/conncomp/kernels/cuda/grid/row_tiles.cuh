@@ -410,4 +410,4 @@ __global__ void __launch_bounds__(kFollowRowThreads)
   if (threadIdx.x == 0) Shared::fetch_add(components, int64_t(count));
 }
 
-}  // namespace conncomp
+}

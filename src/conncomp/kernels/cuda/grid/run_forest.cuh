@@ -145,4 +145,4 @@ struct RunForest : RunWords {
   }
 };
 
-}  // namespace conncomp
+}

@@ -560,4 +560,4 @@ __global__ void __launch_bounds__(RunTile::kThreads)
   if (thread == 0) Shared::fetch_add(table.components, int64_t(roots + table.settled[blockIdx.x]));
 }
 
-}  // namespace conncomp
+}

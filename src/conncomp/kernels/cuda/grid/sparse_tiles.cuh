@@ -339,4 +339,4 @@ struct SparseTile {
   }
 };
 
-}  // namespace conncomp
+}

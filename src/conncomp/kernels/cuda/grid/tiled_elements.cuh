@@ -275,4 +275,4 @@ __global__ void __launch_bounds__(kWordThreads)
   }
 }
 
-}  // namespace conncomp
+}

@@ -556,4 +556,4 @@ __global__ void __launch_bounds__(kQuadThreads) write_quads(Label* __restrict__ 
   }
 }
 
-}  // namespace conncomp
+}

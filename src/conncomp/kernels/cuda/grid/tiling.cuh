@@ -100,4 +100,4 @@ struct Tiling {
   }
 };
 
-}  // namespace conncomp
+}

@@ -193,4 +193,4 @@ __global__ void record_windings(SeamWindings windings, ClosedAxes closed, ItemRe
   }
 }
 
-}  // namespace conncomp
+}

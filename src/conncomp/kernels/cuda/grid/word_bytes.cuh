@@ -108,4 +108,4 @@ struct BytesOfWord {
   }
 };
 
-}  // namespace conncomp
+}

@@ -129,4 +129,4 @@ struct PairList {
   }
 };
 
-}  // namespace conncomp
+}

@@ -249,4 +249,4 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kRank < 3 ? 8 : 3)
   }
 }
 
-}  // namespace conncomp
+}

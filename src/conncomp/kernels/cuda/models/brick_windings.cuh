@@ -54,4 +54,4 @@ __global__ void join_seams(Tiles tiles, Seams seams, const SeamBox* __restrict__
                 });
 }
 
-}  // namespace conncomp
+}

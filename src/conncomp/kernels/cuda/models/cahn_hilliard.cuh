@@ -327,4 +327,4 @@ __global__ void __launch_bounds__(kFieldThreads)
   }
 }
 
-}  // namespace conncomp
+}

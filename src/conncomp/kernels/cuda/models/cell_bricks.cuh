@@ -35,4 +35,4 @@ __global__ void __launch_bounds__(kLinkThreads)
   for_each_brick<Index>(tiles, replicas.lattice, table, link);
 }
 
-}  // namespace conncomp
+}

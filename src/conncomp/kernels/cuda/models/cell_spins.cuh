@@ -251,4 +251,4 @@ __global__ void __launch_bounds__(kSpinThreads)
   counts.add_block(records, replica);
 }
 
-}  // namespace conncomp
+}

@@ -191,4 +191,4 @@ __global__ void __launch_bounds__(kSpinThreads)
   for (int k = 0; k < kProjectedLimbs; ++k) records.add_block(replicas.replica(), field + k, limbs[k]);
 }
 
-}  // namespace conncomp
+}

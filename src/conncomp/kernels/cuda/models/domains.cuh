@@ -71,4 +71,4 @@ struct DomainSums : SizeClasses<kPhases * 64> {
   }
 };
 
-}  // namespace conncomp
+}

@@ -289,4 +289,4 @@ __global__ void __launch_bounds__(kSpinThreads) settle_labels(Replicas replicas,
   });
 }
 
-}  // namespace conncomp
+}

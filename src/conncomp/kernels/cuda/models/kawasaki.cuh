@@ -112,4 +112,4 @@ __global__ void __launch_bounds__(kMostExchangeThreads)
   if (threadIdx.x == 0) Shared::fetch_add(counts + replicas.replica(), count);
 }
 
-}  // namespace conncomp
+}

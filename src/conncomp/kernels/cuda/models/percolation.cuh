@@ -62,4 +62,4 @@ struct PercolationSums : SizeClasses<kSizeClassCount> {
   }
 };
 
-}  // namespace conncomp
+}

@@ -247,4 +247,4 @@ struct RowLabels {
   }
 };
 
-}  // namespace conncomp
+}

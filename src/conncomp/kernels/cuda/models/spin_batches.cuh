@@ -166,4 +166,4 @@ __global__ void __launch_bounds__(kMostBatchThreads, 2)
   for (int word = block.thread; word < words_of_spins; word += block.threads) spins[word] = block.spins[word];
 }
 
-}  // namespace conncomp
+}

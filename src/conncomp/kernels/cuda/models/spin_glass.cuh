@@ -189,4 +189,4 @@ __global__ void __launch_bounds__(kGlassThreads)
   });
 }
 
-}  // namespace conncomp
+}

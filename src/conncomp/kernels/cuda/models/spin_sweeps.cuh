@@ -476,4 +476,4 @@ __global__ void CONNCOMP_CLUSTER(parts) __launch_bounds__(kMostBoxThreads, 1)
   sweep_boxes<axes, true, true>(replicas, updates, boxes, probability, spins, records, forest, arrived);
 }
 
-}  // namespace conncomp
+}

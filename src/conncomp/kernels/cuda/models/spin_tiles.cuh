@@ -330,4 +330,4 @@ __global__ void __launch_bounds__(kMostTileThreads, kFlippingBlocks)
   }
 }
 
-}  // namespace conncomp
+}

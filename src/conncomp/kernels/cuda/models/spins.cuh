@@ -318,4 +318,4 @@ inline void record_words(const Records& records, int64_t replica, const Lattice&
   }
 }
 
-}  // namespace conncomp
+}

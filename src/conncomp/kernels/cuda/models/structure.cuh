@@ -90,4 +90,4 @@ __global__ void __launch_bounds__(kSpinThreads)
   Shared::fetch_add(sums + 2 * int64_t(common) + 1, sine_of_common);
 }
 
-}  // namespace conncomp
+}

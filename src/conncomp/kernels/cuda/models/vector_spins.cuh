@@ -341,4 +341,4 @@ __global__ void __launch_bounds__(kSpinThreads)
   });
 }
 
-}  // namespace conncomp
+}

@@ -287,4 +287,4 @@ __global__ void __launch_bounds__(kSweepThreads, 1)
   if (updates.clusters && measures(updates.count - 1)) measure_clusters(updates.count - 1);
 }
 
-}  // namespace conncomp
+}

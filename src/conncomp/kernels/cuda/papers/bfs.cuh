@@ -83,4 +83,4 @@ __global__ void __launch_bounds__(kSeekThreads)
   report_change(last_change, sweep);
 }
 
-}  // namespace conncomp
+}

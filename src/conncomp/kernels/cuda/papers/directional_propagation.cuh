@@ -50,4 +50,4 @@ __global__ void __launch_bounds__(kRowThreads)
   report_changes(last_change, sweep, changed);
 }
 
-}  // namespace conncomp
+}

@@ -72,4 +72,4 @@ __global__ void __launch_bounds__(kEclSccThreads, resident_blocks(kEclSccThreads
     roots[v] = Index(extremes.component(Vertex(v)));
 }
 
-}  // namespace conncomp
+}

@@ -22,4 +22,4 @@ __global__ void __launch_bounds__(kMostEdgePropagationThreads, resident_blocks(k
   report_changes(last_change, sweep, changed);
 }
 
-}  // namespace conncomp
+}

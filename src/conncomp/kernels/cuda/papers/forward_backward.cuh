@@ -129,4 +129,4 @@ __global__ void __launch_bounds__(kDividing)
     if (classes[v] >= 0) classes[v] = smallest[reached[v] * vertices + classes[v]];
 }
 
-}  // namespace conncomp
+}

@@ -88,4 +88,4 @@ __global__ void __launch_bounds__(kEquivalenceThreads)
   }
 }
 
-}  // namespace conncomp
+}

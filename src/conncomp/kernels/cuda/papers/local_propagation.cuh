@@ -81,4 +81,4 @@ __global__ void __launch_bounds__(1024)
   report_changes(last_change, sweep, changed);
 }
 
-}  // namespace conncomp
+}

@@ -27,4 +27,4 @@ __global__ void __launch_bounds__(1024) propagate(Grid<rank> grid, Rule rule, in
   report_changes(last_change, sweep, changed);
 }
 
-}  // namespace conncomp
+}

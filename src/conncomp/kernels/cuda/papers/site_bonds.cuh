@@ -79,4 +79,4 @@ __global__ void __launch_bounds__(kSpinThreads)
   if (count_active) records.add_block(replica, kActive, active);
 }
 
-}  // namespace conncomp
+}

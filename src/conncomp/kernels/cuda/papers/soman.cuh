@@ -149,4 +149,4 @@ __global__ void __launch_bounds__(kSomanThreads, resident_blocks(kSomanThreads))
   add_for_block(roots_of_thread, components);
 }
 
-}  // namespace conncomp
+}

@@ -422,4 +422,4 @@ __global__ void __launch_bounds__(kTileThreads) flatten_tiles(int64_t sites, Ind
   }
 }
 
-}  // namespace conncomp
+}

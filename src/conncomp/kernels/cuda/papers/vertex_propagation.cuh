@@ -73,4 +73,4 @@ __global__ void __launch_bounds__(kMostVertexPropagationThreads,
   report_changes(last_change, sweep, changed);
 }
 
-}  // namespace conncomp
+}

@@ -123,4 +123,4 @@ __global__ void __launch_bounds__(kInterningThreads)
   }
 }
 
-}  // namespace conncomp
+}

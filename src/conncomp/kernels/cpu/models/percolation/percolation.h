@@ -413,4 +413,4 @@ inline void measure_configurations(const PercolationLattice& lattice, int64_t re
   });
 }
 
-}  // namespace conncomp
+}

@@ -220,4 +220,4 @@ class WindingClusters {
   std::vector<WindingBasis> bases_;
 };
 
-}  // namespace conncomp
+}

@@ -92,4 +92,4 @@ class ChunkBonds {
   std::vector<Bits64> along_, before_[kRowAxis];
 };
 
-}  // namespace conncomp
+}

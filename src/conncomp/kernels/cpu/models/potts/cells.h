@@ -175,4 +175,4 @@ struct ChoiceRule {
   bool flips(const ClusterDraw& draw) const { return certain || draw.decision < flip; }
 };
 
-}  // namespace conncomp
+}

@@ -180,4 +180,4 @@ class RunForest {
   std::vector<std::pair<Index, Index>> contact_roots_;  // of rows that are sewn, at most so many at once
 };
 
-}  // namespace conncomp
+}

@@ -387,4 +387,4 @@ class Metropolis {
   Bits64* const words_;
 };
 
-}  // namespace conncomp
+}

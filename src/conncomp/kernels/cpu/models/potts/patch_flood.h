@@ -328,4 +328,4 @@ void flip_chosen(const Lattice& lattice, const Draws& draws, Patches<kRows>& pat
   });
 }
 
-}  // namespace conncomp
+}

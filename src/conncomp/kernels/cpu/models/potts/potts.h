@@ -180,4 +180,4 @@ class PottsEngine {
   PottsMemory memory_;
 };
 
-}  // namespace conncomp
+}

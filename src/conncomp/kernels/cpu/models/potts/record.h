@@ -92,4 +92,4 @@ struct SpinTally {
   }
 };
 
-}  // namespace conncomp
+}

@@ -323,4 +323,4 @@ class RunClusters {
   std::vector<SewnRuns> sewn_;  // by strip
 };
 
-}  // namespace conncomp
+}

@@ -197,4 +197,4 @@ class SwendsenWang : public RunClusters<Index> {
   SeamBonds<Index> seam_bonds_;
 };
 
-}  // namespace conncomp
+}
