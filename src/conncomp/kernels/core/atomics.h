@@ -116,7 +116,7 @@ struct Atomics {
 struct Shared : Atomics {
   template <class T>
   static T load(const T* at) {
-    static_assert(sizeof(T) == 4 || sizeof(T) == 8, "");
+    static_assert(sizeof(T) == 4 || sizeof(T) == 8);
     if constexpr (sizeof(T) == 4) {
       unsigned int bits;
       asm volatile("ld.global.b32 %0, [%1];" : "=r"(bits) : "l"(__cvta_generic_to_global(at)));
@@ -136,7 +136,7 @@ struct Shared : Atomics {
                    : "l"(__cvta_generic_to_global(at)));
       pair[0] = T(first), pair[1] = T(second);
     } else {
-      static_assert(sizeof(T) == 4, "");
+      static_assert(sizeof(T) == 4);
       unsigned int first, second;
       asm volatile("ld.global.v2.b32 {%0, %1}, [%2];"
                    : "=r"(first), "=r"(second)
@@ -146,7 +146,7 @@ struct Shared : Atomics {
   }
   template <class T>
   static void load_all(const T* at, T (&values)[4]) {
-    static_assert(sizeof(T) == 4 || sizeof(T) == 8, "");
+    static_assert(sizeof(T) == 4 || sizeof(T) == 8);
     if constexpr (sizeof(T) == 4) {
       unsigned int bits[4];
       asm volatile("ld.global.v4.b32 {%0, %1, %2, %3}, [%4];"
@@ -167,7 +167,7 @@ struct Shared : Atomics {
   }
   template <class T>
   static void store(T* at, T value) {
-    static_assert(sizeof(T) == 1 || sizeof(T) == 4 || sizeof(T) == 8, "");
+    static_assert(sizeof(T) == 1 || sizeof(T) == 4 || sizeof(T) == 8);
     if constexpr (sizeof(T) == 1)
       asm volatile("st.relaxed.gpu.global.b8 [%0], %1;" ::"l"(__cvta_generic_to_global(at)),
                    "r"((unsigned int)value));
@@ -180,7 +180,7 @@ struct Shared : Atomics {
   }
   template <class T>
   static T load_published(const T* at) {
-    static_assert(sizeof(T) == 4 || sizeof(T) == 8, "");
+    static_assert(sizeof(T) == 4 || sizeof(T) == 8);
     if constexpr (sizeof(T) == 4) {
       unsigned int bits;
       asm volatile("ld.acquire.gpu.global.b32 %0, [%1];"
@@ -207,7 +207,7 @@ struct Shared : Atomics {
   // One, two or four neighbouring entries, each whole, aligned to the size of all, or to 16 bytes.
   template <class T, int count>
   static void store_all(T* at, const T (&values)[count]) {
-    static_assert((sizeof(T) == 4 || sizeof(T) == 8) && (count == 1 || count == 2 || count == 4), "");
+    static_assert((sizeof(T) == 4 || sizeof(T) == 8) && (count == 1 || count == 2 || count == 4));
     if constexpr (count == 1) {
       store(at, values[0]);
     } else if constexpr (sizeof(T) == 4 && count == 2) {
@@ -230,7 +230,7 @@ struct Shared : Atomics {
 struct Current : Shared {
   template <class T>
   static T load(const T* at) {
-    static_assert(sizeof(T) == 4 || sizeof(T) == 8, "");
+    static_assert(sizeof(T) == 4 || sizeof(T) == 8);
     if constexpr (sizeof(T) == 4) {
       unsigned int bits;
       asm volatile("ld.relaxed.gpu.global.b32 %0, [%1];" : "=r"(bits) : "l"(__cvta_generic_to_global(at)));
@@ -243,7 +243,7 @@ struct Current : Shared {
   }
   template <class T>
   static void load_all(const T* at, T (&values)[2]) {
-    static_assert(sizeof(T) == 4 || sizeof(T) == 8, "");
+    static_assert(sizeof(T) == 4 || sizeof(T) == 8);
     if constexpr (sizeof(T) == 4) {
       unsigned int bits[2];
       asm volatile("ld.relaxed.gpu.global.v2.b32 {%0, %1}, [%2];"

@@ -15,7 +15,7 @@ namespace conncomp {
 
 template <class To, class From>
 inline To bits_as(From from) {
-  static_assert(sizeof(To) == sizeof(From), "");
+  static_assert(sizeof(To) == sizeof(From));
   To to;
   memcpy(&to, &from, sizeof(to));
   return to;

@@ -145,7 +145,7 @@ struct Lowering : Access {
 // 1: intermediate jumping, which only lowers entries, lest it undo others' stores, 2: multiple, 3: single.
 template <class Access, int finish, class Index, class Path = Uncounted>
 inline Index finish_path(Index* parent, Index v, Index current, Path&& path = Path()) {
-  static_assert(finish >= 1 && finish <= 3, "");
+  static_assert(finish >= 1 && finish <= 3);
   if constexpr (finish == 1) {
     const Index root = find_from<Lowering<Access>, Jump::kIntermediate>(parent, v, current, path);
     Lowering<Access>::store(parent + v, root);

@@ -277,8 +277,8 @@ __global__ void __launch_bounds__(kIntensityThreads)
 
 // Writes standard deviation, minimum and maximum as real numbers, one behind those of all.
 template <class Value>
-inline void write_reals(const IntensityColumns<Value>& columns, int64_t row, int64_t components, int64_t size,
-                        int64_t sum, int64_t squares, double* reals) {
+void write_reals(const IntensityColumns<Value>& columns, int64_t row, int64_t components, int64_t size,
+                 int64_t sum, int64_t squares, double* reals) {
   const __int128 deviation = __int128(size) * squares - __int128(sum) * sum;
   reals[row] = sqrt(as_real(deviation)) / double(size);
   reals[components + row] = double(columns.minima[row]);

@@ -16,7 +16,7 @@ constexpr int kMomentThreads = 256;
 constexpr int kMomentAxes = 4, kLastAxis = kMomentAxes - 1;
 
 template <class Number>
-inline Number raised(Number x, int power) {
+Number raised(Number x, int power) {
   const Number square = power > 1 ? x * x : Number(1);
   return power & 1 ? square * x : square;
 }
@@ -305,7 +305,7 @@ __global__ void __launch_bounds__(kMomentThreads)
 
 // Zeroes the entry of two axes of a symmetric matrix; `other` is the third axis.
 template <int p, int q, int other>
-inline void rotate(double (&a)[3][3]) {
+void rotate(double (&a)[3][3]) {
   const double entry = a[p][q];
   if (a[p][p] + entry == a[p][p] && a[q][q] + entry == a[q][q]) {
     a[p][q] = 0;

@@ -15,7 +15,7 @@ inline int64_t quotient(int64_t a, int64_t b) {
 
 // Whether a label is that of a component.
 template <class Label>
-inline bool has_row(Label label, Label background, int64_t rows) {
+bool has_row(Label label, Label background, int64_t rows) {
   return label != background && uint64_t(label) < uint64_t(rows);
 }
 
@@ -94,8 +94,8 @@ struct TakenAsRead {
 // the label of an element; begins(i) says whether something new begins there; several are read before one is
 // taken. All threads of the grid call it.
 template <class Label, class Taken = TakenAsRead>
-inline void count_stretches(int64_t count, Label background, int64_t rows, int64_t* counts, auto&& read,
-                            auto&& begins, auto&& amount, Taken&& taken = Taken()) {
+void count_stretches(int64_t count, Label background, int64_t rows, int64_t* counts, auto&& read,
+                     auto&& begins, auto&& amount, Taken&& taken = Taken()) {
   __shared__ CountSlots<Label> slots;
   slots.clear();
   __syncthreads();

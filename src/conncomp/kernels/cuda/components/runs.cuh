@@ -119,8 +119,8 @@ struct FourLabels {
 // Counts the runs of labels from `lowest` on; returns one more than this thread's largest, and sets
 // `is_wrong` for others. All threads of the grid call it.
 template <class Label>
-inline int64_t count_runs_of(const LabelRows<Label>& labels, int64_t lowest, int64_t length, int64_t* counts,
-                             bool& is_wrong) {
+int64_t count_runs_of(const LabelRows<Label>& labels, int64_t lowest, int64_t length, int64_t* counts,
+                      bool& is_wrong) {
   __shared__ CountSlots<Label> slots;
   const LineBegins lines(length);
   slots.clear();
@@ -311,17 +311,17 @@ struct Turn {
 };
 
 template <class Value>
-inline Value over_lanes(Value value, auto&& combine) {
+Value over_lanes(Value value, auto&& combine) {
   for (int step = kWarp / 2; step > 0; step /= 2)
     value = combine(value, __shfl_xor_sync(kAllLanes, value, step));
   return value;
 }
 template <class Value>
-inline Value smaller(Value a, Value b) {
+Value smaller(Value a, Value b) {
   return a < b ? a : b;
 }
 template <class Value>
-inline Value larger(Value a, Value b) {
+Value larger(Value a, Value b) {
   return a < b ? b : a;
 }
 // The sum over a warp, of 128 bits.
@@ -346,7 +346,7 @@ inline Wide wide_of(int64_t low, int64_t high) { return (Wide(uint64_t(high)) <<
 // Adds up what the runs of each component have. All threads of a warp call it, with a sum that has
 // begin(component), which starts an empty sum of it, add(index, length) for a run, combine_lanes(), which
 // makes it the sum of all lanes, of one component, and send(), which adds it to the component, as others do.
-inline void walk_runs(const Runs& runs, const Turn& turn, auto& sum) {
+void walk_runs(const Runs& runs, const Turn& turn, auto& sum) {
   const int64_t count = runs.state->runs;
   for (int64_t warp = (turn.thread - lane()) * kRunsOfThread; warp < count;
        warp += turn.threads * kRunsOfThread) {

@@ -53,14 +53,14 @@ struct TileSides {
 // A slot's sum in 32-bit words of kLimbBits, the last with a sign: for 4,096 runs 20 bits leave room.
 constexpr int kLimbBits = 20;
 template <int limbs>
-inline void emit_limbs(int word, auto sum, auto&& emit) {
+void emit_limbs(int word, auto sum, auto&& emit) {
 #pragma unroll
   for (int k = 0; k < limbs - 1; ++k, sum >>= kLimbBits)
     emit(word + k, uint32_t(sum) & ((1u << kLimbBits) - 1));
   emit(word + limbs - 1, uint32_t(sum));
 }
 template <int axes>
-inline int64_t along(const int64_t (&place)[axes], int axis) {
+int64_t along(const int64_t (&place)[axes], int axis) {
   int64_t coordinate = place[0];
 #pragma unroll
   for (int k = 1; k < axes; ++k) coordinate = axis == k ? place[k] : coordinate;
@@ -329,7 +329,7 @@ inline int64_t answer_of(int64_t call, int64_t rows, int64_t components) {
 
 // A label as 32 bits; one without a row as a number beyond all rows.
 template <class Label>
-inline uint32_t row_of(Label label) {
+uint32_t row_of(Label label) {
   return sizeof(Label) > 4 && uint64_t(label) >> 32 != 0 ? ~0u : uint32_t(label);
 }
 
@@ -614,8 +614,8 @@ __global__ void __launch_bounds__(kTableThreads) list_rows(SumTable table, RunTa
 }
 
 template <class Value, int axes>
-inline void write_values(const int64_t* words, const IntensityColumns<Value>& columns, const SumTable& table,
-                         int64_t row, int64_t components, int64_t size, const int64_t* box, double* reals) {
+void write_values(const int64_t* words, const IntensityColumns<Value>& columns, const SumTable& table,
+                  int64_t row, int64_t components, int64_t size, const int64_t* box, double* reals) {
   using Key = typename Order<Value>::Key;
   constexpr int kWidth = kIsReal<Value> ? 2 : 1;
   const auto wide_at = [&](int sum) {  // of a row
@@ -651,8 +651,8 @@ inline void write_values(const int64_t* words, const IntensityColumns<Value>& co
 
 // Writes a component's columns from its row. Not unrolled: fetching code takes longer than one run of it.
 template <class Value, int axes>
-inline void write_component(int64_t* words, const SumTable& table, int64_t number, int64_t components,
-                            const ShapeColumns& shapes, const auto& values, double* reals) {
+void write_component(int64_t* words, const SumTable& table, int64_t number, int64_t components,
+                     const ShapeColumns& shapes, const auto& values, double* reals) {
   using Words = TileWords<Value, axes>;
   const int64_t size = words[0];
   shapes.sizes[number] = size;

@@ -61,7 +61,7 @@ inline bool wait_for_cluster() {
 // they index as memory, and does not simplify by constants.
 template <int count>
 constexpr void unrolled(auto&& body) {
-  static_assert(count <= 6, "");
+  static_assert(count <= 6);
   if constexpr (count > 0) body(0);
   if constexpr (count > 1) body(1);
   if constexpr (count > 2) body(2);

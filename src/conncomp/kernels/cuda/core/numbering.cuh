@@ -76,7 +76,7 @@ __global__ void __launch_bounds__(kWordThreads)
 
 // Replaces each root by label_of(index, root), and anything else by 0.
 template <class Index>
-inline void replace_roots(int64_t count, Index* labels, auto&& label_of) {
+void replace_roots(int64_t count, Index* labels, auto&& label_of) {
   const int64_t step = grid_threads();
   for (int64_t begin = grid_thread(); begin < count; begin += kLabelsAtOnce * step) {
     Index root[kLabelsAtOnce];

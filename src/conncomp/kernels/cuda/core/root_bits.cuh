@@ -14,7 +14,7 @@ constexpr int kWordThreads = 256;
 
 // Points an entry to its root, complemented, which is returned; other entries may be settled already.
 template <class Index>
-inline Index settle_entry(Index* parent, Index entry) {
+Index settle_entry(Index* parent, Index entry) {
   Index root = entry;
   for (Index above; (above = Shared::load(parent + root)) < root; root = above)
     if (above < 0) {
@@ -45,7 +45,7 @@ __global__ void __launch_bounds__(kWordThreads)
 }
 
 template <class Index>
-inline Index label_of_bit(const uint32_t* roots_of_word, const Index* number_of_word, int64_t word, int bit) {
+Index label_of_bit(const uint32_t* roots_of_word, const Index* number_of_word, int64_t word, int bit) {
   return number_of_word[word] + Index(__popc(roots_of_word[word] & ((1u << bit) - 1)));
 }
 
@@ -56,7 +56,7 @@ enum class LabelKind { kRoots, kNumbers, kNumbersOfBlock };
 template <int threads>
 struct NumberedWords {
   static constexpr int kMost = 2048, kOfThread = kMost / threads;
-  static_assert(threads % kOfThread == 0, "");
+  static_assert(threads % kOfThread == 0);
   struct Loaded {
     uint32_t word[kOfThread];
   };

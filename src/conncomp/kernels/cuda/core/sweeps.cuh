@@ -30,7 +30,7 @@ inline void report_changes(int64_t* last_change, int64_t sweep, bool changed) {
 
 // Lowers the higher of two labels to the other; returns whether they differed.
 template <class Memory, class Label, class Place>
-inline bool lower_higher(Label* labels, Place u, Place v) {
+bool lower_higher(Label* labels, Place u, Place v) {
   const Label a = Memory::load(labels + u), b = Memory::load(labels + v);
   if (a == b) return false;
   if (a < b)
@@ -41,7 +41,7 @@ inline bool lower_higher(Label* labels, Place u, Place v) {
 }
 
 // Calls sweep() by all threads of a block, with barriers between, until it returns false to all of them.
-inline void sweep_in_block(auto&& sweep) {
+void sweep_in_block(auto&& sweep) {
   while (__syncthreads_or(sweep())) {
   }
 }

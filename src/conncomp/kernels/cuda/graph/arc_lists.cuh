@@ -37,20 +37,20 @@ struct Share {
 
 // Calls visit(index) for this thread's indices below `count`; unrolled, it took half of the time of the
 // compiler.
-inline void visit_of_grid(int64_t count, auto&& visit) {
+void visit_of_grid(int64_t count, auto&& visit) {
 #pragma unroll 1
   for (int64_t index = grid_thread(); index < count; index += grid_threads()) visit(index);
 }
 
 // Calls visit(row) by all threads of a block for each row of its share, of an index a thread.
-inline void visit_rows(const Share& share, auto&& visit) {
+void visit_rows(const Share& share, auto&& visit) {
 #pragma unroll 1
   for (int64_t row = share.begin; row < share.end; row += kStrongThreads) visit(row);
 }
 
 // Calls visit(u, v) by whole warps for several arcs of a share each; behind its end these are the last arc.
 template <int count, class Vertex>
-inline void visit_ends(const ArcList<const Vertex>& arcs, const Share& share, auto&& visit) {
+void visit_ends(const ArcList<const Vertex>& arcs, const Share& share, auto&& visit) {
   for (int64_t row = share.begin + int(threadIdx.x) - lane(); row < share.end;
        row += count * kStrongThreads) {
     Vertex u[count], v[count];
@@ -234,8 +234,8 @@ struct StrongState {
 
 // Whether an arc leads from v to u, where v has at most so many. Arcs lie in the order of rows.
 template <class Vertex>
-inline bool leads_back(const ArcList<const Vertex>& arcs, const auto* indptr, Vertex u, Vertex v,
-                       int64_t most_arcs) {
+bool leads_back(const ArcList<const Vertex>& arcs, const auto* indptr, Vertex u, Vertex v,
+                int64_t most_arcs) {
   const int64_t begin = indptr[v], end = indptr[v + 1];
   if (end - begin > most_arcs) return false;
   bool does = false;
@@ -258,7 +258,7 @@ struct StrongMemory {
 
 // Extremes are where rows will end.
 template <class Vertex>
-inline Extremes<Vertex> extremes_in(const StrongMemory<Vertex>& memory) {
+Extremes<Vertex> extremes_in(const StrongMemory<Vertex>& memory) {
   return {reinterpret_cast<Vertex*>(memory.row_ends)};
 }
 

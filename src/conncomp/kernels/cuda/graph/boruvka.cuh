@@ -37,8 +37,8 @@ struct Worker {
 // Chooses edges of least keys, and puts each tree under the one that its edge leads to; of two that choose
 // the same edge, the smaller stays a root. Keys differ, so there are no circles.
 template <class Index, class Key>
-inline void choose_edges(const auto& keys, const ForestEdge<Index, Key>* list, int64_t count,
-                         const Key* least, const Worker& worker, Index* parent, uint32_t* chosen) {
+void choose_edges(const auto& keys, const ForestEdge<Index, Key>* list, int64_t count, const Key* least,
+                  const Worker& worker, Index* parent, uint32_t* chosen) {
   for (int64_t first = worker.thread; first < count; first += kListedAtOnce * worker.threads) {
     ForestEdge<Index, Key> edges[kListedAtOnce];
     bool of_a[kListedAtOnce], of_b[kListedAtOnce];
@@ -64,7 +64,7 @@ inline void choose_edges(const auto& keys, const ForestEdge<Index, Key>* list, i
 // The tree that many of a sample of edges lead to, or -1, the same in all blocks. It need not choose an edge:
 // others choose theirs, and all edges of a giant would queue to lower its key.
 template <class Index, class Key>
-inline Index busiest_tree(const ForestEdge<Index, Key>* list, int64_t count, Index* parent) {
+Index busiest_tree(const ForestEdge<Index, Key>* list, int64_t count, Index* parent) {
   __shared__ Index busiest;
   if (threadIdx.x < kWarp) {
     const ForestEdge<Index, Key> edge = list[count / kWarp * lane()];

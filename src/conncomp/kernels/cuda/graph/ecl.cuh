@@ -77,7 +77,7 @@ __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
 template <class Path>
 constexpr bool kAreCounted = true;
 template <>
-inline constexpr bool kAreCounted<Uncounted> = false;
+constexpr bool kAreCounted<Uncounted> = false;
 
 // Takes the first of the vertices that are there; -1 is none.
 template <int count, class Index>
@@ -212,7 +212,7 @@ __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
 // Points every vertex to its root; returns how many are this thread's. Parents come from afar, so several at
 // once.
 template <int finish, class Index>
-inline int point_to_roots(int64_t vertices, Index* parent) {
+int point_to_roots(int64_t vertices, Index* parent) {
   int roots = 0;
   visit_loaded(
       vertices, [=](int64_t v) { return Shared::load(parent + v); },

@@ -20,7 +20,7 @@ struct GraphCheck {
 
 // Calls visit(exists, source, arc) as visit_span does, for all arcs.
 template <class Vertex>
-inline void visit_arcs(const auto* indptr, int64_t vertices, int64_t arcs, auto&& visit) {
+void visit_arcs(const auto* indptr, int64_t vertices, int64_t arcs, auto&& visit) {
   for (int64_t begin = blockIdx.x * kSpan; begin < arcs; begin += gridDim.x * kSpan)
     visit_span<Vertex>(indptr, Span(indptr, vertices, arcs, begin), AnyRow(), visit);
 }

@@ -13,7 +13,7 @@ namespace conncomp {
 
 // Lowers an entry that has been seen; returns whether the value is below that.
 template <class Vertex>
-inline bool lower(Vertex* entry, Vertex seen, Vertex value) {
+bool lower(Vertex* entry, Vertex seen, Vertex value) {
   if (value >= seen) return false;
   Shared::fetch_min(entry, value);
   return true;

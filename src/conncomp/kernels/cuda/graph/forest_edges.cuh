@@ -9,7 +9,7 @@ namespace conncomp {
 
 // Puts edges of a block's threads at the end of a list. All its threads call it.
 template <int threads, int count, class Edge>
-inline void append(const bool (&wanted)[count], const Edge (&edges)[count], Edge* list, int64_t* listed) {
+void append(const bool (&wanted)[count], const Edge (&edges)[count], Edge* list, int64_t* listed) {
   int of_thread = 0;
 #pragma unroll
   for (int k = 0; k < count; ++k) of_thread += wanted[k];
@@ -56,20 +56,20 @@ inline void push_by_warp(bool wanted, uint16_t entry, uint16_t* entries, int* nu
 }
 
 template <class Key>
-inline void lower(Key* least, Key key) {
+void lower(Key* least, Key key) {
   if (key < Shared::load(least)) Shared::fetch_min(least, key);
 }
 
 // Lowers the least keys of both trees, but for that of one, which need not choose an edge.
 template <class Index, class Key>
-inline void lower_both(Key* least, const ForestEdge<Index, Key>& edge, Index skipped) {
+void lower_both(Key* least, const ForestEdge<Index, Key>& edge, Index skipped) {
   if (edge.a != skipped) lower(least + edge.a, edge.key);
   if (edge.b != skipped) lower(least + edge.b, edge.key);
 }
 
 // The root of an entry, whose parent has just been seen, while nobody unites trees. Paths are halved.
 template <class Index>
-inline Index root_above(Index* parent, Index entry, Index above) {
+Index root_above(Index* parent, Index entry, Index above) {
   while (above != entry) {
     const Index next = Shared::load(parent + above);
     if (next == above) break;
@@ -81,7 +81,7 @@ inline Index root_above(Index* parent, Index entry, Index above) {
 
 // Lets edges lead from root to root; `exists` becomes whether these differ.
 template <int count, class Index, class Key>
-inline void look_for_roots(bool (&exists)[count], ForestEdge<Index, Key> (&edges)[count], Index* parent) {
+void look_for_roots(bool (&exists)[count], ForestEdge<Index, Key> (&edges)[count], Index* parent) {
   Index above_a[count], above_b[count];
 #pragma unroll
   for (int k = 0; k < count; ++k)
@@ -98,8 +98,8 @@ inline void look_for_roots(bool (&exists)[count], ForestEdge<Index, Key> (&edges
 
 // Lists edges, and lowers the least keys of their trees except `skipped`. All threads of the block call.
 template <int threads, int count, class Index, class Key>
-inline void list_and_lower(const bool (&exists)[count], const ForestEdge<Index, Key> (&edges)[count],
-                           Key* least, ForestEdge<Index, Key>* list, int64_t* listed, Index skipped = -1) {
+void list_and_lower(const bool (&exists)[count], const ForestEdge<Index, Key> (&edges)[count], Key* least,
+                    ForestEdge<Index, Key>* list, int64_t* listed, Index skipped = -1) {
 #pragma unroll
   for (int k = 0; k < count; ++k)
     if (exists[k]) lower_both(least, edges[k], skipped);
@@ -107,8 +107,8 @@ inline void list_and_lower(const bool (&exists)[count], const ForestEdge<Index, 
 }
 
 // Notes which arcs of a span are wanted, in shared memory, and how many. All threads of the block call it.
-inline void gather_wanted(int64_t begin, int64_t end, uint16_t* wanted, int* number, auto&& may_be,
-                          auto&& is_wanted) {
+void gather_wanted(int64_t begin, int64_t end, uint16_t* wanted, int* number, auto&& may_be,
+                   auto&& is_wanted) {
   __syncthreads();  // those of an earlier span have been read
   if (threadIdx.x == 0) *number = 0;
   __syncthreads();

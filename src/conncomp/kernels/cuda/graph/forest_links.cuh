@@ -90,8 +90,8 @@ class ClimbingEdge {
 
 // Links trees by this thread's edges: k leads from tree source(k) to its target's, or -1, with key(k). Late
 // ones are listed.
-inline void link_trees(const ForestMemory<int32_t, uint32_t>& memory, int most_steps,
-                       FirstParent (&of_target)[kLinkedAtOnce], auto&& source, auto&& key) {
+void link_trees(const ForestMemory<int32_t, uint32_t>& memory, int most_steps,
+                FirstParent (&of_target)[kLinkedAtOnce], auto&& source, auto&& key) {
   const auto take = [&](ClimbingEdge& climbing) {
     bool exists = false;
 #pragma unroll
@@ -211,7 +211,7 @@ __global__ void __launch_bounds__(kForestThreads, kListingBlocks)
 // Chooses the edges of links; or lists the links, if edges are left, and returns true. All threads of all
 // blocks call.
 template <int threads>
-inline bool choose_links(const auto& keys, const ForestMemory<int32_t, uint32_t>& memory) {
+bool choose_links(const auto& keys, const ForestMemory<int32_t, uint32_t>& memory) {
   const int64_t trees = *memory.trees == 1 ? 0 : *memory.trees;  // one has no link
   const bool are_listed = memory.counters->has_late_edges;
   for (int64_t first = int64_t(blockIdx.x) * threads; first < trees; first += int64_t(gridDim.x) * threads) {

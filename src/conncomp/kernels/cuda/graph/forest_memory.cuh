@@ -168,7 +168,7 @@ inline void set_flag(uint32_t* flag) {
 
 // Adds to a number of entries; returns the first one of this thread. All threads of the block call.
 template <int threads>
-inline int64_t place_for(int of_thread, int64_t* entries) {
+int64_t place_for(int of_thread, int64_t* entries) {
   __shared__ int64_t room;
   int total;
   const int64_t place = block_scan<threads>(of_thread, total);

@@ -33,8 +33,8 @@ struct Searches : BitPairs<Vertex> {
 // Goes through the arcs whose bit is set, or all at first, and leaves the bits of those that have not passed
 // on both searches; returns how often a vertex was reached.
 template <class Vertex>
-inline int sweep_searches(const ArcList<const Vertex>& arcs, const Searches<Vertex>& searches,
-                          uint32_t* bits_of_arcs, bool is_first) {
+int sweep_searches(const ArcList<const Vertex>& arcs, const Searches<Vertex>& searches,
+                   uint32_t* bits_of_arcs, bool is_first) {
   const int64_t words = (arcs.count + kWarp - 1) / kWarp, step = grid_threads();
   int reaches = 0;
   for (int64_t base = grid_thread() - lane(); base < words; base += step) {
@@ -72,7 +72,7 @@ CONNCOMP_PHASE bool search(ArcList<const Vertex> arcs, int64_t vertices, Searche
 
 // Lets state->member be the smallest vertex that both searches have reached.
 template <class Vertex>
-inline void find_member(int64_t vertices, const Searches<Vertex>& searches, StrongState<Vertex>* state) {
+void find_member(int64_t vertices, const Searches<Vertex>& searches, StrongState<Vertex>* state) {
   const int64_t words = (vertices + kVerticesOfWord - 1) / kVerticesOfWord;
   visit_of_grid(words, [&](int64_t word) {
     const uint32_t bits = searches.words[word], both = bits & bits >> 1 & 0x55555555;

@@ -29,8 +29,7 @@ struct Refusal {
 };
 
 // Whether a value is a vertex; if not, writes down that a call was given it, at a place of an argument.
-inline bool check(auto value, int64_t vertices, Refusal* refusal, int64_t call, int64_t argument,
-                  int64_t place) {
+bool check(auto value, int64_t vertices, Refusal* refusal, int64_t call, int64_t argument, int64_t place) {
   if (is_vertex(value, vertices)) return true;
   Shared::store(refusal->last_call + call % Refusal::kRemainders, call);
   if (Shared::compare_exchange(&refusal->call, int64_t(0), call) != 0) return false;
@@ -93,7 +92,7 @@ struct Steps {
 
 // Points v to its root, which is returned; others do so meanwhile, or unite.
 template <class Index, class Path = Uncounted>
-inline Index shorten(Index* parent, Index v, Index above, Path&& path = Path()) {
+Index shorten(Index* parent, Index v, Index above, Path&& path = Path()) {
   const Index root = find_from<Lowering<Shared>>(parent, v, above, path);
   if (root < above) Lowering<Shared>::store(parent + v, root);
   return root;

@@ -12,7 +12,7 @@ constexpr int kRootsThreads = 256;
 constexpr int kLoadedAtOnce = 4;
 
 // Calls use(index, load(index)) for this thread's indices below `count`, after several loads at a time.
-inline void visit_loaded(int64_t count, auto&& load, auto&& use) {
+void visit_loaded(int64_t count, auto&& load, auto&& use) {
 #pragma unroll 1
   for (int64_t begin = grid_thread(); begin < count; begin += kLoadedAtOnce * grid_threads()) {
     decltype(load(begin)) loaded[kLoadedAtOnce];
@@ -26,17 +26,17 @@ inline void visit_loaded(int64_t count, auto&& load, auto&& use) {
 }
 
 template <class Value>
-inline void swap_values(Value& a, Value& b) {
+void swap_values(Value& a, Value& b) {
   const Value other = a;
   a = b, b = other;
 }
 template <class Value>
-inline Value larger(Value a, Value b) {
+Value larger(Value a, Value b) {
   return a < b ? b : a;
 }
 // The largest of the values of the threads of a warp up to this one.
 template <class Value>
-inline Value scan_largest_of_warp(Value value) {
+Value scan_largest_of_warp(Value value) {
   for (int step = 1; step < kWarp; step *= 2) {
     const Value before = __shfl_up_sync(kAllLanes, value, step);
     if (lane() >= step) value = larger(value, before);
@@ -82,7 +82,7 @@ struct GiantGuess {
 };
 
 // By one block of kGuessers, all of whose threads get the same.
-inline auto guess_giant_tree(int64_t vertices, auto&& root_of) {
+auto guess_giant_tree(int64_t vertices, auto&& root_of) {
   using Index = decltype(root_of(vertices));
   __shared__ Index roots[kGuessers];
   __shared__ int winner;

@@ -88,8 +88,7 @@ enum class Jumps { kTogether, kApart, kByVertices };
 // Passes what is known along arcs u -> v only, by one of neighbouring lanes with the same u; returns whether
 // anything may have changed. All lanes call.
 template <int count, class Vertex>
-inline bool pass_on(const Signatures<Vertex>& signatures, const Vertex (&u)[count],
-                    const Vertex (&v)[count]) {
+bool pass_on(const Signatures<Vertex>& signatures, const Vertex (&u)[count], const Vertex (&v)[count]) {
   Signature<Vertex> u_signature[count], v_signature[count];
 #pragma unroll
   for (int k = 0; k < count; ++k) u_signature[k] = signatures.of(u[k]), v_signature[k] = signatures.of(v[k]);
@@ -112,7 +111,7 @@ inline bool pass_on(const Signatures<Vertex>& signatures, const Vertex (&u)[coun
 // vertex in the component of a smaller one, outside its own range, keeps that: no arcs would tell it of a new
 // start.
 template <class Vertex>
-inline bool jump(const Signatures<Vertex>& signatures, Vertex v) {
+bool jump(const Signatures<Vertex>& signatures, Vertex v) {
   const Signature<Vertex> v_signature = signatures.of(v);
   if (v_signature.ancestors.high < v) return false;
   Range<Vertex> ancestors = signatures.of(v_signature.ancestors.low).ancestors;
@@ -126,7 +125,7 @@ inline bool jump(const Signatures<Vertex>& signatures, Vertex v) {
 // Passes what is known along u -> v, to the ancestors of u and the descendants of v; returns whether anything
 // may have changed.
 template <class Vertex>
-inline bool pass_along(const Signatures<Vertex>& signatures, Vertex u, Vertex v, Jumps jumps) {
+bool pass_along(const Signatures<Vertex>& signatures, Vertex u, Vertex v, Jumps jumps) {
   const bool together = jumps == Jumps::kTogether;
   const Signature<Vertex> u_signature = signatures.of(u), v_signature = signatures.of(v);
   const Vertex low_ancestor = u_signature.ancestors.low, high_ancestor = u_signature.ancestors.high;

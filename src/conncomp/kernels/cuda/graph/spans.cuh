@@ -12,7 +12,7 @@ constexpr int kSpanThreads = 256;  // of every block that visits spans
 constexpr int64_t kSpan = 4096;
 
 // The last of [low, high) whose arcs begin at `arc` or before. By all threads of a warp.
-inline int64_t source_of(const auto* indptr, int64_t low, int64_t high, int64_t arc) {
+int64_t source_of(const auto* indptr, int64_t low, int64_t high, int64_t arc) {
   while (high - low > 1) {
     const int64_t step = (high - low + kWarp - 1) / kWarp, place = low + step * (lane() + 1);
     const bool begins_before = place < high && int64_t(indptr[place]) <= arc;
@@ -23,7 +23,7 @@ inline int64_t source_of(const auto* indptr, int64_t low, int64_t high, int64_t 
 }
 
 // The same where it is likely to be among the `near` ones from `low` on.
-inline int64_t source_near(const auto* indptr, int64_t low, int64_t near, int64_t high, int64_t arc) {
+int64_t source_near(const auto* indptr, int64_t low, int64_t near, int64_t high, int64_t arc) {
   if (low + near < high) {
     const bool begins_before = int64_t(indptr[low + near]) <= arc;
     (begins_before ? low : high) = low + near;
@@ -45,7 +45,7 @@ struct Span {
 
 // Calls visit(span) for the spans of a block: neighbours, so that all but the first are soon found. All its
 // threads call.
-inline void visit_spans_of_block(const auto* indptr, int64_t vertices, int64_t arcs, auto&& visit) {
+void visit_spans_of_block(const auto* indptr, int64_t vertices, int64_t arcs, auto&& visit) {
   const int64_t spans = (arcs + kSpan - 1) / kSpan, end = spans * (blockIdx.x + 1) / gridDim.x * kSpan;
   int64_t row = 0;
   for (int64_t begin = spans * blockIdx.x / gridDim.x * kSpan; begin < end; begin += kSpan) {
@@ -134,7 +134,7 @@ class SpanSources {
 // Calls visit(exists, source, arc) for the arcs of a span, by all threads equally often; `exists` is false
 // where no source is wanted, and behind the end. If no row is wanted, it calls nothing.
 template <class Vertex>
-inline void visit_span(const auto* indptr, const Span& span, auto&& wanted, auto&& visit) {
+void visit_span(const auto* indptr, const Span& span, auto&& wanted, auto&& visit) {
   SpanSources<Vertex> sources;
   if (!sources.note(indptr, span, wanted)) return;
   for (int64_t row = span.begin; row < span.end; row += kSpanThreads) {

@@ -31,7 +31,7 @@ constexpr int kArcSweeps = 8;          // over the arcs, between two barriers
 constexpr int64_t kFewTrimmed = 256;   // of so many vertices one, so that arcs need not be listed anew
 
 // Calls visit(arc) for this thread's arcs of a share, row by row of the block, forwards or backwards.
-inline void visit_share(const Share& share, bool backwards, auto&& visit) {
+void visit_share(const Share& share, bool backwards, auto&& visit) {
   const int64_t rows = (share.end - share.begin + kStrongThreads - 1) / kStrongThreads;
 #pragma unroll 1
   for (int64_t row = 0; row < rows; ++row) {
@@ -109,8 +109,8 @@ struct KeepingUncut {
 
 // Passes extremes along arcs, each block in its share; returns whether they become final. All blocks meet.
 template <class Vertex>
-inline bool settle_extremes(const ArcList<const Vertex>& arcs, const Extremes<Vertex>& extremes,
-                            bool are_near, GridBarrier& barrier) {
+bool settle_extremes(const ArcList<const Vertex>& arcs, const Extremes<Vertex>& extremes, bool are_near,
+                     GridBarrier& barrier) {
   // What an arc tells its ends of each other needs nothing to be read.
   visit_of_grid(arcs.count, [&](int64_t arc) { extremes.join(arcs.sources[arc], arcs.targets[arc]); });
   meet(barrier);
@@ -136,8 +136,8 @@ inline bool settle_extremes(const ArcList<const Vertex>& arcs, const Extremes<Ve
 // Rounds of extremes, one of scattered neighbours, until no arcs are left or one is given up. All blocks
 // meet.
 template <class Vertex>
-inline void drop_by_extremes(int64_t vertices, ArcList<const Vertex> arcs, bool are_near,
-                             const StrongMemory<Vertex>& memory, GridBarrier& barrier) {
+void drop_by_extremes(int64_t vertices, ArcList<const Vertex> arcs, bool are_near,
+                      const StrongMemory<Vertex>& memory, GridBarrier& barrier) {
   const Extremes<Vertex> extremes = extremes_in(memory);
   KeptArcs<Vertex> left(arcs, memory);
   if (arcs.sources == left.next.sources) swap_values(left.next, left.spare);

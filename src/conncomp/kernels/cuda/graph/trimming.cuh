@@ -153,7 +153,7 @@ CONNCOMP_PHASE int64_t trim(Trimming<Vertex> trimming, int64_t arcs, const Verte
 
 // Whether any of a sample of vertices, one of each group of neighbours, has no arc in. All blocks meet.
 template <class Vertex>
-inline bool has_first(ArcList<const Vertex> arcs, int64_t vertices, Vertex* awaited, GridBarrier& barrier) {
+bool has_first(ArcList<const Vertex> arcs, int64_t vertices, Vertex* awaited, GridBarrier& barrier) {
   int shift = 0;
   while (vertices >> shift > kSampledVertices) ++shift;
   const int64_t groups = vertices >> shift;

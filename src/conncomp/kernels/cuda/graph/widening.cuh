@@ -139,8 +139,8 @@ CONNCOMP_PHASE void settle_vertices(Widening<Vertex> widening, GridBarrier& barr
 
 // Opens the vertices that have arcs both ways, a bit each; others are alone. Clears all marks.
 template <class Vertex>
-inline void open_vertices(int64_t vertices, const EndsOfVertices<Vertex> (&rows)[kDirections], uint32_t* open,
-                          uint32_t* marks) {
+void open_vertices(int64_t vertices, const EndsOfVertices<Vertex> (&rows)[kDirections], uint32_t* open,
+                   uint32_t* marks) {
   for (int64_t row = grid_thread() - lane(); row < vertices; row += grid_threads()) {
     const Vertex v = Vertex(row + lane());
     const bool has_arcs = row + lane() < vertices && rows[kAlong].begin(v) < rows[kAlong].end(v) &&

@@ -203,7 +203,7 @@ struct GivenBrickLinks : BrickLinks<axes> {
   }
 };
 
-inline Bits component_of(const auto& links, Bits bit) {
+Bits component_of(const auto& links, Bits bit) {
   for (Bits component = bit;;) {
     const Bits more = links.grown(component);
     if (more == component) return component;

@@ -194,10 +194,9 @@ struct BrickTable {
 
 // A brick's links by Equal or Above, or GivenLinks, which link_bricks.cuh makes of any rule.
 template <class T, class Tiles, class Index>
-inline BrickLinks<Tiles::kAxes> links_of_brick(const Equal<T>&, const Tiles& tiles, const BrickTable& table,
-                                               const T* values, const Cell<Tiles::kRank, Index>& first,
-                                               int64_t number, Bits inside, Bits foreground,
-                                               Comparison comparison) {
+BrickLinks<Tiles::kAxes> links_of_brick(const Equal<T>&, const Tiles& tiles, const BrickTable& table,
+                                        const T* values, const Cell<Tiles::kRank, Index>& first,
+                                        int64_t number, Bits inside, Bits foreground, Comparison comparison) {
   if (comparison == Comparison::kValues)
     return tiles.values_at(values + first.offset, inside).equal_links(foreground, tiles.neighbours());
   BrickLinks<Tiles::kAxes> links{foreground, int(tiles.grid.connectivity), comparison, {}};
@@ -206,9 +205,9 @@ inline BrickLinks<Tiles::kAxes> links_of_brick(const Equal<T>&, const Tiles& til
 }
 
 template <class T, class Tiles, class Index>
-inline BrickLinks<Tiles::kAxes> links_of_brick(const Above<T>&, const Tiles& tiles, const BrickTable&,
-                                               const T*, const Cell<Tiles::kRank, Index>&, int64_t, Bits,
-                                               Bits foreground, Comparison) {
+BrickLinks<Tiles::kAxes> links_of_brick(const Above<T>&, const Tiles& tiles, const BrickTable&, const T*,
+                                        const Cell<Tiles::kRank, Index>&, int64_t, Bits, Bits foreground,
+                                        Comparison) {
   return {foreground, int(tiles.grid.connectivity), Comparison::kNone, {}};
 }
 
@@ -232,10 +231,10 @@ struct GivenLinks {
 };
 
 template <int most_moves, class Tiles, class Index>
-inline GivenBrickLinks<Tiles::kAxes> links_of_brick(const GivenLinks<most_moves>& given, const Tiles& tiles,
-                                                    const BrickTable& table, const uint8_t*,
-                                                    const Cell<Tiles::kRank, Index>&, int64_t number,
-                                                    Bits inside, Bits foreground, Comparison) {
+GivenBrickLinks<Tiles::kAxes> links_of_brick(const GivenLinks<most_moves>& given, const Tiles& tiles,
+                                             const BrickTable& table, const uint8_t*,
+                                             const Cell<Tiles::kRank, Index>&, int64_t number, Bits inside,
+                                             Bits foreground, Comparison) {
   using B = typename Tiles::B;
   GivenBrickLinks<Tiles::kAxes> brick{{foreground, 0, Comparison::kValues, {}}};
   given.for_each_step(tiles, table, number, [&](int step, Bits linked) {

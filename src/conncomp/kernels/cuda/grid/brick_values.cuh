@@ -70,7 +70,7 @@ struct Frame {
 
 // The frame of values that differ from one in some bits; one frame for all that differ in the last two.
 template <class Value>
-inline Frame<Value> frame_of(Value value, Value differing) {
+Frame<Value> frame_of(Value value, Value differing) {
   if ((differing & ~Value(3)) == 0) differing = 3;
   Frame<Value> frame{value, differing};
   if (frame.has_two_bits())

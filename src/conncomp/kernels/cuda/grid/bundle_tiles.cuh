@@ -75,7 +75,7 @@ struct KeptBundles {
   int32_t runs, settled, unused[2];
   uint16_t node[BundlesBefore::kMostRuns];  // see RunNode
 };
-static_assert(sizeof(KeptBundles) == 6928, "");
+static_assert(sizeof(KeptBundles) == 6928);
 
 // The "or" of the rows that lie beside others, whether the element to its left is set, and where runs begin.
 struct BundleEdge {

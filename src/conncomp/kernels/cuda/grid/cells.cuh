@@ -52,7 +52,7 @@ struct Cell {
 
 // Moves a cell to the first of a row along an axis, rows counted in the array; returns the row's item.
 template <class Index, int rank>
-inline Index move_to_row(const Grid<rank>& grid, int along, int64_t row, Cell<rank, Index>& cell) {
+Index move_to_row(const Grid<rank>& grid, int along, int64_t row, Cell<rank, Index>& cell) {
   Index quotient = Index(row);  // there are no more rows than cells
 #pragma unroll
   for (int k = rank - 1; k >= 0; --k) {
@@ -64,7 +64,7 @@ inline Index move_to_row(const Grid<rank>& grid, int along, int64_t row, Cell<ra
   return quotient;
 }
 template <class Index, int rank>
-inline Cell<rank, Index> first_of_row(const Grid<rank>& grid, int along, int64_t row) {
+Cell<rank, Index> first_of_row(const Grid<rank>& grid, int along, int64_t row) {
   Cell<rank, Index> cell{};
   cell.move_to_item(grid, move_to_row(grid, along, row, cell));
   return cell;
@@ -80,8 +80,8 @@ struct Neighbour {
 
 // Visits the neighbours whose steps begin with those of `neighbour` along the axes before `axis`.
 template <int axis, int rank, class Index>
-inline void visit_neighbours(const Grid<rank>& grid, const Cell<rank, Index>& cell, int along, int direction,
-                             int moves, int code, Neighbour<Index> neighbour, auto&& body) {
+void visit_neighbours(const Grid<rank>& grid, const Cell<rank, Index>& cell, int along, int direction,
+                      int moves, int code, Neighbour<Index> neighbour, auto&& body) {
   if constexpr (axis == rank) {
     if (moves > 0 && grid.neighbours.has(code)) body(neighbour);
   } else {
@@ -107,22 +107,22 @@ inline void visit_neighbours(const Grid<rank>& grid, const Cell<rank, Index>& ce
 }
 
 template <int rank, class Index>
-inline void for_each_neighbour(const Grid<rank>& grid, const Cell<rank, Index>& cell, auto&& body) {
+void for_each_neighbour(const Grid<rank>& grid, const Cell<rank, Index>& cell, auto&& body) {
   visit_neighbours<0>(grid, cell, -1, 0, 0, 0, Neighbour<Index>{cell.index, cell.offset, 0, false}, body);
 }
 
 // Calls body(neighbour) for those that lie in `direction`, 1 or -1, along an axis.
 template <int rank, class Index>
-inline void for_each_neighbour_along(const Grid<rank>& grid, const Cell<rank, Index>& cell, int axis,
-                                     int direction, auto&& body) {
+void for_each_neighbour_along(const Grid<rank>& grid, const Cell<rank, Index>& cell, int axis, int direction,
+                              auto&& body) {
   visit_neighbours<0>(grid, cell, axis, direction, 0, 0, Neighbour<Index>{cell.index, cell.offset, 0, false},
                       body);
 }
 
 // Whether a cell whose `site` has been read is linked to a neighbour; both are foreground.
 template <class Rule, class Index>
-inline bool linked_to(const Rule& rule, const typename Rule::Value* values, const typename Rule::Site& site,
-                      const Neighbour<Index>& neighbour) {
+bool linked_to(const Rule& rule, const typename Rule::Value* values, const typename Rule::Site& site,
+               const Neighbour<Index>& neighbour) {
   return rule.linked(values, site, rule.site(values, neighbour.offset), neighbour.axis, neighbour.forward);
 }
 
@@ -147,7 +147,7 @@ struct BlockOfCells {
 
 // Calls body(first cell) for this block's parts of an array, side(k) cells long along each axis.
 template <class Index, int rank>
-inline void for_each_part(const Grid<rank>& grid, auto&& side, auto&& body) {
+void for_each_part(const Grid<rank>& grid, auto&& side, auto&& body) {
   int64_t lengths[rank], parts = grid.items;
   for (int k = 0; k < rank; ++k) {
     lengths[k] = (grid.axes[k].length + side(k) - 1) / side(k);
@@ -168,7 +168,7 @@ inline void for_each_part(const Grid<rank>& grid, auto&& side, auto&& body) {
 
 // Calls body(block of cells) for those of this block of threads.
 template <class Index, int rank>
-inline void for_each_block(const Grid<rank>& grid, int width, int height, auto&& body) {
+void for_each_block(const Grid<rank>& grid, int width, int height, auto&& body) {
   const auto side = [=](int k) { return k == rank - 1 ? width : k == rank - 2 ? height : 1; };
   for_each_part<Index>(grid, side, [&](const Cell<rank, Index>& first) {
     BlockOfCells<rank, Index> block{first, 0, 0};
@@ -181,7 +181,7 @@ inline void for_each_block(const Grid<rank>& grid, int width, int height, auto&&
 }
 
 template <class Index, int rank>
-inline void for_each_cell(const Grid<rank>& grid, int width, int height, auto&& body) {
+void for_each_cell(const Grid<rank>& grid, int width, int height, auto&& body) {
   for_each_block<Index>(grid, width, height, [&](const BlockOfCells<rank, Index>& block) {
     block.for_each_of_thread(grid, width, [&](const Cell<rank, Index>& cell, int, int) { body(cell); });
   });
@@ -201,15 +201,15 @@ __global__ void __launch_bounds__(1024)
 
 // The lower of two labels; background, -1, which changing values may bring, is the highest.
 template <class Index>
-inline Index lower_label(Index a, Index b) {
+Index lower_label(Index a, Index b) {
   const bool first = sizeof(Index) == 4 ? uint32_t(a) < uint32_t(b) : uint64_t(a) < uint64_t(b);
   return first ? a : b;
 }
 
 // The lowest of a cell's label, which is no background, and those of the neighbours that it is linked to.
 template <class Rule, int rank, class Index>
-inline Index lowest_around(const Grid<rank>& grid, const Rule& rule, const typename Rule::Value* values,
-                           const Index* labels, const Cell<rank, Index>& cell, Index label) {
+Index lowest_around(const Grid<rank>& grid, const Rule& rule, const typename Rule::Value* values,
+                    const Index* labels, const Cell<rank, Index>& cell, Index label) {
   const auto site = rule.site(values, cell.offset);
   for_each_neighbour(grid, cell, [&](const Neighbour<Index>& neighbour) {
     if (linked_to(rule, values, site, neighbour))

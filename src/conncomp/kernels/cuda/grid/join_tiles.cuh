@@ -381,7 +381,7 @@ struct BricksToJoin {
 // of the others; with three the first plane, and of others the outer rows and both ends of inner ones; else
 // all.
 template <class Tiles, class Index>
-inline int brick_to_join(const Tiles& tiles, const Cell<Tiles::kRank, Index>& corner, int k) {
+int brick_to_join(const Tiles& tiles, const Cell<Tiles::kRank, Index>& corner, int k) {
   constexpr int rank = Tiles::kRank;
   if (rank == 1 || rank > 3) return k;
   const auto last = [&](int a) {  // of those that are in the array
@@ -406,8 +406,8 @@ inline int brick_to_join(const Tiles& tiles, const Cell<Tiles::kRank, Index>& co
 
 // A thread for each of the `each` bricks of a tile at borders, of `count` tiles.
 template <class Rule, class Tiles, class Index>
-inline void join_bricks(const Tiles& tiles, int64_t count, int64_t each, const typename Rule::Value* values,
-                        Index* label, const BrickTable& table, uint32_t block) {
+void join_bricks(const Tiles& tiles, int64_t count, int64_t each, const typename Rule::Value* values,
+                 Index* label, const BrickTable& table, uint32_t block) {
   constexpr int rank = Tiles::kRank, kAxes = Tiles::kAxes;
   using Join = TileJoin<Rule, Tiles, Index>;
   __shared__ BricksToJoin<Join> bricks;

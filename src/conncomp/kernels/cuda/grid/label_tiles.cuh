@@ -524,8 +524,8 @@ union TileOrSparse {
 };
 
 template <bool may_be_sparse, class Rule, class Tiles, class Index>
-inline void label_tile(const Tiles& tiles, const Rule& rule, const typename Rule::Value* values, Index* label,
-                       const BrickTable& table, uint32_t number) {
+void label_tile(const Tiles& tiles, const Rule& rule, const typename Rule::Value* values, Index* label,
+                const BrickTable& table, uint32_t number) {
   const int brick = int(threadIdx.x);
   const int64_t item = tiles.item_of(number);
   values += item * tiles.grid.item_stride;

@@ -11,7 +11,7 @@ namespace conncomp {
 
 // Points a brick's roots of tiles to those of components, complemented; keeps and returns the latter's bits.
 template <class Index>
-inline Bits settle_brick(const auto& tiles, Index* label, const BrickTable& table, int64_t number) {
+Bits settle_brick(const auto& tiles, Index* label, const BrickTable& table, int64_t number) {
   Bits roots = table.settled[number];
   const Bits tile_roots = table.roots[number];
   const uint32_t tile = uint32_t(number >> tiles.log_parts());
@@ -51,8 +51,7 @@ __global__ void __launch_bounds__(kWordThreads) settle_roots(Tiles tiles, Index*
 
 // The bits of roots of 32 elements along a row; rows count from the item on.
 template <class Index, class Tiles>
-inline uint32_t gather_word(const Tiles& tiles, const BrickTable& table, Index item, Index row,
-                            Index column) {
+uint32_t gather_word(const Tiles& tiles, const BrickTable& table, Index item, Index row, Index column) {
   using B = typename Tiles::B;
   constexpr int rank = Tiles::kRank;
   constexpr int kSide = B::kSide < kRootWord ? B::kSide : kRootWord;

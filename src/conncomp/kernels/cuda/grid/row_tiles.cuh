@@ -55,8 +55,8 @@ struct RowTile {
 
 // Calls body(how far along the border) for the needed contacts across it; `before` and `after` exist.
 template <bool corners, class Value>
-inline void for_each_contact(const Value* value, int64_t across, int64_t along, bool before, bool after,
-                             auto&& body) {
+void for_each_contact(const Value* value, int64_t across, int64_t along, bool before, bool after,
+                      auto&& body) {
   const Value own = *value;
   const auto is_alike = [&](int64_t ahead) { return value[ahead] == own; };
   int directions = 0;  // bits of -1, 0, 1
@@ -78,7 +78,7 @@ struct RowLabelling {
   static constexpr Node kBackground = 0xffff, kReaching = 0x8000;
   static constexpr int kNone = -1, kNode = kReaching - 1, kTogether = RowTile::kWidth / kWarp,
                        kBitsOfByte = 8;
-  static_assert(RowTile::kNodes < kReaching && Node(kNone) == kBackground, "");
+  static_assert(RowTile::kNodes < kReaching && Node(kNone) == kBackground);
 
   const Rule& rule;
   const Value* values;

@@ -14,7 +14,7 @@ constexpr int kRunWord = 32;  // columns of a word
 
 // Halves paths until each run leads to its root; calls last(run, whether it is one) with all threads.
 template <int threads, class Run>
-inline void flatten_runs(Run* parent, int runs, auto&& last) {
+void flatten_runs(Run* parent, int runs, auto&& last) {
 #pragma unroll 1
   for (int first = 0; first < runs; first += threads) {
     const int run = first + int(threadIdx.x);
@@ -31,7 +31,7 @@ inline void flatten_runs(Run* parent, int runs, auto&& last) {
 }
 
 // Calls body(run, its columns in the word) for the runs that begin in a word.
-inline void for_each_run(uint32_t starts, auto run, auto&& body) {
+void for_each_run(uint32_t starts, auto run, auto&& body) {
 #pragma unroll 1
   for (uint32_t unvisited = starts; unvisited != 0; ++run) {
     const uint32_t begin = lowest_bit(unvisited);

@@ -359,7 +359,7 @@ constexpr int kJoinRunThreads = 128;
 
 // The entry of an axis; indexed arrays would lie in memory.
 template <class T>
-inline T of_axis(const T* of_all, int axis) {
+T of_axis(const T* of_all, int axis) {
   return axis == 0 ? of_all[0] : axis == 1 ? of_all[1] : of_all[2];
 }
 
@@ -438,7 +438,7 @@ __global__ void __launch_bounds__(kWordThreads)
 
 // Stores neighbouring labels: in one access if that `fits`, else the `left` ones of the row.
 template <int count>
-inline void store_labels(int32_t* to, const int32_t (&labels)[count], bool fits, int left) {
+void store_labels(int32_t* to, const int32_t (&labels)[count], bool fits, int left) {
   if (fits) {
     Shared::store_all(to, labels);
   } else {
@@ -502,7 +502,7 @@ struct RunLabels {
              auto&& runs_before) const {
     constexpr int kGroups = kRunWord / kTogether, kAtOnce = kThreads / kGroups;
     constexpr int kPlanes = kAtOnce / RunTile::kPlane;
-    static_assert(kAtOnce % RunTile::kPlane == 0, "");
+    static_assert(kAtOnce % RunTile::kPlane == 0);
     const RunShape& shape = tile.shape;
     const int thread = int(threadIdx.x), bit = thread % kGroups * kTogether;
     int word = first + thread / kGroups;

@@ -56,8 +56,8 @@ struct NeededUnions : Steps<axes> {
 };
 
 template <class Steps, class Rule>
-inline bool similar_at(const Rule& rule, const typename Rule::Value* values, const typename Rule::Site& from,
-                       const typename Rule::Site& to, int code) {
+bool similar_at(const Rule& rule, const typename Rule::Value* values, const typename Rule::Site& from,
+                const typename Rule::Site& to, int code) {
   return rule.linked(values, from, to, Steps::highest_axis(code), code > Steps::kNoStep);
 }
 

@@ -67,7 +67,7 @@ struct KeyedLink {
 
 // Unites the ends of all links, link_of(number), and keeps them for close_seams. A warp leaves out repeated
 // links: else most of a large component would wait at few addresses. All threads of a grid call.
-inline void unite_links(const SeamWindings& windings, int64_t links, auto&& link_of) {
+void unite_links(const SeamWindings& windings, int64_t links, auto&& link_of) {
   KeyedLink last;  // that one of the warp's lanes had; the same in all
   for (int64_t first = grid_thread() - lane(); first < links; first += grid_threads()) {
     const int64_t number = first + lane();

@@ -22,8 +22,8 @@ constexpr int kSingle = 15;
 // Writes the `wanted` labels of a row of each lane's brick, `together` at a time: four bits of `numbers`
 // choose among `labels`, kWarp apart. With `singles`, the label of number kSingle is label_of(its index).
 template <int together, class B, bool singles, class Index>
-inline void write_row(Index* label, Index first, uint32_t numbers, uint32_t wanted, const Index* labels,
-                      auto&& label_of) {
+void write_row(Index* label, Index first, uint32_t numbers, uint32_t wanted, const Index* labels,
+               auto&& label_of) {
 #pragma unroll
   for (int step = 0; step < B::kRow / together; ++step) {
     int source = lane();
@@ -65,7 +65,7 @@ struct FollowedEntry {
 
 // Follows an entry to its root; labels may overwrite entries on the way meanwhile.
 template <bool consecutive, class Index>
-inline FollowedEntry<Index> follow_entry(Index* label, Index entry) {
+FollowedEntry<Index> follow_entry(Index* label, Index entry) {
   Index above = Shared::load(label + entry);
   if constexpr (consecutive) {
     // The entry is the root, complemented, or the tile's, whose entry is the root or the label; neither comes
@@ -87,8 +87,8 @@ inline FollowedEntry<Index> follow_entry(Index* label, Index entry) {
 // Follows listed components of a sparse tile, the lane's first `number` given. Returns how many roots this
 // thread has: below 0 where its warp put another's under others.
 template <class Tiles>
-inline int follow_sparse_tile(const Tiles& tiles, int32_t* label, const ListToFollow<Tiles>& list,
-                              uint32_t number, uint32_t tile) {
+int follow_sparse_tile(const Tiles& tiles, int32_t* label, const ListToFollow<Tiles>& list, uint32_t number,
+                       uint32_t tile) {
   using List = ListToFollow<Tiles>;
   const int32_t corner = tiles.template corner_of<int32_t>(tile).index;
   const auto index_of = [&](int node) { return corner + tiles.template index_of_node<int32_t>(node); };
@@ -110,9 +110,8 @@ inline int follow_sparse_tile(const Tiles& tiles, int32_t* label, const ListToFo
 }
 
 template <class Rule, bool consecutive, bool may_be_sparse, class Tiles, class Index>
-inline void write_tile(const Tiles& tiles, const typename Rule::Value* values, Index* label,
-                       const BrickTable& table, int64_t columns, const uint32_t* roots_of_word,
-                       const Index* number_of_word, uint32_t tile) {
+void write_tile(const Tiles& tiles, const typename Rule::Value* values, Index* label, const BrickTable& table,
+                int64_t columns, const uint32_t* roots_of_word, const Index* number_of_word, uint32_t tile) {
   constexpr int rank = Tiles::kRank, kAxes = Tiles::kAxes, kThreads = Tiles::kThreads;
   if constexpr (may_be_sparse) {
     // Loaded together with the flag.

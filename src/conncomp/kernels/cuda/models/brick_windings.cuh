@@ -10,8 +10,8 @@ namespace conncomp {
 
 // Calls body(entries, from, to, box) with the places of the ends of a seam link, if there is one.
 template <class Tiles, class Index>
-inline void with_places(const Tiles& tiles, const Seams& seams, const SeamBox* box, int64_t link,
-                        Index* label, const BrickTable& table, auto&& body) {
+void with_places(const Tiles& tiles, const Seams& seams, const SeamBox* box, int64_t link, Index* label,
+                 const BrickTable& table, auto&& body) {
   using Links = GivenLinks<1>;
   const int64_t item = seams.item_of(link), link_of_item = link - item * seams.links;
   const SeamBox& seam_box = seams.box_of(box, link_of_item);

@@ -94,7 +94,7 @@ struct BrickRows {
 enum class Words { kBonds, kSites, kPhases };
 
 template <Words kind, class Rows>
-inline Bits links_along(const Rows& rows, int a, const Bits64* planes, int axes, Bits foreground) {
+Bits links_along(const Rows& rows, int a, const Bits64* planes, int axes, Bits foreground) {
   const Lattice& lattice = rows.lattice;
   const Bits64* const plane = kind == Words::kBonds ? planes + (axes - 1 - a) * lattice.words() : planes;
   Bits linked = a == 0 ? rows.before_in_row(plane) : rows.before_across(plane, a);
@@ -107,7 +107,7 @@ inline Bits links_along(const Rows& rows, int a, const Bits64* planes, int axes,
 
 // As link_bricks.cuh: t - t' implies e - e', where t is linked to e and t' to e'.
 template <class Tiles>
-inline Bits needed_along(int a, const Bits (&linked)[Tiles::kAxes]) {
+Bits needed_along(int a, const Bits (&linked)[Tiles::kAxes]) {
   using B = typename Tiles::B;
   const Bits across = linked[a] & B::layer(a, 0);
   Bits made_up_for = 0;
@@ -119,7 +119,7 @@ inline Bits needed_along(int a, const Bits (&linked)[Tiles::kAxes]) {
 
 // Calls body(number, item, elements that are inside, rows) for all bricks, each by a thread.
 template <class Index, class Tiles>
-inline void for_each_brick(const Tiles& tiles, const Lattice& lattice, const BrickTable& table, auto&& body) {
+void for_each_brick(const Tiles& tiles, const Lattice& lattice, const BrickTable& table, auto&& body) {
   for (int64_t number = grid_thread(); number < table.bricks; number += grid_threads()) {
     const uint32_t tile = uint32_t(number >> tiles.log_parts());
     const auto first =
@@ -158,7 +158,7 @@ __global__ void __launch_bounds__(kLinkThreads)
 
 // Writes the rows of a brick to a plane; all lanes call, as half a byte belongs to the lane beside.
 template <int axes>
-inline void write_rows(const BrickRows<axes>& rows, bool writes, Bits bits, Bits64* plane) {
+void write_rows(const BrickRows<axes>& rows, bool writes, Bits bits, Bits64* plane) {
   using B = Brick<axes>;
   Bits64* const first = plane + rows.first_word;
   if constexpr (axes == 1) {
@@ -186,7 +186,7 @@ inline void write_rows(const BrickRows<axes>& rows, bool writes, Bits bits, Bits
 
 // The node of an element of a tile, given how far it is from the first one in the array.
 template <class Tiles, class Index>
-inline int node_at(const Tiles& tiles, Index distance) {
+int node_at(const Tiles& tiles, Index distance) {
   int node = 0;
 #pragma unroll
   for (int a = Tiles::kAxes - 1; a > 0; --a) {
@@ -199,8 +199,8 @@ inline int node_at(const Tiles& tiles, Index distance) {
 
 // The phases of a brick's sites, if sizes are summed for each of them.
 template <class Sums, class Tiles>
-inline Bits phases_of(const Tiles& tiles, const Lattice& lattice, const auto& corner, int brick, int64_t item,
-                      const Bits64* words) {
+Bits phases_of(const Tiles& tiles, const Lattice& lattice, const auto& corner, int brick, int64_t item,
+               const Bits64* words) {
   if constexpr (!Sums::kByPhase) return 0;
   const auto first = tiles.first_of(corner, brick);
   if (tiles.inside(first) == 0) return 0;
@@ -271,7 +271,7 @@ __global__ void __launch_bounds__(Tiles::kThreads)
 
 // Calls body(index in the item, bit) for the tile roots in a brick of clusters that reach the tile's border.
 template <class Index>
-inline void for_each_root(const auto& tiles, const BrickTable& table, int64_t number, auto&& body) {
+void for_each_root(const auto& tiles, const BrickTable& table, int64_t number, auto&& body) {
   Bits roots = __ldg(table.roots + number);
   if (roots == 0) return;
   const auto corner = tiles.template corner_of<Index>(uint32_t(number >> tiles.log_parts()));
@@ -316,7 +316,7 @@ __global__ void __launch_bounds__(Tiles::kThreads)
 
 // The coins of a brick's sites.
 template <int axes>
-inline Bits coins_of_brick(const Bits64* coins, const BrickRows<axes>& rows) {
+Bits coins_of_brick(const Bits64* coins, const BrickRows<axes>& rows) {
   const int64_t length = rows.lattice.length[kRowAxis];
   if (length % kWordSites == 0) return rows.bits_of(coins);  // then they lie as spins do
   constexpr int kSide = Brick<axes>::kSide;

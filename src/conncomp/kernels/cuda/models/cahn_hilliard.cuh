@@ -116,8 +116,8 @@ inline int64_t wrapped(int64_t at, int64_t length) {
 
 // The random fluxes from the cells of a thread, of a row of the replica, along an axis.
 template <class T, int kWidth>
-inline void draw_fluxes(const Draws& draws, const FieldShape& shape, T by, int64_t row, int64_t first,
-                        int axis, T (&flux)[kWidth]) {
+void draw_fluxes(const Draws& draws, const FieldShape& shape, T by, int64_t row, int64_t first, int axis,
+                 T (&flux)[kWidth]) {
   const PhiloxBlock block = draws(kFaceFlux, row * shape.quads() + first / kQuad, axis);
   for (int k = 0; k < kWidth; ++k) {
     // Without an index that only a run tells, which would put the block into memory.
@@ -158,8 +158,8 @@ struct LayerPath {
 };
 
 template <class T, int kAxes, int kWidth, bool kNoise>
-inline void march(const Fields& fields, const Draws& draws, const LayerPath& path, T* exchange,
-                  const T* __restrict__ field, T* __restrict__ next) {
+void march(const Fields& fields, const Draws& draws, const LayerPath& path, T* exchange,
+           const T* __restrict__ field, T* __restrict__ next) {
   const int64_t first = path.first, row = path.row, begin = path.begin;
   const FieldShape& shape = fields.shape;
   const FieldCoefficients<T> by = fields.coefficients<T>();

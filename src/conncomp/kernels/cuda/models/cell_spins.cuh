@@ -31,7 +31,7 @@ struct CellCounts {
 
 // Where runs start in the words of a replica, and behind these the bonds of each kind that leave tiles.
 template <class Word>
-inline Word* starts_of(const Replicas& replicas, Word* runs) {
+Word* starts_of(const Replicas& replicas, Word* runs) {
   return replicas.at_replica(runs, (replicas.axes + 1) * replicas.lattice.words());
 }
 

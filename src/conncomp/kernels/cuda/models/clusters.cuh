@@ -32,7 +32,7 @@ struct SitesOfWarp {
 };
 
 // Calls body(whether there is a site, site) for the sites of the words of a warp, whose lanes call together.
-inline void for_each_site_of_warp(const Replicas& replicas, auto&& body) {
+void for_each_site_of_warp(const Replicas& replicas, auto&& body) {
   replicas.for_each_word_of_warp([&](int64_t word) {
     const SitesOfWarp sites(replicas.lattice, word);
 #pragma unroll

@@ -23,8 +23,8 @@ struct DrawnEdges {
 };
 
 // Calls body(first, block) for each four of `count` things, with their numbers, if any are drawn.
-inline void for_each_four(const Replicas& replicas, const DrawnEdges& edges, Purpose purpose, int64_t count,
-                          auto&& body) {
+void for_each_four(const Replicas& replicas, const DrawnEdges& edges, Purpose purpose, int64_t count,
+                   auto&& body) {
   const Draws draws = replicas.draws();
   const bool drawn = edges.temperatures != nullptr;
   const GlassTemperature temperature =
@@ -165,8 +165,8 @@ inline void write_word(const UpDown&, const Draws&, bool, const FlippedWord& of,
   if (lane() == 0) new_spins[of.word] = spins[of.word] ^ flipped;
 }
 template <class Kind>
-inline void write_word(const Kind& kind, const Draws& draws, bool chosen, const FlippedWord& of,
-                       const typename Kind::Spin* spins, typename Kind::Spin* new_spins) {
+void write_word(const Kind& kind, const Draws& draws, bool chosen, const FlippedWord& of,
+                const typename Kind::Spin* spins, typename Kind::Spin* new_spins) {
   const auto move = kind.move(draws);
   int state[SitesOfWarp::kEach];
 #pragma unroll
@@ -180,8 +180,8 @@ inline void write_word(const Kind& kind, const Draws& draws, bool chosen, const 
   }
 }
 template <class Vectors>
-inline void write_word(const Embedded<Vectors>& kind, const Draws& draws, bool, const FlippedWord& of,
-                       const typename Vectors::Spin* spins, typename Vectors::Spin* new_spins) {
+void write_word(const Embedded<Vectors>& kind, const Draws& draws, bool, const FlippedWord& of,
+                const typename Vectors::Spin* spins, typename Vectors::Spin* new_spins) {
   const auto mirror = kind.move(draws);
 #pragma unroll
   for (int k = 0; k < SitesOfWarp::kEach; ++k) {

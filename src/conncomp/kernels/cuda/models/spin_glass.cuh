@@ -135,7 +135,7 @@ __global__ void __launch_bounds__(kGlassThreads)
 
 // Adds two counts a replica, of what body does for each site; a lane has the bits k and k + 32.
 template <int axes>
-inline void count_glass(const GlassLaunch& launch, int64_t* record, auto&& body) {
+void count_glass(const GlassLaunch& launch, int64_t* record, auto&& body) {
   const Lattice& lattice = launch.replicas.lattice;
   const int32_t length = int32_t(lattice.length[kRowAxis]), warps = int32_t(blockDim.x) / kWarp;
   const int32_t first = int32_t(blockIdx.x % launch.parts) * warps + int32_t(threadIdx.x) / kWarp;

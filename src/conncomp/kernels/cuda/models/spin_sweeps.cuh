@@ -302,9 +302,9 @@ inline Bits64 bernoulli_together(const Draws& draws, Bits64 word, int axis, Bits
 
 // Makes updates of all replicas. `forest` has an entry a site, unless a box is a whole lattice.
 template <int axes, bool by_warp, bool in_cluster>
-inline void sweep_boxes(const Replicas& replicas, const Updates& updates, const Boxes& boxes,
-                        const Bits64* probability, Bits64* spins, const Records& all_records, int32_t* forest,
-                        uint32_t* arrived) {
+void sweep_boxes(const Replicas& replicas, const Updates& updates, const Boxes& boxes,
+                 const Bits64* probability, Bits64* spins, const Records& all_records, int32_t* forest,
+                 uint32_t* arrived) {
   CONNCOMP_DYNAMIC_SHARED(uint64_t, shared);
   using Team = TeamOf<by_warp>;
   constexpr int kAlongRow = axes - 1, kFirstAxis = kLatticeAxes - axes;

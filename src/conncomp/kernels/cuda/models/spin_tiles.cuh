@@ -109,8 +109,8 @@ struct WordOfTile {
 
 // The sites of a word that have bonds to other tiles, ahead or back, given its own bonds.
 template <int axes>
-inline Bits32 outer_bonds(const TilePlace<axes>& tile, const WordOfTile<axes>& word,
-                          const Bits32 (&own)[axes], const Bits32* bonds) {
+Bits32 outer_bonds(const TilePlace<axes>& tile, const WordOfTile<axes>& word, const Bits32 (&own)[axes],
+                   const Bits32* bonds) {
   const Lattice& lattice = tile.lattice;
   const int64_t of_axis = 2 * lattice.words();
   Bits32 outer = 0;

@@ -115,7 +115,7 @@ struct SizeSums {
 };
 
 template <class Word>
-inline void set_state(Word* words, int64_t stride, int planes, int state, Word sites) {
+void set_state(Word* words, int64_t stride, int planes, int state, Word sites) {
   for (int k = 0; k < planes; ++k)
     if (state >> k & 1) words[k * stride] |= sites;
 }
@@ -215,7 +215,7 @@ struct SpinAt {
   int64_t word;
   int bit;
 };
-inline void for_each_spin_beside(const Lattice& lattice, const WordPlace& place, int bit, auto&& body) {
+void for_each_spin_beside(const Lattice& lattice, const WordPlace& place, int bit, auto&& body) {
   int64_t stride = lattice.columns();
   for (int k = kRowAxis - 1; k >= 0; stride *= lattice.length[k], --k) {
     const int64_t at = place.at[k], last = lattice.length[k] - 1;
@@ -302,8 +302,8 @@ struct Updates {
 };
 
 // Records what a thread counts of bonds, and the block's `sites` by states, whose words are dealt to threads.
-inline void record_words(const Records& records, int64_t replica, const Lattice& lattice, const Bits64* spins,
-                         int32_t satisfied, int32_t active, int64_t sites, auto&& for_each_word) {
+void record_words(const Records& records, int64_t replica, const Lattice& lattice, const Bits64* spins,
+                  int32_t satisfied, int32_t active, int64_t sites, auto&& for_each_word) {
   satisfied = warp_sum(satisfied), active = warp_sum(active);
   if (lane() == 0) records.add(replica, kSatisfied, satisfied), records.add(replica, kActive, active);
   if (threadIdx.x == 0) records.add(replica, kCounts, sites);

@@ -99,7 +99,7 @@ struct ColumnOfWords {
 };
 
 // Calls body(column) for the columns of this half of a warp; all lanes call together.
-inline void for_each_column(const Replicas& replicas, int32_t rows_of_column, auto&& body) {
+void for_each_column(const Replicas& replicas, int32_t rows_of_column, auto&& body) {
   const Bits32 warps = blockDim.x / kWarp, part = Bits32(blockIdx.x % replicas.parts),
                count = ColumnOfWords::count(replicas.lattice, rows_of_column),
                step = 2 * warps * Bits32(replicas.parts);
@@ -109,7 +109,7 @@ inline void for_each_column(const Replicas& replicas, int32_t rows_of_column, au
 
 // The mirror of an update, which one thread of a block draws; all threads call.
 template <class Kind>
-inline typename Kind::Mirror mirror_of_block(const Draws& draws) {
+typename Kind::Mirror mirror_of_block(const Draws& draws) {
   __shared__ typename Kind::Mirror mirror;
   if (threadIdx.x == 0) mirror = Kind::mirror(draws(kMirror, 0));
   __syncthreads();

@@ -52,7 +52,7 @@ struct Growth {
 };
 
 // Calls body(site, axis, neighbour) for the bonds of a site with those after it and before it.
-inline void for_each_bond_at(const Lattice& lattice, int64_t site, auto&& body) {
+void for_each_bond_at(const Lattice& lattice, int64_t site, auto&& body) {
   int64_t stride = 1, quotient = site;
   for (int axis = kRowAxis; axis >= 0; --axis) {
     const int64_t length = lattice.length[axis], at = quotient % length;

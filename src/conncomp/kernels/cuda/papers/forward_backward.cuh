@@ -42,7 +42,7 @@ inline bool set_bit(uint32_t* entry, uint32_t bit) {
 }
 
 template <class Vertex>
-inline bool is_inside(const Vertex* classes, Vertex u, Vertex v) {
+bool is_inside(const Vertex* classes, Vertex u, Vertex v) {
   return u != v && classes[u] >= 0 && classes[u] == classes[v];
 }
 

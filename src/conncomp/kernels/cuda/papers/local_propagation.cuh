@@ -14,15 +14,15 @@ namespace conncomp {
 using PlaneSteps = Steps<2>;
 
 template <int rank>
-inline int code_in_array(int plane_code) {
+int code_in_array(int plane_code) {
   return Steps<rank>::kNoStep - PlaneSteps::kNoStep + plane_code;
 }
 
 // The neighbours in the block that the cell at x, y is linked to, by codes of PlaneSteps.
 template <class Rule, int rank, class Index>
-inline uint16_t links_in_block(const Grid<rank>& grid, const Rule& rule,
-                               const BlockOfCells<rank, Index>& block, const Cell<rank, Index>& cell, int x,
-                               int y, const typename Rule::Value* __restrict__ values) {
+uint16_t links_in_block(const Grid<rank>& grid, const Rule& rule, const BlockOfCells<rank, Index>& block,
+                        const Cell<rank, Index>& cell, int x, int y,
+                        const typename Rule::Value* __restrict__ values) {
   const auto site = rule.site(values, cell.offset);
   uint16_t links = 0;
 #pragma unroll

@@ -21,7 +21,7 @@ constexpr int kSomanThreads = 256;
 
 // The root of a vertex at some moment of this sweep, or before it.
 template <bool kFollows, class Index>
-inline Index soman_root(const Index* parent, Index v) {
+Index soman_root(const Index* parent, Index v) {
   Index ancestor = Shared::load(parent + v);
   if constexpr (kFollows)
     for (Index next; (next = Shared::load(parent + ancestor)) != ancestor; ancestor = next) {
@@ -33,7 +33,7 @@ enum class Hook { kRoots, kParents, kEnds };
 
 // Stores a parent; `lowers` says that all stores of the sweep lower their entries.
 template <bool kOutermost, class Index>
-inline void soman_store(Index* entry, Index target, bool lowers) {
+void soman_store(Index* entry, Index target, bool lowers) {
   if constexpr (!kOutermost)
     Shared::store(entry, target);
   else if (lowers)
@@ -84,7 +84,7 @@ __global__ void __launch_bounds__(kSomanThreads, resident_blocks(kSomanThreads))
 
 // Whether parents lead from a vertex into a circle: Brent's search.
 template <class Index>
-inline bool soman_circles(const Index* parent, Index v) {
+bool soman_circles(const Index* parent, Index v) {
   Index passed = v;
   for (int64_t steps = 1, next_mark = 1;; ++steps) {
     const Index above = Shared::load(parent + v);

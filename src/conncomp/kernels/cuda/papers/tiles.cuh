@@ -22,7 +22,7 @@ template <int rank>
 constexpr int kDirections = Steps<rank>::kNoStep;
 
 template <int rank>
-inline int code_of(int direction) {
+int code_of(int direction) {
   return Steps<rank>::kNoStep + 1 + direction;
 }
 
@@ -58,7 +58,7 @@ struct Tile {
 };
 
 template <class Index, int rank>
-inline void for_each_tile(const Grid<rank>& grid, int log, auto&& body) {
+void for_each_tile(const Grid<rank>& grid, int log, auto&& body) {
   for_each_part<Index>(
       grid, [=](int) { return int64_t(1) << log; },
       [&](const Cell<rank, Index>& first) {
@@ -70,9 +70,8 @@ inline void for_each_tile(const Grid<rank>& grid, int log, auto&& body) {
 // Fills links[site] with a bit for each direction with a linked neighbour in the tile. Links lead from
 // foreground to later sites, so the first site of a component is foreground even if values have changed.
 template <class Rule, int rank, class Index>
-inline void find_links(const Grid<rank>& grid, const Rule& rule, const Tile<rank, Index>& tile,
-                       const typename Rule::Value* __restrict__ values, const Index* labels,
-                       uint16_t* links) {
+void find_links(const Grid<rank>& grid, const Rule& rule, const Tile<rank, Index>& tile,
+                const typename Rule::Value* __restrict__ values, const Index* labels, uint16_t* links) {
   for (int site = int(threadIdx.x); site < tile.sites(); site += int(blockDim.x)) {
     uint16_t directions = 0;
     if (tile.inside(grid, site) && labels[tile.index(grid, site)] >= 0) {
@@ -102,7 +101,7 @@ inline void find_links(const Grid<rank>& grid, const Rule& rule, const Tile<rank
 
 // Writes the labels of a tile; root(site) is the first site of its component.
 template <int rank, class Index>
-inline void write_tile(const Grid<rank>& grid, const Tile<rank, Index>& tile, Index* labels, auto&& root) {
+void write_tile(const Grid<rank>& grid, const Tile<rank, Index>& tile, Index* labels, auto&& root) {
   for (int site = int(threadIdx.x); site < tile.sites(); site += int(blockDim.x)) {
     if (!tile.inside(grid, site)) continue;
     const Index index = tile.index(grid, site);
@@ -149,7 +148,7 @@ __global__ void __launch_bounds__(kWarp)
 
 // One thread's forest: tree[root] is minus the size of a tree, others are parents. Returns a site's root.
 template <class Entry>
-inline Entry root_in_tree(Entry* tree, Entry site, bool compresses) {
+Entry root_in_tree(Entry* tree, Entry site, bool compresses) {
   Entry root = site;
   while (tree[root] >= 0) root = tree[root];
   while (compresses && site != root) {
@@ -161,7 +160,7 @@ inline Entry root_in_tree(Entry* tree, Entry site, bool compresses) {
 }
 
 template <class Entry>
-inline void unite_trees(Entry* tree, Entry* first, Entry a, Entry b, bool by_size) {
+void unite_trees(Entry* tree, Entry* first, Entry a, Entry b, bool by_size) {
   if (a == b) return;
   const bool keeps_a = by_size ? tree[a] <= tree[b] : a < b;
   const Entry root = keeps_a ? a : b, child = keeps_a ? b : a;
@@ -238,7 +237,7 @@ struct Seams {
 
 // Calls body(number, cell, axis) for the sites of the seams, each across an axis.
 template <class Index, int rank>
-inline void for_each_at_seams(const Grid<rank>& grid, const Seams<rank>& seams, auto&& body) {
+void for_each_at_seams(const Grid<rank>& grid, const Seams<rank>& seams, auto&& body) {
   int64_t total = 0;
   for (int k = 0; k < rank; ++k) total += seams.planes[k] * (grid.cells() / grid.axes[k].length);
   for (int64_t number = grid_thread(); number < total; number += grid_threads()) {
@@ -300,7 +299,7 @@ __global__ void __launch_bounds__(kTileThreads)
 }
 
 template <Jump jump, class Index>
-inline void unite_by(Index* labels, Index a, Index b) {
+void unite_by(Index* labels, Index a, Index b) {
   const Index above_a = Shared::load(labels + a), above_b = Shared::load(labels + b);
   if (above_a == above_b) return;
   hook<Shared>(labels, find_from<Shared, jump>(labels, a, above_a),
