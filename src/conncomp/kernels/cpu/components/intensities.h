@@ -142,8 +142,7 @@ class Intensities {
  private:
   // Keys begin with the complement of the smallest, as a table begins with zeros.
   static constexpr int kKeys = 2;
-  template <class Places>
-  void add_keys(auto* row, const Part<Places>& part) const {
+  void add_keys(auto* row, const auto& part) const {
     const Value* const word = values_ + part.index;
     Key low = std::numeric_limits<Key>::max(), high = 0;
     part.places.for_each([&, word](int64_t p) {
@@ -175,13 +174,11 @@ class Intensities {
     add_values(row + kKeys, part);
   }
 
-  template <class Places>
-  void add_values(UnsignedSum* row, const Part<Places>& part) const {
+  void add_values(UnsignedSum* row, const auto& part) const {
     add_sums(row, part, sums_at(values_ + part.index, part.places, units_of(part.row)));
   }
 
-  template <class Places>
-  void add_sums(UnsignedSum* row, const Part<Places>& part, const WordSums<Sum>& sums) const {
+  void add_sums(UnsignedSum* row, const auto& part, const WordSums<Sum>& sums) const {
     const auto [sum, products] = sums;
     const int64_t* const box = components_.boxes + 2 * part.row * axes_;
     const int last = axes_ - 1;

@@ -26,8 +26,7 @@ class WordFaces {
     }
   };
 
-  template <class Places>
-  const Faces* around(const Part<Places>& part) {
+  const Faces* around(const auto& part) {
     if (part.index != index_) {
       if (items_.labels.is_wide())
         look(items_.labels.wide(), part.index, part.first, part.place);

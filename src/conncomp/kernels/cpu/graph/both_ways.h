@@ -143,8 +143,8 @@ int64_t settle_giant(const Rows<Pointer, Vertex> rows, Index* state) {
 constexpr int64_t kFewArcs = 3;
 
 // Settles all vertices, by pieces, or with `sweeps` after those alone or a giant (64 bits: a giant only).
-template <class Pointer, class Vertex, class Index>
-int64_t settle_all(const Rows<Pointer, Vertex> rows, bool sweeps, Index* state) {
+template <class Index>
+int64_t settle_all(const auto rows, bool sweeps, Index* state) {
   Index* const no_order = nullptr;
   const bool has_few_arcs = rows.arcs <= kFewArcs * rows.vertices;
   sweeps &= rows.vertices > kGrain / 64;

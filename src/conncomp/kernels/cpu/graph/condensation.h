@@ -97,8 +97,8 @@ Between<Index> arcs_between(const Rows<Pointer, Vertex> rows, const Index* label
   return between;
 }
 
-template <class Pointer, class Vertex, class Index>
-Condensation<Index> condense(const Rows<Pointer, Vertex> rows, const Index* labels, int64_t components) {
+template <class Index>
+Condensation<Index> condense(const auto rows, const Index* labels, int64_t components) {
   Between<Index> between = arcs_between(rows, labels);
   Buffer<int64_t> indptr(components + 1);
   if (!find_rows(between.from.data(), between.count, components, indptr.data())) {

@@ -210,8 +210,7 @@ class RowsOfArcs {
 // Whether every arc is listed from both ends, equally often: a pass adds a 64-bit hash of (u, v) for every
 // arc u -> v with u < v and subtracts it for v -> u: zero if so, otherwise with a chance of 2^-64. The caller
 // draws the key, so that no file can fake it. A sort would take several times as long as the components.
-template <class Pointer, class Vertex>
-bool is_mirrored(const Rows<Pointer, Vertex> rows, uint64_t key) {
+bool is_mirrored(const auto rows, uint64_t key) {
   return sum_over(rows.vertices, [=](int64_t u) {
            uint64_t sum = 0;
            rows.for_each_neighbour(u, [&](int64_t v) {

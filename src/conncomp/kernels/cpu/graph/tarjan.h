@@ -44,8 +44,7 @@ struct VertexRange {
   int64_t first, count;
 };
 
-template <class Pointer, class Vertex>
-bool has_near_targets(const Rows<Pointer, Vertex> rows) {
+bool has_near_targets(const auto rows) {
   if (rows.vertices == 0) return true;
   return sample_rows(rows).is_near();
 }
@@ -308,10 +307,7 @@ class StrongSearch {
 // Short rows of meshes go from the last arc: up to a sixth faster; longer rows take a fifth more that way.
 constexpr int64_t kShortRow = 4;
 
-template <class Pointer, class Vertex>
-bool has_short_rows(const Rows<Pointer, Vertex> rows) {
-  return rows.arcs <= kShortRow * rows.vertices;
-}
+bool has_short_rows(const auto rows) { return rows.arcs <= kShortRow * rows.vertices; }
 
 // Settles kUnvisited vertices of a range, and lists them in `order`, if any (StrongSearch::run).
 template <class Pointer, class Vertex, class Index>
@@ -343,17 +339,16 @@ void label_settled(Index* state, int64_t vertices, int64_t components, bool cons
   label_in_order(state, vertices);
 }
 
-template <class Pointer, class Vertex, class Index>
-void tarjan_roots(const Rows<Pointer, Vertex> rows, Index* roots, Index* order) {
+template <class Index>
+void tarjan_roots(const auto rows, Index* roots, Index* order) {
   forget_all(roots, rows.vertices);
   const int64_t components = search_strong(rows, roots, 0, order);
   label_settled(roots, rows.vertices, components, false);
 }
 
 // Fills height[r], for every root r, with the arcs of the longest path away; others get 0.
-template <class Pointer, class Vertex, class Index>
-void measure_heights(const Rows<Pointer, Vertex> rows, const Index* roots, const Index* order,
-                     Index* height) {
+template <class Index>
+void measure_heights(const auto rows, const Index* roots, const Index* order, Index* height) {
   for_each_index(rows.vertices, [=](int64_t v) { height[v] = 0; });
   for_each_in(0, rows.vertices, [=](int64_t i) {
     const Index v = order[i], root = roots[v];
@@ -382,8 +377,8 @@ int64_t number_by_height(const Index* roots, int64_t vertices, Index* height) {
 }
 
 // Returns the number of components. `labels` is memory that nobody else writes to.
-template <class Pointer, class Vertex, class Index>
-int64_t topological_labels(const Rows<Pointer, Vertex> rows, Index* labels) {
+template <class Index>
+int64_t topological_labels(const auto rows, Index* labels) {
   Buffer<Index> order(rows.vertices), number(rows.vertices);
   tarjan_roots(rows, labels, order.data());
   measure_heights(rows, labels, order.data(), number.data());

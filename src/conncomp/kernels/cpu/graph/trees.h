@@ -20,8 +20,7 @@ struct FrequentRoot {
 // The cost of a vertex in a pass, in elements of an array: a random access or two.
 constexpr int64_t kVertexWork = 8;
 
-template <class Pointer, class Vertex>
-void for_each_row(const Rows<Pointer, Vertex> rows, auto body) {
+void for_each_row(const auto rows, auto body) {
   const Parts parts(rows.vertices, kGrain / kVertexWork);
   parallel_for(parts.parts, [&](int64_t part) {
     int64_t begin = rows.begin(parts.begin(part));
@@ -40,8 +39,7 @@ Index parent_of(const Index* parent, auto u, int64_t bound, int64_t v) {
 }
 
 // Calls body(begin, end, piece_of_row) for pieces of about as many arcs, at most as `visited` are worth.
-template <class Pointer, class Vertex>
-void for_each_piece(const Rows<Pointer, Vertex> rows, int64_t visited, auto body) {
+void for_each_piece(const auto rows, int64_t visited, auto body) {
   Parts parts(rows.arcs, kGrain / kVertexWork);
   parts.at_most(Parts(visited, kGrain / kVertexWork).parts);
   if (rows.arcs == 0) return;

@@ -161,8 +161,7 @@ class Trimming : public TrimmedArcs {
   const Rows<Pointer, Vertex> rows_;
 };
 
-template <class Pointer, class Vertex>
-bool promises_trimming(const Rows<Pointer, Vertex> rows) {
+bool promises_trimming(const auto rows) {
   constexpr int64_t kSamples = RowSample::kSamples, kArcsOfFour = 5;
   if (rows.arcs / kArcsOfFour > rows.vertices / 4) return false;
   const RowSample sample = sample_rows(rows);

@@ -112,8 +112,7 @@ void ecl_finish(int64_t vertices, int finish, Index* parent) {
   });
 }
 
-template <class Pointer, class Vertex>
-void ecl_roots(const Rows<Pointer, Vertex> rows, bool symmetric, EclOptions options, auto* roots) {
+void ecl_roots(const auto rows, bool symmetric, EclOptions options, auto* roots) {
   with_threads([=]<class Access>(Access) {
     ecl_start_rows(rows, kConcurrent<Access>, options.init, roots);
     with_choice<4>(options.jump, [=](auto jump) { ecl_unite_rows<Access, jump()>(rows, symmetric, roots); });

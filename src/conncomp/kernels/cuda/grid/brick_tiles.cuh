@@ -17,16 +17,14 @@ struct BrickTiles : Tiling<rank, Brick<(rank < 3 ? rank : 3)>::kLog, Logs> {
   using B = Brick<kAxes>;
 
   // The number of a cell's brick in its tile; and in the item.
-  template <class Index>
-  int brick_of(const Cell<rank, Index>& cell) const {
+  int brick_of(const auto& cell) const {
     int brick = 0;
     unrolled<kAxes>([&](int a) {
       brick |= int(cell.at[rank - 1 - a] >> B::kLog & ((1 << log[a]) - 1)) << log_before(a);
     });
     return brick;
   }
-  template <class Index>
-  int64_t number_of(const Cell<rank, Index>& cell) const {
+  int64_t number_of(const auto& cell) const {
     return (int64_t(tile_of(cell)) << Base::log_parts()) + brick_of(cell);
   }
 
@@ -116,8 +114,7 @@ struct BrickTiles : Tiling<rank, Brick<(rank < 3 ? rank : 3)>::kLog, Logs> {
   }
 
   // The elements that a step takes out of the tile, or across the end of a periodic axis.
-  template <class Index>
-  Bits leaving(const Cell<rank, Index>& first, int brick, int step) const {
+  Bits leaving(const auto& first, int brick, int step) const {
     Bits elements = 0;
     unrolled<kAxes>([&](int a) {
       const int brick_length = length(first, a), move = B::step(step, a);
@@ -129,8 +126,7 @@ struct BrickTiles : Tiling<rank, Brick<(rank < 3 ? rank : 3)>::kLog, Logs> {
     return elements;
   }
   // The elements whose neighbours at a step lie over the end of an axis; of open axes only, if so asked.
-  template <class Index>
-  Bits over_ends(const Cell<rank, Index>& first, int step, bool of_open = false) const {
+  Bits over_ends(const auto& first, int step, bool of_open = false) const {
     Bits elements = 0;
     unrolled<kAxes>([&](int a) {
       if (of_open && axis(a).periodic) return;
@@ -193,10 +189,10 @@ struct BrickTable {
 };
 
 // A brick's links by Equal or Above, or GivenLinks, which link_bricks.cuh makes of any rule.
-template <class T, class Tiles, class Index>
+template <class T, class Tiles>
 BrickLinks<Tiles::kAxes> links_of_brick(const Equal<T>&, const Tiles& tiles, const BrickTable& table,
-                                        const T* values, const Cell<Tiles::kRank, Index>& first,
-                                        int64_t number, Bits inside, Bits foreground, Comparison comparison) {
+                                        const T* values, const auto& first, int64_t number, Bits inside,
+                                        Bits foreground, Comparison comparison) {
   if (comparison == Comparison::kValues)
     return tiles.values_at(values + first.offset, inside).equal_links(foreground, tiles.neighbours());
   BrickLinks<Tiles::kAxes> links{foreground, int(tiles.grid.connectivity), comparison, {}};

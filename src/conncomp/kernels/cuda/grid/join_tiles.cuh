@@ -21,8 +21,8 @@ template <int axes>
 struct CutLayers {
   int of_brick_before[axes], of_brick[axes];
 
-  template <class Tiles, class Index>
-  CutLayers(const Tiles& tiles, const Cell<Tiles::kRank, Index>& first) {
+  template <class Tiles>
+  CutLayers(const Tiles& tiles, const auto& first) {
     constexpr int rank = Tiles::kRank;
     constexpr int kSide = Brick<axes>::kSide;
     unrolled<axes>([&](int a) {
@@ -380,8 +380,8 @@ struct BricksToJoin {
 // The k-th brick of a tile that may have another tile's before it: with two axes the first row and both ends
 // of the others; with three the first plane, and of others the outer rows and both ends of inner ones; else
 // all.
-template <class Tiles, class Index>
-int brick_to_join(const Tiles& tiles, const Cell<Tiles::kRank, Index>& corner, int k) {
+template <class Tiles>
+int brick_to_join(const Tiles& tiles, const auto& corner, int k) {
   constexpr int rank = Tiles::kRank;
   if (rank == 1 || rank > 3) return k;
   const auto last = [&](int a) {  // of those that are in the array

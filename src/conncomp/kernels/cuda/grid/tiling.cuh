@@ -75,16 +75,14 @@ struct Tiling {
     }
     return cell;
   }
-  template <class Index>
-  uint32_t tile_of(const Cell<rank, Index>& cell) const {
+  uint32_t tile_of(const auto& cell) const {
     uint32_t tile = 0;
     unrolled<rank>([&](int k) { tile = tile * along(k) + uint32_t(cell.at[k] >> log_of(k)); });
     return tile;
   }
 
   // Whether a cell is in the array, whose end may cut off its tile.
-  template <class Index>
-  bool has(const Cell<rank, Index>& cell) const {
+  bool has(const auto& cell) const {
     bool inside = true;
     unrolled<rank>([&](int k) { inside &= cell.at[k] < grid.axes[k].length; });
     return inside;

@@ -24,9 +24,8 @@ struct BrickRows {
   int shift;           // of the first site in it
   int height, depth;   // how many lines are in the lattice
 
-  template <class Tiles, class Index>
-  BrickRows(const Tiles&, const Lattice& spin_lattice, const Cell<Tiles::kRank, Index>& first)
-      : lattice(spin_lattice), at{} {
+  template <class Tiles>
+  BrickRows(const Tiles&, const Lattice& spin_lattice, const auto& first) : lattice(spin_lattice), at{} {
 #pragma unroll
     for (int k = 0; k < Tiles::kRank; ++k) at[Tiles::kRank - 1 - k] = first.at[k];
     first_word = row(0) * lattice.columns() + at[0] / kWordSites;
