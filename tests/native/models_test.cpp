@@ -34,8 +34,8 @@ Replicas random_replicas() {
   return {lattice, Bits64(draw(0, 99)), Bits64(draw(0, 99)), draw(1, 3)};
 }
 
-Tiles random_tiles(const Lattice& lattice) {
-  Tiles tiles;
+ChoiceTiles random_tiles(const Lattice& lattice) {
+  ChoiceTiles tiles;
   for (int k = 0; k < kLatticeAxes; ++k) {
     tiles.length[k] = draw(1, lattice.length[k]);
     while (lattice.length[k] % tiles.length[k]) --tiles.length[k];

@@ -26,8 +26,6 @@ std::unique_ptr<KeptRuns> keep(uintptr_t data, const LinkRule& links, const Grid
       [&] { return std::make_unique<KeptRuns>(reinterpret_cast<const void*>(data), *links.words, grid); });
 }
 
-nb::object roots_of(const KeptRuns& runs) { return give_away(std::vector<int32_t>(runs.roots())); }
-
 void write_side(const KeptRuns& runs, int axis, bool last, Vector<int32_t> numbers) {
   without_gil([&] { runs.write_side(axis, last, numbers.data()); });
 }
@@ -173,7 +171,7 @@ void define_grid(nb::module_& m) {
       .def(nb::new_(&keep))
       .def_prop_ro("bytes", &KeptRuns::bytes)
       .def_prop_ro("one_value", &KeptRuns::one_value)
-      .def("roots", &roots_of)
+      .def("roots", [](const KeptRuns& runs) { return give_away(std::vector<int32_t>(runs.roots())); })
       .def("write_side", &write_side)
       .def("write", &write_runs);
   m.def("write_runs_together", &write_runs_together);

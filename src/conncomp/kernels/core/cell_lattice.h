@@ -99,9 +99,6 @@ inline Bits64 satisfied_by(const CellLattice& cells, const Bits64* spins, const 
   return ~(spins[word.place.word] ^ beside ^ other.opposite) & other.sites;
 }
 
-inline Bits64 run_starts(const Lattice& lattice, int64_t column, Bits64 along) {
-  return lattice.sites_of(column) & ~(along << 1);
-}
 // The first bit of the run of bit p; -1 if it is before bit 0.
 inline int run_of(Bits64 starts, int p) {
   const Bits64 before = starts & (~Bits64(0) >> (kWordSites - 1 - p));

@@ -48,6 +48,15 @@ constexpr int classes_of_direction(int kind) { return kind == kBodyCentred ? 8 :
 constexpr int class_count(int kind) { return directions(kind) * classes_of_direction(kind); }
 constexpr int step_along(int direction, int axis) { return direction == 3 || direction == axis; }
 
+// Words of spins that Access, such as Shared, reads and writes.
+template <class Access, class Word = Bits64>
+struct WordsOf {
+  Word* words;
+
+  Bits64 load(int32_t word) const { return Access::load(words + word); }
+  void store(int32_t word, Bits64 bits) const { Access::store(words + word, bits); }
+};
+
 // Laid out as in kernels/exchange.py.
 struct ExchangeLattice {
   int32_t length[kExchangeAxes];  // of a domain

@@ -233,4 +233,49 @@ inline ClusterDraw draw_cluster(const Draws& draws, int64_t root) {
   return {half(block, 0), half(block, 1)};
 }
 
+// Where a site is in the words of a lattice.
+struct SitePlace {
+  int64_t word;
+  int bit;
+
+  SitePlace(const Lattice& lattice, int64_t site) {
+    const int64_t length = lattice.length[kRowAxis], x = site % length;
+    word = site / length * lattice.columns() + x / kWordSites;
+    bit = int(x % kWordSites);
+  }
+};
+// The state at a bit of words, whose digits are `stride` words apart.
+inline int state_of(const Bits64* spins, int64_t stride, int planes, int bit) {
+  int state = 0;
+  for (int k = 0; k < planes; ++k) state |= int(spins[k * stride] >> bit & 1) << k;
+  return state;
+}
+inline int state_at(const Lattice& lattice, const Bits64* spins, const SitePlace& place) {
+  return state_of(spins + place.word, lattice.words(), lattice.planes, place.bit);
+}
+
+// The tiles that a lattice is cut into, with a chosen site in each.
+struct ChoiceTiles {
+  int64_t length[kLatticeAxes];
+
+  int64_t count(const Lattice& lattice) const {
+    int64_t tiles = 1;
+    for (int k = 0; k < kLatticeAxes; ++k) tiles *= lattice.length[k] / length[k];
+    return tiles;
+  }
+  int64_t chosen_site(const Lattice& lattice, const Draws& draws, int64_t tile) const {
+    Bits64 sites = 1;
+    for (int64_t edge : length) sites *= Bits64(edge);
+    int64_t in_tile = int64_t(below(half(draws(kChosenSite, Bits64(tile)), 0), sites)), site = 0, stride = 1;
+    for (int k = kLatticeAxes - 1; k >= 0; --k) {
+      const int64_t tiles = lattice.length[k] / length[k];
+      site += (tile % tiles * length[k] + in_tile % length[k]) * stride;
+      tile /= tiles;
+      in_tile /= length[k];
+      stride *= lattice.length[k];
+    }
+    return site;
+  }
+};
+
 }

@@ -116,15 +116,11 @@ class BorderCounter {
  private:
   static constexpr int kReach = 2, kLines = 2 * kReach + 1, kMarked = 3;
 
-  static int size_of_word(int64_t w, int64_t marked) {
-    return int(std::min<int64_t>(kWord, marked - w * kWord));
-  }
-
   uint64_t border(int j, int64_t w, int64_t marked) const {
     const Row *const above = rows_[j - 1].data() + w * kWord + 1,
                      *const line = rows_[j].data() + w * kWord + 1,
                      *const under = rows_[j + 1].data() + w * kWord + 1;
-    return mask_where(size_of_word(w, marked), [=](int p) {
+    return mask_where(int(std::min<int64_t>(kWord, marked - w * kWord)), [=](int p) {
       const Row differences =
           (line[p - 1] ^ line[p]) | (line[p + 1] ^ line[p]) | (above[p] ^ line[p]) | (under[p] ^ line[p]);
       return (line[p] != kNoRow) & (differences != 0);

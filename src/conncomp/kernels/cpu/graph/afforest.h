@@ -18,10 +18,6 @@ namespace conncomp {
 // With fewer arcs a vertex, to hook trees costs more than it spares, and a giant is not sought by sweeps.
 constexpr int64_t kHookedDegree = 3, kSweptDegree = 7;
 
-void flatten_from(int64_t first, auto* parent, int64_t count) {
-  for_each_index(count - first, [=](int64_t i) { flatten_entry(parent, first + i); }, kParentWork);
-}
-
 // Whether each vertex but the first has a smaller end of its first and last arc: all are one tree.
 [[gnu::noinline]] bool start_as_one(const auto rows) {
   constexpr int64_t kBlock = 512;
@@ -61,7 +57,9 @@ void start_trees(const auto rows, Index* parent) {
       begin = end;
     });
   });
-  if (parts.parts > 1) flatten_from(parts.end(0), parent, rows.vertices);
+  if (parts.parts == 1) return;
+  const int64_t first = parts.end(0);
+  for_each_index(rows.vertices - first, [=](int64_t i) { flatten_entry(parent, first + i); }, kParentWork);
 }
 
 // Hooks roots of a flat forest under smaller ones that arcs show; a later store may undo an earlier one.

@@ -53,11 +53,6 @@ inline uint64_t any_in_fields(uint64_t bits, uint64_t last) {
   return (((bits & ~last) + ~last) | bits) & last;
 }
 
-// Of contacts in a word, one per stretch of both runs; none if the word before ended with one.
-inline uint64_t one_a_stretch(uint64_t contacts, uint64_t contacts_before, uint64_t both_go_on) {
-  return lowest_in_fields(contacts, ~both_go_on | ~contacts_before >> (kWord - 1));
-}
-
 // Calls body(begin, words) with a block's words, constants for short rows: a loop takes a while to begin.
 void with_block(int64_t row_words, int64_t begin, int64_t end, auto&& body) {
   constexpr std::integral_constant<int64_t, 0> kFirst;
@@ -197,8 +192,10 @@ class OneValue final : public ContactFinder {
         contacts.previous[k] = previous & ~h_continued.at(k) & ~g_continued.at(k);
       }
     }
+    // One per stretch of both runs; none if the word before ended with one.
     for (int64_t k = 0; k < words; ++k)
-      contacts.aligned[k] = one_a_stretch(aligned[k + 1], aligned[k], g_continued.at(k) & h_continued.at(k));
+      contacts.aligned[k] = lowest_in_fields(
+          aligned[k + 1], ~(g_continued.at(k) & h_continued.at(k)) | ~aligned[k] >> (kWord - 1));
   }
 
   const uint64_t* side(int64_t bundle, const Coordinates& place, const Offset& offset, int towards,

@@ -180,7 +180,8 @@ class RunLinks {
         FacingBundles pairs = finder.neighbours(k);
         if (pairs.h < pairs.g) pairs.count = std::min(pairs.count, begin - pairs.h);
         if (!have_runs(pairs)) continue;
-        if (finder.face(pairs, k)) link_shared(finder, pairs);
+        if (finder.face(pairs, k))
+          for_each_contact(finder, pairs, [this](Index x, Index y) { unite<Shared>(parent_, x, y); });
         if (periodic_rows_) link_around<Shared>(finder, pairs, finder.offset(k));
       }
     });
@@ -240,10 +241,6 @@ class RunLinks {
         },
         [](uint64_t) {});
     contacts.finish();
-  }
-
-  void link_shared(ContactFinder& finder, const FacingBundles& pairs) {
-    for_each_contact(finder, pairs, [this](Index x, Index y) { unite<Shared>(parent_, x, y); });
   }
 
   void link_earlier(ContactFinder& finder, const FacingBundles& pairs) {

@@ -9,19 +9,6 @@
 
 namespace conncomp {
 
-// Spins that other threads may read meanwhile, or their owner change.
-struct SharedWords {
-  Bits64* words;
-
-  Bits64 load(int32_t word) const { return Shared::load(words + word); }
-  void store(int32_t word, Bits64 bits) const { Shared::store(words + word, bits); }
-};
-struct ReadWords {
-  const Bits64* words;
-
-  Bits64 load(int32_t word) const { return Shared::load(words + word); }
-};
-
 class KawasakiEngine {
  public:
   KawasakiEngine(const ExchangeLattice& lattice, Bits64 seed, Bits64 first, int64_t replicas)
@@ -61,7 +48,7 @@ class KawasakiEngine {
   void count_unsatisfied(const Bits64* words, int64_t* counts) const {
     with_kind([&](auto kind) {
       parallel_for(replicas_, [&](int64_t replica) {
-        const ReadWords spins{words + replica * lattice_.words()};
+        const WordsOf<Shared, const Bits64> spins{words + replica * lattice_.words()};
         int64_t count = 0;
         for_each_in(0, lattice_.words(), [&](int64_t word) {
           for_each_unsatisfied<kind.value>(lattice_, spins, int32_t(word),
@@ -130,7 +117,7 @@ class KawasakiEngine {
     const bool side_by_side = replicas_ >= num_threads() || kWordCost * count < kGrain;
     const auto sweep_replica = [&](int64_t replica) {
       const Draws draws = draws_of(replica, step);
-      const SharedWords spins{words + replica * lattice_.words()};
+      const WordsOf<Shared> spins{words + replica * lattice_.words()};
       for (int substep = 0; substep < class_count(kind); ++substep)
         with_direction<kind>(draw_class<kind>(draws, substep), [&](auto direction, int residues) {
           const auto exchange = [&](int64_t number) {

@@ -21,12 +21,6 @@ struct Neighbour {
   StepDirection direction;
 };
 
-// Background, -1, is the highest label.
-template <class Index>
-bool is_lower(Index a, Index b) {
-  return std::make_unsigned_t<Index>(a) < std::make_unsigned_t<Index>(b);
-}
-
 class KeptLinks {
  public:
   static constexpr size_t kMostSteps = 16;
@@ -283,7 +277,9 @@ Index lowest_around(const auto& links, const Index* labels, int64_t index, int64
   for (const Neighbour& neighbour : neighbours) {
     const int64_t other = index + neighbour.index;
     const Index label = labels[other];
-    if (is_lower(label, lowest) && links.linked(index + neighbour.marked, bytes, neighbour)) lowest = label;
+    const bool is_lower =
+        std::make_unsigned_t<Index>(label) < std::make_unsigned_t<Index>(lowest);  // -1 is high
+    if (is_lower && links.linked(index + neighbour.marked, bytes, neighbour)) lowest = label;
   }
   return lowest;
 }

@@ -305,9 +305,6 @@ struct TileJoin : Entries<Rule, Tiles, Index> {
       __syncwarp();
     }
   }
-  void unite_or_put_off(Index entry, Index neighbour) const {
-    if (!pairs.add({entry, neighbour})) this->unite_with(entry, neighbour);
-  }
   // The same for bricks beside it along the outer axes, and those around these. Steps along two outer axes
   // are numbered as digits of base 3: the first four of the nine lead back, the last four are looked at from
   // there. Each brick at a step, and the 26 around it, is compared with the component: elements touch if they
@@ -360,8 +357,10 @@ struct TileJoin : Entries<Rule, Tiles, Index> {
         Bits touched = (shift < 0 ? facing >> -shift : facing << shift) & table.foreground[number];
         if (!Rule::kOneValue && comparison(tile, tile_of_neighbour) != Comparison::kNone)
           touched = values_of(neighbour).equal_to(*values_of(first).at(lowest(component)), touched);
-        for (Bits contacts = B::without_next(touched); contacts != 0; contacts &= contacts - 1)
-          unite_or_put_off(entry, neighbour.index + tiles.template distance<Index>(lowest(contacts)));
+        for (Bits contacts = B::without_next(touched); contacts != 0; contacts &= contacts - 1) {
+          const Index other = neighbour.index + tiles.template distance<Index>(lowest(contacts));
+          if (!pairs.add({entry, other})) this->unite_with(entry, other);
+        }
       }
     }
   }

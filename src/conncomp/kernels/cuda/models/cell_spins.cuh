@@ -77,7 +77,7 @@ __global__ void __launch_bounds__(kCellThreads)
   Bits64 own = 0;
   if (has_word) {
     const Bits64 along = draw(0, other_sites(cells, word, 0)), sites = lattice.sites_of(column);
-    own = run_starts(lattice, column, along);
+    own = sites & ~(along << 1);
     starts[word.place.word] = own;
     leaving[word.place.word] = along & ~(sites >> 1);
   }

@@ -55,30 +55,6 @@ struct Choice {
   }
 };
 
-// The tiles that a lattice is cut into, with a chosen site in each.
-struct ChoiceTiles {
-  int64_t edge[kLatticeAxes];
-
-  int64_t count(const Lattice& lattice) const {
-    int64_t tiles = 1;
-    for (int k = 0; k < kLatticeAxes; ++k) tiles *= lattice.length[k] / edge[k];
-    return tiles;
-  }
-  int64_t chosen_site(const Lattice& lattice, const Draws& draws, int64_t tile) const {
-    Bits64 sites = 1;
-    for (int k = 0; k < kLatticeAxes; ++k) sites *= Bits64(edge[k]);
-    int64_t within = int64_t(below(half(draws(kChosenSite, Bits64(tile)), 0), sites)), site = 0, stride = 1;
-    for (int k = kLatticeAxes - 1; k >= 0; --k) {
-      const int64_t tiles = lattice.length[k] / edge[k];
-      site += stride * (tile % tiles * edge[k] + within % edge[k]);
-      tile /= tiles;
-      within /= edge[k];
-      stride *= lattice.length[k];
-    }
-    return site;
-  }
-};
-
 template <class Index>
 __global__ void __launch_bounds__(kSpinThreads)
     choose_clusters(Replicas replicas, ChoiceTiles tiles, const Index* __restrict__ label, Choice choice) {

@@ -32,14 +32,6 @@ struct ExchangeReplicas {
   }
 };
 
-// Words of spins, as a block alone has them or several do.
-template <class Access>
-struct WordsOf {
-  Bits64* words;
-
-  Bits64 load(int32_t word) const { return Access::load(words + word); }
-  void store(int32_t word, Bits64 bits) const { Access::store(words + word, bits); }
-};
 struct WordsRead {
   const Bits64* words;
 

@@ -25,7 +25,8 @@ __global__ void __launch_bounds__(kSpinThreads)
       const int axis = of_bonds ? kLatticeAxes - planes + plane : 0;
       const Bits64 wanted =
           of_bonds ? next_sites(lattice, place, axis).sites : lattice.sites_of(place.column);
-      const Bits64 there = draw_occupied(draws, word, axis, probability, certain, wanted);
+      const Bits64 there =
+          certain ? wanted : bernoulli(draws, Bits64(word), axis, probability, wanted, kOccupied);
       words[plane * lattice.words() + word] = there;
       elements += __popcll(there);
     }

@@ -90,7 +90,6 @@ struct TilePlace {
     return reinterpret_cast<const Bits32*>(words) + replica * 2 * each;
   }
   int halves() const { return 2 * int(lattice.columns()); }
-  int first_half() const { return begin[kRowAxis] / kWarp; }
 };
 
 template <int axes>
@@ -101,7 +100,7 @@ struct WordOfTile {
 
   WordOfTile(const TilePlace<axes>& tile, int word) {
     const int log_columns = tile.tiles.log[kRowAxis] - 5;
-    half = tile.first_half() + (word & ((1 << log_columns) - 1));
+    half = tile.begin[kRowAxis] / kWarp + (word & ((1 << log_columns) - 1));
     is_there = tile.find_row(word >> log_columns, at) && half * kWarp < int(tile.lattice.length[kRowAxis]);
     number = tile.row_of(at) * int64_t(tile.halves()) + half;
   }

@@ -119,11 +119,6 @@ void set_state(Word* words, int64_t stride, int planes, int state, Word sites) {
   for (int k = 0; k < planes; ++k)
     if (state >> k & 1) words[k * stride] |= sites;
 }
-inline int state_of(const Bits64* spins, int64_t stride, int planes, int bit) {
-  int state = 0;
-  for (int k = 0; k < planes; ++k) state |= int(spins[k * stride] >> bit & 1) << k;
-  return state;
-}
 // Which of a word's bits have the digits of a state.
 inline Bits64 in_state(const Lattice& lattice, const Bits64* spins, int64_t word, int state,
                        Bits64 bits = ~Bits64(0)) {

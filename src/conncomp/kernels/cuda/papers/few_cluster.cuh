@@ -94,11 +94,11 @@ __global__ void __launch_bounds__(1024)
       if (taken == waiting) break;
       for (int64_t i = taken + threadIdx.x; i < waiting; i += blockDim.x) {
         const int64_t site = queue[i];
-        const int state = state_at(lattice, spins, place_of_site(lattice, site));
+        const int state = state_at(lattice, spins, {lattice, site});
         if (Index(site) < lowest) lowest = Index(site);
         for_each_bond_at(lattice, site, [&](int64_t bond, int axis, int64_t neighbour) {
-          if (state_at(lattice, spins, place_of_site(lattice, neighbour)) != state) return;
-          if (!is_active(draws, place_of_site(lattice, bond), axis, probability[replica])) return;
+          if (state_at(lattice, spins, {lattice, neighbour}) != state) return;
+          if (!is_active(draws, {lattice, bond}, axis, probability[replica])) return;
           if (growth.claim(neighbour)) queue[InBlock::fetch_add(&put, int64_t(1))] = Index(neighbour);
         });
       }

@@ -59,7 +59,7 @@ class WaveFronts:
         ``Choice`` of ``clusters.cuh``.
         """
         gpu, lattice, index = self._gpu, self._replicas.lattice, self._index
-        edges = tiles["edge"][-lattice.ndim :]
+        edges = tiles["length"][-lattice.ndim :]
         each = int(np.prod(np.array(lattice.shape) // edges))
         seeds, owners = each * self._replicas.count, lattice.sites * self._replicas.count
         threads = threads_of_block(gpu, seeds)

@@ -13,11 +13,6 @@ namespace conncomp {
 
 using PlaneSteps = Steps<2>;
 
-template <int rank>
-int code_in_array(int plane_code) {
-  return Steps<rank>::kNoStep - PlaneSteps::kNoStep + plane_code;
-}
-
 // The neighbours in the block that the cell at x, y is linked to, by codes of PlaneSteps.
 template <class Rule, int rank, class Index>
 uint16_t links_in_block(const Grid<rank>& grid, const Rule& rule, const BlockOfCells<rank, Index>& block,
@@ -29,7 +24,7 @@ uint16_t links_in_block(const Grid<rank>& grid, const Rule& rule, const BlockOfC
   for (int code = 0; code < PlaneSteps::kSteps; ++code) {
     const int dy = PlaneSteps::step(code, 1), dx = PlaneSteps::step(code, 0);
     const bool inside = x + dx >= 0 && x + dx < block.columns && y + dy >= 0 && y + dy < block.rows;
-    if (!inside || !grid.neighbours.has(code_in_array<rank>(code))) continue;
+    if (!inside || !grid.neighbours.has(Steps<rank>::kNoStep - PlaneSteps::kNoStep + code)) continue;
     Neighbour<Index> neighbour{cell.index, cell.offset, dy != 0 ? 1 : 0, code > PlaneSteps::kNoStep};
     neighbour.offset += dy * grid.axes[rank - 2].value_stride + dx * grid.axes[rank - 1].value_stride;
     links |= uint16_t(linked_to(rule, values, site, neighbour) << code);

@@ -9,18 +9,6 @@
 
 namespace conncomp {
 
-struct SitePlace {
-  int64_t word;
-  int bit;
-};
-inline SitePlace place_of_site(const Lattice& lattice, int64_t site) {
-  const int64_t length = lattice.length[kRowAxis], x = site % length;
-  return {site / length * lattice.columns() + x / kWordSites, int(x % kWordSites)};
-}
-inline int state_at(const Lattice& lattice, const Bits64* spins, const SitePlace& place) {
-  return state_of(spins + place.word, lattice.words(), lattice.planes, place.bit);
-}
-
 // The next site in a direction along an axis of some stride, or -1; `at` is the site's place there.
 inline int64_t next_site(const Lattice& lattice, int64_t site, int axis, int64_t at, int64_t stride,
                          int direction) {
@@ -56,7 +44,7 @@ __global__ void __launch_bounds__(kSpinThreads)
       const int64_t row = first_row + k / width, column = first_column + k % width;
       if (row >= rows || column >= columns) continue;
       const int64_t site = (plane * rows + row) * columns + column;
-      const SitePlace place = place_of_site(lattice, site);
+      const SitePlace place(lattice, site);
       const int state = state_at(lattice, spins, place);
       int site_bonds = 0;
       int64_t stride = 1, quotient = site;
@@ -65,7 +53,7 @@ __global__ void __launch_bounds__(kSpinThreads)
         const int64_t next = next_site(lattice, site, axis, quotient % length, stride, 1);
         quotient /= length;
         stride *= length;
-        if (next < 0 || state_at(lattice, spins, place_of_site(lattice, next)) != state) continue;
+        if (next < 0 || state_at(lattice, spins, {lattice, next}) != state) continue;
         ++satisfied;
         if (!is_active(draws, place, axis, active_with)) continue;
         ++active;
