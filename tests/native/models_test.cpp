@@ -22,7 +22,7 @@ using namespace conncomp;
 
 namespace {
 
-Replicas random_replicas() {
+LatticeReplicas random_replicas() {
   Lattice lattice{{1, 1, 1, 1}, 0, int32_t(draw(0, 1) ? 2 : draw(2, 255)), 0};
   lattice.planes = std::bit_width(unsigned(lattice.states - 1));
   const int64_t ndim = draw(1, 4), longest[] = {900, 40, 9, 5};
@@ -45,7 +45,7 @@ ChoiceTiles random_tiles(const Lattice& lattice) {
 
 // Indices of 64 bits, which only lattices have that are too large for a test, give what those of 32 do.
 template <class Index>
-std::vector<Bits64> flipped(const Replicas& replicas, const std::vector<Bits64>& spins,
+std::vector<Bits64> flipped(const LatticeReplicas& replicas, const std::vector<Bits64>& spins,
                             const std::vector<Bits64>& probabilities, std::vector<int64_t>& record) {
   std::vector<Bits64> new_spins(spins.size());
   ForestMemory<Index> memory(replicas);
@@ -56,7 +56,7 @@ std::vector<Bits64> flipped(const Replicas& replicas, const std::vector<Bits64>&
   update.flip(new_spins.data());
   return new_spins;
 }
-void test_wide_indices(const Replicas& replicas, const std::vector<Bits64>& spins,
+void test_wide_indices(const LatticeReplicas& replicas, const std::vector<Bits64>& spins,
                        const std::vector<Bits64>& probabilities) {
   const int64_t fields = replicas.count * (kCounts + replicas.lattice.states);
   std::vector<int64_t> record(fields), wide_record(fields);
@@ -67,7 +67,7 @@ void test_wide_indices(const Replicas& replicas, const std::vector<Bits64>& spin
 }
 
 void test_updates() {
-  const Replicas replicas = random_replicas();
+  const LatticeReplicas replicas = random_replicas();
   const Lattice& lattice = replicas.lattice;
   const int64_t words = replicas.count * replicas.words(lattice.planes),
                 fields = replicas.count * (kCounts + lattice.states);
@@ -100,7 +100,7 @@ void test_updates() {
 
 // Flips of two states that are offered pair by pair of words, as on a GPU.
 template <int axes, bool whole>
-void offer_by_pairs(const Replicas& replicas, const std::vector<Bits64>& acceptance,
+void offer_by_pairs(const LatticeReplicas& replicas, const std::vector<Bits64>& acceptance,
                     std::vector<Bits64>& words) {
   const Lattice& lattice = replicas.lattice;
   const int most_lost = 2 * kLatticeAxes;
@@ -115,7 +115,7 @@ void offer_by_pairs(const Replicas& replicas, const std::vector<Bits64>& accepta
     }
   }
 }
-void offer_by_pairs(const Replicas& replicas, const std::vector<Bits64>& acceptance,
+void offer_by_pairs(const LatticeReplicas& replicas, const std::vector<Bits64>& acceptance,
                     std::vector<Bits64>& words) {
   int axes = 0;
   bool whole = true;
@@ -152,7 +152,7 @@ Bits64 number_of(const Draws& draws, int64_t word, int bit, int site_class) {
 }
 
 void test_flips() {
-  Replicas replicas = random_replicas();
+  LatticeReplicas replicas = random_replicas();
   replicas.lattice.states = 2, replicas.lattice.planes = 1;
   const PottsEngine engine(replicas, kLatticeAxes, false);
   std::vector<Bits64> spins(replicas.count * replicas.words(1)), new_spins(spins), acceptance;
@@ -457,7 +457,7 @@ CellLattice random_cells() {
 }
 
 template <class Index>
-std::vector<Bits64> flipped(const Replicas& replicas, const CellLattice& cells,
+std::vector<Bits64> flipped(const LatticeReplicas& replicas, const CellLattice& cells,
                             const std::vector<Bits64>& spins, const std::vector<Bits64>& probabilities,
                             bool chosen, std::vector<int64_t>& record) {
   std::vector<Bits64> new_spins(spins.size());
@@ -472,7 +472,7 @@ std::vector<Bits64> flipped(const Replicas& replicas, const CellLattice& cells,
 // Sweeps by one thread and by several, with indices of 32 and of 64 bits.
 void test_cells() {
   const CellLattice cells = random_cells();
-  const Replicas replicas{cells.lattice, generator(), Bits64(draw(0, 99)), draw(1, 3)};
+  const LatticeReplicas replicas{cells.lattice, generator(), Bits64(draw(0, 99)), draw(1, 3)};
   const CellEngine engine(cells, replicas.seed, replicas.first, replicas.count);
   std::vector<Bits64> spins(replicas.count * cells.lattice.words()), probabilities;
   for (size_t k = 0; k < spins.size(); ++k)
@@ -500,7 +500,7 @@ void test_cells() {
 // Updates by one thread and by several, whose clusters are those of the bonds.
 template <class Kind>
 void test_vectors() {
-  Replicas replicas = random_replicas();
+  LatticeReplicas replicas = random_replicas();
   replicas.lattice.states = 2, replicas.lattice.planes = 1;
   VectorEngine<Kind> engine(replicas, 4, draw(0, 1));
   std::vector<typename Kind::Spin> spins(replicas.count * replicas.lattice.sites()), parallel(spins.size()),
@@ -563,7 +563,8 @@ std::vector<int32_t> random_strengths(int64_t count) {
 // Updates of any bonds, by one thread and by several.
 void test_edges() {
   const int64_t vertices = draw(1, 3000), count = draw(0, 2 * vertices);
-  const Replicas replicas{{{1, 1, 1, vertices}, 0, 2, 1}, generator(), Bits64(draw(0, 99)), draw(1, 3)};
+  const LatticeReplicas replicas{
+      {{1, 1, 1, vertices}, 0, 2, 1}, generator(), Bits64(draw(0, 99)), draw(1, 3)};
   std::vector<int32_t> u, v;
   for (int64_t k = 0; k < count; ++k) {
     u.push_back(int32_t(draw(0, vertices - 1)));
@@ -607,7 +608,7 @@ template <class Kind>
 void test_kind_on_edges(int states) {
   const int64_t vertices = draw(1, 400), count = draw(0, 2 * vertices);
   const int planes = std::bit_width(unsigned(states - 1));
-  const Replicas replicas{
+  const LatticeReplicas replicas{
       {{1, 1, 1, vertices}, 0, states, planes}, generator(), Bits64(draw(0, 99)), draw(1, 3)};
   std::vector<int32_t> u, v;
   for (int64_t k = 0; k < count; ++k) {
@@ -737,7 +738,7 @@ void test_glasses() {
 void test_polls_of_long_seams() {
   constexpr int32_t kColumns = 300, kSites = kColumns * kWordSites;
   constexpr int64_t kPlenty = int64_t(1) << 40;
-  const Replicas replicas{{{1, 1, 2, kSites}, 0, 2, 1}, 0, 0, 1};
+  const LatticeReplicas replicas{{{1, 1, 2, kSites}, 0, 2, 1}, 0, 0, 1};
   ForestMemory<int32_t> memory(replicas);
   RunForest<int32_t> forest(replicas.lattice, memory, 0);
   const std::vector<Bits64> none(kColumns), all(kColumns, ~Bits64(0));

@@ -41,7 +41,7 @@ struct RandomWaves {
 
 template <class Kind>
 void test_sums(const RandomWaves& of, const Lattice& lattice) {
-  const Replicas replicas{lattice, generator(), Bits64(draw(0, 99)), draw(1, 3)};
+  const LatticeReplicas replicas{lattice, generator(), Bits64(draw(0, 99)), draw(1, 3)};
   const StructureSumsOf<Kind> sums(replicas, of.waves);
   using Spin = typename Kind::Spin;
   std::vector<Spin> spins(replicas.count * Kind::length(lattice));

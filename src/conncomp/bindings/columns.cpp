@@ -46,10 +46,8 @@ void configurations(AnyVector labels, const std::vector<int64_t>& shape, int64_t
 
 template <int axes>
 nb::object weights() {
-  static constexpr Configurations<axes> kTable{};
-  const int8_t* const first = &kTable.weights[0][0];
-  std::vector<int8_t> copied(first, first + sizeof(kTable.weights));
-  return give_away(std::move(copied));
+  const auto& table = weights_of_configurations<axes>().weights;
+  return give_away(std::vector<int8_t>(table[0], table[0] + sizeof table));
 }
 
 void borders(AnyVector labels, const std::vector<int64_t>& shape, int64_t background,

@@ -31,7 +31,7 @@ struct HeldEdges {
   std::optional<Numbers> coupling, field;
   EdgeEngine engine;
 
-  HeldEdges(const Replicas& replicas, const std::string& kind, Numbers u, Numbers v,
+  HeldEdges(const LatticeReplicas& replicas, const std::string& kind, Numbers u, Numbers v,
             std::optional<Numbers> coupling, std::optional<Numbers> field)
       : u(u),
         v(v),
@@ -58,7 +58,7 @@ struct HeldStructure {
 // `lattice` and `waves` are bytes of structs; the latter has addresses in `phases`, which is kept.
 void make_structure(HeldStructure* self, const std::string& kind, nb::bytes lattice, nb::bytes waves,
                     Vector<const int32_t> phases, uint64_t seed, uint64_t first_replica, int64_t replicas) {
-  const Replicas side_by_side{struct_of<Lattice>(lattice), seed, first_replica, replicas};
+  const LatticeReplicas side_by_side{struct_of<Lattice>(lattice), seed, first_replica, replicas};
   auto sums = structure_sums(kind, side_by_side, struct_of<Waves>(waves));
   if (sums == nullptr) throw nb::value_error("there are no such spins");
   new (self) HeldStructure{phases, std::move(sums)};

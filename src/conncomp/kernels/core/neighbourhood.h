@@ -17,7 +17,7 @@ constexpr int power_of_3(int exponent) {
 }
 
 template <int axes>
-struct Steps {
+struct StepCodes {
   static constexpr int unit(int axis) { return power_of_3(axis); }
   static constexpr int kSteps = power_of_3(axes);
   static constexpr int kNoStep = kSteps / 2;
@@ -42,8 +42,8 @@ struct Steps {
 
 // The codes of the steps to neighbours, a bit for each. Laid out as in image.py.
 template <int axes>
-struct Neighbourhood : Steps<axes> {
-  using S = Steps<axes>;
+struct Neighbourhood : StepCodes<axes> {
+  using S = StepCodes<axes>;
   uint32_t bits[(S::kSteps + 31) / 32];
 
   bool has(int code) const { return bits[code / 32] >> code % 32 & 1; }

@@ -180,6 +180,12 @@ inline void count_borders(const LabelledItems& items, const RowsOfLabels& rows, 
 // laid beside each other; each component there adds its weights. Cost: labels read twice, or four times.
 
 template <int axes>
+const Configurations<axes>& weights_of_configurations() {
+  static const Configurations<axes> weights;
+  return weights;
+}
+
+template <int axes>
 class ConfigurationCounter {
   using Weights = Configurations<axes>;
   static constexpr int kLines = 1 << (axes - 1);
@@ -248,12 +254,12 @@ class ConfigurationCounter {
       unsigned code = 0;
       for (int i = 0; i < 2 * kLines; ++i) code |= unsigned(elements[i] == row) << i;
       int64_t* const numbers = table.touch(row);
-      for (int k = 0; k < Weights::kNumbers; ++k) numbers[k] += kWeights.weights[code][k];
+      for (int k = 0; k < Weights::kNumbers; ++k) numbers[k] += weights_.weights[code][k];
       open &= ~code;
     }
   }
 
-  static constexpr Weights kWeights{};
+  const Weights& weights_ = weights_of_configurations<axes>();
 
   const RowLines& reader_;
   std::array<int64_t, kLines> lines_;

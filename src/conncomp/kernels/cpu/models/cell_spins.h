@@ -70,7 +70,7 @@ class RunsBeside {
 template <class Index>
 class CellClusters : public RunClusters<Index> {
  public:
-  CellClusters(const Replicas& replicas, const CellLattice& cells, ForestMemory<Index>& memory,
+  CellClusters(const LatticeReplicas& replicas, const CellLattice& cells, ForestMemory<Index>& memory,
                const Bits64* words, Bits32 step, const Bits64* probabilities, int64_t* record)
       : RunClusters<Index>(replicas, memory, step, record),
         cells_(cells),
@@ -339,7 +339,7 @@ class CellEngine {
   }
 
   const CellLattice cells_;
-  const Replicas replicas_;
+  const LatticeReplicas replicas_;
   CellForests memory_;
 };
 

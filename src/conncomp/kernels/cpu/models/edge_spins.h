@@ -29,7 +29,7 @@ struct EdgeForest {
   Buffer<int32_t> parent, size;  // by vertex
   Buffer<Bits64> stays;          // by word: of roots whose clusters do not change
 
-  explicit EdgeForest(const Replicas& replicas)
+  explicit EdgeForest(const LatticeReplicas& replicas)
       : parent(replicas.count * replicas.lattice.sites()),
         size(replicas.count * replicas.lattice.sites()),
         stays(replicas.count * replicas.lattice.words()) {}
@@ -37,7 +37,7 @@ struct EdgeForest {
 
 class EdgeEngine {
  public:
-  EdgeEngine(const Replicas& replicas, const EdgeBonds& edges, std::unique_ptr<const EdgeSpins> kind)
+  EdgeEngine(const LatticeReplicas& replicas, const EdgeBonds& edges, std::unique_ptr<const EdgeSpins> kind)
       : replicas_(replicas), edges_(edges), kind_(std::move(kind)) {}
 
   // Memory that updates share, as CellEngine's.
@@ -270,7 +270,7 @@ class EdgeEngine {
     });
   }
 
-  const Replicas replicas_;
+  const LatticeReplicas replicas_;
   const EdgeBonds edges_;
   const std::unique_ptr<const EdgeSpins> kind_;
   std::optional<EdgeForest> memory_;

@@ -9,7 +9,7 @@
 
 namespace conncomp {
 
-struct Replicas {
+struct LatticeReplicas {
   Lattice lattice;
   Bits64 seed, first;
   int64_t count;
@@ -120,7 +120,7 @@ void for_each_chunk(const Lattice& lattice, const Strip& strip, auto&& body) {
 struct Strips {
   int64_t rows, per_replica, count;
 
-  explicit Strips(const Replicas& replicas) : rows(replicas.lattice.rows()) {
+  explicit Strips(const LatticeReplicas& replicas) : rows(replicas.lattice.rows()) {
     const int64_t threads = num_threads(), sites = replicas.lattice.sites();
     const int64_t wanted = threads == 1 ? 1 : (8 * threads + replicas.count - 1) / replicas.count;
     per_replica = std::clamp<int64_t>(std::min(sites / kGrain, rows), 1, wanted);

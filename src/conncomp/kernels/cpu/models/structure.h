@@ -26,7 +26,7 @@ class StructureSumsOf final : public StructureSums {
  public:
   using Spin = typename Kind::Spin;
 
-  StructureSumsOf(const Replicas& replicas, const Waves& waves)
+  StructureSumsOf(const LatticeReplicas& replicas, const Waves& waves)
       : replicas_(replicas), waves_(waves), kind_(replicas.lattice) {}
 
   int components() const override { return Kind::components(replicas_.lattice); }
@@ -133,13 +133,14 @@ class StructureSumsOf final : public StructureSums {
     }
   }
 
-  const Replicas replicas_;
+  const LatticeReplicas replicas_;
   const Waves waves_;
   const Kind kind_;
 };
 
 // The sums of spins of a kind, by its name; null if there is none.
-inline std::unique_ptr<const StructureSums> structure_sums(const std::string& kind, const Replicas& replicas,
+inline std::unique_ptr<const StructureSums> structure_sums(const std::string& kind,
+                                                           const LatticeReplicas& replicas,
                                                            const Waves& waves) {
   const auto of = [&]<class Kind>(std::type_identity<Kind>) -> std::unique_ptr<const StructureSums> {
     return std::make_unique<StructureSumsOf<Kind>>(replicas, waves);

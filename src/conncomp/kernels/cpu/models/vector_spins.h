@@ -35,7 +35,7 @@ class VectorEngine {
   using Mirror = typename Kind::Mirror;
   using Update = VectorUpdate<Spin>;
 
-  VectorEngine(const Replicas& replicas, int axes, bool negative)
+  VectorEngine(const LatticeReplicas& replicas, int axes, bool negative)
       : replicas_(replicas),
         lattice_(replicas.lattice),
         first_axis_(kLatticeAxes - axes),
@@ -106,7 +106,7 @@ class VectorEngine {
         [&](int64_t replica, Bits64 number, Bits64* words_of_cells) {
           Cells cells(lattice_, given, replica, number, words_of_cells);
           Flood flood(lattice_, cells);
-          Tiles whole;
+          ChoiceTiles whole;
           std::copy_n(lattice_.length, kLatticeAxes, whole.length);
           const int64_t chosen = whole.chosen_site(lattice_, replicas_.draws(replica, update.step), 0);
           flood.grow(SitePlace(lattice_, chosen));
@@ -289,7 +289,7 @@ class VectorEngine {
     }
   }
 
-  const Replicas replicas_;
+  const LatticeReplicas replicas_;
   const Lattice lattice_;
   const int first_axis_;
   const int32_t negative_;

@@ -84,7 +84,7 @@ __global__ void __launch_bounds__(kGrowingThreads)
   if (threadIdx.x == 0 && total > 0) Shared::fetch_add(components, -total);
 }
 
-struct Steps {
+struct PathSteps {
   int count = 0;
   void start() {}
   void step() { ++count; }
@@ -113,7 +113,7 @@ __global__ void __launch_bounds__(kGrowingThreads)
     const Vertex u = Shared::load(src + i), v = Shared::load(dst + i);
     if (!is_vertex(u, vertices) || !is_vertex(v, vertices)) continue;
     const Index above_u = Shared::load(parent + u), above_v = Shared::load(parent + v);
-    Steps steps;
+    PathSteps steps;
     shorten(parent, Index(u), above_u, steps);
     shorten(parent, Index(v), above_v, steps);
     if (probes && steps.count > kDeep) Shared::store(deep, call);

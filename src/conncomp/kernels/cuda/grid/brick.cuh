@@ -16,7 +16,7 @@ using Bits = uint64_t;
 constexpr int kBits = 64;
 
 template <int axes>
-struct Brick : Steps<axes> {
+struct Brick : StepCodes<axes> {
   static constexpr int kLog = 6 / axes, kSide = 1 << kLog;
   // Elements in one line that are read or written together.
   static constexpr int kRow = kSide < 8 ? kSide : 8, kRows = kBits / kRow;
@@ -25,7 +25,7 @@ struct Brick : Steps<axes> {
   static constexpr int stride(int axis) { return 1 << axis * kLog; }
   static constexpr int distance_back(int step) {
     int distance = 0;
-    unrolled<axes>([&](int a) { distance -= Steps<axes>::step(step, a) * stride(a); });
+    unrolled<axes>([&](int a) { distance -= StepCodes<axes>::step(step, a) * stride(a); });
     return distance;
   }
   static constexpr Bits ones(int count) { return count == kBits ? ~Bits(0) : (Bits(1) << count) - 1; }
@@ -47,8 +47,8 @@ struct Brick : Steps<axes> {
   static constexpr Bits with_element_at(int step) {
     Bits elements = ~Bits(0);
     unrolled<axes>([&](int a) {
-      if (Steps<axes>::step(step, a) < 0) elements &= ~layer(a, 0);
-      if (Steps<axes>::step(step, a) > 0) elements &= ~layer(a, kSide - 1);
+      if (StepCodes<axes>::step(step, a) < 0) elements &= ~layer(a, 0);
+      if (StepCodes<axes>::step(step, a) > 0) elements &= ~layer(a, kSide - 1);
     });
     return elements;
   }

@@ -19,7 +19,7 @@ struct GridAxis {
 
 // Laid out as in image.py.
 template <int rank>
-struct Grid {
+struct CellGrid {
   GridAxis axes[rank];  // of an item
   int64_t items;
   int64_t item_stride;   // in elements of the caller's memory
@@ -37,14 +37,14 @@ struct Cell {
   Index index;
   int64_t offset;  // of its value
 
-  void move(const Grid<rank>& grid, int axis, Index steps) {
+  void move(const CellGrid<rank>& grid, int axis, Index steps) {
 #pragma unroll
     for (int k = 0; k < rank; ++k)  // registers cannot be indexed
       if (k == axis) at[k] += steps;
     index += steps * Index(grid.axes[axis].index_stride);
     offset += steps * grid.axes[axis].value_stride;
   }
-  void move_to_item(const Grid<rank>& grid, int64_t item) {
+  void move_to_item(const CellGrid<rank>& grid, int64_t item) {
     index += Index(item * grid.cells_of_item());
     offset += item * grid.item_stride;
   }
@@ -52,7 +52,7 @@ struct Cell {
 
 // Moves a cell to the first of a row along an axis, rows counted in the array; returns the row's item.
 template <class Index, int rank>
-Index move_to_row(const Grid<rank>& grid, int along, int64_t row, Cell<rank, Index>& cell) {
+Index move_to_row(const CellGrid<rank>& grid, int along, int64_t row, Cell<rank, Index>& cell) {
   Index quotient = Index(row);  // there are no more rows than cells
 #pragma unroll
   for (int k = rank - 1; k >= 0; --k) {
@@ -64,7 +64,7 @@ Index move_to_row(const Grid<rank>& grid, int along, int64_t row, Cell<rank, Ind
   return quotient;
 }
 template <class Index, int rank>
-Cell<rank, Index> first_of_row(const Grid<rank>& grid, int along, int64_t row) {
+Cell<rank, Index> first_of_row(const CellGrid<rank>& grid, int along, int64_t row) {
   Cell<rank, Index> cell{};
   cell.move_to_item(grid, move_to_row(grid, along, row, cell));
   return cell;
@@ -80,7 +80,7 @@ struct Neighbour {
 
 // Visits the neighbours whose steps begin with those of `neighbour` along the axes before `axis`.
 template <int axis, int rank, class Index>
-void visit_neighbours(const Grid<rank>& grid, const Cell<rank, Index>& cell, int along, int direction,
+void visit_neighbours(const CellGrid<rank>& grid, const Cell<rank, Index>& cell, int along, int direction,
                       int moves, int code, Neighbour<Index> neighbour, auto&& body) {
   if constexpr (axis == rank) {
     if (moves > 0 && grid.neighbours.has(code)) body(neighbour);
@@ -107,14 +107,14 @@ void visit_neighbours(const Grid<rank>& grid, const Cell<rank, Index>& cell, int
 }
 
 template <int rank, class Index>
-void for_each_neighbour(const Grid<rank>& grid, const Cell<rank, Index>& cell, auto&& body) {
+void for_each_neighbour(const CellGrid<rank>& grid, const Cell<rank, Index>& cell, auto&& body) {
   visit_neighbours<0>(grid, cell, -1, 0, 0, 0, Neighbour<Index>{cell.index, cell.offset, 0, false}, body);
 }
 
 // Calls body(neighbour) for those that lie in `direction`, 1 or -1, along an axis.
 template <int rank, class Index>
-void for_each_neighbour_along(const Grid<rank>& grid, const Cell<rank, Index>& cell, int axis, int direction,
-                              auto&& body) {
+void for_each_neighbour_along(const CellGrid<rank>& grid, const Cell<rank, Index>& cell, int axis,
+                              int direction, auto&& body) {
   visit_neighbours<0>(grid, cell, axis, direction, 0, 0, Neighbour<Index>{cell.index, cell.offset, 0, false},
                       body);
 }
@@ -133,7 +133,7 @@ struct BlockOfCells {
   int columns, rows;
 
   // Calls body(cell, x, y) for the cells of this thread: one, or several below each other.
-  void for_each_of_thread(const Grid<rank>& grid, int width, auto&& body) const {
+  void for_each_of_thread(const CellGrid<rank>& grid, int width, auto&& body) const {
     const int x = int(threadIdx.x) % width;
     if (x >= columns) return;
     for (int y = int(threadIdx.x) / width; y < rows; y += int(blockDim.x) / width) {
@@ -147,7 +147,7 @@ struct BlockOfCells {
 
 // Calls body(first cell) for this block's parts of an array, side(k) cells long along each axis.
 template <class Index, int rank>
-void for_each_part(const Grid<rank>& grid, auto&& side, auto&& body) {
+void for_each_part(const CellGrid<rank>& grid, auto&& side, auto&& body) {
   int64_t lengths[rank], parts = grid.items;
   for (int k = 0; k < rank; ++k) {
     lengths[k] = (grid.axes[k].length + side(k) - 1) / side(k);
@@ -168,7 +168,7 @@ void for_each_part(const Grid<rank>& grid, auto&& side, auto&& body) {
 
 // Calls body(block of cells) for those of this block of threads.
 template <class Index, int rank>
-void for_each_block(const Grid<rank>& grid, int width, int height, auto&& body) {
+void for_each_block(const CellGrid<rank>& grid, int width, int height, auto&& body) {
   const auto side = [=](int k) { return k == rank - 1 ? width : k == rank - 2 ? height : 1; };
   for_each_part<Index>(grid, side, [&](const Cell<rank, Index>& first) {
     BlockOfCells<rank, Index> block{first, 0, 0};
@@ -181,7 +181,7 @@ void for_each_block(const Grid<rank>& grid, int width, int height, auto&& body) 
 }
 
 template <class Index, int rank>
-void for_each_cell(const Grid<rank>& grid, int width, int height, auto&& body) {
+void for_each_cell(const CellGrid<rank>& grid, int width, int height, auto&& body) {
   for_each_block<Index>(grid, width, height, [&](const BlockOfCells<rank, Index>& block) {
     block.for_each_of_thread(grid, width, [&](const Cell<rank, Index>& cell, int, int) { body(cell); });
   });
@@ -190,7 +190,7 @@ void for_each_cell(const Grid<rank>& grid, int width, int height, auto&& body) {
 // Gives every cell its index as a label, or -1 for background; sweeps may follow.
 template <class Rule, int rank, class Index>
 __global__ void __launch_bounds__(1024)
-    start_labels(Grid<rank> grid, Rule rule, int32_t width, int32_t height,
+    start_labels(CellGrid<rank> grid, Rule rule, int32_t width, int32_t height,
                  const typename Rule::Value* __restrict__ values, Index* __restrict__ label,
                  int64_t* last_change) {
   for_each_cell<Index>(grid, width, height, [&](const Cell<rank, Index>& cell) {
@@ -208,7 +208,7 @@ Index lower_label(Index a, Index b) {
 
 // The lowest of a cell's label, which is no background, and those of the neighbours that it is linked to.
 template <class Rule, int rank, class Index>
-Index lowest_around(const Grid<rank>& grid, const Rule& rule, const typename Rule::Value* values,
+Index lowest_around(const CellGrid<rank>& grid, const Rule& rule, const typename Rule::Value* values,
                     const Index* labels, const Cell<rank, Index>& cell, Index label) {
   const auto site = rule.site(values, cell.offset);
   for_each_neighbour(grid, cell, [&](const Neighbour<Index>& neighbour) {

@@ -38,7 +38,7 @@ class Geometry(NamedTuple):
     """What kernels need to know of an array but its values.
 
     `shape` is that of `Image`, strides are in elements, and `steps` along these axes; items are as
-    in ``Grid`` of ``cells.cuh``.
+    in ``CellGrid`` of ``cells.cuh``.
     """
 
     shape: Shape
@@ -60,7 +60,7 @@ class Geometry(NamedTuple):
 
 @lru_cache(maxsize=1024)
 def grid_of(geometry: Geometry) -> Any:
-    """Return ``Grid<rank>`` of ``cells.cuh``."""
+    """Return ``CellGrid<rank>`` of ``cells.cuh``."""
     rank = len(geometry.shape)
     grid = np.zeros((), GRIDS[rank])
     stride = 1
@@ -214,7 +214,7 @@ class Image:
 
     @property
     def grid(self) -> Any:
-        """``Grid<rank>`` of ``cells.cuh``."""
+        """``CellGrid<rank>`` of ``cells.cuh``."""
         return grid_of(self.geometry)
 
     def blocks(self, gpu: Gpu, width: int, height: int, threads: int) -> tuple[int, int]:

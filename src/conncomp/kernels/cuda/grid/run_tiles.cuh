@@ -16,14 +16,14 @@
 
 namespace conncomp {
 
-// A volume, from its last axis on. Laid out, as RunTable, as in run_tiles.py.
+// A volume, from its last axis on. Laid out, as TileRuns, as in run_tiles.py.
 struct RunShape {
   int64_t value_stride[3];
   int32_t length[3], tiles[3];
   int32_t columns;  // words of a row
 };
 
-struct RunTable {
+struct TileRuns {
   uint32_t *foreground, *starts;  // by word of a tile
   uint16_t* before;               // likewise: how many runs begin before
   uint16_t* node;                 // by run of a tile: see RunNode
@@ -234,7 +234,7 @@ struct TileForest : RunForest<Rows, Run> {
 template <bool consecutive>
 __global__ void __launch_bounds__(RunTile::kThreads)
     label_run_tiles(Equal<uint8_t> rule, const uint8_t* __restrict__ values, int32_t* __restrict__ label,
-                    RunShape shape, RunTable table) {
+                    RunShape shape, TileRuns table) {
   follow_launch();
   CONNCOMP_DYNAMIC_SHARED(RunTileMemory, memory);
   RunLabelling labelling{RunTile(shape, blockIdx.x), *memory};
@@ -331,7 +331,7 @@ struct KeptTile {
   const uint16_t *before, *node;
   int32_t value;
 
-  KeptTile(const RunTable& table, int64_t tile)
+  KeptTile(const TileRuns& table, int64_t tile)
       : foreground(table.foreground + tile * RunTile::kWords),
         starts(table.starts + tile * RunTile::kWords),
         before(table.before + tile * RunTile::kWords),
@@ -366,7 +366,7 @@ T of_axis(const T* of_all, int axis) {
 // A block a tile. Threads with a word each list contacts, and then share them out.
 template <int = 0>
 __global__ void __launch_bounds__(kJoinRunThreads)
-    join_run_tiles(const uint8_t* __restrict__ values, int32_t* label, RunShape shape, RunTable table) {
+    join_run_tiles(const uint8_t* __restrict__ values, int32_t* label, RunShape shape, TileRuns table) {
   follow_launch();
   constexpr int kMost = WordsAcross::kCount[0] + kRunWord * (WordsAcross::kCount[1] + WordsAcross::kCount[2]);
   __shared__ uint16_t listed[kMost];  // axis, word and element
@@ -530,7 +530,7 @@ struct RunLabels {
 // A block a tile; half of it at a time if it has many runs.
 template <bool consecutive>
 __global__ void __launch_bounds__(RunTile::kThreads)
-    write_run_labels(int32_t* label, RunShape shape, RunTable table) {
+    write_run_labels(int32_t* label, RunShape shape, TileRuns table) {
   follow_launch();
   using Labels = RunLabels<consecutive>;
   constexpr int kWords = RunTile::kWords;

@@ -19,8 +19,8 @@ constexpr int kElementsOfTile = 512;  // at most
 
 // Which links of an element need a union. Sets of steps have a bit for each code.
 template <int axes>
-struct NeededUnions : Steps<axes> {
-  using S = Steps<axes>;
+struct NeededUnions : StepCodes<axes> {
+  using S = StepCodes<axes>;
 
   // The steps to elements between one and its neighbour at a step: those with some of its moves.
   static constexpr uint32_t between(int step) {

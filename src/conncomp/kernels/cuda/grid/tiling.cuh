@@ -28,12 +28,12 @@ struct FixedLogs {
 // in tiling.py.
 template <int rank, int part_log, class Logs>
 struct Tiling {
-  Grid<rank> grid;
+  CellGrid<rank> grid;
   Logs log;
 
   static constexpr int kRank = rank;
   static constexpr int kAxes = rank < 3 ? rank : 3;
-  using Step = Steps<kAxes>;  // within a tile
+  using Step = StepCodes<kAxes>;  // within a tile
 
   const GridAxis& axis(int a) const { return grid.axes[rank - 1 - a]; }
   int log_parts() const { return log[0] + log[1] + log[2]; }
@@ -54,9 +54,12 @@ struct Tiling {
   bool begins_item(uint32_t tile) const { return has_items() ? tile % tiles_of_item() == 0 : tile == 0; }
 
   // Whether a step within a tile leads to a neighbour; and all that do, by code.
-  bool has_step(int code) const { return grid.neighbours.has(Steps<rank>::kNoStep - Step::kNoStep + code); }
+  bool has_step(int code) const {
+    return grid.neighbours.has(StepCodes<rank>::kNoStep - Step::kNoStep + code);
+  }
   uint32_t neighbours() const {
-    constexpr int kFirst = Steps<rank>::kNoStep - Step::kNoStep, kWords = (Steps<rank>::kSteps + 31) / 32;
+    constexpr int kFirst = StepCodes<rank>::kNoStep - Step::kNoStep,
+                  kWords = (StepCodes<rank>::kSteps + 31) / 32;
     const uint32_t low = grid.neighbours.bits[kFirst / 32] >> kFirst % 32;
     constexpr int kNext = kFirst / 32 + 1 < kWords ? kFirst / 32 + 1 : 0;
     constexpr bool kSplit = kFirst % 32 + Step::kSteps > 32;

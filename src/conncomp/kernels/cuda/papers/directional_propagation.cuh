@@ -16,7 +16,7 @@ constexpr int kRowThreads = 64;
 // `__grid_constant__` spares each thread a copy of the grid, whose axes are indexed.
 template <class Rule, int rank, class Index>
 __global__ void __launch_bounds__(kRowThreads)
-    propagate_along(const __grid_constant__ Grid<rank> grid, Rule rule, int32_t axis, int32_t direction,
+    propagate_along(const __grid_constant__ CellGrid<rank> grid, Rule rule, int32_t axis, int32_t direction,
                     const typename Rule::Value* __restrict__ values, Index* labels, int64_t* last_change,
                     int64_t sweep) {
   using Site = typename Rule::Site;

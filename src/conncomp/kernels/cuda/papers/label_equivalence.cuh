@@ -20,7 +20,7 @@ constexpr int kEquivalenceThreads = 256;
 // A grid, and the cells of a block along the last two axes. Laid out as in hawick_arrays.py.
 template <int rank>
 struct CellBlocks {
-  Grid<rank> grid;
+  CellGrid<rank> grid;
   int32_t width, height;
 
   template <class Index>

@@ -19,11 +19,11 @@ constexpr int kTileThreads = 256;
 
 // Sites of a tile are in C order; later neighbours lie in these directions.
 template <int rank>
-constexpr int kDirections = Steps<rank>::kNoStep;
+constexpr int kDirections = StepCodes<rank>::kNoStep;
 
 template <int rank>
 int code_of(int direction) {
-  return Steps<rank>::kNoStep + 1 + direction;
+  return StepCodes<rank>::kNoStep + 1 + direction;
 }
 
 template <int rank, class Index>
@@ -37,20 +37,20 @@ struct Tile {
     int distance = 0;
 #pragma unroll
     for (int a = rank - 1; a >= 0; --a)
-      distance = (distance << log) + Steps<rank>::step(code_of<rank>(direction), a);
+      distance = (distance << log) + StepCodes<rank>::step(code_of<rank>(direction), a);
     return distance;
   }
-  bool inside(const Grid<rank>& grid, int site) const {
+  bool inside(const CellGrid<rank>& grid, int site) const {
     bool all = true;
     for (int k = 0; k < rank; ++k) all &= first.at[k] + at(site, k) < grid.axes[k].length;
     return all;
   }
-  Index index(const Grid<rank>& grid, int site) const {
+  Index index(const CellGrid<rank>& grid, int site) const {
     Index index = first.index;
     for (int k = 0; k < rank; ++k) index += Index(at(site, k)) * Index(grid.axes[k].index_stride);
     return index;
   }
-  int64_t offset(const Grid<rank>& grid, int site) const {
+  int64_t offset(const CellGrid<rank>& grid, int site) const {
     int64_t offset = first.offset;
     for (int k = 0; k < rank; ++k) offset += at(site, k) * grid.axes[k].value_stride;
     return offset;
@@ -58,7 +58,7 @@ struct Tile {
 };
 
 template <class Index, int rank>
-void for_each_tile(const Grid<rank>& grid, int log, auto&& body) {
+void for_each_tile(const CellGrid<rank>& grid, int log, auto&& body) {
   for_each_part<Index>(
       grid, [=](int) { return int64_t(1) << log; },
       [&](const Cell<rank, Index>& first) {
@@ -70,7 +70,7 @@ void for_each_tile(const Grid<rank>& grid, int log, auto&& body) {
 // Fills links[site] with a bit for each direction with a linked neighbour in the tile. Links lead from
 // foreground to later sites, so the first site of a component is foreground even if values have changed.
 template <class Rule, int rank, class Index>
-void find_links(const Grid<rank>& grid, const Rule& rule, const Tile<rank, Index>& tile,
+void find_links(const CellGrid<rank>& grid, const Rule& rule, const Tile<rank, Index>& tile,
                 const typename Rule::Value* __restrict__ values, const Index* labels, uint16_t* links) {
   for (int site = int(threadIdx.x); site < tile.sites(); site += int(blockDim.x)) {
     uint16_t directions = 0;
@@ -84,14 +84,14 @@ void find_links(const Grid<rank>& grid, const Rule& rule, const Tile<rank, Index
         int64_t neighbour_offset = offset;
 #pragma unroll
         for (int a = 0; a < rank; ++a) {
-          const int k = rank - 1 - a, step = Steps<rank>::step(code, a), x = tile.at(site, k) + step;
+          const int k = rank - 1 - a, step = StepCodes<rank>::step(code, a), x = tile.at(site, k) + step;
           if (step == 0) continue;
           inside &= x >= 0 && x < 1 << tile.log && tile.first.at[k] + x < grid.axes[k].length;
           neighbour_offset += step * grid.axes[k].value_stride;
         }
         if (inside && grid.neighbours.has(code) &&
-            rule.linked(values, from, rule.site(values, neighbour_offset), Steps<rank>::highest_axis(code),
-                        true))
+            rule.linked(values, from, rule.site(values, neighbour_offset),
+                        StepCodes<rank>::highest_axis(code), true))
           directions |= uint16_t(1 << direction);
       }
     }
@@ -101,7 +101,7 @@ void find_links(const Grid<rank>& grid, const Rule& rule, const Tile<rank, Index
 
 // Writes the labels of a tile; root(site) is the first site of its component.
 template <int rank, class Index>
-void write_tile(const Grid<rank>& grid, const Tile<rank, Index>& tile, Index* labels, auto&& root) {
+void write_tile(const CellGrid<rank>& grid, const Tile<rank, Index>& tile, Index* labels, auto&& root) {
   for (int site = int(threadIdx.x); site < tile.sites(); site += int(blockDim.x)) {
     if (!tile.inside(grid, site)) continue;
     const Index index = tile.index(grid, site);
@@ -112,7 +112,7 @@ void write_tile(const Grid<rank>& grid, const Tile<rank, Index>& tile, Index* la
 // Shared memory per site: a label, two bytes of the queue, and links.
 template <class Rule, int rank, class Index>
 __global__ void __launch_bounds__(kWarp)
-    local_bfs(Grid<rank> grid, Rule rule, int32_t log, const typename Rule::Value* __restrict__ values,
+    local_bfs(CellGrid<rank> grid, Rule rule, int32_t log, const typename Rule::Value* __restrict__ values,
               Index* labels) {
   const int sites = 1 << (log * rank);
   CONNCOMP_DYNAMIC_SHARED(int, start_of);
@@ -172,7 +172,7 @@ void unite_trees(Entry* tree, Entry* first, Entry a, Entry b, bool by_size) {
 // Shared memory per site: an entry of the forest, the first site of a tree, and links.
 template <class Rule, int rank, class Index>
 __global__ void __launch_bounds__(kWarp)
-    local_union_find(Grid<rank> grid, Rule rule, int32_t log, bool by_size, bool compresses,
+    local_union_find(CellGrid<rank> grid, Rule rule, int32_t log, bool by_size, bool compresses,
                      const typename Rule::Value* __restrict__ values, Index* labels) {
   const int sites = 1 << (log * rank);
   CONNCOMP_DYNAMIC_SHARED(int, tree);
@@ -198,7 +198,7 @@ __global__ void __launch_bounds__(kWarp)
 // label and links.
 template <class Rule, int rank, class Index>
 __global__ void __launch_bounds__(1024)
-    local_self_label(Grid<rank> grid, Rule rule, int32_t log, bool square,
+    local_self_label(CellGrid<rank> grid, Rule rule, int32_t log, bool square,
                      const typename Rule::Value* __restrict__ values, Index* labels) {
   const int sites = 1 << (log * rank), threads = int(blockDim.x), thread = int(threadIdx.x);
   CONNCOMP_DYNAMIC_SHARED(int, first);  // of the component, as far as is known
@@ -237,7 +237,7 @@ struct Seams {
 
 // Calls body(number, cell, axis) for the sites of the seams, each across an axis.
 template <class Index, int rank>
-void for_each_at_seams(const Grid<rank>& grid, const Seams<rank>& seams, auto&& body) {
+void for_each_at_seams(const CellGrid<rank>& grid, const Seams<rank>& seams, auto&& body) {
   int64_t total = 0;
   for (int k = 0; k < rank; ++k) total += seams.planes[k] * (grid.cells() / grid.axes[k].length);
   for (int64_t number = grid_thread(); number < total; number += grid_threads()) {
@@ -265,7 +265,7 @@ struct RootPair {
 // -1 for no bond. `__grid_constant__` spares threads a copy of what is indexed.
 template <class Rule, int rank, class Index>
 __global__ void __launch_bounds__(kTileThreads)
-    prepare_relax(const __grid_constant__ Grid<rank> grid, Rule rule,
+    prepare_relax(const __grid_constant__ CellGrid<rank> grid, Rule rule,
                   const __grid_constant__ Seams<rank> seams, int32_t neighbours, int64_t total,
                   const typename Rule::Value* __restrict__ values, const Index* __restrict__ labels,
                   RootPair<Index>* __restrict__ pairs) {
@@ -308,7 +308,7 @@ void unite_by(Index* labels, Index a, Index b) {
 
 template <class Rule, int rank, class Index>
 __global__ void __launch_bounds__(kTileThreads)
-    sew(const __grid_constant__ Grid<rank> grid, Rule rule, const __grid_constant__ Seams<rank> seams,
+    sew(const __grid_constant__ CellGrid<rank> grid, Rule rule, const __grid_constant__ Seams<rank> seams,
         Jump jump, const typename Rule::Value* __restrict__ values, Index* labels) {
   for_each_at_seams<Index>(grid, seams, [&](int64_t, const Cell<rank, Index>& cell, int axis) {
     if (Shared::load(labels + cell.index) < 0) return;
@@ -340,13 +340,13 @@ struct TileGroup {
   Cell<rank, Index> first;
   Index end[rank];
 
-  TileGroup(const Grid<rank>& grid, const Cell<rank, Index>& cell, int64_t side) : first(cell) {
+  TileGroup(const CellGrid<rank>& grid, const Cell<rank, Index>& cell, int64_t side) : first(cell) {
     for (int k = 0; k < rank; ++k) {
       const int64_t length = grid.axes[k].length;
       end[k] = Index(length - first.at[k] < side ? length : first.at[k] + side);
     }
   }
-  bool holds(const Grid<rank>& grid, Index index) const {
+  bool holds(const CellGrid<rank>& grid, Index index) const {
     const Index within = index % Index(grid.cells_of_item());
     for (int k = 0; k < rank; ++k) {
       const Index at = within / Index(grid.axes[k].index_stride) % Index(grid.axes[k].length);
@@ -355,7 +355,7 @@ struct TileGroup {
     return true;
   }
   // Calls body(cell) for the sites of a plane across an axis.
-  void for_each_of_plane(const Grid<rank>& grid, int axis, Index plane, auto&& body) const {
+  void for_each_of_plane(const CellGrid<rank>& grid, int axis, Index plane, auto&& body) const {
     int64_t sites = 1;
     for (int k = 0; k < rank; ++k) sites *= k == axis ? 1 : end[k] - first.at[k];
     for (int64_t number = 0; number < sites; ++number) {
@@ -376,9 +376,9 @@ struct TileGroup {
 // A thread goes through the seams of its groups of `side` sites; others wait for their level.
 template <class Rule, int rank, class Index>
 __global__ void __launch_bounds__(kWarp)
-    sew_by_size(const __grid_constant__ Grid<rank> grid, Rule rule, const __grid_constant__ Seams<rank> seams,
-                int64_t side, bool compresses, const typename Rule::Value* __restrict__ values, Index* tree,
-                Index* labels) {
+    sew_by_size(const __grid_constant__ CellGrid<rank> grid, Rule rule,
+                const __grid_constant__ Seams<rank> seams, int64_t side, bool compresses,
+                const typename Rule::Value* __restrict__ values, Index* tree, Index* labels) {
   if (threadIdx.x != 0) return;
   for_each_part<Index>(
       grid, [=](int) { return side; },

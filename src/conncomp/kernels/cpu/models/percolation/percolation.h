@@ -384,7 +384,7 @@ inline void run_sweep(const PercolationLattice& lattice, const Sweep& sweep, con
 inline void draw_configurations(const PercolationLattice& lattice, Bits64 seed, Bits64 first_replica,
                                 int64_t replicas, Bits32 step, Bits64 probability, bool certain,
                                 Bits64* words) {
-  const Replicas all{lattice.lattice, seed, first_replica, replicas};
+  const LatticeReplicas all{lattice.lattice, seed, first_replica, replicas};
   const int64_t columns = lattice.lattice.columns(),
                 words_of_replica = lattice.planes() * lattice.lattice.words();
   Strips(all).for_each([&](const Strip& strip) {

@@ -17,7 +17,7 @@ struct ForestMemory {
   Buffer<Bits64> start;          // by word: where runs start
   Buffer<Index> before, parent;  // by word: the number of its first run; by run
 
-  explicit ForestMemory(const Replicas& replicas)
+  explicit ForestMemory(const LatticeReplicas& replicas)
       : start(replicas.count * replicas.lattice.words()),
         before(replicas.count * replicas.lattice.words()),
         parent(replicas.count * replicas.lattice.sites()) {}

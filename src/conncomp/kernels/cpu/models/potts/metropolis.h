@@ -16,7 +16,8 @@ namespace conncomp {
 
 class FlipOffers {
  public:
-  FlipOffers(const Replicas& replicas, Bits32 step, const Bits64* acceptance, int most_lost, Bits64* words)
+  FlipOffers(const LatticeReplicas& replicas, Bits32 step, const Bits64* acceptance, int most_lost,
+             Bits64* words)
       : replicas_(replicas),
         lattice_(replicas.lattice),
         step_(step),
@@ -268,7 +269,7 @@ class FlipOffers {
   }
 #endif
 
-  const Replicas replicas_;
+  const LatticeReplicas replicas_;
   const Lattice lattice_;
   int axes_ = 0;       // longer than 1
   bool whole_ = true;  // whether these all close, and are two or three
@@ -281,7 +282,7 @@ class FlipOffers {
 class Metropolis {
  public:
   // `acceptance` has the probability of losing so many bonds, from 0 to twice the axes, for each replica.
-  Metropolis(const Replicas& replicas, Bits32 step, const Bits64* acceptance, int most_lost,
+  Metropolis(const LatticeReplicas& replicas, Bits32 step, const Bits64* acceptance, int most_lost,
              const Bits64* before, Bits64* words)
       : replicas_(replicas),
         lattice_(replicas.lattice),
@@ -377,7 +378,7 @@ class Metropolis {
       if (flips[k]) Shared::store(planes + k * lattice_.words() + word.word, spin[k] ^ flips[k]);
   }
 
-  const Replicas replicas_;
+  const LatticeReplicas replicas_;
   const Lattice lattice_;
   const Strips strips_;
   const Bits32 step_;

@@ -21,10 +21,10 @@ struct ClusterMeasures {
 class PottsEngine {
  public:
   // `axes` are those of the model, the last of the lattice's.
-  PottsEngine(const Replicas& replicas, int axes, bool serial)
+  PottsEngine(const LatticeReplicas& replicas, int axes, bool serial)
       : replicas_(replicas), lattice_(replicas.lattice), first_axis_(kLatticeAxes - axes), serial_(serial) {}
 
-  const Replicas& replicas() const { return replicas_; }
+  const LatticeReplicas& replicas() const { return replicas_; }
   PottsMemory take_memory() { return std::exchange(memory_, PottsMemory()); }
   void give_back(PottsMemory&& memory) { memory_ = std::move(memory); }
 
@@ -173,7 +173,7 @@ class PottsEngine {
                             });
   }
 
-  const Replicas replicas_;
+  const LatticeReplicas replicas_;
   const Lattice lattice_;
   const int first_axis_;
   const bool serial_;

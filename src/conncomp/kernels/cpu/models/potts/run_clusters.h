@@ -232,7 +232,7 @@ template <class Index>
 class RunClusters {
  public:
   // `record` is nullptr or the records of all replicas.
-  RunClusters(const Replicas& replicas, ForestMemory<Index>& memory, Bits32 step, int64_t* record)
+  RunClusters(const LatticeReplicas& replicas, ForestMemory<Index>& memory, Bits32 step, int64_t* record)
       : replicas_(replicas),
         lattice_(replicas.lattice),
         strips_(replicas),
@@ -312,7 +312,7 @@ class RunClusters {
     });
   }
 
-  const Replicas replicas_;
+  const LatticeReplicas replicas_;
   const Lattice lattice_;
   const Strips strips_;
   ForestMemory<Index>& memory_;

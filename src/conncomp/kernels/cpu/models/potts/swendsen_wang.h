@@ -38,7 +38,7 @@ class SeamBonds {
   void add(int64_t piece, Index last, Index first, int axis) { bonds_[piece].push_back({last, first, axis}); }
 
   // Joins the forest, and records along which axes, from `first_axis` on, clusters wrap, and their rank.
-  void join(const Replicas& replicas, ForestMemory<Index>& memory, int first_axis, int64_t* records) {
+  void join(const LatticeReplicas& replicas, ForestMemory<Index>& memory, int first_axis, int64_t* records) {
     for (int64_t k = 0; k < strips_.count; ++k)
       first_number_[k + 1] = first_number_[k] + int64_t(bonds_[k].size());
     const int64_t bonds = first_number_.back();
@@ -77,7 +77,7 @@ template <class Index>
 class SwendsenWang : public RunClusters<Index> {
  public:
   // `record` may be nullptr. With `wrapping` bonds over ends are left to `wind`; `source` replaces words.
-  SwendsenWang(const Replicas& replicas, ForestMemory<Index>& memory, const Bits64* words, Bits32 step,
+  SwendsenWang(const LatticeReplicas& replicas, ForestMemory<Index>& memory, const Bits64* words, Bits32 step,
                const Bits64* probabilities, int64_t* record, bool wrapping,
                const BondSource* source = nullptr)
       : RunClusters<Index>(replicas, memory, step, record),
