@@ -39,8 +39,7 @@ struct RandomWaves {
   }
 };
 
-template <class Kind>
-void test_sums(const RandomWaves& of, const Lattice& lattice) {
+template <class Kind> void test_sums(const RandomWaves& of, const Lattice& lattice) {
   const LatticeReplicas replicas{lattice, generator(), Bits64(draw(0, 99)), draw(1, 3)};
   const StructureSumsOf<Kind> sums(replicas, of.waves);
   using Spin = typename Kind::Spin;
@@ -74,7 +73,7 @@ void test_sums(const RandomWaves& of, const Lattice& lattice) {
     int64_t cosine = 0;
     for (int64_t site = 0; site < of.sites; ++site)
       cosine += waved(kind.value(spins.data() + replica * Kind::length(lattice), site, int(component)),
-                      of.waves.at(k, site).cosine);
+          of.waves.at(k, site).cosine);
     const int64_t place = ((replica * sums.components() + component) * of.waves.count + k) * 2;
     check(parallel[place] == cosine, "a sum of cosines");
   }

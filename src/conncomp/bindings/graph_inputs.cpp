@@ -31,8 +31,8 @@ bool rows_of_sorted(AnyVector src, Vector<int64_t> indptr) {
 }
 
 bool csr_is_mirrored(AnyVector indptr, AnyVector indices, uint64_t key) {
-  return with_rows(indptr, indices,
-                   [=](auto rows) { return without_gil([&] { return is_mirrored(rows, key); }); });
+  return with_rows(
+      indptr, indices, [=](auto rows) { return without_gil([&] { return is_mirrored(rows, key); }); });
 }
 
 nb::object compact_arcs(FilledVector src, FilledVector dst, int64_t vertices) {
@@ -46,20 +46,19 @@ nb::object compact_arcs(FilledVector src, FilledVector dst, int64_t vertices) {
 }
 
 // Reads a chunk of text; both arrays are one longer than the chunk at least.
-std::tuple<size_t, int64_t, int64_t> read_chunk(auto& reader, Vector<const uint8_t> text, bool last,
-                                                Vector<int64_t> first, Vector<int64_t> second) {
+std::tuple<size_t, int64_t, int64_t> read_chunk(
+    auto& reader, Vector<const uint8_t> text, bool last, Vector<int64_t> first, Vector<int64_t> second) {
   const Progress done = without_gil([&] {
-    return reader.read(reinterpret_cast<const char*>(text.data()), text.size(), last, first.data(),
-                       second.data());
+    return reader.read(
+        reinterpret_cast<const char*>(text.data()), text.size(), last, first.data(), second.data());
   });
   return {done.used, done.first, done.second};
 }
 
 void rename_arcs(NamedArcReader& reader, FilledVector src, FilledVector dst) {
   with_integers(src, [&]<class Vertex>(Vertex* sources) {
-    with_entries<Vertex>(dst, [&](Vertex* targets) {
-      without_gil([&] { reader.rename(sources, targets, int64_t(src.size())); });
-    });
+    with_entries<Vertex>(dst,
+        [&](Vertex* targets) { without_gil([&] { reader.rename(sources, targets, int64_t(src.size())); }); });
   });
 }
 
@@ -128,8 +127,7 @@ std::vector<std::tuple<int64_t, int64_t, int64_t>> plain_pieces(Vector<const uin
   return found;
 }
 
-template <class Reader>
-nb::class_<Reader> named_reader(nb::module_& m, const char* name) {
+template <class Reader> nb::class_<Reader> named_reader(nb::module_& m, const char* name) {
   return nb::class_<Reader>(m, name)
       .def("read", &read_chunk<Reader>)
       .def("write_names", &write_names<Reader>)
@@ -166,8 +164,8 @@ int64_t components_of_dictionaries(nb::tuple nodes, nb::tuple rows, nb::tuple op
 }
 
 template <class Vertex>
-void csr_of_dictionaries(nb::tuple nodes, nb::tuple rows, bool multiple, Vector<int64_t> indptr,
-                         Vector<Vertex> indices) {
+void csr_of_dictionaries(
+    nb::tuple nodes, nb::tuple rows, bool multiple, Vector<int64_t> indptr, Vector<Vertex> indices) {
   if (rows.size() != nodes.size() || indptr.size() != nodes.size() + 1)
     throw nb::value_error("there must be a row for each node, and one start more");
   read_targets(nodes, rows, multiple, indptr.data(), indices.data(), int64_t(indices.size()), Pauses());

@@ -31,26 +31,21 @@ struct FieldShape {
   int64_t quads() const { return (columns + kQuad - 1) / kQuad; }
 };
 
-template <class T>
-struct FieldCoefficients {
+template <class T> struct FieldCoefficients {
   T cubic, linear, gradient, flux;
 };
 
 // `neighbours`: ((last axis) + (the one before)) + (the first), a sum of two each.
-template <int kAxes, class T>
-inline T field_laplacian(T value, T neighbours) {
+template <int kAxes, class T> inline T field_laplacian(T value, T neighbours) {
   return neighbours - T(2 * kAxes) * value;
 }
-template <int kAxes, class T>
-inline T scaled_potential(const FieldCoefficients<T>& by, T phi, T neighbours) {
+template <int kAxes, class T> inline T scaled_potential(const FieldCoefficients<T>& by, T phi, T neighbours) {
   return phi * (by.cubic * (phi * phi) - by.linear) - by.gradient * field_laplacian<kAxes>(phi, neighbours);
 }
-template <int kAxes, class T>
-inline T advanced(T phi, T nu, T neighbours) {
+template <int kAxes, class T> inline T advanced(T phi, T nu, T neighbours) {
   return phi + field_laplacian<kAxes>(nu, neighbours);
 }
-template <int kAxes, class T>
-inline T advanced(T phi, T nu, T neighbours, T divergence) {
+template <int kAxes, class T> inline T advanced(T phi, T nu, T neighbours, T divergence) {
   return phi + (field_laplacian<kAxes>(nu, neighbours) + divergence);
 }
 
@@ -89,8 +84,7 @@ struct FieldTally {
   }
 
   // Adds a cell, given the next cells along the axes, the last axis first.
-  template <int kAxes, class T>
-  void add_cell(T phi, const T* next, const FieldGauge& gauge) {
+  template <int kAxes, class T> void add_cell(T phi, const T* next, const FieldGauge& gauge) {
     const bool above = double(phi) > gauge.threshold;
     double steepness = 0;
     for (int k = 0; k < kAxes; ++k) {

@@ -92,8 +92,8 @@ inline Bits64 bits_from(const CellLattice& cells, const Bits64* row, int64_t beg
 }
 
 // The sites of a word whose bond of a kind is satisfied. `spins` are all of a replica.
-inline Bits64 satisfied_by(const CellLattice& cells, const Bits64* spins, const CellWord& word,
-                           const OtherSites& other) {
+inline Bits64 satisfied_by(
+    const CellLattice& cells, const Bits64* spins, const CellWord& word, const OtherSites& other) {
   if (other.sites == 0) return 0;
   const Bits64 beside = bits_from(cells, spins + other.row * cells.lattice.columns(), other.begin);
   return ~(spins[word.place.word] ^ beside ^ other.opposite) & other.sites;
@@ -114,7 +114,7 @@ inline Bits64 followed_bonds(Bits64 active, Bits64 starts, Bits64 other_starts) 
 
 // Calls body(run, run at the other end), by first sites, for bonds to follow. `starts` has all words.
 inline void for_each_followed(const CellLattice& cells, const Bits64* starts, const CellWord& word,
-                              const OtherSites& other, Bits64 active, auto&& body) {
+    const OtherSites& other, Bits64 active, auto&& body) {
   const int64_t length = cells.row_sites(), columns = cells.lattice.columns();
   const Bits64* const row = starts + other.row * columns;
   const Bits64 own = starts[word.place.word], there = bits_from(cells, row, other.begin);

@@ -7,8 +7,7 @@
 namespace conncomp {
 
 // A number from 0 to `most` at each bit of a word: where it is at least k.
-template <int most, class Word>
-struct Levels {
+template <int most, class Word> struct Levels {
   Word at_least[most + 2];
 
   explicit Levels(Word ones) {
@@ -23,12 +22,10 @@ struct Levels {
 };
 
 // With `whole` all bonds exist, and a level is one; else half of one, which absent bonds count.
-template <int axes, bool whole>
-constexpr int kMiddleLevel = whole ? axes : 2 * axes;
+template <int axes, bool whole> constexpr int kMiddleLevel = whole ? axes : 2 * axes;
 
 // `kind[k]` are the bits whose probability is that of kind k.
-template <int kinds, class Word>
-struct Chances {
+template <int kinds, class Word> struct Chances {
   Word kind[kinds];
 
   Word digit(const Bits64* of_kinds) const {
@@ -38,8 +35,7 @@ struct Chances {
     return digit;
   }
 };
-template <class Word>
-struct Outcome {
+template <class Word> struct Outcome {
   Word happened, undecided;
 
   void compare(Word probability, Word drawn) {

@@ -12,8 +12,7 @@
 namespace conncomp {
 
 // Element i of a configuration lies ahead along axis k where i has bit axes - 1 - k.
-template <int axes>
-struct Configurations {
+template <int axes> struct Configurations {
   static constexpr int kElements = 1 << axes, kCodes = 1 << kElements;
   static constexpr int kDirections = (power_of_3(axes) - 1) / 2;
   // The Euler numbers of connectivities 1 to `axes`, and the intercepts of the directions.

@@ -33,15 +33,14 @@ struct LocalUpdate {
 };
 
 // Changes the bit of a vertex, whose word others may be changing, too.
-template <class Access>
-inline void change_bit(Bits64* spins, int64_t vertex, bool is_set) {
+template <class Access> inline void change_bit(Bits64* spins, int64_t vertex, bool is_set) {
   const Bits64 bit = Bits64(1) << vertex % kWordSites;
   Access::fetch_add(spins + vertex / kWordSites, is_set ? 0 - bit : bit);  // without a carry
 }
 
 template <class Access>
-inline void offer_vertex(const UpDown&, const LocalUpdate& update, const Draws& draws, Bits64* spins,
-                         int64_t vertex) {
+inline void offer_vertex(
+    const UpDown&, const LocalUpdate& update, const Draws& draws, Bits64* spins, int64_t vertex) {
   int64_t field = update.field == nullptr ? 0 : update.field[vertex];
   for (int64_t arc = update.arcs.begin[vertex]; arc < update.arcs.begin[vertex + 1]; ++arc) {
     const int64_t coupling = update.arcs.coupling_of(arc);
@@ -54,8 +53,8 @@ inline void offer_vertex(const UpDown&, const LocalUpdate& update, const Draws& 
 }
 
 template <class Access>
-inline int64_t gain_of_state(const States& kind, const LocalUpdate& update, const Bits64* spins,
-                             int64_t vertex, int state) {
+inline int64_t gain_of_state(
+    const States& kind, const LocalUpdate& update, const Bits64* spins, int64_t vertex, int state) {
   int64_t gain = update.field != nullptr && state == 0 ? update.field[vertex] : 0;
   for (int64_t arc = update.arcs.begin[vertex]; arc < update.arcs.begin[vertex + 1]; ++arc)
     if (kind.state<Access>(spins, update.arcs.to[arc]) == state) gain += update.arcs.coupling_of(arc);
@@ -63,8 +62,8 @@ inline int64_t gain_of_state(const States& kind, const LocalUpdate& update, cons
 }
 
 template <class Access>
-inline int draw_warm_state(const States& kind, const LocalUpdate& update, const Draws& draws,
-                           const Bits64* spins, int64_t vertex) {
+inline int draw_warm_state(
+    const States& kind, const LocalUpdate& update, const Draws& draws, const Bits64* spins, int64_t vertex) {
   PhiloxBlock block{};
   int64_t highest = 0;
   int drawn = 0;
@@ -81,8 +80,8 @@ inline int draw_warm_state(const States& kind, const LocalUpdate& update, const 
 }
 
 template <class Access>
-inline void offer_vertex(const States& kind, const LocalUpdate& update, const Draws& draws, Bits64* spins,
-                         int64_t vertex) {
+inline void offer_vertex(
+    const States& kind, const LocalUpdate& update, const Draws& draws, Bits64* spins, int64_t vertex) {
   const int old = kind.state<Access>(spins, vertex);
   int state = old;
   if (update.rule == kGlassHeatBath) {

@@ -38,8 +38,7 @@ struct EdgeBonds {
 };
 
 // Access is Shared where other threads change other bits of the word.
-template <class Access = Exclusive>
-inline bool is_down(const Bits64* spins, int64_t vertex) {
+template <class Access = Exclusive> inline bool is_down(const Bits64* spins, int64_t vertex) {
   return Access::load(spins + vertex / kWordSites) >> vertex % kWordSites & 1;
 }
 
@@ -48,8 +47,8 @@ inline int32_t satisfied_weight(int32_t coupling, bool differ) {
   return differ ? 0 : coupling;
 }
 
-inline bool is_active(int32_t weight, Bits32 u, const Logarithm& logarithm,
-                      const GlassTemperature& temperature) {
+inline bool is_active(
+    int32_t weight, Bits32 u, const Logarithm& logarithm, const GlassTemperature& temperature) {
   return temperature * logarithm(u) < int64_t(weight);
 }
 
@@ -85,8 +84,7 @@ struct States {
   explicit States(const Lattice& lattice)
       : states(lattice.states), planes(lattice.planes), words(lattice.words()) {}
   static int64_t length(const Lattice& lattice) { return lattice.words() * lattice.planes; }
-  template <class Access = Exclusive>
-  int state(const Spin* spins, int64_t vertex) const {
+  template <class Access = Exclusive> int state(const Spin* spins, int64_t vertex) const {
     int state = 0;
     for (int plane = 0; plane < planes; ++plane)
       state |= int(is_down<Access>(spins + plane * words, vertex)) << plane;

@@ -66,8 +66,7 @@ struct Hours {
   }
 };
 
-template <int width>
-struct Components {
+template <int width> struct Components {
   struct Spin {
     int32_t of[width];
   };
@@ -143,8 +142,7 @@ struct Components {
   }
 };
 
-template <class Kind>
-struct OfLattices : Kind {
+template <class Kind> struct OfLattices : Kind {
   explicit OfLattices(const Lattice&) {}
   typename Kind::Spin start(const Draws& draws, Bits64 site) const {
     return Kind::start(draws(kStart, site));
@@ -154,8 +152,7 @@ struct OfLattices : Kind {
   }
 };
 
-template <class Vectors>
-struct Embedded {
+template <class Vectors> struct Embedded {
   using Spin = typename Vectors::Spin;
   using Move = typename Vectors::Mirror;
   static constexpr bool kCounted = false;
@@ -192,7 +189,7 @@ struct Embedded {
 
 template <class Access, class Vectors>
 inline void offer_vertex(const Embedded<Vectors>& kind, const LocalUpdate& update, const Draws& draws,
-                         typename Vectors::Spin* spins, int64_t vertex) {
+    typename Vectors::Spin* spins, int64_t vertex) {
   const auto mirror = kind.vectors.mirror(draws, Bits64(vertex));
   int64_t weight = 0;
   for (int64_t arc = update.arcs.begin[vertex]; arc < update.arcs.begin[vertex + 1]; ++arc)

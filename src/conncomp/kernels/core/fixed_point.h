@@ -13,16 +13,14 @@
 
 namespace conncomp {
 
-template <class To, class From>
-inline To bits_as(From from) {
+template <class To, class From> inline To bits_as(From from) {
   static_assert(sizeof(To) == sizeof(From));
   To to;
   memcpy(&to, &from, sizeof(to));
   return to;
 }
 
-template <int bytes>
-constexpr auto unsigned_of() {
+template <int bytes> constexpr auto unsigned_of() {
   if constexpr (bytes == 1)
     return uint8_t();
   else if constexpr (bytes == 2)
@@ -33,12 +31,10 @@ constexpr auto unsigned_of() {
     return uint64_t();
 }
 
-template <class Value>
-constexpr bool kIsReal = Value(0.5) != Value(0);
+template <class Value> constexpr bool kIsReal = Value(0.5) != Value(0);
 
 // NaN comes before or after all numbers, by its sign; -0 before 0.
-template <class Value>
-struct Order {
+template <class Value> struct Order {
   using Key = decltype(unsigned_of<int(sizeof(Value))>());
   static constexpr Key kSign = Key(Key(1) << (8 * sizeof(Key) - 1));
   static constexpr bool kSigned = Value(-1) < Value(0);
@@ -70,8 +66,7 @@ inline double as_real(auto sum) { return int64_t(sum) == sum ? double(int64_t(su
 inline double power_of_two(int exponent) { return bits_as<double>(uint64_t(exponent + 1023) << 52); }
 
 // Integers in units of 1. Those of four bytes and less need no high half.
-template <class Value, bool real = kIsReal<Value>>
-struct Units {
+template <class Value, bool real = kIsReal<Value>> struct Units {
   static constexpr int kShift = 32;
   static int shift() { return kShift; }
   static Halves of(Value value) {
@@ -85,8 +80,7 @@ struct Units {
 };
 
 // Finite numbers of magnitudes below 2^exponent in units of 2^(exponent - bits), of 43 to 94 bits.
-template <class Value>
-struct Units<Value, true> {
+template <class Value> struct Units<Value, true> {
   static constexpr int kHighBits = 42;  // those of 64 values, times places of up to 63, fit into 64
   // Too large numbers are made smaller; what that rounds is far below a unit.
   static constexpr int kLarge = 960, kSmaller = 64;
@@ -109,7 +103,7 @@ struct Units<Value, true> {
     const double number = double(value) * scale, rounded = number + high;
     const double remainder = (number - (rounded - high)) + low;
     return {int64_t(bits_as<uint64_t>(rounded) - bits_as<uint64_t>(high)),
-            int64_t(bits_as<uint64_t>(remainder) - bits_as<uint64_t>(low))};
+        int64_t(bits_as<uint64_t>(remainder) - bits_as<uint64_t>(low))};
   }
   // Infinite for a sum beyond the largest number.
   double total(auto sum) const { return in_ones(as_real(sum)); }
@@ -129,8 +123,7 @@ struct Units<Value, true> {
   }
 };
 
-template <class Value>
-class Reach {
+template <class Value> class Reach {
  public:
   bool finite;
   int exponent;
@@ -150,8 +143,7 @@ class Reach {
 };
 
 // The order of weights as unsigned numbers: signs turned, and other bits of negatives. Masks say the type.
-template <class Bits>
-struct WeightOrder {
+template <class Bits> struct WeightOrder {
   Bits minus_zero;  // or 0
   Bits negative;    // bits turned in negative numbers, but for the sign
   Bits sign;        // the highest bit, or 0 where there is no sign

@@ -49,8 +49,7 @@ constexpr int class_count(int kind) { return directions(kind) * classes_of_direc
 constexpr int step_along(int direction, int axis) { return direction == 3 || direction == axis; }
 
 // Words of spins that Access, such as Shared, reads and writes.
-template <class Access, class Word = Bits64>
-struct WordsOf {
+template <class Access, class Word = Bits64> struct WordsOf {
   Word* words;
 
   Bits64 load(int32_t word) const { return Access::load(words + word); }
@@ -133,7 +132,7 @@ inline ThreeBits sum_of_seven(const Bits64 (&bits)[7]) {
 }
 
 inline Bits64 accept(const Draws& draws, Bits64 word, int substep, Bits64 losing, const ThreeBits& loss,
-                     const uint8_t* acceptance, Bits64 wanted) {
+    const uint8_t* acceptance, Bits64 wanted) {
   const auto choose = [](Bits64 which, Bits64 yes, Bits64 no) { return (which & yes) | (~which & no); };
   // 3/4 is 0.11 in binary: without a loss two digits decide.
   PhiloxBlock block = draws(kAcceptance, word, substep);
@@ -144,9 +143,9 @@ inline Bits64 accept(const Draws& draws, Bits64 word, int substep, Bits64 losing
       const Bits32 digits = acceptance[digit + k];
       const auto digit_at_loss = [digits](int number) { return Bits64(0) - Bits64(digits >> number & 1); };
       const Bits64 low = choose(loss.two, choose(loss.one, digit_at_loss(3), digit_at_loss(2)),
-                                choose(loss.one, digit_at_loss(1), digit_at_loss(0))),
-                   high = choose(loss.two, digit_at_loss(6),
-                                 choose(loss.one, digit_at_loss(5), digit_at_loss(4)));
+                       choose(loss.one, digit_at_loss(1), digit_at_loss(0))),
+                   high = choose(
+                       loss.two, digit_at_loss(6), choose(loss.one, digit_at_loss(5), digit_at_loss(4)));
       const Bits64 probability = choose(loss.four, high, low), drawn = half(block, k);
       accepted |= undecided & probability & ~drawn;
       undecided &= ~(probability ^ drawn);
@@ -158,12 +157,11 @@ inline Bits64 accept(const Draws& draws, Bits64 word, int substep, Bits64 losing
 // Exchanges pairs whose first sites are those of a word. Words has load(word) and store(word, bits).
 template <int kind, int direction>
 inline void exchange_word(const ExchangeLattice& lattice, const auto& words,
-                          const int32_t (&at)[kExchangeAxes], const Draws& draws, int substep,
-                          const uint8_t* acceptance) {
+    const int32_t (&at)[kExchangeAxes], const Draws& draws, int substep, const uint8_t* acceptance) {
   constexpr int kOthers = 2 * directions(kind) - 1;  // neighbours of a site but for its partner
   const Surroundings around(lattice, at);
-  const int partner[kExchangeAxes] = {step_along(direction, 0), step_along(direction, 1),
-                                      step_along(direction, 2)};
+  const int partner[kExchangeAxes] = {
+      step_along(direction, 0), step_along(direction, 1), step_along(direction, 2)};
   const Bits64 spins = words.load(around.word);
   const int32_t partner_word = around.word_at(partner);
   const Bits64 partner_bits = words.load(partner_word);
@@ -181,8 +179,7 @@ inline void exchange_word(const ExchangeLattice& lattice, const auto& words,
       for (int sign = -1; sign <= 1; sign += 2) {
         if (d == direction && (sign > 0) == (side == 0)) continue;
         const int step[kExchangeAxes] = {side * partner[0] + sign * step_along(d, 0),
-                                         side * partner[1] + sign * step_along(d, 1),
-                                         side * partner[2] + sign * step_along(d, 2)};
+            side * partner[1] + sign * step_along(d, 1), side * partner[2] + sign * step_along(d, 2)};
         const Bits64 unlike = spins ^ around.seen(step, words.load(around.word_at(step)));
         bits[count++] = side == 0 ? ~unlike : unlike;
       }
@@ -193,8 +190,8 @@ inline void exchange_word(const ExchangeLattice& lattice, const auto& words,
   const Bits64 carry_of_one = satisfied[0].one & satisfied[1].one,
                carry_of_two = majority(satisfied[0].two, satisfied[1].two, carry_of_one);
   const ThreeBits loss{satisfied[0].one ^ satisfied[1].one,
-                       satisfied[0].two ^ satisfied[1].two ^ carry_of_one,
-                       satisfied[0].four ^ satisfied[1].four ^ carry_of_two};
+      satisfied[0].two ^ satisfied[1].two ^ carry_of_one,
+      satisfied[0].four ^ satisfied[1].four ^ carry_of_two};
   const Bits64 losing = majority(satisfied[0].four, satisfied[1].four, carry_of_two);
   const Bits64 exchanged = accept(draws, Bits64(around.word), substep, losing, loss, acceptance, differ);
   if (exchanged == 0) return;
@@ -204,8 +201,8 @@ inline void exchange_word(const ExchangeLattice& lattice, const auto& words,
 
 // The `number`-th word of a class of bonds along a direction, as a place in its domain.
 template <int kind, int direction>
-inline void place_in_class(const ExchangeLattice& lattice, int residues, int32_t number,
-                           int32_t (&at)[kExchangeAxes]) {
+inline void place_in_class(
+    const ExchangeLattice& lattice, int residues, int32_t number, int32_t (&at)[kExchangeAxes]) {
   constexpr bool kTwoResidues = kind == kBodyCentred, kDiagonal = direction == 3;
   constexpr int p = kDiagonal ? 2 : direction, q = kDiagonal ? 1 : (direction + 1) % 3, r = 3 - p - q;
   const int first = kTwoResidues ? residues >> 1 : residues, second = residues & 1;
@@ -224,30 +221,26 @@ inline void place_in_class(const ExchangeLattice& lattice, int residues, int32_t
     at[p] = 4 * at[p] + ((first - 2 * (at[r] + (kTwoResidues ? 0 : at[q]))) & 3);
   }
 }
-template <int kind>
-inline int32_t words_of_class(const ExchangeLattice& lattice) {
+template <int kind> inline int32_t words_of_class(const ExchangeLattice& lattice) {
   return lattice.words() / classes_of_direction(kind);
 }
 
-template <int kind>
-inline int draw_class(const Draws& draws, int substep) {
+template <int kind> inline int draw_class(const Draws& draws, int substep) {
   return int(below(half(draws(kClass, Bits64(substep)), 0), Bits64(class_count(kind))));
 }
 
 template <int kind, int direction>
 inline void exchange_in_class(const ExchangeLattice& lattice, const auto& words, int residues, int32_t number,
-                              const Draws& draws, int substep, const uint8_t* acceptance) {
+    const Draws& draws, int substep, const uint8_t* acceptance) {
   int32_t at[kExchangeAxes];
   place_in_class<kind, direction>(lattice, residues, number, at);
   exchange_word<kind, direction>(lattice, words, at, draws, substep, acceptance);
 }
 
-template <int number>
-struct Direction {
+template <int number> struct Direction {
   static constexpr int value = number;
 };
-template <int kind>
-inline void with_direction(int class_number, auto&& body) {
+template <int kind> inline void with_direction(int class_number, auto&& body) {
   constexpr int kFirst = first_direction(kind), kEach = classes_of_direction(kind);
   const int direction = kFirst + class_number / kEach, residues = class_number % kEach;
   if (kFirst == 0 && direction == 0) return body(Direction<0>(), residues);
@@ -257,11 +250,11 @@ inline void with_direction(int class_number, auto&& body) {
 }
 
 template <int kind>
-inline void for_each_unsatisfied(const ExchangeLattice& lattice, const auto& words, int32_t word,
-                                 auto&& body) {
+inline void for_each_unsatisfied(
+    const ExchangeLattice& lattice, const auto& words, int32_t word, auto&& body) {
   const int32_t row = word / lattice.length[2];
-  const int32_t at[kExchangeAxes] = {row / lattice.length[1], row % lattice.length[1],
-                                     word % lattice.length[2]};
+  const int32_t at[kExchangeAxes] = {
+      row / lattice.length[1], row % lattice.length[1], word % lattice.length[2]};
   const Surroundings around(lattice, at);
   const Bits64 spins = words.load(word);
 #pragma unroll

@@ -41,16 +41,14 @@ struct Half {
 };
 
 // The background of an array of values, if any. NaN stands for all NaNs.
-template <class T>
-struct Background {
+template <class T> struct Background {
   T value;
   bool present;
 
   bool is(T element) const { return present && (value == value ? element == value : !(element == element)); }
 };
 
-template <class T>
-struct Equal {
+template <class T> struct Equal {
   using Value = T;
   using Site = T;
   static constexpr bool kTransitive = true, kDense = true, kOneValue = false;
@@ -64,8 +62,7 @@ struct Equal {
 };
 
 // Elements above a threshold are linked, others background: for the bricks of a GPU.
-template <class T>
-struct Above {
+template <class T> struct Above {
   using Value = T;
   static constexpr bool kTransitive = true, kDense = true, kOneValue = true;
   T threshold;
@@ -74,8 +71,7 @@ struct Above {
 };
 
 // How a tolerance compares: integers as unsigned, the highest bit turned if signed; reals as float64.
-template <class T>
-struct Distance {
+template <class T> struct Distance {
   T limit, turn;  // turn: the highest bit if the values are signed
 
   bool within(T a, T b) const {
@@ -94,17 +90,13 @@ struct RealDistance {
     return int(a == b) | (int(difference <= limit) & int(difference >= -limit));
   }
 };
-template <>
-struct Distance<float> : RealDistance {};
-template <>
-struct Distance<double> : RealDistance {};
-template <>
-struct Distance<Half> : RealDistance {
+template <> struct Distance<float> : RealDistance {};
+template <> struct Distance<double> : RealDistance {};
+template <> struct Distance<Half> : RealDistance {
   bool within(Half a, Half b) const { return RealDistance::within(a.real(), b.real()); }
 };
 
-template <class T>
-struct Within {
+template <class T> struct Within {
   using Value = T;
   using Site = T;
   static constexpr bool kTransitive = false, kDense = true;

@@ -24,21 +24,18 @@ inline int64_t first_of_pair(int64_t pair) { return pair / kPairs * kPairedWords
 inline int64_t pair_with(int64_t word) { return word / kPairedWords * kPairs + word % kPairs; }
 inline int64_t pairs_of(int64_t words) { return (words + kPairedWords - 1) / kPairedWords * kPairs; }
 
-template <class Word>
-inline Word join_words(Word first, Word second) {
+template <class Word> inline Word join_words(Word first, Word second) {
   return ((first | first >> 1) & kEvenSites) | ((second | second << 1) & ~kEvenSites);
 }
-template <class Word>
-inline Word bits_of_first(Word joined) {
+template <class Word> inline Word bits_of_first(Word joined) {
   return (joined & kEvenSites) | (joined & kEvenSites) << 1;
 }
-template <class Word>
-inline Word bits_of_second(Word joined) {
+template <class Word> inline Word bits_of_second(Word joined) {
   return (joined & ~kEvenSites) | (joined & ~kEvenSites) >> 1;
 }
 
-inline Bits64 sites_of_class(const Lattice& lattice, const int64_t (&at)[kRowAxis], int64_t column,
-                             int site_class) {
+inline Bits64 sites_of_class(
+    const Lattice& lattice, const int64_t (&at)[kRowAxis], int64_t column, int site_class) {
   int odd = site_class & 1, ends = 0;
   for (int k = 0; k < kRowAxis; ++k) {
     odd ^= int(at[k] & 1);
@@ -57,8 +54,8 @@ struct SpinsBeside {
   Bits64 spins, present;
 };
 // After or before them along an axis longer than 1. Load(word) is a word of spins.
-inline SpinsBeside spins_beside(const Lattice& lattice, const WordPlace& place, Bits64 spin, int axis,
-                                bool after, const auto& load) {
+inline SpinsBeside spins_beside(
+    const Lattice& lattice, const WordPlace& place, Bits64 spin, int axis, bool after, const auto& load) {
   const Bits64 sites = lattice.sites_of(place.column);
   if (axis < kRowAxis) {
     const int64_t stride = word_stride(lattice, axis);
@@ -78,8 +75,7 @@ inline SpinsBeside spins_beside(const Lattice& lattice, const WordPlace& place, 
 }
 
 // Satisfied bonds of the sites of a class, counted at the bits of joined words, or of registers of these.
-template <int axes, bool whole, class Word>
-struct SatisfiedBonds {
+template <int axes, bool whole, class Word> struct SatisfiedBonds {
   static constexpr int kMiddle = kMiddleLevel<axes, whole>;
   Levels<2 * kMiddle, Word> levels;
 
@@ -102,8 +98,7 @@ struct FlipOffer {
   int most_lost;
 };
 
-template <int axes, bool whole>
-struct Acceptance {
+template <int axes, bool whole> struct Acceptance {
   static constexpr int kKinds = kMiddleLevel<axes, whole> + 1;
   Bits64 left[kKinds];
 
@@ -124,8 +119,8 @@ struct Acceptance {
 };
 
 template <int axes, bool whole, int kinds>
-inline Bits64 decide_flips(const FlipOffer& offer, int64_t pair, const Chances<kinds, Bits64>& chances,
-                           Bits64 offered) {
+inline Bits64 decide_flips(
+    const FlipOffer& offer, int64_t pair, const Chances<kinds, Bits64>& chances, Bits64 offered) {
   Acceptance<axes, whole> acceptance(offer);
   Outcome<Bits64> outcome{0, offered};
   for (int block = 0; outcome.undecided != 0; ++block) {
@@ -146,7 +141,7 @@ struct WordRange {
 // Offers flips to a pair's words within a range. Calls Store(word, spins) for words with sites of the class.
 template <int axes, bool whole>
 inline void offer_pair(const Lattice& lattice, const FlipOffer& offer, int64_t pair, const WordRange& words,
-                       const auto& load, const auto& store) {
+    const auto& load, const auto& store) {
   WordPlace place[2];
   Bits64 spin[2] = {0, 0}, sites[2] = {0, 0};
   for (int k = 0; k < 2; ++k) {

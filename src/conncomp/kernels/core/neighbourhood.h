@@ -16,8 +16,7 @@ constexpr int power_of_3(int exponent) {
   return (exponent & 1 ? 3 : 1) * (exponent & 2 ? 9 : 1) * (exponent & 4 ? 81 : 1);
 }
 
-template <int axes>
-struct StepCodes {
+template <int axes> struct StepCodes {
   static constexpr int unit(int axis) { return power_of_3(axis); }
   static constexpr int kSteps = power_of_3(axes);
   static constexpr int kNoStep = kSteps / 2;
@@ -41,8 +40,7 @@ struct StepCodes {
 };
 
 // The codes of the steps to neighbours, a bit for each. Laid out as in image.py.
-template <int axes>
-struct Neighbourhood : StepCodes<axes> {
+template <int axes> struct Neighbourhood : StepCodes<axes> {
   using S = StepCodes<axes>;
   uint32_t bits[(S::kSteps + 31) / 32];
 

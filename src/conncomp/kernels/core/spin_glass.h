@@ -70,8 +70,8 @@ inline int glass_colours(const Lattice& lattice) {
 struct ColouredSites {
   int32_t begin, end;
 };
-inline ColouredSites sites_of_colour(const Lattice& lattice, int colours, int colour,
-                                     const int32_t (&row)[kRowAxis]) {
+inline ColouredSites sites_of_colour(
+    const Lattice& lattice, int colours, int colour, const int32_t (&row)[kRowAxis]) {
   for (int axis = 0; axis < kRowAxis; ++axis)
     colour -= lattice.is_odd_ring(axis) && row[axis] == lattice.length[axis] - 1 ? 2 : row[axis] & 1;
   colour = (colour % colours + colours) % colours;
@@ -91,13 +91,12 @@ inline void place_row(const Lattice& lattice, Bits32 number, int32_t (&row)[kRow
 }
 
 // A site and its neighbours along the model's axes, the last of the lattice. Index: of one or several.
-template <int axes, class Index>
-struct GlassSite {
+template <int axes, class Index> struct GlassSite {
   Index site, next[axes], previous[axes];
 };
 template <int axes>
-inline GlassSite<axes, int32_t> glass_site(const Lattice& lattice, const int32_t (&row)[kRowAxis],
-                                           int32_t x) {
+inline GlassSite<axes, int32_t> glass_site(
+    const Lattice& lattice, const int32_t (&row)[kRowAxis], int32_t x) {
   GlassSite<axes, int32_t> place{0, {}, {}};
   for (int axis = 0; axis < kRowAxis; ++axis)
     place.site = (place.site + row[axis]) * int32_t(lattice.length[axis + 1]);
@@ -114,15 +113,13 @@ inline GlassSite<axes, int32_t> glass_site(const Lattice& lattice, const int32_t
   return place;
 }
 
-template <int axes, bool whole, class Word>
-struct GlassUpdate {
+template <int axes, bool whole, class Word> struct GlassUpdate {
   static constexpr int kMiddle = kMiddleLevel<axes, whole>, kKinds = kMiddle + 1;
   Word flips_if, otherwise;  // new spins, where what is decided by chance happens, and where not
   Chances<kKinds, Word> chances;
 
   // Words has spin(index), and negative(axis, index) and bond(axis, index) of the bond from there.
-  template <class Index>
-  GlassUpdate(const GlassSite<axes, Index>& place, const auto& words, int rule) {
+  template <class Index> GlassUpdate(const GlassSite<axes, Index>& place, const auto& words, int rule) {
     const Word spin = words.spin(place.site), ones = spin | ~spin;
     // Metropolis counts satisfied bonds, the heat bath neighbours that want the spin up.
     const Word reference = rule == kGlassMetropolis ? ~spin : ones ^ ones;
@@ -164,7 +161,7 @@ struct GlassUpdate {
 // Decides what no digit before `block` has. `table` has the digits of all kinds, a row a digit.
 template <int kinds>
 inline Bits64 decide(const Draws& draws, int32_t site, int block, const Chances<kinds, Bits64>& chances,
-                     const Bits64* table, Outcome<Bits64> outcome) {
+    const Bits64* table, Outcome<Bits64> outcome) {
   for (; outcome.undecided != 0 && 2 * block < kGlassDigitCount; ++block) {
     const PhiloxBlock bits = draws(kGlassDigits, Bits64(site), 0, block);
     for (int k = 0; k < 2; ++k)
@@ -207,14 +204,14 @@ struct GlassTemperature {
 // Whether Metropolis, with -ln a in units of 2^-27 and the number u, takes what costs half of its energy.
 constexpr Bits32 kLn16By15 = 8662214;
 inline bool is_taken(int64_t lost, Bits32 u, Bits32 minus_ln_a, const Logarithm& logarithm,
-                     const GlassTemperature& temperature) {
+    const GlassTemperature& temperature) {
   if (minus_ln_a == 0 && lost <= 0) return true;
   const Bits32 minus_ln = logarithm(u);
   return minus_ln >= minus_ln_a && lost <= temperature * (minus_ln - minus_ln_a);
 }
 
 inline bool spin_in_field(int rule, bool up, int64_t field, Bits32 u, const Logarithm& logarithm,
-                          const GlassTemperature& temperature) {
+    const GlassTemperature& temperature) {
   if (rule == kGlassHeatBath) {
     const Bits32 a = logarithm(~u), b = logarithm(u);
     const int64_t bound = a > b ? temperature * (a - b) : -(temperature * (b - a));
@@ -232,9 +229,8 @@ struct GlassCouplings {
 
 template <int axes>
 inline Bits64 spins_in_fields(const GlassReplicas& replicas, int64_t group,
-                              const GlassSite<axes, int32_t>& place, const auto& words,
-                              const GlassCouplings& numbers, const Logarithm& logarithm,
-                              const GlassTemperature* temperatures, const auto& draw) {
+    const GlassSite<axes, int32_t>& place, const auto& words, const GlassCouplings& numbers,
+    const Logarithm& logarithm, const GlassTemperature* temperatures, const auto& draw) {
   const int64_t sites = replicas.lattice.sites();
   Bits64 wishes[2 * axes];
   for (int axis = 0; axis < axes; ++axis) {
@@ -262,8 +258,8 @@ inline Bits64 spins_in_fields(const GlassReplicas& replicas, int64_t group,
     int64_t field = own;
 #pragma unroll
     for (int k = 0; k < 2 * axes; ++k) field += wishes[k] >> bit & 1 ? coupling[k] : -coupling[k];
-    const bool up = spin_in_field(replicas.rule, spins >> bit & 1, field, block.word[bit % 4], logarithm,
-                                  temperatures[replica]);
+    const bool up = spin_in_field(
+        replicas.rule, spins >> bit & 1, field, block.word[bit % 4], logarithm, temperatures[replica]);
     changed |= Bits64(up) << bit;
   }
   return changed;
@@ -271,8 +267,7 @@ inline Bits64 spins_in_fields(const GlassReplicas& replicas, int64_t group,
 
 template <int axes>
 inline int64_t gain_of_site(const GlassReplicas& replicas, int64_t replica, int bit,
-                            const GlassSite<axes, int32_t>& place, const auto& words,
-                            const GlassCouplings& numbers) {
+    const GlassSite<axes, int32_t>& place, const auto& words, const GlassCouplings& numbers) {
   const int64_t sites = replicas.lattice.sites(), sample = replica / replicas.per_sample;
   const bool up = words.spin(place.site) >> bit & 1;
   const int32_t* const at = numbers.couplings + sample * axes * sites;

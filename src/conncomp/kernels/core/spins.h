@@ -111,8 +111,8 @@ struct Draws {
   Bits32 step;
 
   PhiloxBlock operator()(Purpose purpose, Bits64 index, int axis = 0, int block = 0) const {
-    return philox(seed, index | replica << kReplicaShift, step,
-                  purpose | Bits32(axis) << 8 | Bits32(block) << 16);
+    return philox(
+        seed, index | replica << kReplicaShift, step, purpose | Bits32(axis) << 8 | Bits32(block) << 16);
   }
 };
 
@@ -124,7 +124,7 @@ inline Bits64 half(const PhiloxBlock& block, int k) {
 
 // Which of the `wanted` bits are set, each with `probability`; `blocks` blocks may have been used.
 inline Bits64 bernoulli(const Draws& draws, Bits64 word, int axis, Bits64 probability, Bits64 wanted,
-                        Purpose purpose = kBond, int blocks = 0) {
+    Purpose purpose = kBond, int blocks = 0) {
   Bits64 set = 0, undecided = wanted;
   for (int block = blocks; undecided != 0 && probability != 0; ++block) {
     const PhiloxBlock bits = draws(purpose, word, axis, block);
@@ -197,8 +197,8 @@ inline NextSites next_sites(const Lattice& lattice, const WordPlace& place, int 
   return {place.word - place.column, last, sites & ~closing};
 }
 
-inline Bits64 satisfied_bonds(const Lattice& lattice, const Bits64* spins, int64_t word,
-                              const NextSites& next) {
+inline Bits64 satisfied_bonds(
+    const Lattice& lattice, const Bits64* spins, int64_t word, const NextSites& next) {
   Bits64 equal = next.sites;
   for (int k = 0; k < lattice.planes && equal != 0; ++k) {
     const Bits64* const plane = spins + k * lattice.words();

@@ -72,8 +72,7 @@ struct WavedStates {
   int32_t projection(const Mirror&, const Spin*, int64_t) const { return kOneOfStructure; }
 };
 
-template <class Vectors>
-struct WavedVectors {
+template <class Vectors> struct WavedVectors {
   using Spin = typename Vectors::Spin;
   using Mirror = typename Vectors::Mirror;
   const Vectors vectors;

@@ -25,14 +25,11 @@ struct Uncounted {
 struct Unreported {
   void united(auto) {}
 };
-template <class Unions>
-constexpr bool kAreReported = true;
-template <>
-inline constexpr bool kAreReported<Unreported> = false;
+template <class Unions> constexpr bool kAreReported = true;
+template <> inline constexpr bool kAreReported<Unreported> = false;
 
 // Whether an entry has a parent other than itself: as unsigned numbers, so that none are negative.
-template <class Index>
-inline bool leads_to(Index entry, Index parent) {
+template <class Index> inline bool leads_to(Index entry, Index parent) {
   return sizeof(Index) == 4 ? uint32_t(parent) < uint32_t(entry) : uint64_t(parent) < uint64_t(entry);
 }
 
@@ -106,8 +103,8 @@ inline Index hook_lowest(Index* parent, Index a, Index b, Unions&& unions = Unio
 }
 
 template <class Access, class Index, class Unions = Unreported>
-inline void unite_from(Index* parent, Index a, Index above_a, Index b, Index above_b,
-                       Unions&& unions = Unions()) {
+inline void unite_from(
+    Index* parent, Index a, Index above_a, Index b, Index above_b, Unions&& unions = Unions()) {
   if (above_a == above_b) return;  // as those of two members of a set often are
   a = find_from<Access>(parent, a, above_a), b = find_from<Access>(parent, b, above_b);
   if constexpr (sizeof(Index) >= kLeastMinimum && !kAreReported<Unions>)
@@ -122,8 +119,7 @@ inline void unite(Index* parent, Index a, Index b, Unions&& unions = Unions()) {
 }
 
 // Whether a and b are in one set, while others unite: the first root must still be one after the second.
-template <class Access, class Index>
-inline bool in_one_set(Index* parent, Index a, Index b) {
+template <class Access, class Index> inline bool in_one_set(Index* parent, Index a, Index b) {
   for (;;) {
     a = find<Access>(parent, a);
     b = find<Access>(parent, b);
@@ -133,12 +129,8 @@ inline bool in_one_set(Index* parent, Index a, Index b) {
 }
 
 // Access, but a store never raises an entry.
-template <class Access>
-struct Lowering : Access {
-  template <class T>
-  static void store(T* at, T value) {
-    Access::fetch_min(at, value);
-  }
+template <class Access> struct Lowering : Access {
+  template <class T> static void store(T* at, T value) { Access::fetch_min(at, value); }
 };
 
 // Points v, whose parent has just been `current`, to its root, which it returns, when all is united. finish =

@@ -104,7 +104,7 @@ inline bool is_active(int32_t p, int32_t q, const BondStrength& strength, int32_
   constexpr Bits32 kSign = Bits32(1) << 31;
   const Bits32 product = upper(magnitude(p), magnitude(q)),
                x = upper((product < strength.most ? product : strength.most) << strength.left,
-                         strength.factor) >>
+                       strength.factor) >>
                    strength.right,
                whole = x >> kWhole,
                inactive = power_below_one(x << (32 - kWhole)) >> (whole < 31 ? whole : 31);
@@ -113,18 +113,15 @@ inline bool is_active(int32_t p, int32_t q, const BondStrength& strength, int32_
 }
 
 // What is measured of vectors in units of 2^-30: products of two, components of cross products, and of one.
-template <int n>
-struct Cartesian {
+template <int n> struct Cartesian {
   int32_t of[n];
 };
-template <int n>
-inline int32_t product_of(const Cartesian<n>& a, const Cartesian<n>& b) {
+template <int n> inline int32_t product_of(const Cartesian<n>& a, const Cartesian<n>& b) {
   int64_t sum = 0;
   for (int k = 0; k < n; ++k) sum += int64_t(a.of[k]) * b.of[k];
   return int32_t(sum >> 32);
 }
-template <int n>
-inline int32_t cross_of(const Cartesian<n>& a, const Cartesian<n>& b, int k) {
+template <int n> inline int32_t cross_of(const Cartesian<n>& a, const Cartesian<n>& b, int k) {
   const int i = n == 2 || k == 2 ? 0 : k + 1, j = n == 2 ? 1 : k == 0 ? 2 : k - 1;
   return int32_t((int64_t(a.of[i]) * b.of[j] - int64_t(a.of[j]) * b.of[i]) >> 32);
 }
@@ -189,8 +186,8 @@ struct UnitVector {
   static Spin start(const PhiloxBlock& block) {
     constexpr int kShift = kProjectionBits - kDirectionBits, kRound = 1 << (kShift - 1);
     const Vector3 drawn = draw_direction(block);
-    return of_numbers((drawn.of[0] + kRound) >> kShift, (drawn.of[1] + kRound) >> kShift,
-                      (drawn.of[2] + kRound) >> kShift);
+    return of_numbers(
+        (drawn.of[0] + kRound) >> kShift, (drawn.of[1] + kRound) >> kShift, (drawn.of[2] + kRound) >> kShift);
   }
   static int32_t projection(const Mirror& mirror, Spin spin) {
     int64_t sum = 0;

@@ -66,8 +66,7 @@ inline SeamEnd end_of(const Seams& seams, const SeamBox& box, int64_t link) {
 }
 
 // An array labelled with all axes open, from 1 on in each item, and the seam links it may have.
-template <class Rule, class Label>
-struct SeamArray {
+template <class Rule, class Label> struct SeamArray {
   Seams seams;
   const SeamBox* box;
   Rule rule;
@@ -77,8 +76,8 @@ struct SeamArray {
   int64_t links() const { return seams.items * seams.links; }
 
   // Calls body(from, to) with the keys of a link's ends; values are read only if wanted(from, to).
-  void with_link(int64_t item, const SeamBox& seam_box, const SeamEnd& end, auto&& wanted,
-                 auto&& body) const {
+  void with_link(
+      int64_t item, const SeamBox& seam_box, const SeamEnd& end, auto&& wanted, auto&& body) const {
     const Label* const label = labels + item * seams.item_size + end.index;
     const Label from = label[0], to = label[seam_box.distance];
     if ((from <= 0) | (to <= 0)) return;

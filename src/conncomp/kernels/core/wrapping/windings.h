@@ -48,8 +48,7 @@ struct SeamTable {
   int64_t* key;  // of each slot
   int64_t slots;
 
-  template <class Access>
-  int32_t slot_of(int64_t wanted) const {
+  template <class Access> int32_t slot_of(int64_t wanted) const {
     int64_t slot = int64_t(scrambled(uint64_t(wanted))) & (slots - 1);
     for (;; slot = (slot + 1) & (slots - 1)) {
       int64_t seen = Access::load(key + slot);
@@ -79,8 +78,7 @@ struct WindingForest {
     Winding winding;  // from there
   };
 
-  template <class Access>
-  Place find(int32_t node) const {
+  template <class Access> Place find(int32_t node) const {
     Place place{node, {}};
     for (int32_t up; (up = Access::load_published(link + place.root)) != kNoLink;) {
       place.winding += hook[up].winding;
@@ -90,8 +88,7 @@ struct WindingForest {
   }
 
   // Unites the trees of two nodes, `winding` being that of the second as seen from the first.
-  template <class Access>
-  void unite(int32_t from, int32_t to, const Winding& winding, int32_t by) const {
+  template <class Access> void unite(int32_t from, int32_t to, const Winding& winding, int32_t by) const {
     for (;;) {
       const Place a = find<Access>(from), b = find<Access>(to);
       if (a.root == b.root) return;
@@ -185,8 +182,7 @@ struct WindingLattices {
   WindingLattice* lattice;
   int32_t* count;
 
-  template <class Access>
-  void add(int32_t root, const Winding& winding) const {
+  template <class Access> void add(int32_t root, const Winding& winding) const {
     WindingLattice& shared = lattice[claim<Access>(root)];
     for (;;) {
       const int32_t version = Access::load_published(&shared.version);
@@ -209,8 +205,7 @@ struct WindingLattices {
 
  private:
   // The number of a root's lattice, which the first to ask for it makes, without vectors.
-  template <class Access>
-  int32_t claim(int32_t root) const {
+  template <class Access> int32_t claim(int32_t root) const {
     int32_t number = Access::load_published(number_at_root + root);
     if (number == kNone && Access::compare_exchange(number_at_root + root, kNone, kBeingMade) == kNone) {
       number = Access::fetch_add(count, int32_t(1));
@@ -275,8 +270,7 @@ struct SeamWindings {
     bool operator==(const Path& other) const { return root == other.root && winding == other.winding; }
   };
 
-  template <class Access>
-  Path path_over(const SeamLink& link) const {
+  template <class Access> Path path_over(const SeamLink& link) const {
     const auto a = forest.find<Access>(link.from);
     const auto b = link.from == link.to ? a : forest.find<Access>(link.to);
     const Winding path = WindingForest::closed_path(a, b, link.winding());
@@ -290,13 +284,11 @@ struct SeamWindings {
   }
 
   // For each slot, once all are united: tells the root; then asks it.
-  template <class Access>
-  void tell_smallest(int64_t slot) const {
+  template <class Access> void tell_smallest(int64_t slot) const {
     if (table.key[slot] == SeamTable::kNoKey) return;
     Access::fetch_min(smallest + forest.find<Access>(int32_t(slot)).root, table.key[slot]);
   }
-  template <class Access>
-  void ask_smallest(int64_t slot) const {
+  template <class Access> void ask_smallest(int64_t slot) const {
     if (table.key[slot] == SeamTable::kNoKey || forest.link[slot] == WindingForest::kNoLink) return;
     smallest[slot] = smallest[forest.find<Access>(int32_t(slot)).root];
   }

@@ -42,8 +42,7 @@ class RowLines {
   const RowsOfLabels& rows() const { return rows_; }
 
  private:
-  template <class Label>
-  void read(const Label* labels, int64_t count, Row* out) const {
+  template <class Label> void read(const Label* labels, int64_t count, Row* out) const {
     std::array<Label, kSpan + kAround> copy;
     std::memcpy(copy.data(), labels, size_t(count) * sizeof(Label));
     if (const auto first = rows_.first_of_consecutive()) {
@@ -98,7 +97,7 @@ class BorderCounter {
         const int64_t place = y + j - kReach;
         const bool inside = 0 <= place && place < height;
         reader_.read(inside ? item * height + place : kNoLine, begin - kReach, begin + count + kReach,
-                     rows_[j].data());
+            rows_[j].data());
       }
       // Words begin with the element before these, and end with the first behind them.
       const int64_t marked = count + 2, words = (marked + kWord - 1) / kWord;
@@ -146,8 +145,7 @@ class BorderCounter {
     }
     const uint64_t some = beside.is(2) | beside.is(3), one = beside.is(1);
     const std::array<uint64_t, kBorderKinds> kinds{some & (aslant.is(0) | aslant.is(1) | aslant.is(2)),
-                                                   (beside.is(0) & aslant.is(2)) | (one & aslant.is(3)),
-                                                   one & (aslant.is(1) | aslant.is(2))};
+        (beside.is(0) & aslant.is(2)) | (one & aslant.is(3)), one & (aslant.is(1) | aslant.is(2))};
     const Row* const rows = rows_[kReach].data() + w * kWord + 1;
     for (int kind = 0; kind < kBorderKinds; ++kind)
       for_each_bit(kinds[kind] & here, [&](int p) { ++table.touch(rows[p])[kind]; });
@@ -179,14 +177,12 @@ inline void count_borders(const LabelledItems& items, const RowsOfLabels& rows, 
 // Euler numbers and intercepts: sums of the weights of core/configurations.h. Lines that meet in a corner are
 // laid beside each other; each component there adds its weights. Cost: labels read twice, or four times.
 
-template <int axes>
-const Configurations<axes>& weights_of_configurations() {
+template <int axes> const Configurations<axes>& weights_of_configurations() {
   static const Configurations<axes> weights;
   return weights;
 }
 
-template <int axes>
-class ConfigurationCounter {
+template <int axes> class ConfigurationCounter {
   using Weights = Configurations<axes>;
   static constexpr int kLines = 1 << (axes - 1);
 
@@ -208,7 +204,7 @@ class ConfigurationCounter {
       poll(count);
       for (int64_t first = 0; first < count; first += kWord)
         for_each_bit(uneven(first, int(std::min<int64_t>(kWord, count - first))),
-                     [&](int p) { add(first + p, table); });
+            [&](int p) { add(first + p, table); });
     }
   }
 
@@ -269,8 +265,8 @@ class ConfigurationCounter {
 template <int axes>
 void count_configurations(const LabelledItems& items, const RowsOfLabels& rows, int64_t* numbers) {
   const RowLines lines(items, rows);
-  sum_of_lines<ConfigurationCounter<axes>>(lines, ConfigurationCounter<axes>::corner_lines(items),
-                                           Configurations<axes>::kNumbers, numbers);
+  sum_of_lines<ConfigurationCounter<axes>>(
+      lines, ConfigurationCounter<axes>::corner_lines(items), Configurations<axes>::kNumbers, numbers);
 }
 
 }

@@ -146,8 +146,8 @@ struct HullColumns {
   double *largest, *smallest;
 };
 
-inline void measure_hulls(const ComponentRuns& runs, const std::array<double, 2>& spacing,
-                          const HullColumns& columns) {
+inline void measure_hulls(
+    const ComponentRuns& runs, const std::array<double, 2>& spacing, const HullColumns& columns) {
   struct Scratch {
     ComponentExtents extents;
     Hull hull;

@@ -10,24 +10,21 @@
 namespace conncomp {
 
 // The type of sums over words and over all.
-template <class Value>
-constexpr bool kNarrow = std::is_integral_v<Value> && sizeof(Value) <= 2;
-template <class Value>
-using SumOf = std::conditional_t<kNarrow<Value>, int64_t, __int128>;
+template <class Value> constexpr bool kNarrow = std::is_integral_v<Value> && sizeof(Value) <= 2;
+template <class Value> using SumOf = std::conditional_t<kNarrow<Value>, int64_t, __int128>;
 // Components as measured before, with boxes as (axis, first and end).
 struct MeasuredComponents {
   const int64_t *sizes, *boxes;
 };
 
-template <class Sum>
-struct WordSums {
+template <class Sum> struct WordSums {
   Sum values, products;
 };
 
 // Out of line, as the loops around have no registers left for this one.
 template <class Value>
-[[gnu::noinline]] WordSums<SumOf<Value>> sums_by_halves(const Value* values, const auto& places,
-                                                        const Units<Value>& units) {
+[[gnu::noinline]] WordSums<SumOf<Value>> sums_by_halves(
+    const Value* values, const auto& places, const Units<Value>& units) {
   // Unsigned, as values that somebody changes meanwhile may be any.
   uint64_t high = 0, low = 0, high_products = 0, low_products = 0;
   places.for_each([&, values](int64_t p) {
@@ -57,8 +54,7 @@ inline WordSums<SumOf<Value>> sums_at(const Value* values, const auto& places, c
   }
 }
 
-template <class Value>
-struct StretchSums {
+template <class Value> struct StretchSums {
   Value low, high;
   int32_t values, products;
 };
@@ -90,15 +86,14 @@ template <int64_t room, class Value>
   return {Value(low + kMiddle), Value(high + kMiddle), sum, products};
 }
 
-template <class Value>
-class Intensities {
+template <class Value> class Intensities {
   using Key = typename Order<Value>::Key;
   using Sum = SumOf<Value>;
   using UnsignedSum = std::conditional_t<kNarrow<Value>, uint64_t, unsigned __int128>;
 
  public:
   Intensities(const LabelledItems& items, const Value* values, const RowsOfLabels& rows,
-              const MeasuredComponents& components, int bits)
+      const MeasuredComponents& components, int bits)
       : values_(values),
         count_(items.labels.count()),
         axes_(int(items.shape.size())),
@@ -152,13 +147,11 @@ class Intensities {
     widen(row, low, high);
   }
 
-  template <class Entry>
-  static void widen(Entry* row, Key low, Key high) {
+  template <class Entry> static void widen(Entry* row, Key low, Key high) {
     row[0] = std::max(row[0], Entry(Key(~low))), row[1] = std::max(row[1], Entry(high));
   }
 
-  template <class Places>
-  void add_all(RowTable<UnsignedSum>& table, const Part<Places>& part) const {
+  template <class Places> void add_all(RowTable<UnsignedSum>& table, const Part<Places>& part) const {
     UnsignedSum* const row = table.touch(part.row);
     if constexpr (std::is_same_v<Places, Stretch>) {
       const int64_t begin = part.places.begin, count = part.places.size(), from = part.index + begin;
@@ -191,7 +184,7 @@ class Intensities {
     const auto write = [&](Key low, Key high, const UnsignedSum* sums) {
       const auto sum_at = [sums](int k) { return Sum(sums[k]); };
       return columns.write(row, low, high, units_of(row), components_.sizes[row], axes_,
-                           components_.boxes + 2 * row * axes_, sum_at);
+          components_.boxes + 2 * row * axes_, sum_at);
     };
     if constexpr (kNarrow<Value>)
       return write(Key(~sums_[row][0]), Key(sums_[row][1]), sums_[row] + kKeys);

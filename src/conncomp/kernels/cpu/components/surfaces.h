@@ -37,8 +37,7 @@ class WordFaces {
   }
 
  private:
-  template <class Label>
-  void look(const Label* labels, int64_t index, int64_t first, const int64_t* place) {
+  template <class Label> void look(const Label* labels, int64_t index, int64_t first, const int64_t* place) {
     const Label* const word = labels + index;
     const int axes = int(faces_.size()), last = axes - 1;
     const int count = int(std::min<int64_t>(kWord, items_.length() - first));
@@ -110,8 +109,8 @@ class SpanMarks {
         lines / items_.shape[axis],
         [=, this](int64_t k) {
           const int64_t line = (k / between * items_.shape[axis] + coordinate) * between + k % between;
-          for_each_in(line * length, (line + 1) * length,
-                      [=, this](int64_t i) { visit_mark(axis, i, visit); });
+          for_each_in(
+              line * length, (line + 1) * length, [=, this](int64_t i) { visit_mark(axis, i, visit); });
         },
         length);
   }

@@ -95,9 +95,8 @@ bool helpers_wanted(int64_t elements) {
 
 // Tapered, part k of the P of a share is 2 (P - k) - 1 of P² pieces of it, and a unit so that none is empty.
 int64_t Parts::begin(int64_t part) const {
-  const auto split = [units = count / unit](int64_t into, int64_t k) {
-    return units / into * k + std::min(k, units % into);
-  };
+  const auto split = [units = count / unit](
+                         int64_t into, int64_t k) { return units / into * k + std::min(k, units % into); };
   if (!tapered) return split(parts, part) * unit;
   const int64_t of_share = parts / shares, share = part / of_share, k = part % of_share;
   const int64_t first = split(shares, share), others = split(shares, share + 1) - first - of_share;

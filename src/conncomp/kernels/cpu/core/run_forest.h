@@ -14,8 +14,7 @@
 
 namespace conncomp {
 
-template <class Index>
-struct RunWord {
+template <class Index> struct RunWord {
   uint64_t start;
   Index before;
 

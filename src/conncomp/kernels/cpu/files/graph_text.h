@@ -44,8 +44,7 @@ class DigitsAsNames {
   VertexNames names_;
 };
 
-template <class Vertices>
-class ArcLines {
+template <class Vertices> class ArcLines {
  public:
   template <class... Limits>
   ArcLines(const std::string& comments, const std::string& mark, int64_t line, Limits... limits)

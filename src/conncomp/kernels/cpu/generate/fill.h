@@ -27,8 +27,8 @@ void fill_random(Bits64 seed, Bits32 purpose, int64_t start, int64_t count, Out*
 // is 2^32 times the probability that an edge falls into a quadrant up to q, in reading order. Source: D.
 // Chakrabarti, Y. Zhan, C. Faloutsos 2004, "R-MAT: a recursive model for graph mining".
 template <class Vertex>
-void rmat(Bits64 seed, Bits32 purpose, int scale, const Bits64 below[3], int64_t count, Vertex* src,
-          Vertex* dst) {
+void rmat(
+    Bits64 seed, Bits32 purpose, int scale, const Bits64 below[3], int64_t count, Vertex* src, Vertex* dst) {
   for_each_index(count, [&](int64_t edge) {
     Vertex row = 0, column = 0;
     PhiloxBlock block;

@@ -18,6 +18,10 @@ namespace conncomp {
 // With fewer arcs a vertex, to hook trees costs more than it spares, and a giant is not sought by sweeps.
 constexpr int64_t kHookedDegree = 3, kSweptDegree = 7;
 
+void flatten_from(int64_t first, auto* parent, int64_t count) {
+  for_each_index(count - first, [=](int64_t i) { flatten_entry(parent, first + i); }, kParentWork);
+}
+
 // Whether each vertex but the first has a smaller end of its first and last arc: all are one tree.
 [[gnu::noinline]] bool start_as_one(const auto rows) {
   constexpr int64_t kBlock = 512;
@@ -40,8 +44,7 @@ constexpr int64_t kHookedDegree = 3, kSweptDegree = 7;
 }
 
 // Lets each vertex start under the root of its smaller end, or, below the part, under that, then a root.
-template <class Index>
-void start_trees(const auto rows, Index* parent) {
+template <class Index> void start_trees(const auto rows, Index* parent) {
   Parts parts(rows.vertices, kGrain / kVertexWork);
   // Few, as ways to roots lead through them.
   parts.at_most(num_threads() == 1 || rows.vertices < kLongLoop ? num_threads() : 2 * num_threads());
@@ -57,14 +60,11 @@ void start_trees(const auto rows, Index* parent) {
       begin = end;
     });
   });
-  if (parts.parts == 1) return;
-  const int64_t first = parts.end(0);
-  for_each_index(rows.vertices - first, [=](int64_t i) { flatten_entry(parent, first + i); }, kParentWork);
+  if (parts.parts > 1) flatten_from(parts.end(0), parent, rows.vertices);
 }
 
 // Hooks roots of a flat forest under smaller ones that arcs show; a later store may undo an earlier one.
-template <class Index>
-void hook_trees(const auto rows, Index* parent) {
+template <class Index> void hook_trees(const auto rows, Index* parent) {
   for_each_row(rows, [=](int64_t v, int64_t begin, int64_t end) {
     if (begin >= end) return;
     const auto root_at = [=](int64_t arc) { return parent_of(parent, rows.target(arc), rows.vertices, v); };
@@ -100,8 +100,7 @@ void unite_some(const auto rows, auto* parent) {
 }
 
 // Unites the ends of arcs that may connect trees; in a symmetric graph not of vertices under `giant`, or -1.
-template <class Index>
-void sweep(const auto rows, Index* parent, FrequentRoot giant) {
+template <class Index> void sweep(const auto rows, Index* parent, FrequentRoot giant) {
   const int64_t visited = rows.vertices + int64_t((1 - giant.share) * double(rows.arcs));
   for_each_piece(rows, visited, [=](int64_t begin, int64_t end, auto piece_of_row) {
     for_each_in(begin, end, [=](int64_t v) {

@@ -33,8 +33,7 @@ void for_each_row(const auto rows, auto body) {
 }
 
 // The parent of u, or of v unless u is a vertex below `bound`: without a branch.
-template <class Index>
-Index parent_of(const Index* parent, auto u, int64_t bound, int64_t v) {
+template <class Index> Index parent_of(const Index* parent, auto u, int64_t bound, int64_t v) {
   return Shared::load(parent + (is_vertex(u, bound) ? int64_t(u) : v));
 }
 
@@ -65,8 +64,8 @@ int64_t smaller_end(const Rows<Pointer, Vertex> rows, int64_t v, ArcRange row) {
 
 // Unites v, whose parent has just been `root`, with the ends below `bound` of a piece of its row.
 template <class Pointer, class Vertex, class Index>
-void unite_row(const Rows<Pointer, Vertex> rows, Index* parent, int64_t v, Index root, int64_t bound,
-               ArcRange piece) {
+void unite_row(
+    const Rows<Pointer, Vertex> rows, Index* parent, int64_t v, Index root, int64_t bound, ArcRange piece) {
   constexpr int kArcs = 4;
   const int64_t end = piece.end;
   for (int64_t begin = piece.begin; begin < end; begin += kArcs) {
@@ -86,8 +85,7 @@ void unite_row(const Rows<Pointer, Vertex> rows, Index* parent, int64_t v, Index
 }
 
 // Points v to its root, which it returns, while others hook roots: no store to an entry that was a root.
-template <class Index>
-Index shorten(Index* parent, int64_t v) {
+template <class Index> Index shorten(Index* parent, int64_t v) {
   const Index above = Shared::load(parent + v);
   Index root = Shared::load(parent + above);
   if (root == above) return root;

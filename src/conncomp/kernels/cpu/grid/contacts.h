@@ -120,8 +120,7 @@ class ContactFinder {
  protected:
   // Of places p in words from `begin` on, keeps those where p of row x is linked to p + shift of y.
   [[gnu::always_inline]] void keep_linked(const LinkWords& links, const char* x, const char* y, int shift,
-                                          auto begin, auto words, StepDirection step,
-                                          uint64_t* candidates) const {
+      auto begin, auto words, StepDirection step, uint64_t* candidates) const {
     const int64_t length = bundles_.row_axis.length, from = begin * kWord;
     const int64_t to = std::min(length, from + words * kWord);
     const int64_t count = shift > 0 ? std::min(to, length - 1) - from : to - from;
@@ -199,7 +198,7 @@ class OneValue final : public ContactFinder {
   }
 
   const uint64_t* side(int64_t bundle, const Coordinates& place, const Offset& offset, int towards,
-                       std::vector<uint64_t>& folded) {
+      std::vector<uint64_t>& folded) {
     if (!bundles_.folded) return masks_.row(bundle);
     bundles_.facing(place, offset, towards, rows_);
     if (rows_.size() == 1) return masks_.row(rows_[0]);
@@ -325,7 +324,7 @@ struct StretchContacts {
 
   Contacts block(int64_t begin, int64_t end) const {
     return {aligned + begin, next + begin, previous + begin,
-            busy[begin / kWord] >> begin % kWord & below(int(end - begin))};
+        busy[begin / kWord] >> begin % kWord & below(int(end - begin))};
   }
 };
 

@@ -51,8 +51,8 @@ class KawasakiEngine {
         const WordsOf<Shared, const Bits64> spins{words + replica * lattice_.words()};
         int64_t count = 0;
         for_each_in(0, lattice_.words(), [&](int64_t word) {
-          for_each_unsatisfied<kind.value>(lattice_, spins, int32_t(word),
-                                           [&](Bits64 bits) { count += std::popcount(bits); });
+          for_each_unsatisfied<kind.value>(
+              lattice_, spins, int32_t(word), [&](Bits64 bits) { count += std::popcount(bits); });
         });
         counts[replica] = count;
       });
@@ -111,8 +111,7 @@ class KawasakiEngine {
     body(std::integral_constant<int, kBodyCentred>());
   }
 
-  template <int kind>
-  void sweep_kind(Bits64* words, Bits32 step, const uint8_t* acceptance) const {
+  template <int kind> void sweep_kind(Bits64* words, Bits32 step, const uint8_t* acceptance) const {
     const int32_t count = words_of_class<kind>(lattice_);
     const bool side_by_side = replicas_ >= num_threads() || kWordCost * count < kGrain;
     const auto sweep_replica = [&](int64_t replica) {
@@ -121,8 +120,8 @@ class KawasakiEngine {
       for (int substep = 0; substep < class_count(kind); ++substep)
         with_direction<kind>(draw_class<kind>(draws, substep), [&](auto direction, int residues) {
           const auto exchange = [&](int64_t number) {
-            exchange_in_class<kind, direction.value>(lattice_, spins, residues, int32_t(number), draws,
-                                                     substep, acceptance + replica * kDigits);
+            exchange_in_class<kind, direction.value>(
+                lattice_, spins, residues, int32_t(number), draws, substep, acceptance + replica * kDigits);
           };
           const auto exchange_part = [&](int64_t begin, int64_t end) {
             poll(kWordCost * (end - begin));
@@ -130,9 +129,8 @@ class KawasakiEngine {
           };
           if (side_by_side) return for_each_piece(0, count, exchange_part);
           const Parts parts(count, std::max<int64_t>(kGrain / kWordCost / 4, 1));
-          parallel_for(parts.parts, [&](int64_t part) {
-            for_each_piece(parts.begin(part), parts.end(part), exchange_part);
-          });
+          parallel_for(parts.parts,
+              [&](int64_t part) { for_each_piece(parts.begin(part), parts.end(part), exchange_part); });
         });
     };
     if (side_by_side) return parallel_for(replicas_, sweep_replica);

@@ -89,8 +89,8 @@ class GridCells {
         if (neighbour.direction.forward) continue;
         const char* const from = values + piece.bytes + links.plane(neighbour.direction.axis);
         links.mark_linked(read(links, from, piece.count, cell_values),
-                          read(links, from + neighbour.bytes, piece.count, neighbour_values), piece.count,
-                          neighbour.direction, neighbour.mark, linked);
+            read(links, from + neighbour.bytes, piece.count, neighbour_values), piece.count,
+            neighbour.direction, neighbour.mark, linked);
       }
       for (int64_t i = 0; i < piece.count; ++i) marks[piece.index + i * row_.index_stride] = linked[i];
     });
@@ -132,7 +132,7 @@ class GridCells {
     for_each_piece(true, [&](const Piece& piece) {
       for (int64_t begin = 0; begin < piece.count; begin += kLine)
         body(Piece{piece.index + begin * row_.index_stride, piece.bytes + begin * row_.byte_stride,
-                   std::min(kLine, piece.count - begin), piece.neighbours});
+            std::min(kLine, piece.count - begin), piece.neighbours});
     });
   }
 
@@ -204,7 +204,7 @@ class GridCells {
   }
 
   void add_neighbour(const std::vector<int64_t>& place, int64_t at, const NumberedStep& numbered,
-                     std::vector<Neighbour>& neighbours) const {
+      std::vector<Neighbour>& neighbours) const {
     const Step& step = numbered.step;
     int64_t index = 0, bytes = 0;
     for (size_t k = 0; k < step.size(); ++k) {
@@ -218,23 +218,20 @@ class GridCells {
     const size_t first =
         std::find_if(step.begin(), step.end(), [](int8_t move) { return move != 0; }) - step.begin();
     const bool forward = step[first] > 0;
-    neighbours.push_back({index,
-                          bytes,
-                          uint16_t(1 << numbered.number % KeptLinks::kMostSteps),
-                          forward ? index : 0,
-                          {int(step.size() - 1 - first), forward}});
+    neighbours.push_back({index, bytes, uint16_t(1 << numbered.number % KeptLinks::kMostSteps),
+        forward ? index : 0, {int(step.size() - 1 - first), forward}});
   }
 
-  void split_stretch(const CellStretch& stretch, bool forward, int64_t index, int64_t bytes,
-                     auto&& body) const {
+  void split_stretch(
+      const CellStretch& stretch, bool forward, int64_t index, int64_t bytes, auto&& body) const {
     const int64_t length = stretch.end - stretch.begin, work = 1 + int64_t(stretch.neighbours.size());
     const int64_t most = std::max<int64_t>(1, kStretch / work);
     for (int64_t begin = 0; begin < length; begin += most) {
       const int64_t end = std::min(begin + most, length);
       poll((end - begin) * work);
       const int64_t x = forward ? stretch.begin + begin : stretch.end - end;
-      body(Piece{index + x * row_.index_stride, bytes + x * row_.byte_stride, end - begin,
-                 stretch.neighbours});
+      body(Piece{
+          index + x * row_.index_stride, bytes + x * row_.byte_stride, end - begin, stretch.neighbours});
     }
   }
 
@@ -265,14 +262,13 @@ class AskedLinks {
 
 template <class Index>
 void start_labels(GridCells& cells, const LinkWords& links, const char* values, Index* labels) {
-  cells.scan_foreground(links, values, [&](int64_t index, bool foreground) {
-    labels[index] = foreground ? Index(index) : Index(-1);
-  });
+  cells.scan_foreground(links, values,
+      [&](int64_t index, bool foreground) { labels[index] = foreground ? Index(index) : Index(-1); });
 }
 
 template <class Index>
 Index lowest_around(const auto& links, const Index* labels, int64_t index, int64_t bytes,
-                    const std::vector<Neighbour>& neighbours) {
+    const std::vector<Neighbour>& neighbours) {
   Index lowest = labels[index];
   for (const Neighbour& neighbour : neighbours) {
     const int64_t other = index + neighbour.index;
@@ -285,8 +281,7 @@ Index lowest_around(const auto& links, const Index* labels, int64_t index, int64
 }
 
 // Turns roots into labels 1, 2, ..., if wanted; returns how many. Earlier entries are numbers already.
-template <class Index>
-int64_t number_roots(Index* roots, int64_t count, bool consecutive) {
+template <class Index> int64_t number_roots(Index* roots, int64_t count, bool consecutive) {
   int64_t components = 0;
   for_each_in(0, count, [&](int64_t i) {
     const Index root = roots[i];
@@ -300,7 +295,7 @@ int64_t number_roots(Index* roots, int64_t count, bool consecutive) {
 // Labels items by find_roots(cells, links, roots), which leaves no entry larger than its index (contract 5).
 template <class Label>
 void label_items(const void* data, const LinkWords& links, const Grid& grid, bool consecutive, Label* labels,
-                 int64_t* counts, auto&& find_roots) {
+    int64_t* counts, auto&& find_roots) {
   GridCells cells(grid);
   const bool kept = grid.backward.size() <= KeptLinks::kMostSteps;
   Buffer<uint16_t> marks(kept ? cells.count() : 0);
@@ -322,7 +317,7 @@ void label_items(const void* data, const LinkWords& links, const Grid& grid, boo
 // lowest label linked to it, until nothing changes.
 template <class Label>
 void label_by_raster_scans(const void* data, const LinkWords& links, const Grid& grid, bool consecutive,
-                           Label* labels, int64_t* counts) {
+    Label* labels, int64_t* counts) {
   const auto find_roots = [](GridCells& cells, auto links, Label* roots) {
     bool changed = true;
     // Labels only become lower, so it ends, even if values change meanwhile.
@@ -345,7 +340,7 @@ void label_by_raster_scans(const void* data, const LinkWords& links, const Grid&
 // their label refers to. Sweeps grow about as the logarithm of the longest path.
 template <class Label>
 void label_by_equivalence(const void* data, const LinkWords& links, const Grid& grid, bool consecutive,
-                          Label* labels, int64_t* counts) {
+    Label* labels, int64_t* counts) {
   Buffer<Label> references;
   const auto find_roots = [&](GridCells& cells, auto links, Label* roots) {
     const int64_t count = cells.count();

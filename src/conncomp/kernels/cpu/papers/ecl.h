@@ -22,8 +22,7 @@ void ecl_for_each(bool concurrent, int64_t count, int64_t work, auto body) {
   parallel_for(parts.parts, [&](int64_t part) { for_each_in(parts.begin(part), parts.end(part), body); });
 }
 
-template <class Access>
-constexpr bool kConcurrent = std::is_same_v<Access, Shared>;
+template <class Access> constexpr bool kConcurrent = std::is_same_v<Access, Shared>;
 
 // Calls work(Exclusive()) or work(Shared()). Looks the number of threads up once, as it may change meanwhile.
 void with_threads(auto&& work) {
@@ -34,8 +33,7 @@ void with_threads(auto&& work) {
 }
 
 // Calls body with the compile-time constant equal to `choice`, one of 1, ..., last.
-template <int last>
-void with_choice(int choice, auto&& body) {
+template <int last> void with_choice(int choice, auto&& body) {
   if constexpr (last > 1)
     if (choice != last) return with_choice<last - 1>(choice, body);
   body(std::integral_constant<int, last>());
@@ -102,8 +100,7 @@ void ecl_unite_arcs(const Vertex* src, const Vertex* dst, int64_t arcs, int64_t 
   });
 }
 
-template <class Access, class Index>
-void ecl_finish(int64_t vertices, int finish, Index* parent) {
+template <class Access, class Index> void ecl_finish(int64_t vertices, int finish, Index* parent) {
   with_choice<3>(finish, [=](auto choice) {
     constexpr int variant = choice();
     ecl_for_each(kConcurrent<Access>, vertices, vertices, [=](int64_t v) {
@@ -121,13 +118,13 @@ void ecl_roots(const auto rows, bool symmetric, EclOptions options, auto* roots)
 }
 
 template <class Vertex>
-void ecl_roots_of_arcs(const Vertex* src, const Vertex* dst, int64_t arcs, int64_t vertices,
-                       EclOptions options, auto* roots) {
+void ecl_roots_of_arcs(
+    const Vertex* src, const Vertex* dst, int64_t arcs, int64_t vertices, EclOptions options, auto* roots) {
   with_threads([=]<class Access>(Access) {
-    with_choice<3>(options.init,
-                   [=](auto init) { ecl_start_arcs<Access, init()>(src, dst, arcs, vertices, roots); });
-    with_choice<4>(options.jump,
-                   [=](auto jump) { ecl_unite_arcs<Access, jump()>(src, dst, arcs, vertices, roots); });
+    with_choice<3>(
+        options.init, [=](auto init) { ecl_start_arcs<Access, init()>(src, dst, arcs, vertices, roots); });
+    with_choice<4>(
+        options.jump, [=](auto jump) { ecl_unite_arcs<Access, jump()>(src, dst, arcs, vertices, roots); });
     ecl_finish<Access>(vertices, options.finish, roots);
   });
 }

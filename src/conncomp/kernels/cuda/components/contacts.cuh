@@ -48,8 +48,7 @@ struct ContactSteps {
 struct AtEnds {
   int64_t begin = 0, end = 0;
 
-  template <class Place>
-  AtEnds(Place i, const Extent& extent) {
+  template <class Place> AtEnds(Place i, const Extent& extent) {
     for (int64_t k = extent.ndim - 1; k >= 0; --k) {
       const Place length = Place(extent.length(k)), above = i / length, coordinate = i - above * length;
       begin |= int64_t(coordinate == 0) << k;

@@ -19,8 +19,7 @@ namespace conncomp {
 constexpr int kIntensityThreads = 256;
 
 // The complement of the key of the smallest value, and the key of the largest.
-template <class Value>
-struct ExtremeKeys {
+template <class Value> struct ExtremeKeys {
   using Key = typename Order<Value>::Key;
 
   const Value* values;
@@ -60,8 +59,7 @@ __global__ void __launch_bounds__(kIntensityThreads)
 }
 
 // What find_extremes found, and the bits of the units of sums. Laid out as in intensities.py.
-template <class Value>
-struct ValueRanges {
+template <class Value> struct ValueRanges {
   using Key = typename Order<Value>::Key;
 
   const uint64_t* extremes;
@@ -78,8 +76,7 @@ struct ValueRanges {
 };
 
 // The sum of values times coordinates along an axis; with the first axis, also of values.
-template <class Value>
-struct ValueSum {
+template <class Value> struct ValueSum {
   static constexpr bool kHalved = kIsReal<Value> || sizeof(Value) == 8;
 
   const Value* values;
@@ -134,7 +131,7 @@ struct ValueSum {
 template <class Value>
 __global__ void __launch_bounds__(kIntensityThreads)
     add_values(Runs runs, Extent extent, const Value* __restrict__ values, ValueRanges<Value> ranges,
-               const int64_t* __restrict__ boxes, int64_t* table) {
+        const int64_t* __restrict__ boxes, int64_t* table) {
   follow_launch();
   const Turn turn(int(extent.ndim));
   const Coordinate coordinate(turn.number, extent);
@@ -144,10 +141,9 @@ __global__ void __launch_bounds__(kIntensityThreads)
 
 // Makes the columns; sets `lost` if a sum does not fit its column.
 template <class Value>
-__global__ void __launch_bounds__(kIntensityThreads)
-    write_intensities(const RunState* state, int64_t ndim, const int64_t* __restrict__ sizes,
-                      const int64_t* __restrict__ boxes, ValueRanges<Value> ranges,
-                      const int64_t* __restrict__ table, IntensityColumns<Value> columns, int64_t* lost) {
+__global__ void __launch_bounds__(kIntensityThreads) write_intensities(const RunState* state, int64_t ndim,
+    const int64_t* __restrict__ sizes, const int64_t* __restrict__ boxes, ValueRanges<Value> ranges,
+    const int64_t* __restrict__ table, IntensityColumns<Value> columns, int64_t* lost) {
   follow_launch();
   for (int64_t row = grid_thread(); row < state->components; row += grid_threads()) {
     const auto sum_at = [&](int64_t number) {
@@ -156,16 +152,15 @@ __global__ void __launch_bounds__(kIntensityThreads)
     };
     const Units<Value> units = ranges.units(row);
     const int64_t* const box = boxes + 2 * row * ndim;
-    if (!columns.write(row, ranges.low_key(row), ranges.high_key(row), units, sizes[row], int(ndim), box,
-                       sum_at))
+    if (!columns.write(
+            row, ranges.low_key(row), ranges.high_key(row), units, sizes[row], int(ndim), box, sum_at))
       Shared::store(lost, int64_t(1));
   }
 }
 
 // A component's words, zeros at first: complement of the smallest value's key, the largest's key, sums of
 // values, of squares, and of values times coordinates.
-template <int axes>
-struct SmallWords {
+template <int axes> struct SmallWords {
   static constexpr int kCount = 4 + axes;
   int64_t* words;
 
@@ -176,8 +171,7 @@ struct SmallWords {
   int64_t& product(int axis) const { return words[4 + axis]; }
 };
 
-template <class Value, int axes>
-struct SmallValueSums {
+template <class Value, int axes> struct SmallValueSums {
   using Keys = ExtremeKeys<Value>;
   static constexpr int kLast = axes - 1;
 
@@ -241,8 +235,7 @@ __global__ void __launch_bounds__(kIntensityThreads)
   walk_runs(runs, Turn(1), sums);
 }
 
-template <class Value, int axes>
-struct ShapesAndValues {
+template <class Value, int axes> struct ShapesAndValues {
   SumsOfAxes<axes> shapes;
   SmallValueSums<Value, axes> values;
 
@@ -278,7 +271,7 @@ __global__ void __launch_bounds__(kIntensityThreads)
 // Writes standard deviation, minimum and maximum as real numbers, one behind those of all.
 template <class Value>
 void write_reals(const IntensityColumns<Value>& columns, int64_t row, int64_t components, int64_t size,
-                 int64_t sum, int64_t squares, double* reals) {
+    int64_t sum, int64_t squares, double* reals) {
   const __int128 deviation = __int128(size) * squares - __int128(sum) * sum;
   reals[row] = sqrt(as_real(deviation)) / double(size);
   reals[components + row] = double(columns.minima[row]);
@@ -289,8 +282,7 @@ void write_reals(const IntensityColumns<Value>& columns, int64_t row, int64_t co
 template <class Value, int axes>
 __global__ void __launch_bounds__(kIntensityThreads)
     write_small_intensities(const RunState* state, int64_t ahead, const int64_t* __restrict__ sizes,
-                            const int64_t* __restrict__ boxes, int64_t* table,
-                            IntensityColumns<Value> columns, double* reals) {
+        const int64_t* __restrict__ boxes, int64_t* table, IntensityColumns<Value> columns, double* reals) {
   follow_launch();
   for (int64_t row = grid_thread(); row < state->components; row += grid_threads()) {
     const SmallWords<axes> words(table + ahead * state->components, row);
@@ -308,8 +300,7 @@ __global__ void __launch_bounds__(kIntensityThreads)
 // Quantiles of values within components, as cpu/components/moments.h. list_keys lists the keys of each
 // component's values with its number above or, for 64-bit keys, beside; the host sorts them, and
 // write_quantiles looks at places. Cost: values read once, and a sort. Memory: 8 or 16 bytes per element.
-template <class Value>
-struct KeyList {
+template <class Value> struct KeyList {
   static constexpr bool kIsPacked = sizeof(Value) < 8;
   static constexpr int kKeyBits = 32;
 
@@ -341,10 +332,9 @@ __global__ void __launch_bounds__(kTableThreads)
 }
 
 template <class Value>
-__global__ void __launch_bounds__(kTableThreads)
-    write_quantiles(const RunState* state, const int64_t* __restrict__ sizes,
-                    const int64_t* __restrict__ ends, const uint64_t* __restrict__ keys, double fraction,
-                    double* quantiles) {
+__global__ void __launch_bounds__(kTableThreads) write_quantiles(const RunState* state,
+    const int64_t* __restrict__ sizes, const int64_t* __restrict__ ends, const uint64_t* __restrict__ keys,
+    double fraction, double* quantiles) {
   follow_launch();
   using Key = typename Order<Value>::Key;
   for (int64_t row = grid_thread(); row < state->components; row += grid_threads()) {

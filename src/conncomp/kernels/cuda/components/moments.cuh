@@ -15,8 +15,7 @@ namespace conncomp {
 constexpr int kMomentThreads = 256;
 constexpr int kMomentAxes = 4, kLastAxis = kMomentAxes - 1;
 
-template <class Number>
-Number raised(Number x, int power) {
+template <class Number> Number raised(Number x, int power) {
   const Number square = power > 1 ? x * x : Number(1);
   return power & 1 ? square * x : square;
 }
@@ -42,8 +41,7 @@ struct Boxes {
 };
 
 // A turn's powers of all axes but the last one and, if `rows` is kPowers, the one before.
-template <int rows>
-struct MomentFactors {
+template <int rows> struct MomentFactors {
   static constexpr int kAhead = rows > 1 ? kLastAxis - 1 : kLastAxis;
 
   int64_t length[kMomentAxes];
@@ -61,8 +59,7 @@ struct MomentFactors {
 
   // Returns the product of the turn's powers about an origin; `place` gets the last coordinate, `beside` the
   // one before, about the origin.
-  template <class Number>
-  Number of(int64_t index, int64_t& place, Number& beside, auto&& offset) const {
+  template <class Number> Number of(int64_t index, int64_t& place, Number& beside, auto&& offset) const {
     Number product = 1;
     int64_t line = quotient(index, length[kLastAxis]);
     place = index - line * length[kLastAxis];
@@ -80,8 +77,7 @@ struct MomentFactors {
 };
 
 // Integer moments of the components for which they surely fit, or of the others.
-template <class Sum, int rows>
-struct ElementMoments {
+template <class Sum, int rows> struct ElementMoments {
   static constexpr bool kIsWide = sizeof(Sum) > 8;
 
   Boxes boxes;
@@ -111,7 +107,7 @@ struct ElementMoments {
     const Sum x = from_box(kLastAxis, place);
     const uint64_t pairs = uint64_t(n * (n - 1) / 2), squares = pairs * uint64_t(2 * n - 1) / 3;
     const Sum line[kPowers] = {Sum(n), x * uint64_t(n) + pairs, (x * uint64_t(n) + 2 * pairs) * x + squares,
-                               ((x * uint64_t(n) + 3 * pairs) * x + 3 * squares) * x + pairs * pairs};
+        ((x * uint64_t(n) + 3 * pairs) * x + 3 * squares) * x + pairs * pairs};
 #pragma unroll
     for (int row = 0; row < rows; ++row, factor *= beside)
 #pragma unroll
@@ -155,9 +151,8 @@ __global__ void __launch_bounds__(kMomentThreads)
 }
 
 template <int axes>
-__global__ void __launch_bounds__(kMomentThreads)
-    centre_moments_of_rows(const RunState* state, Boxes boxes, const int64_t* __restrict__ table, double* raw,
-                           double* central) {
+__global__ void __launch_bounds__(kMomentThreads) centre_moments_of_rows(
+    const RunState* state, Boxes boxes, const int64_t* __restrict__ table, double* raw, double* central) {
   follow_launch();
   constexpr int64_t count = moments_of(axes);
   for (int64_t row = grid_thread(); row < state->components; row += grid_threads()) {
@@ -185,8 +180,7 @@ __global__ void __launch_bounds__(kMomentThreads)
 }
 
 // Moments of values about the first coordinates of boxes, or about the centroids that given ones imply.
-template <class Value, int rows>
-struct ValueMoments {
+template <class Value, int rows> struct ValueMoments {
   const Value* values;
   Boxes boxes;
   const double* about;
@@ -238,9 +232,8 @@ struct ValueMoments {
 
 // `rows` is kPowers, or 1 for items of one axis.
 template <class Value, int rows>
-__global__ void __launch_bounds__(kMomentThreads)
-    add_weighted_moments(Runs runs, Extent extent, const Value* __restrict__ values, Boxes boxes,
-                         const double* about, double* table) {
+__global__ void __launch_bounds__(kMomentThreads) add_weighted_moments(Runs runs, Extent extent,
+    const Value* __restrict__ values, Boxes boxes, const double* about, double* table) {
   follow_launch();
   const Turn turn(int(moments_of(int(boxes.ndim) - (rows > 1 ? 2 : 1))));
   ValueMoments<Value, rows> moments{values, boxes, about, table, turn.number, {turn.number, extent}};
@@ -268,8 +261,7 @@ __global__ void __launch_bounds__(kMomentThreads)
   }
 }
 
-template <class Value>
-struct SquaredDeviations {
+template <class Value> struct SquaredDeviations {
   const Value* values;
   const double* means;
   double* sums;
@@ -304,8 +296,7 @@ __global__ void __launch_bounds__(kMomentThreads)
 // Van Loan, "Matrix computations", 8.5). A thread a component.
 
 // Zeroes the entry of two axes of a symmetric matrix; `other` is the third axis.
-template <int p, int q, int other>
-void rotate(double (&a)[3][3]) {
+template <int p, int q, int other> void rotate(double (&a)[3][3]) {
   const double entry = a[p][q];
   if (a[p][p] + entry == a[p][p] && a[q][q] + entry == a[q][q]) {
     a[p][q] = 0;
@@ -331,9 +322,8 @@ inline void order(double& larger, double& smaller) {
 }
 
 template <int axes>
-__global__ void __launch_bounds__(kTableThreads)
-    write_variances(const RunState* state, const double* __restrict__ covariances, double* variances,
-                    double* moments_of_inertia) {
+__global__ void __launch_bounds__(kTableThreads) write_variances(const RunState* state,
+    const double* __restrict__ covariances, double* variances, double* moments_of_inertia) {
   follow_launch();
   for (int64_t row = grid_thread(); row < state->components; row += grid_threads()) {
     const double* const given = covariances + row * axes * axes;

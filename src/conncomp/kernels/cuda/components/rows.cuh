@@ -14,14 +14,12 @@ inline int64_t quotient(int64_t a, int64_t b) {
 }
 
 // Whether a label is that of a component.
-template <class Label>
-bool has_row(Label label, Label background, int64_t rows) {
+template <class Label> bool has_row(Label label, Label background, int64_t rows) {
   return label != background && uint64_t(label) < uint64_t(rows);
 }
 
 // The labels of an array; those below `rows` have a row. Laid out as in rows.py.
-template <class Label>
-struct LabelRows {
+template <class Label> struct LabelRows {
   const Label* entries;
   int64_t count, rows;
   Label background;
@@ -43,8 +41,7 @@ constexpr int kWordsOfThread = 4;  // of labels that a warp reads at once, to hi
 constexpr int kSlotBits = 10, kSlots = 1 << kSlotBits;
 
 // A block's counts of labels that have slots. All threads clear, and after a barrier call for_each or send.
-template <class Label>
-struct CountSlots {
+template <class Label> struct CountSlots {
   Label owners[kSlots];
   unsigned int counts[kSlots];
 
@@ -84,10 +81,7 @@ struct CountSlots {
 };
 
 struct TakenAsRead {
-  template <class Label>
-  Label operator()(int64_t, Label label) const {
-    return label;
-  }
+  template <class Label> Label operator()(int64_t, Label label) const { return label; }
 };
 
 // Adds amount(length) to the count of each label below `rows` for each stretch of it. taken(i, read(i)) is
@@ -95,7 +89,7 @@ struct TakenAsRead {
 // taken. All threads of the grid call it.
 template <class Label, class Taken = TakenAsRead>
 void count_stretches(int64_t count, Label background, int64_t rows, int64_t* counts, auto&& read,
-                     auto&& begins, auto&& amount, Taken&& taken = Taken()) {
+    auto&& begins, auto&& amount, Taken&& taken = Taken()) {
   __shared__ CountSlots<Label> slots;
   slots.clear();
   __syncthreads();

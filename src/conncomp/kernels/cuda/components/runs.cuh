@@ -70,8 +70,7 @@ __global__ void __launch_bounds__(kTableThreads) begin_runs(int64_t rows, int64_
 }
 
 // Four neighbouring labels in each lane of a warp, and where runs begin among them.
-template <class Label>
-struct FourLabels {
+template <class Label> struct FourLabels {
   static constexpr int kCount = 4, kLanes = kWarp / kCount;  // lanes that have the labels of a run
 
   Label labels[kCount];
@@ -119,8 +118,8 @@ struct FourLabels {
 // Counts the runs of labels from `lowest` on; returns one more than this thread's largest, and sets
 // `is_wrong` for others. All threads of the grid call it.
 template <class Label>
-int64_t count_runs_of(const LabelRows<Label>& labels, int64_t lowest, int64_t length, int64_t* counts,
-                      bool& is_wrong) {
+int64_t count_runs_of(
+    const LabelRows<Label>& labels, int64_t lowest, int64_t length, int64_t* counts, bool& is_wrong) {
   __shared__ CountSlots<Label> slots;
   const LineBegins lines(length);
   slots.clear();
@@ -128,7 +127,7 @@ int64_t count_runs_of(const LabelRows<Label>& labels, int64_t lowest, int64_t le
   constexpr int kFour = FourLabels<Label>::kCount;
   int64_t rows = 0;
   for (int64_t begin = (grid_thread() - lane()) * kFour; begin < labels.count;
-       begin += grid_threads() * kFour) {
+      begin += grid_threads() * kFour) {
     FourLabels<Label> four;
     four.read(labels, begin + lane() * kFour);
     four.find_begins(begin + lane() * kFour, lines);
@@ -171,8 +170,7 @@ struct RowShare {
   }
 };
 
-template <int = 0>
-__global__ void __launch_bounds__(kTableThreads) count_present(RunTable table) {
+template <int = 0> __global__ void __launch_bounds__(kTableThreads) count_present(RunTable table) {
   follow_launch();
   const RowShare share(table.rows());
   int64_t present = 0, runs = 0;
@@ -189,8 +187,7 @@ __global__ void __launch_bounds__(kTableThreads) count_present(RunTable table) {
 }
 
 // Lists the rows that occur, and where their runs begin and end, on the grid of count_present.
-template <int = 0>
-__global__ void __launch_bounds__(kTableThreads) list_present(RunTable table) {
+template <int = 0> __global__ void __launch_bounds__(kTableThreads) list_present(RunTable table) {
   follow_launch();
   const RowShare share(table.rows());
   int64_t place = sum_of_first<kTableThreads>(blockIdx.x, table.in_block);
@@ -310,20 +307,13 @@ struct Turn {
         threads(int64_t((gridDim.x - number + turns - 1) / turns) * blockDim.x) {}
 };
 
-template <class Value>
-Value over_lanes(Value value, auto&& combine) {
+template <class Value> Value over_lanes(Value value, auto&& combine) {
   for (int step = kWarp / 2; step > 0; step /= 2)
     value = combine(value, __shfl_xor_sync(kAllLanes, value, step));
   return value;
 }
-template <class Value>
-Value smaller(Value a, Value b) {
-  return a < b ? a : b;
-}
-template <class Value>
-Value larger(Value a, Value b) {
-  return a < b ? b : a;
-}
+template <class Value> Value smaller(Value a, Value b) { return a < b ? a : b; }
+template <class Value> Value larger(Value a, Value b) { return a < b ? b : a; }
 // The sum over a warp, of 128 bits.
 inline Wide warp_sum(Wide value) {
   for (int step = kWarp / 2; step > 0; step /= 2) {
@@ -349,7 +339,7 @@ inline Wide wide_of(int64_t low, int64_t high) { return (Wide(uint64_t(high)) <<
 void walk_runs(const Runs& runs, const Turn& turn, auto& sum) {
   const int64_t count = runs.state->runs;
   for (int64_t warp = (turn.thread - lane()) * kRunsOfThread; warp < count;
-       warp += turn.threads * kRunsOfThread) {
+      warp += turn.threads * kRunsOfThread) {
     const int64_t first = warp + lane() * kRunsOfThread;
     const int64_t end = first + kRunsOfThread < count ? first + kRunsOfThread : count;
     int64_t component = -1, end_of_component = 0;
@@ -397,8 +387,7 @@ struct Coordinate {
   }
 };
 
-template <int axes>
-struct ItemAxes {
+template <int axes> struct ItemAxes {
   static constexpr int kLast = axes - 1;
   int64_t lengths[axes];
 

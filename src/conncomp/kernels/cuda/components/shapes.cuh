@@ -145,8 +145,7 @@ __global__ void __launch_bounds__(kTableThreads) measure_runs(Runs runs, Extent 
   walk_runs(runs, turn, sum);
 }
 
-template <int axes>
-struct SumsOfAxes {
+template <int axes> struct SumsOfAxes {
   static constexpr int kLast = axes - 1;
 
   int64_t* table;

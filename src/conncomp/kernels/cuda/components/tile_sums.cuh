@@ -33,8 +33,7 @@ struct alignas(16) TwoWords {
 };
 
 // The length of a tile along each axis, the last in labels.
-template <int axes>
-struct TileSides {
+template <int axes> struct TileSides {
   static constexpr int kAlong = axes == 2 ? 4 : 1;  // words of a line
   static constexpr int kLines = axes == 2 ? 64 : 16;
   static constexpr int side(int axis) { return axis == axes - 1 ? kAlong * kWarp : kLines; }
@@ -52,15 +51,13 @@ struct TileSides {
 
 // A slot's sum in 32-bit words of kLimbBits, the last with a sign: for 4,096 runs 20 bits leave room.
 constexpr int kLimbBits = 20;
-template <int limbs>
-void emit_limbs(int word, auto sum, auto&& emit) {
+template <int limbs> void emit_limbs(int word, auto sum, auto&& emit) {
 #pragma unroll
   for (int k = 0; k < limbs - 1; ++k, sum >>= kLimbBits)
     emit(word + k, uint32_t(sum) & ((1u << kLimbBits) - 1));
   emit(word + limbs - 1, uint32_t(sum));
 }
-template <int axes>
-int64_t along(const int64_t (&place)[axes], int axis) {
+template <int axes> int64_t along(const int64_t (&place)[axes], int axis) {
   int64_t coordinate = place[0];
 #pragma unroll
   for (int k = 1; k < axes; ++k) coordinate = axis == k ? place[k] : coordinate;
@@ -136,18 +133,15 @@ struct SumOfSlot {
 //    emit(word, at, emit)          calls emit(word, value) for the sums of a run that begins there
 //    describe(sum, word, corner)   how a sum of a row follows from the words of a slot, from a word on
 //    is_extreme(word)              whether the largest of a word is kept, instead of the sum
-template <class Value, int axes>
-struct TileValues;
+template <class Value, int axes> struct TileValues;
 
-template <int axes>
-struct TileValues<NoValue, axes> {
+template <int axes> struct TileValues<NoValue, axes> {
   using Columns = IntensityColumns<uint8_t>;  // any
   static constexpr int kSlot = 0, kRow = 0, kSums = 0;
 };
 
 // Common to both kinds of values: extremes, by keys, and products with coordinates.
-template <class Value, int axes, class Sum>
-struct TileExtremes {
+template <class Value, int axes, class Sum> struct TileExtremes {
   using Columns = IntensityColumns<Value>;
   using Key = typename Order<Value>::Key;
   Key low = Key(~Key(0)), high = 0;
@@ -168,8 +162,7 @@ struct TileExtremes {
 };
 
 // Integers of up to 16 bits: a word of a row for each sum.
-template <class Value, int axes>
-struct TileValues : TileExtremes<Value, axes, int> {
+template <class Value, int axes> struct TileValues : TileExtremes<Value, axes, int> {
   static constexpr int kWeighted = 1, kSquares = kWeighted + 2 * axes, kLow = kSquares + 2, kSlot = kLow + 2;
   static constexpr int kSums = axes + 4, kRow = kSums;
   uint64_t squares = 0;
@@ -200,8 +193,7 @@ struct TileValues : TileExtremes<Value, axes, int> {
 };
 
 // Floating-point numbers as whole numbers of `kFixedBits`: two words of a row for each sum.
-template <int axes>
-struct TileValues<float, axes> : TileExtremes<float, axes, int64_t> {
+template <int axes> struct TileValues<float, axes> : TileExtremes<float, axes, int64_t> {
   static constexpr int kValueLimbs = 3, kWeightedLimbs = 4, kSquareLimbs = 6;
   static constexpr int kWeighted = kValueLimbs, kSquares = kWeighted + kWeightedLimbs * axes,
                        kLow = kSquares + kSquareLimbs, kSlot = kLow + 2;
@@ -232,8 +224,7 @@ struct TileValues<float, axes> : TileExtremes<float, axes, int64_t> {
 #pragma unroll
     for (int k = 0; k < axes; ++k)
       emit_limbs<kWeightedLimbs>(word + kWeighted + kWeightedLimbs * k, this->weighted(at, k), emit);
-    emit_limbs<kSquareLimbs>(
-        word + kSquares,
+    emit_limbs<kSquareLimbs>(word + kSquares,
         (Wide(squares_high) << 2 * kHalfBits) + (Wide(squares_middle) << (kHalfBits + 1)) + squares_low,
         emit);
     this->emit_extremes(word + kLow, emit);
@@ -255,8 +246,7 @@ struct TileValues<float, axes> : TileExtremes<float, axes, int64_t> {
 };
 
 // The words of a component, in a slot (32 bits) and in a row; those of values come last.
-template <class Value, int axes>
-struct TileWords {
+template <class Value, int axes> struct TileWords {
   using Values = TileValues<Value, axes>;
   static constexpr int kPairs = axes * (axes + 1) / 2;
   static constexpr int kFirst = 1, kProducts = kFirst + axes, kFirsts = kProducts + kPairs,
@@ -328,8 +318,7 @@ inline int64_t answer_of(int64_t call, int64_t rows, int64_t components) {
 }
 
 // A label as 32 bits; one without a row as a number beyond all rows.
-template <class Label>
-uint32_t row_of(Label label) {
+template <class Label> uint32_t row_of(Label label) {
   return sizeof(Label) > 4 && uint64_t(label) >> 32 != 0 ? ~0u : uint32_t(label);
 }
 
@@ -338,8 +327,7 @@ struct QueuedRun {
   uint32_t place;  // in the tile, << 6 | length
 };
 
-template <class Label, class Value, int axes>
-struct Tile {
+template <class Label, class Value, int axes> struct Tile {
   using Sides = TileSides<axes>;
   using Words = TileWords<Value, axes>;
   using Values = TileValues<Value, axes>;
@@ -357,7 +345,7 @@ struct Tile {
   int64_t corner[axes] = {};
 
   Tile(const LabelRows<Label>& labels, const Extent& extent, const Value* values, const SumTable& table,
-       int* owners, uint32_t* slots)
+      int* owners, uint32_t* slots)
       : labels(labels), values(values), table(table), owners(owners), slots(slots) {
 #pragma unroll
     for (int k = kLast, stride = 1; k >= 0; --k) {
@@ -511,7 +499,7 @@ struct Tile {
 template <class Label, class Value, int axes>
 __global__ void __launch_bounds__(kTileThreads, TileWords<Value, axes>::kBlocks)
     measure_tiles(LabelRows<Label> labels, int64_t lowest, Extent extent, const Value* __restrict__ values,
-                  SumTable table) {
+        SumTable table) {
   follow_launch();
   using Tile = conncomp::Tile<Label, Value, axes>;
   using Four = FourLabels<Label>;
@@ -593,8 +581,7 @@ __global__ void __launch_bounds__(kTableThreads) count_rows(SumTable table, RunT
   if (threadIdx.x == 0) runs.in_block[blockIdx.x] = present;
 }
 
-template <int = 0>
-__global__ void __launch_bounds__(kTableThreads) list_rows(SumTable table, RunTable runs) {
+template <int = 0> __global__ void __launch_bounds__(kTableThreads) list_rows(SumTable table, RunTable runs) {
   follow_launch();
   const RowShare share(*table.rows_met);
   int64_t place = sum_of_first<kTableThreads>(blockIdx.x, runs.in_block);
@@ -615,7 +602,7 @@ __global__ void __launch_bounds__(kTableThreads) list_rows(SumTable table, RunTa
 
 template <class Value, int axes>
 void write_values(const int64_t* words, const IntensityColumns<Value>& columns, const SumTable& table,
-                  int64_t row, int64_t components, int64_t size, const int64_t* box, double* reals) {
+    int64_t row, int64_t components, int64_t size, const int64_t* box, double* reals) {
   using Key = typename Order<Value>::Key;
   constexpr int kWidth = kIsReal<Value> ? 2 : 1;
   const auto wide_at = [&](int sum) {  // of a row
@@ -652,7 +639,7 @@ void write_values(const int64_t* words, const IntensityColumns<Value>& columns, 
 // Writes a component's columns from its row. Not unrolled: fetching code takes longer than one run of it.
 template <class Value, int axes>
 void write_component(int64_t* words, const SumTable& table, int64_t number, int64_t components,
-                     const ShapeColumns& shapes, const auto& values, double* reals) {
+    const ShapeColumns& shapes, const auto& values, double* reals) {
   using Words = TileWords<Value, axes>;
   const int64_t size = words[0];
   shapes.sizes[number] = size;
@@ -685,9 +672,8 @@ void write_component(int64_t* words, const SumTable& table, int64_t number, int6
 // Writes all columns, and clears rows; nothing if there are other components than `made_for`. A warp reads 32
 // rows side by side.
 template <class Value, int axes>
-__global__ void __launch_bounds__(kColumnThreads)
-    write_tile_columns(SumTable table, RunTable runs, ShapeColumns shapes,
-                       typename TileValues<Value, axes>::Columns values, double* reals) {
+__global__ void __launch_bounds__(kColumnThreads) write_tile_columns(SumTable table, RunTable runs,
+    ShapeColumns shapes, typename TileValues<Value, axes>::Columns values, double* reals) {
   follow_launch();
   using Words = TileWords<Value, axes>;
   constexpr int kPairs = (Words::kRow + 1) / 2, kStride = 2 * kPairs + 1;

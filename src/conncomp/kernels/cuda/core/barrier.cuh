@@ -29,8 +29,7 @@ struct Barrier {
 };
 
 // Uses the hardware barrier where the blocks form a cluster, which takes a third of a microsecond.
-template <bool in_cluster>
-struct PartsBarrier : Barrier {
+template <bool in_cluster> struct PartsBarrier : Barrier {
   PartsBarrier(uint32_t* arrived, uint32_t parts) : Barrier{arrived, parts, 0} {}
 
   void wait() {

@@ -11,13 +11,9 @@ namespace conncomp {
 constexpr int kMostProbes = 128;
 
 // The key of a slot, which may hold more.
-template <class Key>
-Key* key_of(Key* slot) {
-  return slot;
-}
+template <class Key> Key* key_of(Key* slot) { return slot; }
 
-template <class Key, class Slot = Key>
-struct KeyTable {
+template <class Key, class Slot = Key> struct KeyTable {
   KeyHash hash;
   int bits;  // of the number of slots
   Key empty;

@@ -20,12 +20,10 @@ constexpr int kResidentThreads = 2048;
 #endif
 constexpr int resident_blocks(int threads) { return kResidentThreads / threads; }
 
-template <bool first, class A, class B>
-struct Either {
+template <bool first, class A, class B> struct Either {
   using Type = A;
 };
-template <class A, class B>
-struct Either<false, A, B> {
+template <class A, class B> struct Either<false, A, B> {
   using Type = B;
 };
 
@@ -59,8 +57,7 @@ inline bool wait_for_cluster() {
 
 // Calls body(0), ..., body(count - 1). Not a loop: NVRTC unrolls loops late, and until then it treats what
 // they index as memory, and does not simplify by constants.
-template <int count>
-constexpr void unrolled(auto&& body) {
+template <int count> constexpr void unrolled(auto&& body) {
   static_assert(count <= 6);
   if constexpr (count > 0) body(0);
   if constexpr (count > 1) body(1);
@@ -123,8 +120,7 @@ inline int64_t grid_thread() { return int64_t(blockIdx.x) * blockDim.x + threadI
 inline int64_t grid_threads() { return int64_t(gridDim.x) * blockDim.x; }
 
 // Writes a number to pinned memory, which the host polls. Cost in a graph: a microsecond.
-template <int = 0>
-__global__ void tell_number(const int64_t* __restrict__ number, int64_t* answer) {
+template <int = 0> __global__ void tell_number(const int64_t* __restrict__ number, int64_t* answer) {
   follow_launch();
   *static_cast<volatile int64_t*>(answer) = *number;
 }

@@ -16,7 +16,7 @@ constexpr int kLabelsAtOnce = 4;  // that a thread loads before it looks at them
 template <class Index>
 __global__ void __launch_bounds__(kWordThreads)
     mark_roots(int64_t count, int64_t words, int64_t chunk, const Index* __restrict__ labels,
-               uint32_t* __restrict__ roots_of_word, int64_t* __restrict__ roots_in_chunk) {
+        uint32_t* __restrict__ roots_of_word, int64_t* __restrict__ roots_in_chunk) {
   follow_launch();
   constexpr int kWordsOfBlock = kWordThreads / kWarp * kLabelsAtOnce;
   for (int64_t part = blockIdx.x; part * chunk < words; part += gridDim.x) {
@@ -42,8 +42,7 @@ __global__ void __launch_bounds__(kWordThreads)
   }
 }
 
-template <class Index>
-struct RootBits {
+template <class Index> struct RootBits {
   int64_t count, items;
   const uint32_t* roots_of_word;
   const Index* number_of_word;
@@ -69,14 +68,13 @@ struct RootBits {
 template <class Index>
 __global__ void __launch_bounds__(kWordThreads)
     count_roots(int64_t count, int64_t items, const uint32_t* __restrict__ roots_of_word,
-                const Index* __restrict__ number_of_word, int64_t* __restrict__ components) {
+        const Index* __restrict__ number_of_word, int64_t* __restrict__ components) {
   follow_launch();
   RootBits<Index>{count, items, roots_of_word, number_of_word}.count_in_items(components);
 }
 
 // Replaces each root by label_of(index, root), and anything else by 0.
-template <class Index>
-void replace_roots(int64_t count, Index* labels, auto&& label_of) {
+template <class Index> void replace_roots(int64_t count, Index* labels, auto&& label_of) {
   const int64_t step = grid_threads();
   for (int64_t begin = grid_thread(); begin < count; begin += kLabelsAtOnce * step) {
     Index root[kLabelsAtOnce];
@@ -95,10 +93,9 @@ void replace_roots(int64_t count, Index* labels, auto&& label_of) {
 
 // For one item nothing is divided, which takes two thirds of the time to compile.
 template <class Index, bool several>
-__global__ void __launch_bounds__(kWordThreads, resident_blocks(kWordThreads))
-    number_labels(int64_t count, int64_t items, Index first, Index* labels,
-                  const uint32_t* __restrict__ roots_of_word, const Index* __restrict__ number_of_word,
-                  int64_t* __restrict__ components) {
+__global__ void __launch_bounds__(kWordThreads, resident_blocks(kWordThreads)) number_labels(int64_t count,
+    int64_t items, Index first, Index* labels, const uint32_t* __restrict__ roots_of_word,
+    const Index* __restrict__ number_of_word, int64_t* __restrict__ components) {
   follow_launch();
   const RootBits<Index> roots{count, items, roots_of_word, number_of_word};
   if constexpr (several) {
@@ -109,23 +106,22 @@ __global__ void __launch_bounds__(kWordThreads, resident_blocks(kWordThreads))
     });
   } else {
     if (grid_thread() == 0) *components = roots.below(count);
-    replace_roots(count, labels,
-                  [&](Index, Index root) { return Index(roots.label_of(root) - Index(1 - first)); });
+    replace_roots(
+        count, labels, [&](Index, Index root) { return Index(roots.label_of(root) - Index(1 - first)); });
   }
 }
 
 // The same for one item of so few words that each block numbers them itself.
 template <class Index>
-__global__ void __launch_bounds__(kWordThreads)
-    number_few_labels(int64_t count, Index first, Index* labels, const uint32_t* __restrict__ roots_of_word,
-                      int64_t* __restrict__ components) {
+__global__ void __launch_bounds__(kWordThreads) number_few_labels(int64_t count, Index first, Index* labels,
+    const uint32_t* __restrict__ roots_of_word, int64_t* __restrict__ components) {
   __shared__ NumberedWords<kWordThreads> words;
   follow_launch();
   const int words_of_item = int((count + kRootWord - 1) / kRootWord);
   const int total = words.count(words.load(roots_of_word, words_of_item), words_of_item);
   if (grid_thread() == 0) *components = total;
   replace_roots(count, labels,
-                [&](Index, Index root) { return Index(Index(words.label(int(root))) - Index(1 - first)); });
+      [&](Index, Index root) { return Index(Index(words.label(int(root))) - Index(1 - first)); });
 }
 
 template <class Index>

@@ -13,8 +13,7 @@ constexpr int kRootWord = 32;  // bits of a word of roots
 constexpr int kWordThreads = 256;
 
 // Points an entry to its root, complemented, which is returned; other entries may be settled already.
-template <class Index>
-Index settle_entry(Index* parent, Index entry) {
+template <class Index> Index settle_entry(Index* parent, Index entry) {
   Index root = entry;
   for (Index above; (above = Shared::load(parent + root)) < root; root = above)
     if (above < 0) {
@@ -29,7 +28,7 @@ Index settle_entry(Index* parent, Index entry) {
 template <class Index>
 __global__ void __launch_bounds__(kWordThreads)
     number_words(int64_t words, int64_t chunk, const uint32_t* __restrict__ roots_of_word,
-                 const int64_t* __restrict__ roots_in_chunk, Index* __restrict__ number_of_word) {
+        const int64_t* __restrict__ roots_in_chunk, Index* __restrict__ number_of_word) {
   follow_launch();
   for (int64_t part = blockIdx.x; part * chunk < words; part += gridDim.x) {
     Index number = 1 + sum_of_first<kWordThreads, Index>(part, roots_in_chunk);
@@ -53,8 +52,7 @@ Index label_of_bit(const uint32_t* roots_of_word, const Index* number_of_word, i
 enum class LabelKind { kRoots, kNumbers, kNumbersOfBlock };
 
 // Numbers all words of a small item in each block that needs them, which saves a launch.
-template <int threads>
-struct NumberedWords {
+template <int threads> struct NumberedWords {
   static constexpr int kMost = 2048, kOfThread = kMost / threads;
   static_assert(threads % kOfThread == 0);
   struct Loaded {
@@ -104,8 +102,7 @@ struct NumberedWords {
   }
 };
 
-template <bool consecutive, class Index>
-struct LabelOfRoot {
+template <bool consecutive, class Index> struct LabelOfRoot {
   int64_t length, columns;  // of a row, in indices and in words
   const uint32_t* roots_of_word;
   const Index* number_of_word;
@@ -113,8 +110,8 @@ struct LabelOfRoot {
   Index operator()(Index root) const {
     if constexpr (consecutive) {
       const Index row = root / Index(length), x = root - row * Index(length);
-      return label_of_bit(roots_of_word, number_of_word, int64_t(row) * columns + x / kRootWord,
-                          int(x % kRootWord));
+      return label_of_bit(
+          roots_of_word, number_of_word, int64_t(row) * columns + x / kRootWord, int(x % kRootWord));
     } else {
       return root;
     }

@@ -29,8 +29,7 @@ inline void report_changes(int64_t* last_change, int64_t sweep, bool changed) {
 }
 
 // Lowers the higher of two labels to the other; returns whether they differed.
-template <class Memory, class Label, class Place>
-bool lower_higher(Label* labels, Place u, Place v) {
+template <class Memory, class Label, class Place> bool lower_higher(Label* labels, Place u, Place v) {
   const Label a = Memory::load(labels + u), b = Memory::load(labels + v);
   if (a == b) return false;
   if (a < b)

@@ -5,8 +5,7 @@
 
 namespace conncomp {
 
-template <class Value>
-Value warp_sum(Value value) {
+template <class Value> Value warp_sum(Value value) {
   for (int step = kWarp / 2; step > 0; step /= 2) value += __shfl_xor_sync(kAllLanes, value, step);
   return value;
 }
@@ -17,8 +16,7 @@ inline uint64_t warp_or(uint64_t bits) {
 }
 
 // The sum of the values of the threads up to this one.
-template <class Value>
-Value warp_scan(Value value) {
+template <class Value> Value warp_scan(Value value) {
   for (int step = 1; step < kWarp; step *= 2) {
     const Value before = __shfl_up_sync(kAllLanes, value, step);
     if (lane() >= step) value += before;
@@ -33,8 +31,7 @@ struct Stretch {
 };
 
 // The stretch of equal values of each lane; one also begins where `begins` is set, as at a line of an array.
-template <class T>
-Stretch stretch_of(T value, bool begins = false) {
+template <class T> Stretch stretch_of(T value, bool begins = false) {
   const T left = __shfl_up_sync(kAllLanes, value, 1);
   const bool first = lane() == 0 || value != left || begins;
   const unsigned int later = __ballot_sync(kAllLanes, first) >> lane() >> 1;
@@ -42,8 +39,7 @@ Stretch stretch_of(T value, bool begins = false) {
 }
 
 // Combines the values of a stretch; its first lane gets the result.
-template <class T>
-T over_stretch(T value, int length, auto&& combine) {
+template <class T> T over_stretch(T value, int length, auto&& combine) {
   for (int step = 1; step < kWarp; step *= 2) {
     const T other = __shfl_down_sync(kAllLanes, value, step);
     if (step < length) value = combine(value, other);
@@ -52,8 +48,7 @@ T over_stretch(T value, int length, auto&& combine) {
 }
 
 // Collects items until each lane has one; `most` times 32 have room. All lanes call, and keep the count.
-template <class Item, int most = 2>
-struct TasksOfWarp {
+template <class Item, int most = 2> struct TasksOfWarp {
   Item item[most * kWarp];
 
   // Adds one item of each lane that `has` one; returns the new count.
@@ -87,8 +82,7 @@ struct TasksOfWarp {
 constexpr int kFewWarps = 8;  // whose sums each thread adds up as fast as a warp scans them
 
 // Returns the sum over earlier threads of the block, all of which call; `total` is the sum of all.
-template <int threads, class Sum>
-Sum block_scan(auto value, Sum& total) {
+template <int threads, class Sum> Sum block_scan(auto value, Sum& total) {
   constexpr int kWarps = threads / kWarp;
   __shared__ Sum sums[kWarps];
   const Sum sum = warp_scan(Sum(value));
@@ -110,8 +104,7 @@ Sum block_scan(auto value, Sum& total) {
 }
 
 // Returns the sum of `value` over the block, at most `threads` threads, all of which call it.
-template <int threads, class Value>
-Value block_sum(Value value) {
+template <int threads, class Value> Value block_sum(Value value) {
   constexpr int kWarps = threads / kWarp;
   __shared__ Value sums[kWarps];
   value = warp_sum(value);
@@ -122,8 +115,7 @@ Value block_sum(Value value) {
 }
 
 // Returns the sum of the first `count` values. All threads of the block call it.
-template <int threads, class Sum = int64_t>
-Sum sum_of_first(int64_t count, const int64_t* values) {
+template <int threads, class Sum = int64_t> Sum sum_of_first(int64_t count, const int64_t* values) {
   Sum sum = 0;
 #pragma unroll 1
   for (int64_t k = threadIdx.x; k < count; k += threads) sum += Sum(values[k]);

@@ -15,8 +15,7 @@ namespace conncomp {
 constexpr int kStrongThreads = 512;
 constexpr int64_t kSmallestShare = 4096;  // of arcs, that a block takes
 
-template <class Vertex>
-struct ArcList {
+template <class Vertex> struct ArcList {
   Vertex *sources, *targets;
   int64_t count;
 };
@@ -52,7 +51,7 @@ void visit_rows(const Share& share, auto&& visit) {
 template <int count, class Vertex>
 void visit_ends(const ArcList<const Vertex>& arcs, const Share& share, auto&& visit) {
   for (int64_t row = share.begin + int(threadIdx.x) - lane(); row < share.end;
-       row += count * kStrongThreads) {
+      row += count * kStrongThreads) {
     Vertex u[count], v[count];
 #pragma unroll
     for (int k = 0; k < count; ++k) {
@@ -65,24 +64,19 @@ void visit_ends(const ArcList<const Vertex>& arcs, const Share& share, auto&& vi
 }
 
 // Called, not inlined, as copies are a sixth of what cut_arcs takes to compile.
-template <int = 0>
-CONNCOMP_PHASE void meet(GridBarrier& barrier) {
-  barrier.wait();
-}
-template <int = 0>
-CONNCOMP_PHASE int64_t sum_of_block(int64_t value) {
+template <int = 0> CONNCOMP_PHASE void meet(GridBarrier& barrier) { barrier.wait(); }
+template <int = 0> CONNCOMP_PHASE int64_t sum_of_block(int64_t value) {
   return block_sum<kStrongThreads>(value);
 }
-template <int = 0>
-CONNCOMP_PHASE int scan_of_block(int value, int& total) {
+template <int = 0> CONNCOMP_PHASE int scan_of_block(int value, int& total) {
   return block_scan<kStrongThreads>(value, total);
 }
 
 // Returns the sum over the blocks before, and that over all in `total`. All blocks meet. Called, to compile
 // faster.
 template <int = 0>
-CONNCOMP_PHASE int64_t grid_scan(int64_t value, int64_t& total, int64_t* sums_of_blocks,
-                                 GridBarrier& barrier) {
+CONNCOMP_PHASE int64_t grid_scan(
+    int64_t value, int64_t& total, int64_t* sums_of_blocks, GridBarrier& barrier) {
   value = sum_of_block(value);
   if (threadIdx.x == 0) sums_of_blocks[blockIdx.x] = value;
   barrier.wait();
@@ -98,8 +92,7 @@ CONNCOMP_PHASE int64_t grid_scan(int64_t value, int64_t& total, int64_t* sums_of
 // Copies arcs that keeping.keeps(u, v) in order, by keeping.write(); returns their number. All blocks meet.
 template <class Vertex>
 CONNCOMP_PHASE int64_t keep_arcs(ArcList<const Vertex> arcs, ArcList<Vertex> kept_arcs,
-                                 uint32_t* bits_of_arcs, int64_t* sums_of_blocks, GridBarrier& barrier,
-                                 auto keeping) {
+    uint32_t* bits_of_arcs, int64_t* sums_of_blocks, GridBarrier& barrier, auto keeping) {
   const Share share(arcs.count, kSmallestShare);
   int64_t kept_by_thread = 0;
   visit_rows(share, [&](int64_t row) {
@@ -125,8 +118,7 @@ CONNCOMP_PHASE int64_t keep_arcs(ArcList<const Vertex> arcs, ArcList<Vertex> kep
 }
 
 // Arcs by their ends: those of v, along or against them, lead to ends[begin(v)] and so on.
-template <class Vertex>
-struct EndsOfVertices {
+template <class Vertex> struct EndsOfVertices {
   const int64_t *begins, *row_ends;
   const Vertex* ends;
 
@@ -155,8 +147,7 @@ inline void add_up(int64_t vertices, int64_t* lengths, int64_t* sums_of_blocks, 
 // Sorts the ends of arcs by where they start; rows begin where those before end. All blocks meet.
 template <class Vertex>
 CONNCOMP_PHASE EndsOfVertices<Vertex> sort_ends(int64_t arcs, const Vertex* starts, const Vertex* ends,
-                                                int64_t vertices, int64_t* begins, Vertex* sorted,
-                                                int64_t* sums_of_blocks, GridBarrier& barrier) {
+    int64_t vertices, int64_t* begins, Vertex* sorted, int64_t* sums_of_blocks, GridBarrier& barrier) {
   int64_t* const row_ends = begins + 1;
   visit_of_grid(vertices + 1, [=](int64_t v) { begins[v] = 0; });
   meet(barrier);
@@ -171,9 +162,8 @@ CONNCOMP_PHASE EndsOfVertices<Vertex> sort_ends(int64_t arcs, const Vertex* star
 
 // The rows of a list in the order of its sources. All blocks meet.
 template <class Vertex>
-CONNCOMP_PHASE EndsOfVertices<Vertex> rows_in_order(ArcList<const Vertex> arcs, int64_t vertices,
-                                                    int64_t* begins, int64_t* row_ends,
-                                                    GridBarrier& barrier) {
+CONNCOMP_PHASE EndsOfVertices<Vertex> rows_in_order(
+    ArcList<const Vertex> arcs, int64_t vertices, int64_t* begins, int64_t* row_ends, GridBarrier& barrier) {
   visit_of_grid(vertices, [=](int64_t v) { begins[v] = row_ends[v] = 0; });
   meet(barrier);
   visit_of_grid(arcs.count, [=](int64_t arc) {
@@ -203,8 +193,7 @@ constexpr int64_t kCutArcs = 1, kContractChains = 2;
 constexpr int64_t kUniteMutual = 4;  // and chains are contracted
 
 // Two bits for each vertex.
-template <class Vertex>
-struct BitPairs {
+template <class Vertex> struct BitPairs {
   uint32_t* words;
 
   uint32_t* word(Vertex v) const { return words + v / kVerticesOfWord; }
@@ -214,8 +203,7 @@ struct BitPairs {
 };
 
 // What the blocks share beside arcs; 0 at first, but for the pivot and the member.
-template <class Vertex>
-struct StrongState {
+template <class Vertex> struct StrongState {
   int64_t first_steps;  // the sum of those that have anything to do; the host reads it
   uint32_t barrier[GridBarrier::kWords];
   uint32_t barrier_of_first[GridBarrier::kWords];  // of the first step
@@ -234,8 +222,8 @@ struct StrongState {
 
 // Whether an arc leads from v to u, where v has at most so many. Arcs lie in the order of rows.
 template <class Vertex>
-bool leads_back(const ArcList<const Vertex>& arcs, const auto* indptr, Vertex u, Vertex v,
-                int64_t most_arcs) {
+bool leads_back(
+    const ArcList<const Vertex>& arcs, const auto* indptr, Vertex u, Vertex v, int64_t most_arcs) {
   const int64_t begin = indptr[v], end = indptr[v + 1];
   if (end - begin > most_arcs) return false;
   bool does = false;
@@ -244,8 +232,7 @@ bool leads_back(const ArcList<const Vertex>& arcs, const auto* indptr, Vertex u,
 }
 
 // The memory of strong_components. Laid out as in strong_components.py.
-template <class Vertex>
-struct StrongMemory {
+template <class Vertex> struct StrongMemory {
   Vertex *spare_sources, *spare_targets;  // a list of as many arcs as are given, which these may be in
   Vertex *next_sources, *next_targets;    // another one, to which arcs that are kept are copied first
   int64_t* row_ends;                      // two of each vertex, and two more
@@ -257,14 +244,12 @@ struct StrongMemory {
 };
 
 // Extremes are where rows will end.
-template <class Vertex>
-Extremes<Vertex> extremes_in(const StrongMemory<Vertex>& memory) {
+template <class Vertex> Extremes<Vertex> extremes_in(const StrongMemory<Vertex>& memory) {
   return {reinterpret_cast<Vertex*>(memory.row_ends)};
 }
 
 // Arcs that are left, and two lists that they are copied to by turns.
-template <class Vertex>
-struct KeptArcs {
+template <class Vertex> struct KeptArcs {
   ArcList<const Vertex> arcs;
   ArcList<Vertex> next, spare;
 

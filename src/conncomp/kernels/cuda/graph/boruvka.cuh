@@ -38,7 +38,7 @@ struct Worker {
 // the same edge, the smaller stays a root. Keys differ, so there are no circles.
 template <class Index, class Key>
 void choose_edges(const auto& keys, const ForestEdge<Index, Key>* list, int64_t count, const Key* least,
-                  const Worker& worker, Index* parent, uint32_t* chosen) {
+    const Worker& worker, Index* parent, uint32_t* chosen) {
   for (int64_t first = worker.thread; first < count; first += kListedAtOnce * worker.threads) {
     ForestEdge<Index, Key> edges[kListedAtOnce];
     bool of_a[kListedAtOnce], of_b[kListedAtOnce];
@@ -128,7 +128,7 @@ __global__ void __launch_bounds__(kSettlingThreads, 1)
     int64_t done = 0, end = count < kManyEdges ? count : count / kEdgesOfFirst;
     for (;;) {
       for (int64_t begin = done + worker.thread - threadIdx.x; begin < end;
-           begin += kListedAtOnce * worker.threads) {
+          begin += kListedAtOnce * worker.threads) {
         ForestEdge<Index, Key> edges[kListedAtOnce];
         bool exists[kListedAtOnce];
 #pragma unroll
@@ -161,9 +161,8 @@ __global__ void __launch_bounds__(kSettlingThreads, 1)
 }
 
 template <class Number>
-__global__ void __launch_bounds__(kForestThreads)
-    count_chosen(int64_t words, int64_t chunk, const uint32_t* __restrict__ chosen,
-                 int64_t* __restrict__ chosen_in_chunk, int64_t* total) {
+__global__ void __launch_bounds__(kForestThreads) count_chosen(int64_t words, int64_t chunk,
+    const uint32_t* __restrict__ chosen, int64_t* __restrict__ chosen_in_chunk, int64_t* total) {
   follow_launch();
   for (int64_t part = blockIdx.x; part * chunk < words; part += gridDim.x) {
     const int64_t begin = part * chunk, end = begin + chunk < words ? begin + chunk : words;
@@ -182,7 +181,7 @@ __global__ void __launch_bounds__(kForestThreads)
 template <class Number>
 __global__ void __launch_bounds__(kForestThreads)
     list_chosen(int64_t words, int64_t chunk, const uint32_t* __restrict__ chosen,
-                const int64_t* __restrict__ chosen_in_chunk, int64_t room, Number* __restrict__ arcs) {
+        const int64_t* __restrict__ chosen_in_chunk, int64_t room, Number* __restrict__ arcs) {
   follow_launch();
   __shared__ Number staged[kStaged<Number>];
   for (int64_t part = blockIdx.x; part * chunk < words; part += gridDim.x) {

@@ -19,8 +19,7 @@ namespace conncomp {
 constexpr int64_t kLongestMutual = 64;  // row that is looked through for arcs back
 constexpr int64_t kLeastDropped = 16;   // of so many arcs one, in two rounds; or else, they are given up
 
-template <class Vertex>
-class Chains {
+template <class Vertex> class Chains {
  public:
   // There is memory for four vertices each, and two bits, in `marks`.
   Chains(int64_t vertices, Vertex* memory, uint32_t* marks)
@@ -134,8 +133,8 @@ class Chains {
         });
     if (!barrier.any(has_cycles)) return;
     bool has_tails = false;
-    visit_of_grid(vertices_,
-                  [&](int64_t v) { has_tails |= trees[v] >= 0 && !(marks_.of(Vertex(v)) & kOnCycle); });
+    visit_of_grid(
+        vertices_, [&](int64_t v) { has_tails |= trees[v] >= 0 && !(marks_.of(Vertex(v)) & kOnCycle); });
     if (!barrier.any(has_tails)) {
       visit_of_grid(vertices_, [&](int64_t v) {
         if (trees[v] >= 0) onward_[v] = trees[v];
@@ -206,8 +205,7 @@ class Chains {
 };
 
 // Arcs between sets whose components are not told yet, as arcs between their labels.
-template <class Vertex>
-struct KeepingChains {
+template <class Vertex> struct KeepingChains {
   const Vertex* labels;
 
   bool keeps(Vertex u, Vertex v) const {
@@ -221,9 +219,8 @@ struct KeepingChains {
 
 // All blocks run at the same time.
 template <class Pointer, class Vertex>
-__global__ void __launch_bounds__(kStrongThreads, kStrongBlocks)
-    contract_chains(int64_t vertices, ArcList<const Vertex> arcs, const Pointer* __restrict__ indptr,
-                    StrongMemory<Vertex> memory) {
+__global__ void __launch_bounds__(kStrongThreads, kStrongBlocks) contract_chains(int64_t vertices,
+    ArcList<const Vertex> arcs, const Pointer* __restrict__ indptr, StrongMemory<Vertex> memory) {
   StrongState<Vertex>* const state = memory.state;
   if (!(state->first_steps & kContractChains)) return;
   GridBarrier barrier(state->barrier_of_first);

@@ -17,8 +17,7 @@ constexpr int kNotedAtOnce = 4;  // arcs that a thread has under way
 
 // The largest value, none below 0, of a block's threads up to this one, and of `all`. Called, to compile
 // faster.
-template <class Value>
-CONNCOMP_PHASE Value scan_largest(Value value, Value& all) {
+template <class Value> CONNCOMP_PHASE Value scan_largest(Value value, Value& all) {
   constexpr int kWarps = kStrongThreads / kWarp;
   __shared__ Value largest[kWarps];
   value = scan_largest_of_warp(value);
@@ -31,8 +30,7 @@ CONNCOMP_PHASE Value scan_largest(Value value, Value& all) {
   return warp == 0 ? value : larger(value, __shfl_sync(kAllLanes, of_warps, warp - 1));
 }
 
-template <class Vertex>
-class Pieces {
+template <class Vertex> class Pieces {
  public:
   // There is memory for three vertices each, and for three of each block.
   Pieces(int64_t vertices, Vertex* memory, int64_t* of_blocks)

@@ -12,16 +12,14 @@
 namespace conncomp {
 
 // Lowers an entry that has been seen; returns whether the value is below that.
-template <class Vertex>
-bool lower(Vertex* entry, Vertex seen, Vertex value) {
+template <class Vertex> bool lower(Vertex* entry, Vertex seen, Vertex value) {
   if (value >= seen) return false;
   Shared::fetch_min(entry, value);
   return true;
 }
 
 // Two entries of every vertex, side by side.
-template <class Vertex>
-struct Extremes {
+template <class Vertex> struct Extremes {
   Vertex* entries;
 
   struct Pair {

@@ -20,8 +20,7 @@ void append(const bool (&wanted)[count], const Edge (&edges)[count], Edge* list,
 }
 
 // Edges that a warp appends to a list, 32 at a time, as far as there is room: rows may change meanwhile.
-template <class Edge>
-struct WarpOfEdges {
+template <class Edge> struct WarpOfEdges {
   Edge *waiting, *list;  // the former with room for those of two warps
   int64_t room;
   int64_t* listed;
@@ -55,8 +54,7 @@ inline void push_by_warp(bool wanted, uint16_t entry, uint16_t* entries, int* nu
   if (wanted) entries[place] = entry;
 }
 
-template <class Key>
-void lower(Key* least, Key key) {
+template <class Key> void lower(Key* least, Key key) {
   if (key < Shared::load(least)) Shared::fetch_min(least, key);
 }
 
@@ -68,8 +66,7 @@ void lower_both(Key* least, const ForestEdge<Index, Key>& edge, Index skipped) {
 }
 
 // The root of an entry, whose parent has just been seen, while nobody unites trees. Paths are halved.
-template <class Index>
-Index root_above(Index* parent, Index entry, Index above) {
+template <class Index> Index root_above(Index* parent, Index entry, Index above) {
   while (above != entry) {
     const Index next = Shared::load(parent + above);
     if (next == above) break;
@@ -99,7 +96,7 @@ void look_for_roots(bool (&exists)[count], ForestEdge<Index, Key> (&edges)[count
 // Lists edges, and lowers the least keys of their trees except `skipped`. All threads of the block call.
 template <int threads, int count, class Index, class Key>
 void list_and_lower(const bool (&exists)[count], const ForestEdge<Index, Key> (&edges)[count], Key* least,
-                    ForestEdge<Index, Key>* list, int64_t* listed, Index skipped = -1) {
+    ForestEdge<Index, Key>* list, int64_t* listed, Index skipped = -1) {
 #pragma unroll
   for (int k = 0; k < count; ++k)
     if (exists[k]) lower_both(least, edges[k], skipped);
@@ -107,8 +104,8 @@ void list_and_lower(const bool (&exists)[count], const ForestEdge<Index, Key> (&
 }
 
 // Notes which arcs of a span are wanted, in shared memory, and how many. All threads of the block call it.
-void gather_wanted(int64_t begin, int64_t end, uint16_t* wanted, int* number, auto&& may_be,
-                   auto&& is_wanted) {
+void gather_wanted(
+    int64_t begin, int64_t end, uint16_t* wanted, int* number, auto&& may_be, auto&& is_wanted) {
   __syncthreads();  // those of an earlier span have been read
   if (threadIdx.x == 0) *number = 0;
   __syncthreads();
@@ -135,9 +132,8 @@ enum KeyRange { kAllKeys, kKeysToLimit, kKeysAboveLimit };
 
 // Lists the edges between trees, from smaller ends if larger ones list the same.
 template <class Arcs, class Keys, class Index>
-__global__ void __launch_bounds__(kForestThreads, kListingBlocks)
-    list_edges_of_forest(Arcs graph, int64_t arcs, Keys keys, int64_t key_range,
-                         ForestMemory<Index, typename Keys::Key> memory) {
+__global__ void __launch_bounds__(kForestThreads, kListingBlocks) list_edges_of_forest(
+    Arcs graph, int64_t arcs, Keys keys, int64_t key_range, ForestMemory<Index, typename Keys::Key> memory) {
   using Key = typename Keys::Key;
   follow_launch();
   const bool from_smaller_end = *memory.imbalance == 0;
@@ -177,8 +173,8 @@ __global__ void __launch_bounds__(kForestThreads, kListingBlocks)
       }
 #pragma unroll
       for (int k = 0; k < kListedAtOnce; ++k) exists[k] = exists[k] && edges[k].a != edges[k].b;
-      list_and_lower<kForestThreads>(exists, edges, memory.least, memory.list,
-                                     &memory.counters->edges[0].count);
+      list_and_lower<kForestThreads>(
+          exists, edges, memory.least, memory.list, &memory.counters->edges[0].count);
     }
   });
 }

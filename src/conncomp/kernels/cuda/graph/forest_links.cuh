@@ -70,7 +70,7 @@ class ClimbingEdge {
     const uint32_t key = key_of(link);
     if (before_larger_ >= 0 && steps_ >= kStepsToShorten)
       Shared::store(&links[before_larger_].shortcut,
-                    link_of(key < key_to_larger_ ? key_to_larger_ : key, tree_of(link)));
+          link_of(key < key_to_larger_ ? key_to_larger_ : key, tree_of(link)));
     before_larger_ = larger_, key_to_larger_ = key, larger_ = tree_of(link);
     put_larger_first();
   }
@@ -91,7 +91,7 @@ class ClimbingEdge {
 // Links trees by this thread's edges: k leads from tree source(k) to its target's, or -1, with key(k). Late
 // ones are listed.
 void link_trees(const ForestMemory<int32_t, uint32_t>& memory, int most_steps,
-                FirstParent (&of_target)[kLinkedAtOnce], auto&& source, auto&& key) {
+    FirstParent (&of_target)[kLinkedAtOnce], auto&& source, auto&& key) {
   const auto take = [&](ClimbingEdge& climbing) {
     bool exists = false;
 #pragma unroll
@@ -120,7 +120,7 @@ void link_trees(const ForestMemory<int32_t, uint32_t>& memory, int most_steps,
 template <class Keys, class Pointer, class Vertex>
 __global__ void __launch_bounds__(kForestThreads, kLinkingBlocks)
     link_short_rows(ForestRows<Pointer, Vertex> rows, Keys keys, int64_t far, int64_t most_steps,
-                    ForestMemory<int32_t, uint32_t> memory) {
+        ForestMemory<int32_t, uint32_t> memory) {
   follow_launch();
   const bool may_choose = memory.counters->has_far_parents;
   if (*memory.trees == 1 && !may_choose) return;
@@ -167,7 +167,7 @@ __global__ void __launch_bounds__(kForestThreads, kLinkingBlocks)
 template <class Arcs, class Keys>
 __global__ void __launch_bounds__(kForestThreads, kListingBlocks)
     link_edges(Arcs graph, int64_t arcs, Keys keys, int64_t only_long_rows, int64_t far, int64_t most_steps,
-               ForestMemory<int32_t, uint32_t> memory) {
+        ForestMemory<int32_t, uint32_t> memory) {
   follow_launch();
   const bool from_smaller_end = *memory.imbalance == 0;
   if (grid_thread() == 0)
@@ -210,8 +210,7 @@ __global__ void __launch_bounds__(kForestThreads, kListingBlocks)
 
 // Chooses the edges of links; or lists the links, if edges are left, and returns true. All threads of all
 // blocks call.
-template <int threads>
-bool choose_links(const auto& keys, const ForestMemory<int32_t, uint32_t>& memory) {
+template <int threads> bool choose_links(const auto& keys, const ForestMemory<int32_t, uint32_t>& memory) {
   const int64_t trees = *memory.trees == 1 ? 0 : *memory.trees;  // one has no link
   const bool are_listed = memory.counters->has_late_edges;
   for (int64_t first = int64_t(blockIdx.x) * threads; first < trees; first += int64_t(gridDim.x) * threads) {

@@ -17,8 +17,7 @@ constexpr int kListedAtOnce = 2;         // edges that a thread has under way
 constexpr int kSeenAtOnce = 8;           // arcs that a thread looks at together
 constexpr int64_t kShortForestRow = 16;  // up to here a row is the work of one thread
 
-template <class Pointer, class Vertex>
-struct ForestRows {
+template <class Pointer, class Vertex> struct ForestRows {
   const Pointer* indptr;
   const Vertex* indices;
   int64_t vertices;
@@ -59,8 +58,7 @@ struct ForestRows {
   }
 };
 
-template <class Vertex>
-struct ForestList {
+template <class Vertex> struct ForestList {
   const Vertex *src, *dst;
   int64_t vertices;
 
@@ -73,8 +71,7 @@ struct ForestList {
   bool is_short(int64_t) const { return false; }
 };
 
-template <class Number>
-struct ArcNumbers {
+template <class Number> struct ArcNumbers {
   using Key = Number;
   static constexpr bool kInOrder = true;  // whether keys rise with the numbers of arcs
   Key key(int64_t arc) const { return Key(arc); }
@@ -84,8 +81,7 @@ struct ArcNumbers {
 };
 
 // `order` lists the arcs from the first to the last, `rank` has the place of each.
-template <class Number>
-struct RankedArcs {
+template <class Number> struct RankedArcs {
   using Key = Number;
   static constexpr bool kInOrder = false;
   const Number *rank, *order;
@@ -107,8 +103,7 @@ struct PackedWeights {
 };
 
 // Between two trees, which had these roots when it was listed.
-template <class Index, class Key>
-struct ForestEdge {
+template <class Index, class Key> struct ForestEdge {
   Key key;
   Index a, b;
 };
@@ -132,8 +127,7 @@ struct ForestCounters {
 };
 
 // The memory of a forest. Laid out as in boruvka.py.
-template <class Index, class Key>
-struct ForestMemory {
+template <class Index, class Key> struct ForestMemory {
   Index* first_parent;                       // of each vertex, in the first round
   Index* tree;                               // of each vertex: its number, from when trees are numbered
   Index* parent;                             // of each tree
@@ -154,8 +148,7 @@ struct ForestMemory {
 template <class Keys, class Index>
 constexpr bool kAreLinked = Keys::kInOrder && sizeof(typename Keys::Key) == 4 && sizeof(Index) == 4;
 
-template <class Key>
-constexpr Key kNoKey = Key(~Key(0));
+template <class Key> constexpr Key kNoKey = Key(~Key(0));
 
 inline void choose_arc(uint32_t* chosen, int64_t arc) {
   Shared::fetch_or(chosen + arc / kArcsOfWord, uint32_t(1) << arc % kArcsOfWord);
@@ -167,8 +160,7 @@ inline void set_flag(uint32_t* flag) {
 }
 
 // Adds to a number of entries; returns the first one of this thread. All threads of the block call.
-template <int threads>
-int64_t place_for(int of_thread, int64_t* entries) {
+template <int threads> int64_t place_for(int of_thread, int64_t* entries) {
   __shared__ int64_t room;
   int total;
   const int64_t place = block_scan<threads>(of_thread, total);

@@ -24,9 +24,8 @@ constexpr int64_t kLightVertices = 4;
 
 // Lets *limit be the key above the light edges, by a sorted sample, or kNoKey where all are light. One block.
 template <class Keys>
-__global__ void __launch_bounds__(kLimitSamples)
-    guess_limit(int64_t vertices, int64_t arcs, int64_t edges, const int64_t* trees, Keys keys,
-                typename Keys::Key* limit) {
+__global__ void __launch_bounds__(kLimitSamples) guess_limit(int64_t vertices, int64_t arcs, int64_t edges,
+    const int64_t* trees, Keys keys, typename Keys::Key* limit) {
   using Key = typename Keys::Key;
   follow_launch();
   __shared__ Key sample[kLimitSamples];
@@ -49,8 +48,7 @@ __global__ void __launch_bounds__(kLimitSamples)
 
 // The edges above the limit where rows are known: each has an end outside the giant tree. One into the giant
 // may be listed by its larger end, under the number that its smaller end has for it.
-template <class Keys, class Pointer, class Vertex, class Index>
-struct OutsideEdges {
+template <class Keys, class Pointer, class Vertex, class Index> struct OutsideEdges {
   using Edge = ForestEdge<Index, typename Keys::Key>;
   ForestRows<Pointer, Vertex> rows;
   int64_t arcs;
@@ -102,7 +100,7 @@ struct OutsideEdges {
 template <class Keys, class Pointer, class Vertex, class Index>
 __global__ void __launch_bounds__(kOutsideThreads, kOutsideBlocks)
     list_edges_outside(ForestRows<Pointer, Vertex> rows, int64_t arcs, Keys keys,
-                       ForestMemory<Index, typename Keys::Key> memory) {
+        ForestMemory<Index, typename Keys::Key> memory) {
   follow_launch();
   const OutsideEdges<Keys, Pointer, Vertex, Index> edges{rows, arcs, keys, memory};
   const int64_t most_of_warp = edges.most_of_warp();
@@ -113,7 +111,7 @@ __global__ void __launch_bounds__(kOutsideThreads, kOutsideBlocks)
   __shared__ uint16_t outside[kStretch];
   __shared__ int number;
   for (int64_t begin = int64_t(blockIdx.x) * kStretch; begin < rows.vertices;
-       begin += int64_t(gridDim.x) * kStretch) {
+      begin += int64_t(gridDim.x) * kStretch) {
     __syncthreads();  // those of an earlier stretch have been read
     if (threadIdx.x == 0) number = 0;
     __syncthreads();
@@ -148,7 +146,7 @@ __global__ void __launch_bounds__(kOutsideThreads, kOutsideBlocks)
 template <class Keys, class Pointer, class Vertex, class Index>
 __global__ void __launch_bounds__(kForestThreads, kHubBlocks)
     list_edges_of_hubs(ForestRows<Pointer, Vertex> rows, int64_t arcs, Keys keys,
-                       ForestMemory<Index, typename Keys::Key> memory) {
+        ForestMemory<Index, typename Keys::Key> memory) {
   follow_launch();
   const OutsideEdges<Keys, Pointer, Vertex, Index> edges{rows, arcs, keys, memory};
   const int64_t most_of_warp = edges.most_of_warp();
@@ -160,7 +158,7 @@ __global__ void __launch_bounds__(kForestThreads, kHubBlocks)
   };
   visit_spans_of_block(rows.indptr, rows.vertices, arcs, [&](const Span& span) {
     visit_span<Vertex>(rows.indptr, span, is_hub_outside,
-                       [&](bool exists, int64_t u, int64_t arc) { edges.list(exists, u, arc, warp); });
+        [&](bool exists, int64_t u, int64_t arc) { edges.list(exists, u, arc, warp); });
   });
   warp.finish();
 }

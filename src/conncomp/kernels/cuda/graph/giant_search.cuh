@@ -15,8 +15,7 @@ constexpr int64_t kReachedOfVertices = 16;  // until it has reached one in so ma
 constexpr uint32_t kForward = 1, kBackward = 2, kBoth = 3;
 
 // Two searches from the pivot: which vertices it reaches, and which reach it.
-template <class Vertex>
-struct Searches : BitPairs<Vertex> {
+template <class Vertex> struct Searches : BitPairs<Vertex> {
   using BitPairs<Vertex>::of;
   using BitPairs<Vertex>::add;
 
@@ -34,7 +33,7 @@ struct Searches : BitPairs<Vertex> {
 // on both searches; returns how often a vertex was reached.
 template <class Vertex>
 int sweep_searches(const ArcList<const Vertex>& arcs, const Searches<Vertex>& searches,
-                   uint32_t* bits_of_arcs, bool is_first) {
+    uint32_t* bits_of_arcs, bool is_first) {
   const int64_t words = (arcs.count + kWarp - 1) / kWarp, step = grid_threads();
   int reaches = 0;
   for (int64_t base = grid_thread() - lane(); base < words; base += step) {
@@ -57,7 +56,7 @@ int sweep_searches(const ArcList<const Vertex>& arcs, const Searches<Vertex>& se
 // Searches from the pivot, which has both bits; returns whether the searches have come to their end.
 template <class Vertex>
 CONNCOMP_PHASE bool search(ArcList<const Vertex> arcs, int64_t vertices, Searches<Vertex> searches,
-                           uint32_t* bits_of_arcs, StrongState<Vertex>* state, GridBarrier& barrier) {
+    uint32_t* bits_of_arcs, StrongState<Vertex>* state, GridBarrier& barrier) {
   for (int sweep = 0; sweep < kMostSweeps; ++sweep) {
     const int reaches = sweep_searches(arcs, searches, bits_of_arcs, sweep == 0);
     const int64_t sum = sum_of_block(reaches);

@@ -43,7 +43,7 @@ bool check(auto value, int64_t vertices, Refusal* refusal, int64_t call, int64_t
 template <class Vertex>
 __global__ void __launch_bounds__(kGrowingThreads, resident_blocks(kGrowingThreads))
     check_vertices(int64_t count, int64_t vertices, int64_t call, int64_t argument,
-                   const Vertex* __restrict__ first, const Vertex* __restrict__ second, Refusal* refusal) {
+        const Vertex* __restrict__ first, const Vertex* __restrict__ second, Refusal* refusal) {
   struct Pair {
     Vertex first, second;
   };
@@ -63,10 +63,9 @@ struct UnionSeen {
 
 // Unites the ends of edges, unless the call is refused. Bit i of the words `united` says whether edge i did.
 template <class Vertex, class Index>
-__global__ void __launch_bounds__(kGrowingThreads)
-    unite_batch(int64_t edges, int64_t vertices, int64_t call, const Vertex* __restrict__ src,
-                const Vertex* __restrict__ dst, Index* parent, const Refusal* refusal,
-                uint32_t* __restrict__ united, int64_t* components) {
+__global__ void __launch_bounds__(kGrowingThreads) unite_batch(int64_t edges, int64_t vertices, int64_t call,
+    const Vertex* __restrict__ src, const Vertex* __restrict__ dst, Index* parent, const Refusal* refusal,
+    uint32_t* __restrict__ united, int64_t* components) {
   if (refusal->has(call)) return;
   int unions = 0;
   for (int64_t row = grid_thread() - lane(); row < edges; row += grid_threads()) {
@@ -101,10 +100,9 @@ Index shorten(Index* parent, Index v, Index above, Path&& path = Path()) {
 // Points the ends of edges that have united to their roots: of sampled words if it `probes`, where *deep
 // becomes the call if a path is long; or else of the others, if the call is deep.
 template <bool probes, class Vertex, class Index>
-__global__ void __launch_bounds__(kGrowingThreads)
-    shorten_united(int64_t edges, int64_t vertices, int64_t call, const Vertex* __restrict__ src,
-                   const Vertex* __restrict__ dst, Index* parent, const Refusal* refusal,
-                   const uint32_t* __restrict__ united, int64_t* deep) {
+__global__ void __launch_bounds__(kGrowingThreads) shorten_united(int64_t edges, int64_t vertices,
+    int64_t call, const Vertex* __restrict__ src, const Vertex* __restrict__ dst, Index* parent,
+    const Refusal* refusal, const uint32_t* __restrict__ united, int64_t* deep) {
   if (refusal->has(call) || (!probes && Shared::load(deep) != call)) return;
   for (int64_t i = grid_thread(); i < edges; i += grid_threads()) {
     // Which words are a sample cannot be told from the order of the edges.
@@ -122,10 +120,9 @@ __global__ void __launch_bounds__(kGrowingThreads)
 
 // Lets connected[i] be whether u[i] and v[i] are; false, and the call refused, where one is no vertex.
 template <class Vertex, class Index>
-__global__ void __launch_bounds__(kGrowingThreads)
-    compare_roots(int64_t pairs, int64_t vertices, int64_t call, int64_t argument,
-                  const Vertex* __restrict__ u, const Vertex* __restrict__ v, Index* parent,
-                  bool* __restrict__ connected, Refusal* refusal) {
+__global__ void __launch_bounds__(kGrowingThreads) compare_roots(int64_t pairs, int64_t vertices,
+    int64_t call, int64_t argument, const Vertex* __restrict__ u, const Vertex* __restrict__ v, Index* parent,
+    bool* __restrict__ connected, Refusal* refusal) {
   for (int64_t i = grid_thread(); i < pairs; i += grid_threads()) {
     const Vertex a = Shared::load(u + i), b = Shared::load(v + i);
     const bool first = check(a, vertices, refusal, call, argument, i),
@@ -138,8 +135,7 @@ __global__ void __launch_bounds__(kGrowingThreads)
 template <class Vertex, class Index>
 __global__ void __launch_bounds__(kGrowingThreads)
     list_roots(int64_t count, int64_t vertices, int64_t call, int64_t argument,
-               const Vertex* __restrict__ wanted, Index* parent, Index* __restrict__ roots,
-               Refusal* refusal) {
+        const Vertex* __restrict__ wanted, Index* parent, Index* __restrict__ roots, Refusal* refusal) {
   for (int64_t i = grid_thread(); i < count; i += grid_threads()) {
     const Vertex v = Shared::load(wanted + i);
     const bool exists = check(v, vertices, refusal, call, argument, i);

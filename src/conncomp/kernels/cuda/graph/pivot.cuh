@@ -38,7 +38,7 @@ struct SampleLimits {
 template <class Pointer, class Vertex>
 __global__ void __launch_bounds__(kStrongThreads)
     choose_pivot(int64_t vertices, ArcList<const Vertex> arcs, const Pointer* __restrict__ indptr,
-                 SampleLimits limits, StrongState<Vertex>* state, int64_t* components) {
+        SampleLimits limits, StrongState<Vertex>* state, int64_t* components) {
   follow_launch();
   constexpr int64_t kLongest = 0x7fffffff;
   __shared__ unsigned long long longest;  // and in its lower half the number of the sample

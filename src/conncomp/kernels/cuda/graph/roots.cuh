@@ -25,18 +25,13 @@ void visit_loaded(int64_t count, auto&& load, auto&& use) {
   }
 }
 
-template <class Value>
-void swap_values(Value& a, Value& b) {
+template <class Value> void swap_values(Value& a, Value& b) {
   const Value other = a;
   a = b, b = other;
 }
-template <class Value>
-Value larger(Value a, Value b) {
-  return a < b ? b : a;
-}
+template <class Value> Value larger(Value a, Value b) { return a < b ? b : a; }
 // The largest of the values of the threads of a warp up to this one.
-template <class Value>
-Value scan_largest_of_warp(Value value) {
+template <class Value> Value scan_largest_of_warp(Value value) {
   for (int step = 1; step < kWarp; step *= 2) {
     const Value before = __shfl_up_sync(kAllLanes, value, step);
     if (lane() >= step) value = larger(value, before);
@@ -75,8 +70,7 @@ __global__ void __launch_bounds__(kRootsThreads, resident_blocks(kRootsThreads))
 // Which tree of a forest most vertices are in, by the roots of a spread sample of them.
 constexpr int kGuessers = 256;
 
-template <class Index>
-struct GiantGuess {
+template <class Index> struct GiantGuess {
   Index root;
   int votes;  // of kGuessers
 };

@@ -17,8 +17,7 @@
 namespace conncomp {
 
 // Vertices from the smallest to the largest.
-template <class Vertex>
-struct Range {
+template <class Vertex> struct Range {
   Vertex low, high;
 
   bool operator==(const Range& other) const { return low == other.low && high == other.high; }
@@ -28,8 +27,7 @@ struct Range {
   }
 };
 
-template <class Vertex>
-struct Signature {
+template <class Vertex> struct Signature {
   Range<Vertex> ancestors, descendants;
 };
 
@@ -38,8 +36,7 @@ enum Direction { kAlong, kAgainst };
 constexpr int kDirections = 2;
 
 // The signatures of all vertices, each four entries of an array.
-template <class Vertex>
-struct Signatures {
+template <class Vertex> struct Signatures {
   Vertex* entries;
 
   Vertex* half(Vertex v, int direction) const { return entries + 4 * int64_t(v) + 2 * direction; }
@@ -110,8 +107,7 @@ bool pass_on(const Signatures<Vertex>& signatures, const Vertex (&u)[count], con
 // Completes what is known of v by its ancestors and descendants; returns whether anything may have changed. A
 // vertex in the component of a smaller one, outside its own range, keeps that: no arcs would tell it of a new
 // start.
-template <class Vertex>
-bool jump(const Signatures<Vertex>& signatures, Vertex v) {
+template <class Vertex> bool jump(const Signatures<Vertex>& signatures, Vertex v) {
   const Signature<Vertex> v_signature = signatures.of(v);
   if (v_signature.ancestors.high < v) return false;
   Range<Vertex> ancestors = signatures.of(v_signature.ancestors.low).ancestors;

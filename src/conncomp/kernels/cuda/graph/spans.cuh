@@ -60,18 +60,15 @@ struct AnyRow {
 };
 
 // A row's number in the span, and a bit for whether it is wanted: 32 bits where vertices have 31.
-template <class Vertex>
-struct CodeOf {
+template <class Vertex> struct CodeOf {
   using Code = uint64_t;
 };
-template <>
-struct CodeOf<int32_t> {
+template <> struct CodeOf<int32_t> {
   using Code = uint32_t;
 };
 
 // The sources of the arcs of one span after the other, in the shared memory of a block.
-template <class Vertex>
-class SpanSources {
+template <class Vertex> class SpanSources {
  public:
   using Code = typename CodeOf<Vertex>::Code;
 
@@ -133,8 +130,7 @@ class SpanSources {
 
 // Calls visit(exists, source, arc) for the arcs of a span, by all threads equally often; `exists` is false
 // where no source is wanted, and behind the end. If no row is wanted, it calls nothing.
-template <class Vertex>
-void visit_span(const auto* indptr, const Span& span, auto&& wanted, auto&& visit) {
+template <class Vertex> void visit_span(const auto* indptr, const Span& span, auto&& wanted, auto&& visit) {
   SpanSources<Vertex> sources;
   if (!sources.note(indptr, span, wanted)) return;
   for (int64_t row = span.begin; row < span.end; row += kSpanThreads) {

@@ -23,14 +23,12 @@ constexpr int64_t kSampledVertices = 1 << 16;  // at most: each of a smaller gra
 constexpr int64_t kLongTrimmedRow = 32;        // from here on a row is the work of a warp
 constexpr int64_t kHubOfTrimming = 4096;       // arcs, with which a row would hold up all: it is left out
 
-template <class Vertex>
-struct LocalQueue {
+template <class Vertex> struct LocalQueue {
   Vertex vertices[kStrongThreads];
   int count;
 };
 
-template <class Vertex>
-struct Trimming {
+template <class Vertex> struct Trimming {
   EndsOfVertices<Vertex> rows;  // of the arcs along which it trims, or against them
   int64_t vertices;
   Vertex *awaits, *queue;  // an entry a vertex each
@@ -52,7 +50,7 @@ struct Trimming {
     for (int level = 0; end_of_level(level, barrier); ++level) {
       const Share share(level_end - level_begin);
       for (int64_t first = level_begin + share.begin; first < level_begin + share.end;
-           first += kStrongThreads)
+          first += kStrongThreads)
         go_on_from(first, level_begin + share.end);
     }
     return level_end;
@@ -146,8 +144,8 @@ struct Trimming {
 };
 
 template <class Vertex>
-CONNCOMP_PHASE int64_t trim(Trimming<Vertex> trimming, int64_t arcs, const Vertex* starts, const Vertex* ends,
-                            GridBarrier& barrier) {
+CONNCOMP_PHASE int64_t trim(
+    Trimming<Vertex> trimming, int64_t arcs, const Vertex* starts, const Vertex* ends, GridBarrier& barrier) {
   return trimming.run(arcs, starts, ends, barrier);
 }
 

@@ -18,8 +18,7 @@ constexpr int kMarkedBarriers = 64;  // before all open vertices pass on
 constexpr int kQueued = 2 * kWarp;  // pieces of work: one that each thread adds, and less that were left
 
 // Work that a warp has before it, so that all of its threads have some where few vertices have any.
-template <class Vertex>
-struct WorkQueue {
+template <class Vertex> struct WorkQueue {
   Vertex* vertices;
   uint8_t* directions;
   int count;
@@ -36,8 +35,7 @@ struct WorkQueue {
   }
 };
 
-template <class Vertex>
-struct Widening {
+template <class Vertex> struct Widening {
   Share share;
   Signatures<Vertex> signatures;
   EndsOfVertices<Vertex> rows[kDirections];
@@ -113,8 +111,8 @@ struct Widening {
     for (uint32_t open = __ballot_sync(kAllLanes, end - begin >= kLongRow); open; open &= open - 1) {
       const int worker = __ffs(int(open)) - 1, way = __shfl_sync(kAllLanes, direction, worker);
       const int64_t row_end = __shfl_sync(kAllLanes, end, worker);
-      const Range<Vertex> known_there{__shfl_sync(kAllLanes, known.low, worker),
-                                      __shfl_sync(kAllLanes, known.high, worker)};
+      const Range<Vertex> known_there{
+          __shfl_sync(kAllLanes, known.low, worker), __shfl_sync(kAllLanes, known.high, worker)};
 #pragma unroll 1
       for (int64_t k = __shfl_sync(kAllLanes, begin, worker) + lane(); k < row_end; k += kWarp)
         tell(rows[way].ends[k], way, known_there);
@@ -124,8 +122,7 @@ struct Widening {
 
 // Widens signatures until they are final. All blocks meet. Called in one place, to compile in half of the
 // time.
-template <class Vertex>
-CONNCOMP_PHASE void settle_vertices(Widening<Vertex> widening, GridBarrier& barrier) {
+template <class Vertex> CONNCOMP_PHASE void settle_vertices(Widening<Vertex> widening, GridBarrier& barrier) {
   int marked_barriers = 0;  // until all open vertices pass on
   while (true) {
     const bool all = marked_barriers == 0, changed = barrier.any(widening.pass_on(all));
@@ -139,8 +136,8 @@ CONNCOMP_PHASE void settle_vertices(Widening<Vertex> widening, GridBarrier& barr
 
 // Opens the vertices that have arcs both ways, a bit each; others are alone. Clears all marks.
 template <class Vertex>
-void open_vertices(int64_t vertices, const EndsOfVertices<Vertex> (&rows)[kDirections], uint32_t* open,
-                   uint32_t* marks) {
+void open_vertices(
+    int64_t vertices, const EndsOfVertices<Vertex> (&rows)[kDirections], uint32_t* open, uint32_t* marks) {
   for (int64_t row = grid_thread() - lane(); row < vertices; row += grid_threads()) {
     const Vertex v = Vertex(row + lane());
     const bool has_arcs = row + lane() < vertices && rows[kAlong].begin(v) < rows[kAlong].end(v) &&

@@ -15,8 +15,7 @@ namespace conncomp {
 using Bits = uint64_t;
 constexpr int kBits = 64;
 
-template <int axes>
-struct Brick : StepCodes<axes> {
+template <int axes> struct Brick : StepCodes<axes> {
   static constexpr int kLog = 6 / axes, kSide = 1 << kLog;
   // Elements in one line that are read or written together.
   static constexpr int kRow = kSide < 8 ? kSide : 8, kRows = kBits / kRow;
@@ -118,8 +117,7 @@ struct ValuePlanes {
 enum class Comparison : uint8_t { kNone, kPlanes, kValues };
 
 // Links of a brick whose foreground has one value: growth needs only the foreground.
-template <int axes>
-struct OneValueLinks {
+template <int axes> struct OneValueLinks {
   using B = Brick<axes>;
   Bits foreground;
   int connectivity;
@@ -132,8 +130,7 @@ struct OneValueLinks {
   }
 };
 
-template <int axes>
-struct BrickLinks {
+template <int axes> struct BrickLinks {
   using B = Brick<axes>;
   Bits foreground;
   int connectivity;
@@ -195,8 +192,7 @@ struct BrickLinks {
   }
 };
 
-template <int axes>
-struct GivenBrickLinks : BrickLinks<axes> {
+template <int axes> struct GivenBrickLinks : BrickLinks<axes> {
   Bits grown(Bits bits) const {
     const Bits more = this->with_linked(bits);
     return axes < 3 ? this->with_linked(more) : more;

@@ -9,8 +9,7 @@
 
 namespace conncomp {
 
-template <int rank, class Logs>
-struct BrickTiles : Tiling<rank, Brick<(rank < 3 ? rank : 3)>::kLog, Logs> {
+template <int rank, class Logs> struct BrickTiles : Tiling<rank, Brick<(rank < 3 ? rank : 3)>::kLog, Logs> {
   using Base = Tiling<rank, Brick<(rank < 3 ? rank : 3)>::kLog, Logs>;
   using Base::axis, Base::grid, Base::kAxes, Base::log, Base::log_before, Base::place, Base::tile_of;
   static constexpr int kThreads = rank < 3 ? 128 : 256;  // a thread for each brick; at most so many
@@ -59,16 +58,14 @@ struct BrickTiles : Tiling<rank, Brick<(rank < 3 ? rank : 3)>::kLog, Logs> {
   }
 
   // The distance in the array of an element from the first one of its tile; of its brick.
-  template <class Index>
-  Index index_of_node(int node) const {
+  template <class Index> Index index_of_node(int node) const {
     Index index = 0;
     unrolled<kAxes>([&](int a) {
       index += Index(node >> shift(a) & ((1 << (log[a] + B::kLog)) - 1)) * Index(axis(a).index_stride);
     });
     return index;
   }
-  template <class Index>
-  Index distance(int bit) const {
+  template <class Index> Index distance(int bit) const {
     Index index = Index(B::coordinate(bit, 0));
 #pragma unroll
     for (int a = 1; a < kAxes; ++a) index += Index(B::coordinate(bit, a)) * Index(axis(a).index_stride);
@@ -88,19 +85,16 @@ struct BrickTiles : Tiling<rank, Brick<(rank < 3 ? rank : 3)>::kLog, Logs> {
     return sum;
   }
   // The distance of the end of an axis from the brick's beginning: at most 0 for a brick beyond it.
-  template <class Index>
-  Index to_end(const Cell<rank, Index>& first, int a) const {
+  template <class Index> Index to_end(const Cell<rank, Index>& first, int a) const {
     return Index(axis(a).length) - first.at[rank - 1 - a];
   }
   // The length of a brick along an axis. Compare `to_end` with kSide, never this: the assembler of CUDA 12.8
   // to 13.3 makes one wrong instruction of both on GPUs of 9.0 (tests/kernels/test_clamps.py).
-  template <class Index>
-  int length(const Cell<rank, Index>& first, int a) const {
+  template <class Index> int length(const Cell<rank, Index>& first, int a) const {
     const Index end = to_end(first, a);
     return end < 0 ? 0 : end < B::kSide ? int(end) : B::kSide;
   }
-  template <class Index>
-  Bits inside(const Cell<rank, Index>& first) const {
+  template <class Index> Bits inside(const Cell<rank, Index>& first) const {
     Bits elements = ~Bits(0);
     unrolled<kAxes>([&](int a) {
       const Index end = to_end(first, a);
@@ -108,8 +102,7 @@ struct BrickTiles : Tiling<rank, Brick<(rank < 3 ? rank : 3)>::kLog, Logs> {
     });
     return elements;
   }
-  template <class Value>
-  BrickValues<Value, kAxes> values_at(const Value* first, Bits inside) const {
+  template <class Value> BrickValues<Value, kAxes> values_at(const Value* first, Bits inside) const {
     return {first, [&](int a) { return axis(a).value_stride; }, inside};
   }
 
@@ -191,8 +184,7 @@ struct BrickTable {
 // A brick's links by Equal or Above, or GivenLinks, which link_bricks.cuh makes of any rule.
 template <class T, class Tiles>
 BrickLinks<Tiles::kAxes> links_of_brick(const Equal<T>&, const Tiles& tiles, const BrickTable& table,
-                                        const T* values, const auto& first, int64_t number, Bits inside,
-                                        Bits foreground, Comparison comparison) {
+    const T* values, const auto& first, int64_t number, Bits inside, Bits foreground, Comparison comparison) {
   if (comparison == Comparison::kValues)
     return tiles.values_at(values + first.offset, inside).equal_links(foreground, tiles.neighbours());
   BrickLinks<Tiles::kAxes> links{foreground, int(tiles.grid.connectivity), comparison, {}};
@@ -202,14 +194,12 @@ BrickLinks<Tiles::kAxes> links_of_brick(const Equal<T>&, const Tiles& tiles, con
 
 template <class T, class Tiles, class Index>
 BrickLinks<Tiles::kAxes> links_of_brick(const Above<T>&, const Tiles& tiles, const BrickTable&, const T*,
-                                        const Cell<Tiles::kRank, Index>&, int64_t, Bits, Bits foreground,
-                                        Comparison) {
+    const Cell<Tiles::kRank, Index>&, int64_t, Bits, Bits foreground, Comparison) {
   return {foreground, int(tiles.grid.connectivity), Comparison::kNone, {}};
 }
 
 // Links given as words, along steps that move along `most_moves` axes at most.
-template <int most_moves>
-struct GivenLinks {
+template <int most_moves> struct GivenLinks {
   using Value = uint8_t;
   static constexpr bool kTransitive = false, kOneValue = false;
 
@@ -228,9 +218,8 @@ struct GivenLinks {
 
 template <int most_moves, class Tiles, class Index>
 GivenBrickLinks<Tiles::kAxes> links_of_brick(const GivenLinks<most_moves>& given, const Tiles& tiles,
-                                             const BrickTable& table, const uint8_t*,
-                                             const Cell<Tiles::kRank, Index>&, int64_t number, Bits inside,
-                                             Bits foreground, Comparison) {
+    const BrickTable& table, const uint8_t*, const Cell<Tiles::kRank, Index>&, int64_t number, Bits inside,
+    Bits foreground, Comparison) {
   using B = typename Tiles::B;
   GivenBrickLinks<Tiles::kAxes> brick{{foreground, 0, Comparison::kValues, {}}};
   given.for_each_step(tiles, table, number, [&](int step, Bits linked) {

@@ -8,8 +8,7 @@
 namespace conncomp {
 
 // The values that foreground has: none so far, one, or several.
-template <class Value>
-struct ValuesMet {
+template <class Value> struct ValuesMet {
   Value value;  // the first one
   bool any, several;
   Value differing;  // of integers but bytes: the bits in which they differ from it
@@ -22,8 +21,7 @@ struct ValuesMet {
 };
 
 // Tells the threads of a block whether the foreground of all has one value.
-template <class Value, int warps>
-struct ValueOfBlock {
+template <class Value, int warps> struct ValueOfBlock {
   Value value[warps];
   bool has_value[warps];
 
@@ -43,21 +41,15 @@ struct ValueOfBlock {
 };
 
 // Planes tell integers apart; floating-point numbers of different bits may be equal.
-template <class Value>
-constexpr bool kHasPlanes = false;
-template <>
-constexpr bool kHasPlanes<uint8_t> = true;
-template <>
-constexpr bool kHasPlanes<uint16_t> = true;
-template <>
-constexpr bool kHasPlanes<uint32_t> = true;
-template <>
-constexpr bool kHasPlanes<uint64_t> = true;
+template <class Value> constexpr bool kHasPlanes = false;
+template <> constexpr bool kHasPlanes<uint8_t> = true;
+template <> constexpr bool kHasPlanes<uint16_t> = true;
+template <> constexpr bool kHasPlanes<uint32_t> = true;
+template <> constexpr bool kHasPlanes<uint64_t> = true;
 
 // A tile's foreground: `base`, and numbers that differ from it by some of two bits or all of `differing`, so
 // that its lowest and highest bits tell them apart. 0 if all are `base`.
-template <class Value>
-struct Frame {
+template <class Value> struct Frame {
   Value base, differing;
 
   bool operator==(const Frame& other) const { return base == other.base && differing == other.differing; }
@@ -69,8 +61,7 @@ struct Frame {
 };
 
 // The frame of values that differ from one in some bits; one frame for all that differ in the last two.
-template <class Value>
-Frame<Value> frame_of(Value value, Value differing) {
+template <class Value> Frame<Value> frame_of(Value value, Value differing) {
   if ((differing & ~Value(3)) == 0) differing = 3;
   Frame<Value> frame{value, differing};
   if (frame.has_two_bits())
@@ -81,8 +72,7 @@ Frame<Value> frame_of(Value value, Value differing) {
 }
 
 // The values of a brick, which begins at `first`, as far as it is `inside` the array.
-template <class Value, int axes>
-struct BrickValues {
+template <class Value, int axes> struct BrickValues {
   using B = Brick<axes>;
   static constexpr int kRow = B::kRow, kRows = B::kRows;
   static constexpr int kBytes = kRow * int(sizeof(Value)), kWords = kBytes / 4;
@@ -220,7 +210,7 @@ struct BrickValues {
   }
   // The same for a row of bytes, four at a time.
   static void planes_of_bytes(const Words& bytes, const int (&bit)[kPlanes], const Frame<Value>& frame,
-                              uint32_t (&in_row)[kPlanes + 1]) {
+      uint32_t (&in_row)[kPlanes + 1]) {
 #pragma unroll
     for (int j = 0; j < kWords; ++j) {
       const uint32_t word = bytes.word[j], from_base = word ^ in_all(frame.base);

@@ -148,8 +148,7 @@ struct BundleLabelling {
         const int before = Rows::word_before(word, direction), left = column > 0;
         const bool own_left = left && memory.rows[word - left].edge(direction) >> 31;
         const bool left_before = left && memory.rows[before - left].edge_before(direction) >> 31;
-        contacts = contacts_of_edges(
-            {own.edge(direction), own_left, memory.starts[word]},
+        contacts = contacts_of_edges({own.edge(direction), own_left, memory.starts[word]},
             {memory.rows[before].edge_before(direction), left_before, memory.starts[before]});
       }
       memory.uniting.contacts[direction * Rows::kWords + word] = contacts;
@@ -194,9 +193,8 @@ constexpr int kSampleBundleThreads = 1024, kSampledOfThread = 4;
 
 // One block. Chooses bundles if a sample has one value.
 template <int = 0>
-__global__ void __launch_bounds__(kSampleBundleThreads)
-    sample_bundles(Equal<uint8_t> rule, const uint8_t* __restrict__ values, RunShape shape,
-                   int32_t* by_bundles, int64_t* components) {
+__global__ void __launch_bounds__(kSampleBundleThreads) sample_bundles(Equal<uint8_t> rule,
+    const uint8_t* __restrict__ values, RunShape shape, int32_t* by_bundles, int64_t* components) {
   follow_launch();
   __shared__ int32_t value;
   const int thread = int(threadIdx.x);
@@ -229,8 +227,8 @@ __global__ void __launch_bounds__(kSampleBundleThreads)
 template <bool consecutive>
 __global__ void __launch_bounds__(BundlesBefore::kWords)
     label_bundle_tiles(Equal<uint8_t> rule, const uint8_t* __restrict__ values, int32_t* __restrict__ label,
-                       RunShape shape, int32_t* by_bundles, KeptBundles* __restrict__ kept,
-                       uint32_t* __restrict__ roots_of_word, uint32_t* __restrict__ entries_of_word) {
+        RunShape shape, int32_t* by_bundles, KeptBundles* __restrict__ kept,
+        uint32_t* __restrict__ roots_of_word, uint32_t* __restrict__ entries_of_word) {
   follow_launch();
   using Rows = BundlesBefore;
   __shared__ BundleMemory memory;
@@ -263,8 +261,8 @@ __global__ void __launch_bounds__(BundlesBefore::kWords)
   if (word == 0) memory.before[Rows::kWords] = uint32_t(runs);
   __syncthreads();
   labelling.find_contacts();
-  BundleLabelling::Forest forest({memory.starts, memory.before, memory.uniting.contacts, runs},
-                                 memory.parent);
+  BundleLabelling::Forest forest(
+      {memory.starts, memory.before, memory.uniting.contacts, runs}, memory.parent);
   forest.unite_all([&](int run, uint32_t columns) {
     memory.uniting.first[run] = uint16_t(labelling.first_place(columns));
   });
@@ -404,9 +402,8 @@ struct ListedContacts {
 };
 
 template <int = 0>
-__global__ void __launch_bounds__(BundlesBefore::kWords)
-    join_bundle_tiles(int32_t* label, RunShape shape, const int32_t* by_bundles,
-                      const KeptBundles* __restrict__ kept) {
+__global__ void __launch_bounds__(BundlesBefore::kWords) join_bundle_tiles(
+    int32_t* label, RunShape shape, const int32_t* by_bundles, const KeptBundles* __restrict__ kept) {
   follow_launch();
   if (by_bundles[0] == 0) return;
   __shared__ uint16_t listed[ListedContacts::kMost];
@@ -472,8 +469,8 @@ struct BundleLabels {
 template <bool consecutive>
 __global__ void __launch_bounds__(kWriteBundleThreads, kWriteBundleBlocks)
     write_bundle_labels(int32_t* label, RunShape shape, const int32_t* by_bundles,
-                        const KeptBundles* __restrict__ kept, const uint32_t* __restrict__ roots_of_word,
-                        const int32_t* __restrict__ number_of_word, int64_t* components) {
+        const KeptBundles* __restrict__ kept, const uint32_t* __restrict__ roots_of_word,
+        const int32_t* __restrict__ number_of_word, int64_t* components) {
   follow_launch();
   if (by_bundles[0] == 0) return;
   using Labels = RunLabels<consecutive, kWriteBundleThreads, kRunsAtOnce>;

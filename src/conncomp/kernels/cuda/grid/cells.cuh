@@ -18,8 +18,7 @@ struct GridAxis {
 };
 
 // Laid out as in image.py.
-template <int rank>
-struct CellGrid {
+template <int rank> struct CellGrid {
   GridAxis axes[rank];  // of an item
   int64_t items;
   int64_t item_stride;   // in elements of the caller's memory
@@ -31,8 +30,7 @@ struct CellGrid {
   int64_t cells() const { return items * cells_of_item(); }
 };
 
-template <int rank, class Index>
-struct Cell {
+template <int rank, class Index> struct Cell {
   Index at[rank];
   Index index;
   int64_t offset;  // of its value
@@ -70,8 +68,7 @@ Cell<rank, Index> first_of_row(const CellGrid<rank>& grid, int along, int64_t ro
   return cell;
 }
 
-template <class Index>
-struct Neighbour {
+template <class Index> struct Neighbour {
   Index index;
   int64_t offset;  // of the value
   int axis;        // the first one that the step moves along, counted from the last one of the array
@@ -81,7 +78,7 @@ struct Neighbour {
 // Visits the neighbours whose steps begin with those of `neighbour` along the axes before `axis`.
 template <int axis, int rank, class Index>
 void visit_neighbours(const CellGrid<rank>& grid, const Cell<rank, Index>& cell, int along, int direction,
-                      int moves, int code, Neighbour<Index> neighbour, auto&& body) {
+    int moves, int code, Neighbour<Index> neighbour, auto&& body) {
   if constexpr (axis == rank) {
     if (moves > 0 && grid.neighbours.has(code)) body(neighbour);
   } else {
@@ -100,8 +97,8 @@ void visit_neighbours(const CellGrid<rank>& grid, const Cell<rank, Index>& cell,
       next.index += moved * Index(grid_axis.index_stride);
       next.offset += moved * grid_axis.value_stride;
       if (step != 0 && moves == 0) next.axis = rank - 1 - axis, next.forward = step > 0;
-      visit_neighbours<axis + 1>(grid, cell, along, direction, moves + (step != 0), 3 * code + step + 1, next,
-                                 body);
+      visit_neighbours<axis + 1>(
+          grid, cell, along, direction, moves + (step != 0), 3 * code + step + 1, next, body);
     }
   }
 }
@@ -113,22 +110,21 @@ void for_each_neighbour(const CellGrid<rank>& grid, const Cell<rank, Index>& cel
 
 // Calls body(neighbour) for those that lie in `direction`, 1 or -1, along an axis.
 template <int rank, class Index>
-void for_each_neighbour_along(const CellGrid<rank>& grid, const Cell<rank, Index>& cell, int axis,
-                              int direction, auto&& body) {
-  visit_neighbours<0>(grid, cell, axis, direction, 0, 0, Neighbour<Index>{cell.index, cell.offset, 0, false},
-                      body);
+void for_each_neighbour_along(
+    const CellGrid<rank>& grid, const Cell<rank, Index>& cell, int axis, int direction, auto&& body) {
+  visit_neighbours<0>(
+      grid, cell, axis, direction, 0, 0, Neighbour<Index>{cell.index, cell.offset, 0, false}, body);
 }
 
 // Whether a cell whose `site` has been read is linked to a neighbour; both are foreground.
 template <class Rule, class Index>
 bool linked_to(const Rule& rule, const typename Rule::Value* values, const typename Rule::Site& site,
-               const Neighbour<Index>& neighbour) {
+    const Neighbour<Index>& neighbour) {
   return rule.linked(values, site, rule.site(values, neighbour.offset), neighbour.axis, neighbour.forward);
 }
 
 // A block of cells along the last two axes, which may end early at the border of the array.
-template <int rank, class Index>
-struct BlockOfCells {
+template <int rank, class Index> struct BlockOfCells {
   Cell<rank, Index> first;
   int columns, rows;
 
@@ -146,8 +142,7 @@ struct BlockOfCells {
 };
 
 // Calls body(first cell) for this block's parts of an array, side(k) cells long along each axis.
-template <class Index, int rank>
-void for_each_part(const CellGrid<rank>& grid, auto&& side, auto&& body) {
+template <class Index, int rank> void for_each_part(const CellGrid<rank>& grid, auto&& side, auto&& body) {
   int64_t lengths[rank], parts = grid.items;
   for (int k = 0; k < rank; ++k) {
     lengths[k] = (grid.axes[k].length + side(k) - 1) / side(k);
@@ -191,8 +186,7 @@ void for_each_cell(const CellGrid<rank>& grid, int width, int height, auto&& bod
 template <class Rule, int rank, class Index>
 __global__ void __launch_bounds__(1024)
     start_labels(CellGrid<rank> grid, Rule rule, int32_t width, int32_t height,
-                 const typename Rule::Value* __restrict__ values, Index* __restrict__ label,
-                 int64_t* last_change) {
+        const typename Rule::Value* __restrict__ values, Index* __restrict__ label, int64_t* last_change) {
   for_each_cell<Index>(grid, width, height, [&](const Cell<rank, Index>& cell) {
     label[cell.index] = rule.is_background(rule.site(values, cell.offset)) ? Index(-1) : cell.index;
   });
@@ -200,8 +194,7 @@ __global__ void __launch_bounds__(1024)
 }
 
 // The lower of two labels; background, -1, which changing values may bring, is the highest.
-template <class Index>
-Index lower_label(Index a, Index b) {
+template <class Index> Index lower_label(Index a, Index b) {
   const bool first = sizeof(Index) == 4 ? uint32_t(a) < uint32_t(b) : uint64_t(a) < uint64_t(b);
   return first ? a : b;
 }
@@ -209,7 +202,7 @@ Index lower_label(Index a, Index b) {
 // The lowest of a cell's label, which is no background, and those of the neighbours that it is linked to.
 template <class Rule, int rank, class Index>
 Index lowest_around(const CellGrid<rank>& grid, const Rule& rule, const typename Rule::Value* values,
-                    const Index* labels, const Cell<rank, Index>& cell, Index label) {
+    const Index* labels, const Cell<rank, Index>& cell, Index label) {
   const auto site = rule.site(values, cell.offset);
   for_each_neighbour(grid, cell, [&](const Neighbour<Index>& neighbour) {
     if (linked_to(rule, values, site, neighbour))

@@ -25,8 +25,7 @@ struct WholeLayers {
   int last(int) const { return side - 1; }
 };
 
-template <int axes, class Word>
-struct HaloOfWords {
+template <int axes, class Word> struct HaloOfWords {
   using B = Brick<axes>;
   static constexpr int kWords = axes == 3 ? 2 : 1;
   static constexpr int kPart0 = axes == 1 ? 0 : axes == 2 ? 12 : 8;  // of axis 0: its bit in the last word
@@ -175,7 +174,6 @@ struct HaloOfWords {
   }
 };
 
-template <int axes>
-using Halo = HaloOfWords<axes, typename Either<axes == 2, uint32_t, Bits>::Type>;
+template <int axes> using Halo = HaloOfWords<axes, typename Either<axes == 2, uint32_t, Bits>::Type>;
 
 }

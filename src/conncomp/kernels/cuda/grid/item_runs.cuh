@@ -36,8 +36,7 @@ struct WordOfItem {
         number(number) {}
 };
 
-template <class Label>
-struct alignas(16) LabelsOfGroup {
+template <class Label> struct alignas(16) LabelsOfGroup {
   Label label[4];
 };
 
@@ -101,8 +100,8 @@ struct Item {
   }
 
   // The foreground of a word; `of_values` gets the bits of its values.
-  uint32_t read(const WordOfItem& word, const Background<uint8_t>& background,
-                BitsOfValues& of_values) const {
+  uint32_t read(
+      const WordOfItem& word, const Background<uint8_t>& background, BitsOfValues& of_values) const {
     const int first = word.column * kRootWord;
     const uint8_t* const at = values + int64_t(word.row) * table.row_stride + int64_t(first) * table.stride;
     return BytesOfWord(at, table.stride, table.width - first).foreground(background, of_values);
@@ -115,8 +114,7 @@ struct ItemWords {
   uint32_t* contacts[3];  // left ones, those above, right ones
   int words, columns, runs;
 };
-template <int threads, class Run>
-struct ItemForest : ItemWords {
+template <int threads, class Run> struct ItemForest : ItemWords {
   Run* parent;
 
   ItemForest(const ItemWords& words, void* parent) : ItemWords(words), parent(static_cast<Run*>(parent)) {}
@@ -203,8 +201,7 @@ struct ItemForest : ItemWords {
     return components;
   }
 
-  template <class Label>
-  void write(const Item& item, int first, int end, Label* labels) const {
+  template <class Label> void write(const Item& item, int first, int end, Label* labels) const {
     const int width = item.table.width;
     constexpr int kGroup = 4, kGroups = kRootWord / kGroup;
     if (width % kGroup == 0 && reinterpret_cast<size_t>(labels) % (kGroup * sizeof(Label)) == 0) {
@@ -237,9 +234,8 @@ struct ItemForest : ItemWords {
 
 // A block an item; or several, each of which labels all of it and writes a part, where items are few.
 template <int threads, class Label>
-__global__ void __launch_bounds__(threads, 1)
-    label_items(Equal<uint8_t> rule, const uint8_t* __restrict__ values, Label* __restrict__ labels,
-                ItemTable table) {
+__global__ void __launch_bounds__(threads, 1) label_items(
+    Equal<uint8_t> rule, const uint8_t* __restrict__ values, Label* __restrict__ labels, ItemTable table) {
   CONNCOMP_DYNAMIC_SHARED(uint32_t, memory);
   __shared__ uint32_t any_value;
   const int words = table.height * table.columns, thread = int(threadIdx.x);
@@ -278,8 +274,8 @@ __global__ void __launch_bounds__(threads, 1)
     if (thread == 0 && part == 0) table.components[number] = components;
     forest.write(item, begin, end, labels);
   };
-  const ItemWords of_words{starts, before,        {contacts, contacts + words, contacts + 2 * words},
-                           words,  table.columns, runs};
+  const ItemWords of_words{
+      starts, before, {contacts, contacts + words, contacts + 2 * words}, words, table.columns, runs};
   if (runs <= table.most_runs)
     label_all(ItemForest<threads, int32_t>(of_words, parents));
   else

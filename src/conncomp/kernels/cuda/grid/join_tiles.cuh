@@ -17,12 +17,10 @@ constexpr int kJoinThreads = 128;  // a thread for each brick at the border of a
 constexpr int kPairsOfJoin = 4;    // that there is room for, on average
 
 // WholeLayers for bricks that the end of the array may cut off.
-template <int axes>
-struct CutLayers {
+template <int axes> struct CutLayers {
   int of_brick_before[axes], of_brick[axes];
 
-  template <class Tiles>
-  CutLayers(const Tiles& tiles, const auto& first) {
+  template <class Tiles> CutLayers(const Tiles& tiles, const auto& first) {
     constexpr int rank = Tiles::kRank;
     constexpr int kSide = Brick<axes>::kSide;
     unrolled<axes>([&](int a) {
@@ -40,14 +38,12 @@ struct TileBeside {
   Comparison comparison;  // of the elements of both
 };
 
-template <class Index>
-struct ElementPair {
+template <class Index> struct ElementPair {
   Index entry, neighbour;  // the entry of a component, or one of its elements, and any element of another one
 };
 
 // Finds and unites the entries of elements. Cells count from the first item.
-template <class Rule, class Tiles, class Index>
-struct Entries {
+template <class Rule, class Tiles, class Index> struct Entries {
   static constexpr int kRank = Tiles::kRank, kAxes = Tiles::kAxes;
   using B = Brick<kAxes>;
   using Value = typename Rule::Value;
@@ -117,21 +113,20 @@ struct Entries {
           foreground = brick.equal_to(*brick.at(bit), foreground) | Bits(1) << bit;
         }
       }
-      const auto links = links_of_brick(Rule{}, tiles, table, values, cell, number, tiles.inside(cell),
-                                        foreground, Comparison::kNone);
+      const auto links = links_of_brick(
+          Rule{}, tiles, table, values, cell, number, tiles.inside(cell), foreground, Comparison::kNone);
       return lowest(component_of(links, Bits(1) << bit));
     }
   }
   void unite_with(Index entry, Index neighbour) const {
     Index first_of_item;
     const Index entry_of_neighbour = entry_of(neighbour, first_of_item);
-    unite<Shared>(label + first_of_item, Index(entry - first_of_item),
-                  Index(entry_of_neighbour - first_of_item));
+    unite<Shared>(
+        label + first_of_item, Index(entry - first_of_item), Index(entry_of_neighbour - first_of_item));
   }
 };
 
-template <class Rule, class Tiles, class Index>
-struct TileJoin : Entries<Rule, Tiles, Index> {
+template <class Rule, class Tiles, class Index> struct TileJoin : Entries<Rule, Tiles, Index> {
   using Base = Entries<Rule, Tiles, Index>;
   using Base::kRank, Base::kAxes, Base::tiles, Base::values, Base::table, Base::values_of;
   using typename Base::B, typename Base::Cell, typename Base::Value;
@@ -197,7 +192,7 @@ struct TileJoin : Entries<Rule, Tiles, Index> {
   }
   // The halo of a brick in other tiles, and how it is compared; `beside` has the tiles at all steps.
   Halo halo(const Cell& first, int brick, const TileBeside* beside, const Bits* of_brick,
-            Comparison& comparison) const {
+      Comparison& comparison) const {
     const CutLayers<kAxes> layers(tiles, first);
     // By axis: places in their tiles of the bricks before, here and after, and codes of steps to these.
     int place[kAxes][3], code[kAxes][3];
@@ -246,8 +241,7 @@ struct TileJoin : Entries<Rule, Tiles, Index> {
   // Joins a component with what it touches in the halo: pairs are listed, or united if they have no room. All
   // lanes call, with 0 for no component, each warp once with its `last` ones, when all pairs of the block are
   // united, so that this code is there once.
-  template <class Bricks>
-  void join(const Bricks& bricks, int thread, Bits component, bool last) const {
+  template <class Bricks> void join(const Bricks& bricks, int thread, Bits component, bool last) const {
     const Cell& first = bricks.first[thread];
     const Comparison comparison = bricks.comparison[thread];
     Halo halo = bricks.halo[0][thread];
@@ -265,9 +259,8 @@ struct TileJoin : Entries<Rule, Tiles, Index> {
       // Comparing with one value is enough: equality is transitive.
       const Value of_component = *values_of(first).at(lowest(component));
       for (auto untested = elements; untested != 0; untested &= untested - 1)
-        if (!(values[first.offset + distance_to(word, lowest(untested), [](auto& axis) {
-                       return axis.value_stride;
-                     })] == of_component))
+        if (!(values[first.offset + distance_to(word, lowest(untested),
+                                        [](auto& axis) { return axis.value_stride; })] == of_component))
           elements &= ~lowest_bit(untested);
       return elements;
     });
@@ -289,7 +282,7 @@ struct TileJoin : Entries<Rule, Tiles, Index> {
         has_pair = bits != 0;
         if (has_pair) {
           pair = {entry, first.index + distance_to(word, lowest(bits),
-                                                   [](auto& axis) { return Index(axis.index_stride); })};
+                                           [](auto& axis) { return Index(axis.index_stride); })};
           bits &= bits - 1;
         }
         unites = has_pair && !pairs.add(pair);
@@ -367,8 +360,7 @@ struct TileJoin : Entries<Rule, Tiles, Index> {
 };
 
 // What a block keeps of the bricks of its threads: where they are, and halos of their foreground and planes.
-template <class Join>
-struct BricksToJoin {
+template <class Join> struct BricksToJoin {
   static constexpr int kSources = kHasPlanes<typename Join::Value> && !Join::kOneValue ? 1 + kPlanes : 1;
   typename Join::Cell first[kJoinThreads];
   typename Join::Halo halo[kSources][kJoinThreads];
@@ -379,8 +371,7 @@ struct BricksToJoin {
 // The k-th brick of a tile that may have another tile's before it: with two axes the first row and both ends
 // of the others; with three the first plane, and of others the outer rows and both ends of inner ones; else
 // all.
-template <class Tiles>
-int brick_to_join(const Tiles& tiles, const auto& corner, int k) {
+template <class Tiles> int brick_to_join(const Tiles& tiles, const auto& corner, int k) {
   constexpr int rank = Tiles::kRank;
   if (rank == 1 || rank > 3) return k;
   const auto last = [&](int a) {  // of those that are in the array
@@ -406,7 +397,7 @@ int brick_to_join(const Tiles& tiles, const auto& corner, int k) {
 // A thread for each of the `each` bricks of a tile at borders, of `count` tiles.
 template <class Rule, class Tiles, class Index>
 void join_bricks(const Tiles& tiles, int64_t count, int64_t each, const typename Rule::Value* values,
-                 Index* label, const BrickTable& table, uint32_t block) {
+    Index* label, const BrickTable& table, uint32_t block) {
   constexpr int rank = Tiles::kRank, kAxes = Tiles::kAxes;
   using Join = TileJoin<Rule, Tiles, Index>;
   __shared__ BricksToJoin<Join> bricks;
@@ -451,8 +442,8 @@ void join_bricks(const Tiles& tiles, int64_t count, int64_t each, const typename
     }
   }
   __syncthreads();
-  list_of_warp[thread / kWarp].template for_each_component<true>(
-      [&](auto&& use) { use(links); }, touching, kBits, [](Bits, int) {},
+  list_of_warp[thread / kWarp].template for_each_component<true>([&](auto&& use) { use(links); }, touching,
+      kBits, [](Bits, int) {},
       [&](Bits component, int lane_of_brick, int, bool last) {
         join.join(bricks, first_of_warp + lane_of_brick, component, last);
       });
@@ -462,7 +453,7 @@ void join_bricks(const Tiles& tiles, int64_t count, int64_t each, const typename
 template <class Rule, class Tiles, class Index, bool in_turns = false>
 __global__ void __launch_bounds__(kJoinThreads, Tiles::kRank < 3 && resident_blocks(kJoinThreads) > 8 ? 9 : 8)
     join_tiles(Tiles tiles, int64_t count, int64_t each, const typename Rule::Value* __restrict__ values,
-               Index* label, BrickTable table) {
+        Index* label, BrickTable table) {
   follow_launch();
   if (table.is_elsewhere()) return;
   if constexpr (in_turns) {
@@ -479,9 +470,8 @@ enum class Leaving { kAll, kWithinArray };
 
 // On the same grid, unites the given links of a brick that leave its tile.
 template <class Rule, class Tiles, class Index, Leaving which = Leaving::kAll>
-__global__ void __launch_bounds__(kJoinThreads)
-    join_links(Tiles tiles, int64_t count, int64_t each, const typename Rule::Value* __restrict__ values,
-               Index* label, BrickTable table) {
+__global__ void __launch_bounds__(kJoinThreads) join_links(Tiles tiles, int64_t count, int64_t each,
+    const typename Rule::Value* __restrict__ values, Index* label, BrickTable table) {
   follow_launch();
   using B = typename Tiles::B;
   constexpr int rank = Tiles::kRank;
@@ -506,9 +496,8 @@ __global__ void __launch_bounds__(kJoinThreads)
       for (linked &= tiles.leaving(first, brick, step); linked != 0; linked &= linked - 1) {
         const int bit = lowest(linked);
         const auto along = [&](int a) { return B::coordinate(bit, a) + B::step(step, a); };
-        const Index neighbour = first.index + tiles.distance_across(first, along, [](auto& axis) {
-          return Index(axis.index_stride);
-        });
+        const Index neighbour = first.index + tiles.distance_across(first, along,
+                                                  [](auto& axis) { return Index(axis.index_stride); });
         const Index element = first.index + tiles.template distance<Index>(bit);
         const ElementPair<Index> pair{element, neighbour};
         if (!pairs.add(pair)) unite_pair(pair);

@@ -23,8 +23,7 @@ constexpr int kNodesOfWarp = 576, kLinksOfWarp = 192;
 constexpr int kLanesWithIsolated = 16;  // of a warp: with fewer, it does not pay to look for them
 
 // The places of a brick with foreground there or near it, and those with more than one element of it.
-template <int axes>
-struct Neighbours {
+template <int axes> struct Neighbours {
   using B = Brick<axes>;
   Bits some, several;
 
@@ -58,14 +57,12 @@ struct NodesAndLinks {
 };
 
 // Of a brick, in dynamic shared memory: at first what is around elements, by axis; then a node of each.
-template <int axes>
-union BrickNodes {
+template <int axes> union BrickNodes {
   Neighbours<axes> neighbours[axes];
   uint16_t parent[kBits];
 };
 
-template <class Rule, class Tiles>
-struct TileMemory {
+template <class Rule, class Tiles> struct TileMemory {
   static constexpr int kThreads = Tiles::kThreads, kWarps = kThreads / kWarp;
   using Value = typename Rule::Value;
   Bits foreground[kThreads];
@@ -85,8 +82,7 @@ struct TileMemory {
   HalfWords first_digit[Rule::kTransitive ? 1 : kFirstDigits][Rule::kTransitive ? 1 : kThreads];
 };
 
-template <class Rule, class Tiles, class Index>
-struct TileLabelling {
+template <class Rule, class Tiles, class Index> struct TileLabelling {
   static constexpr int kRank = Tiles::kRank, kAxes = Tiles::kAxes;
   using B = Brick<kAxes>;
   using Value = typename Rule::Value;
@@ -187,7 +183,7 @@ struct TileLabelling {
       __syncthreads();
       const int by = 1 << tiles.log_before(a), place = tiles.place(brick, a);
       sum = sum.spread(a, place > 0 ? neighbours[brick - by] : Neighbours<kAxes>{},
-                       place + 1 < 1 << tiles.log[a] ? neighbours[brick + by] : Neighbours<kAxes>{});
+          place + 1 < 1 << tiles.log[a] ? neighbours[brick + by] : Neighbours<kAxes>{});
       several |= sum.several;
     }
     __syncthreads();
@@ -236,7 +232,7 @@ struct TileLabelling {
 #pragma unroll
         for (int k = 0; k < kPlanes; ++k)
           halo = halo.with(memory.halo_of_plane[k][brick_of_component],
-                           (memory.plane[k][brick_of_component] & component) != 0);
+              (memory.plane[k][brick_of_component] & component) != 0);
       }
     return halo;
   }
@@ -349,10 +345,10 @@ struct TileLabelling {
   bool unite_components(const auto& links, Bits elements, Bits border, FirstElements& firsts) {
     for (bool at_once = false;; at_once = true) {
       list().for_each_component([&](auto&& use) { use(links); }, elements, kBits,
-                                [&](Bits component, int) { firsts.add(component, border); },
-                                [&](Bits component, int lane_of_brick, int, bool) {
-                                  unite_component(component, lane_of_brick, at_once);
-                                });
+          [&](Bits component, int) { firsts.add(component, border); },
+          [&](Bits component, int lane_of_brick, int, bool) {
+            unite_component(component, lane_of_brick, at_once);
+          });
       __syncthreads();
       if (at_once || memory.pairs.count <= memory.pairs.capacity()) return at_once;
     }
@@ -427,8 +423,7 @@ struct TileLabelling {
       links_of_warp.for_each(links_of_warp.list(linked, code), linked, code, [&](int of_element) {
         const int brick_of_element = first_of_warp + (of_element >> 6), bit = of_element & (kBits - 1);
         const int neighbour = tiles.node_of(brick_of_element, bit) - tiles.distance_back_in_tile(step);
-        unite<InBlock>(
-            parent, uint16_t(node_of_component(brick_of_element, bit)),
+        unite<InBlock>(parent, uint16_t(node_of_component(brick_of_element, bit)),
             uint16_t(node_of_component(tiles.brick_of_node(neighbour), tiles.bit_of_node(neighbour))));
       });
     });
@@ -514,8 +509,7 @@ struct TileLabelling {
   }
 };
 
-template <class Rule, class Tiles>
-union TileOrSparse {
+template <class Rule, class Tiles> union TileOrSparse {
   struct {
     TileMemory<Rule, Tiles> memory;
     BrickNodes<Tiles::kAxes> nodes[Tiles::kThreads];
@@ -525,7 +519,7 @@ union TileOrSparse {
 
 template <bool may_be_sparse, class Rule, class Tiles, class Index>
 void label_tile(const Tiles& tiles, const Rule& rule, const typename Rule::Value* values, Index* label,
-                const BrickTable& table, uint32_t number) {
+    const BrickTable& table, uint32_t number) {
   const int brick = int(threadIdx.x);
   const int64_t item = tiles.item_of(number);
   values += item * tiles.grid.item_stride;
@@ -557,7 +551,7 @@ void label_tile(const Tiles& tiles, const Rule& rule, const typename Rule::Value
   if (brick == 0) memory->differing = 0;
   tile.compare();
   const auto links = links_of_brick(rule, tiles, table, values, tile.first, tile.number(),
-                                    tiles.inside(tile.first), tile.foreground, tile.comparison);
+      tiles.inside(tile.first), tile.foreground, tile.comparison);
   if constexpr (Rule::kTransitive) tile.make_halos();
   const Bits border = tile.border_of_tile(), isolated = tile.find_isolated(links, border);
   __syncwarp();
@@ -582,9 +576,8 @@ void label_tile(const Tiles& tiles, const Rule& rule, const typename Rule::Value
 // A block a tile. Where the array may be labelled elsewhere, a tile of two axes may be sparse, and few blocks
 // take tiles of three axes in turn. Dynamic shared memory: two bytes per element, unless tiles may be sparse.
 template <class Rule, class Tiles, class Index, bool may_be_elsewhere = false>
-__global__ void __launch_bounds__(Tiles::kThreads, Tiles::kRank < 3 ? 7 : 3)
-    label_tiles(Tiles tiles, Rule rule, const typename Rule::Value* __restrict__ values,
-                Index* __restrict__ label, BrickTable table) {
+__global__ void __launch_bounds__(Tiles::kThreads, Tiles::kRank < 3 ? 7 : 3) label_tiles(Tiles tiles,
+    Rule rule, const typename Rule::Value* __restrict__ values, Index* __restrict__ label, BrickTable table) {
   follow_launch();
   if constexpr (may_be_elsewhere)
     if (table.is_elsewhere()) return;

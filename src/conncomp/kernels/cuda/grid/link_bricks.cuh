@@ -17,15 +17,14 @@ constexpr int kLinkThreads = 128;
 // The foreground of a brick and the links within it, by a rule for values or by bonds.
 template <class Rule, class Tiles>
 BrickLinks<Tiles::kAxes> links_within_brick(const Rule& rule, const Tiles& tiles,
-                                            const typename Rule::Value* values, const auto& first,
-                                            Bits inside) {
+    const typename Rule::Value* values, const auto& first, Bits inside) {
   const auto brick = tiles.values_at(values + first.offset, inside);
   ValuesMet<typename Rule::Value> met{};
   return brick.links(rule, brick.foreground(rule.background, met), tiles.neighbours());
 }
 template <class Tiles>
-BrickLinks<Tiles::kAxes> links_within_brick(const Bonds& rule, const Tiles& tiles, const uint8_t* bonds,
-                                            const auto& first, Bits inside) {
+BrickLinks<Tiles::kAxes> links_within_brick(
+    const Bonds& rule, const Tiles& tiles, const uint8_t* bonds, const auto& first, Bits inside) {
   using B = typename Tiles::B;
   BrickLinks<Tiles::kAxes> brick{inside, 0, Comparison::kValues, {}};
 #pragma unroll
@@ -39,8 +38,7 @@ BrickLinks<Tiles::kAxes> links_within_brick(const Bonds& rule, const Tiles& tile
   return brick;
 }
 
-template <class Rule, class Tiles, class Index>
-struct LinksAcross {
+template <class Rule, class Tiles, class Index> struct LinksAcross {
   static constexpr int kRank = Tiles::kRank, kAxes = Tiles::kAxes;
   using B = typename Tiles::B;
   using Site = typename Rule::Site;

@@ -77,7 +77,7 @@ uint32_t gather_word(const Tiles& tiles, const BrickTable& table, Index item, In
 template <class Tiles, class Index>
 __global__ void __launch_bounds__(kWordThreads)
     gather_roots(Tiles tiles, int64_t words, int64_t columns, int64_t chunk, BrickTable table,
-                 uint32_t* __restrict__ roots_of_word, int64_t* __restrict__ roots_in_chunk) {
+        uint32_t* __restrict__ roots_of_word, int64_t* __restrict__ roots_in_chunk) {
   follow_launch();
   if (table.is_elsewhere()) return;
   for (int64_t part = blockIdx.x; part * chunk < words; part += gridDim.x) {
@@ -98,9 +98,8 @@ constexpr int kItemThreads = 1024, kMostWordsOfThread = 4;
 
 // Settles the roots of an item, gathers and numbers its words, and counts its components: one block.
 template <class Tiles, class Index>
-__global__ void __launch_bounds__(kItemThreads)
-    number_items(Tiles tiles, Index* label, int words_of_item, int columns, BrickTable table,
-                 uint32_t* __restrict__ roots_of_word, Index* __restrict__ number_of_word) {
+__global__ void __launch_bounds__(kItemThreads) number_items(Tiles tiles, Index* label, int words_of_item,
+    int columns, BrickTable table, uint32_t* __restrict__ roots_of_word, Index* __restrict__ number_of_word) {
   follow_launch();
   const Index item = Index(blockIdx.x);
   const int64_t bricks = int64_t(tiles.tiles_of_item()) << tiles.log_parts();

@@ -23,8 +23,7 @@ struct RowShape {
 };
 
 // The type of a value in a register: lanes exchange words.
-template <class Value>
-using HeldAs = typename Either<sizeof(Value) == 2, uint32_t, Value>::Type;
+template <class Value> using HeldAs = typename Either<sizeof(Value) == 2, uint32_t, Value>::Type;
 
 // A tile. The node of an element is its place there.
 struct RowTile {
@@ -47,16 +46,15 @@ struct RowTile {
     return left < kHeight ? left : kHeight;
   }
   int32_t index(int x, int y) const { return (first_row + y) * shape.length[0] + first_column + x; }
-  template <class Value>
-  const Value* at(const Value* values, int x, int y) const {
+  template <class Value> const Value* at(const Value* values, int x, int y) const {
     return values + (first_column + x) * shape.value_stride[0] + (first_row + y) * shape.value_stride[1];
   }
 };
 
 // Calls body(how far along the border) for the needed contacts across it; `before` and `after` exist.
 template <bool corners, class Value>
-void for_each_contact(const Value* value, int64_t across, int64_t along, bool before, bool after,
-                      auto&& body) {
+void for_each_contact(
+    const Value* value, int64_t across, int64_t along, bool before, bool after, auto&& body) {
   const Value own = *value;
   const auto is_alike = [&](int64_t ahead) { return value[ahead] == own; };
   int directions = 0;  // bits of -1, 0, 1
@@ -70,8 +68,7 @@ void for_each_contact(const Value* value, int64_t across, int64_t along, bool be
   for (; directions != 0; directions &= directions - 1) body(lowest(uint32_t(directions)) - 1);
 }
 
-template <class Rule, bool corners>
-struct RowLabelling {
+template <class Rule, bool corners> struct RowLabelling {
   using Value = typename Rule::Value;
   using Held = HeldAs<Value>;
   using Node = uint16_t;
@@ -98,8 +95,7 @@ struct RowLabelling {
     return of_run != 0 ? label : first_node + start;
   }
   // Unites each lane's label, a root, with one or two others in all lanes; returns each lane's label.
-  template <bool two>
-  int unite(int label, int other, int second) const {
+  template <bool two> int unite(int label, int other, int second) const {
 #pragma unroll 1
     for (;;) {
       if (two && other == label) other = second;
@@ -169,11 +165,11 @@ struct RowLabelling {
       const int y = first + lane(), node = y * RowTile::kWidth + column;
       int label = kNone, other = kNone, second = kNone;
       if (y < height && InBlock::load(entries + node) != kBackground) {
-        for_each_contact<corners>(tile.at(values, column, y), stride[0], stride[1], y > 0, y + 1 < height,
-                                  [&](int down) {
-                                    second = other;
-                                    other = node + down * RowTile::kWidth - 1;
-                                  });
+        for_each_contact<corners>(
+            tile.at(values, column, y), stride[0], stride[1], y > 0, y + 1 < height, [&](int down) {
+              second = other;
+              other = node + down * RowTile::kWidth - 1;
+            });
         if (other >= 0 && InBlock::load(entries + other) == kBackground) other = kNone;
         if (second >= 0 && InBlock::load(entries + second) == kBackground) second = kNone;
         label = root_of(node);
@@ -277,9 +273,8 @@ constexpr int kMostOfOneRun = 10, kMostOfOneElement = 7;
 
 // One block. Sets by_rows[0] if the image has many components of several values, and does not seem sparse.
 template <class Rule, bool corners>
-__global__ void __launch_bounds__(kSampleRowThreads)
-    sample_rows(Rule rule, const typename Rule::Value* __restrict__ values, RowShape shape, int32_t* by_rows,
-                int64_t* components) {
+__global__ void __launch_bounds__(kSampleRowThreads) sample_rows(Rule rule,
+    const typename Rule::Value* __restrict__ values, RowShape shape, int32_t* by_rows, int64_t* components) {
   follow_launch();
   using Held = HeldAs<typename Rule::Value>;
   constexpr int kWarps = kSampleRowThreads / kWarp, kInside = kWarp - 2;  // lanes with two beside them
@@ -314,10 +309,9 @@ __global__ void __launch_bounds__(kSampleRowThreads)
 }
 
 template <class Rule, bool corners>
-__global__ void __launch_bounds__(RowTile::kThreads)
-    label_row_tiles(Rule rule, const typename Rule::Value* __restrict__ values, int32_t* __restrict__ label,
-                    RowShape shape, int32_t* by_rows, uint32_t* __restrict__ reaching,
-                    int32_t* __restrict__ settled, int64_t tiles) {
+__global__ void __launch_bounds__(RowTile::kThreads) label_row_tiles(Rule rule,
+    const typename Rule::Value* __restrict__ values, int32_t* __restrict__ label, RowShape shape,
+    int32_t* by_rows, uint32_t* __restrict__ reaching, int32_t* __restrict__ settled, int64_t tiles) {
   follow_launch();
   if (!by_rows[0]) return;
   using Labelling = RowLabelling<Rule, corners>;
@@ -340,7 +334,7 @@ constexpr int kJoinRowThreads = RowTile::kWidth + RowTile::kHeight;
 template <class Rule, bool corners>
 __global__ void __launch_bounds__(kJoinRowThreads)
     join_row_tiles(const typename Rule::Value* __restrict__ values, int32_t* label, RowShape shape,
-                   int32_t* by_rows, int64_t tiles) {
+        int32_t* by_rows, int64_t tiles) {
   follow_launch();
   if (!by_rows[0]) return;
   const int at = int(threadIdx.x);
@@ -357,13 +351,12 @@ __global__ void __launch_bounds__(kJoinRowThreads)
     const bool before = is_above ? tile.first_column + x > 0 : y > 0;
     const bool after = is_above ? tile.first_column + x + 1 < width : y + 1 < tile.height();
     for_each_contact<corners>(tile.at(values, x, y), shape.value_stride[across], shape.value_stride[along],
-                              before, after, [&](int steps) {
-                                const int32_t other = index + up_or_left + steps * beside;
-                                const int32_t entry = Shared::load(label + index);
-                                const int32_t behind = Shared::load(label + other);
-                                if (entry >= 0 && behind >= 0)
-                                  unite_from<Shared>(label, index, entry, other, behind);
-                              });
+        before, after, [&](int steps) {
+          const int32_t other = index + up_or_left + steps * beside;
+          const int32_t entry = Shared::load(label + index);
+          const int32_t behind = Shared::load(label + other);
+          if (entry >= 0 && behind >= 0) unite_from<Shared>(label, index, entry, other, behind);
+        });
   }
 }
 
@@ -371,10 +364,9 @@ constexpr int kFollowRowThreads = 256, kWordsAtOnce = 4;
 
 // A warp has 32 words at a time, and follows the labels of several at once.
 template <int = 0>
-__global__ void __launch_bounds__(kFollowRowThreads)
-    follow_row_roots(int32_t* label, RowShape shape, const int32_t* by_rows,
-                     const uint32_t* __restrict__ reaching, const int32_t* __restrict__ settled,
-                     int64_t* components, int64_t words, int64_t tiles) {
+__global__ void __launch_bounds__(kFollowRowThreads) follow_row_roots(int32_t* label, RowShape shape,
+    const int32_t* by_rows, const uint32_t* __restrict__ reaching, const int32_t* __restrict__ settled,
+    int64_t* components, int64_t words, int64_t tiles) {
   follow_launch();
   if (!by_rows[0]) return;
   int count = 0;

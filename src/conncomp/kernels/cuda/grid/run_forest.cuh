@@ -13,8 +13,7 @@ namespace conncomp {
 constexpr int kRunWord = 32;  // columns of a word
 
 // Halves paths until each run leads to its root; calls last(run, whether it is one) with all threads.
-template <int threads, class Run>
-void flatten_runs(Run* parent, int runs, auto&& last) {
+template <int threads, class Run> void flatten_runs(Run* parent, int runs, auto&& last) {
 #pragma unroll 1
   for (int first = 0; first < runs; first += threads) {
     const int run = first + int(threadIdx.x);
@@ -42,8 +41,7 @@ void for_each_run(uint32_t starts, auto run, auto&& body) {
 }
 
 // The columns of a word that have needed contacts, by direction.
-template <int directions>
-struct RunContacts {
+template <int directions> struct RunContacts {
   uint32_t of[directions];
 
   uint32_t any() const {
@@ -61,8 +59,7 @@ struct RunWords {
 };
 
 // `Rows` has the number of words and directions, and word_before(word, direction).
-template <class Rows, class Run>
-struct RunForest : RunWords {
+template <class Rows, class Run> struct RunForest : RunWords {
   static constexpr int kWords = Rows::kWords, kThreads = kWords, kDirections = Rows::kDirections;
   using Contacts = RunContacts<kDirections>;
   Run* parent;

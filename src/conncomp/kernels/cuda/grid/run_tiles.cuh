@@ -152,8 +152,8 @@ struct RunLabelling {
     if (RunTile::plane(word) > 0) {
       across = own & memory.foreground[word - kPlane] & alike(word, word - kPlane);
       if (RunTile::row(word) > 0)
-        across &= ~(in_plane & memory.foreground[word - kPlane - kRow] &
-                    alike(word - kPlane, word - kPlane - kRow));
+        across &= ~(
+            in_plane & memory.foreground[word - kPlane - kRow] & alike(word - kPlane, word - kPlane - kRow));
       across &= ~(linked_left & ~memory.starts[word - kPlane]);
     }
     if (RunTile::row(word) > 0) in_plane &= ~(linked_left & ~memory.starts[word - kRow]);
@@ -162,8 +162,7 @@ struct RunLabelling {
 };
 
 // The forest of a tile's runs, whose words lie as `Rows` says.
-template <class Rows, class Run>
-struct TileForest : RunForest<Rows, Run> {
+template <class Rows, class Run> struct TileForest : RunForest<Rows, Run> {
   using Forest = RunForest<Rows, Run>;
   static constexpr int kRow = Rows::kRow, kPlane = Rows::kPlane;
   using Forest::before, Forest::parent, Forest::run_of, Forest::runs, Forest::starts;
@@ -232,9 +231,8 @@ struct TileForest : RunForest<Rows, Run> {
 
 // A block a tile, a thread a word.
 template <bool consecutive>
-__global__ void __launch_bounds__(RunTile::kThreads)
-    label_run_tiles(Equal<uint8_t> rule, const uint8_t* __restrict__ values, int32_t* __restrict__ label,
-                    RunShape shape, TileRuns table) {
+__global__ void __launch_bounds__(RunTile::kThreads) label_run_tiles(Equal<uint8_t> rule,
+    const uint8_t* __restrict__ values, int32_t* __restrict__ label, RunShape shape, TileRuns table) {
   follow_launch();
   CONNCOMP_DYNAMIC_SHARED(RunTileMemory, memory);
   RunLabelling labelling{RunTile(shape, blockIdx.x), *memory};
@@ -319,8 +317,8 @@ struct WordsAcross {
   }
 };
 
-inline int root_of_element(const uint32_t* starts, const uint16_t* before, const uint16_t* nodes, int word,
-                           int bit) {
+inline int root_of_element(
+    const uint32_t* starts, const uint16_t* before, const uint16_t* nodes, int word, int bit) {
   int node = nodes[before[word] + __popc(starts[word] & ((2u << bit) - 1)) - 1];
   if (!(node & RunNode::kIsRoot)) node = nodes[node];
   return node & RunNode::kPlace;
@@ -358,8 +356,7 @@ inline uint32_t contacts_across(const KeptTile& own, const KeptTile& other, cons
 constexpr int kJoinRunThreads = 128;
 
 // The entry of an axis; indexed arrays would lie in memory.
-template <class T>
-T of_axis(const T* of_all, int axis) {
+template <class T> T of_axis(const T* of_all, int axis) {
   return axis == 0 ? of_all[0] : axis == 1 ? of_all[1] : of_all[2];
 }
 
@@ -405,10 +402,9 @@ __global__ void __launch_bounds__(kJoinRunThreads)
 
 // Points entries to their roots, complemented, keeps the bits of roots, and counts them by chunks of words.
 template <bool may_be_elsewhere>
-__global__ void __launch_bounds__(kWordThreads)
-    settle_run_roots(int32_t* label, RunShape shape, const int32_t* is_chosen, uint32_t* roots_of_word,
-                     const uint32_t* __restrict__ entries_of_word, int64_t chunk,
-                     int64_t* __restrict__ roots_in_chunk, int64_t* components) {
+__global__ void __launch_bounds__(kWordThreads) settle_run_roots(int32_t* label, RunShape shape,
+    const int32_t* is_chosen, uint32_t* roots_of_word, const uint32_t* __restrict__ entries_of_word,
+    int64_t chunk, int64_t* __restrict__ roots_in_chunk, int64_t* components) {
   follow_launch();
   if (may_be_elsewhere && is_chosen[0] == 0) return;
   const int64_t words = int64_t(shape.length[1]) * shape.length[2] * shape.columns;
@@ -437,8 +433,7 @@ __global__ void __launch_bounds__(kWordThreads)
 }
 
 // Stores neighbouring labels: in one access if that `fits`, else the `left` ones of the row.
-template <int count>
-void store_labels(int32_t* to, const int32_t (&labels)[count], bool fits, int left) {
+template <int count> void store_labels(int32_t* to, const int32_t (&labels)[count], bool fits, int left) {
   if (fits) {
     Shared::store_all(to, labels);
   } else {
@@ -448,8 +443,7 @@ void store_labels(int32_t* to, const int32_t (&labels)[count], bool fits, int le
   }
 }
 
-template <bool consecutive, int threads = RunTile::kThreads, int at_once = 1>
-struct RunLabels {
+template <bool consecutive, int threads = RunTile::kThreads, int at_once = 1> struct RunLabels {
   static constexpr int kThreads = threads, kTogether = 4;
   static constexpr int kAtOnce = at_once;  // runs of a thread
   const RunTile& tile;
@@ -499,7 +493,7 @@ struct RunLabels {
   }
   // Writes the labels of words, four a thread, whose row and columns are the same in all planes.
   void write(int first, int end, const int32_t* labels_of_runs, auto&& elements_of, auto&& starts_of,
-             auto&& runs_before) const {
+      auto&& runs_before) const {
     constexpr int kGroups = kRunWord / kTogether, kAtOnce = kThreads / kGroups;
     constexpr int kPlanes = kAtOnce / RunTile::kPlane;
     static_assert(kAtOnce % RunTile::kPlane == 0);

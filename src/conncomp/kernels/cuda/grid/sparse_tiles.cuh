@@ -46,8 +46,7 @@ struct PairLinks {
   Bits all() const { return up | left | up_left | up_right; }
 };
 
-template <class Value, class Tiles>
-struct SparseMemory {
+template <class Value, class Tiles> struct SparseMemory {
   static constexpr int kThreads = Tiles::kThreads, kWarps = kThreads / kWarp;
   static constexpr int kUnderOthers = 320, kSecond = 96;  // of a warp: room for pairs, and for second links
   alignas(16) int32_t entries[kThreads * kBits / 2];      // of each pair of the tile
@@ -61,8 +60,7 @@ struct SparseMemory {
 
 // What a warp lists for stage 4, in place of planes: pairs, as first elements, and their roots'. The head has
 // their number, and that of roots that are not listed.
-template <class Tiles>
-struct ListToFollow {
+template <class Tiles> struct ListToFollow {
   static constexpr int kOfPlane = Tiles::kThreads * int(sizeof(Bits) / sizeof(uint32_t));
   static constexpr int kNumbers = kPlanes * kOfPlane * kWarp / Tiles::kThreads, kRoom = kNumbers - 1;
   static constexpr int kTwo = 1 << 15;  // both elements of a pair are there; a node is less
@@ -82,8 +80,7 @@ struct ListToFollow {
 };
 
 // A thread's part in a tile. A pair is given by the node of its left element.
-template <class Rule, class Tiles>
-struct SparseTile {
+template <class Rule, class Tiles> struct SparseTile {
   using B = Brick<2>;
   using Value = typename Rule::Value;
   using Memory = SparseMemory<Value, Tiles>;
@@ -310,7 +307,7 @@ struct SparseTile {
     const Value value = memory.value.common(met);
     const bool corners = tiles.grid.connectivity > 1;
     const PairLinks links(foreground, foreground_at(-1, 0), foreground_at(1, 0),
-                          {foreground_at(-1, -1), foreground_at(0, -1), foreground_at(1, -1)}, corners);
+        {foreground_at(-1, -1), foreground_at(0, -1), foreground_at(1, -1)}, corners);
     const int own = __popcll(links.all()), own_second = __popcll(links.second_up | links.second_right);
     const int up_to_lane = warp_scan(own | own_second << 16);
     const int of_warp = __shfl_sync(kAllLanes, up_to_lane, kWarp - 1);

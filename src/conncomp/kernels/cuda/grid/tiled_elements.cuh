@@ -18,8 +18,7 @@ namespace conncomp {
 constexpr int kElementsOfTile = 512;  // at most
 
 // Which links of an element need a union. Sets of steps have a bit for each code.
-template <int axes>
-struct NeededUnions : StepCodes<axes> {
+template <int axes> struct NeededUnions : StepCodes<axes> {
   using S = StepCodes<axes>;
 
   // The steps to elements between one and its neighbour at a step: those with some of its moves.
@@ -57,22 +56,19 @@ struct NeededUnions : StepCodes<axes> {
 
 template <class Steps, class Rule>
 bool similar_at(const Rule& rule, const typename Rule::Value* values, const typename Rule::Site& from,
-                const typename Rule::Site& to, int code) {
+    const typename Rule::Site& to, int code) {
   return rule.linked(values, from, to, Steps::highest_axis(code), code > Steps::kNoStep);
 }
 
 // Steps to look at: those to elements before; all if transitive, as any may make up for others.
-template <class Rule, class Steps>
-constexpr int kAsked = Rule::kTransitive ? Steps::kSteps : Steps::kNoStep;
+template <class Rule, class Steps> constexpr int kAsked = Rule::kTransitive ? Steps::kSteps : Steps::kNoStep;
 
-template <int rank, bool items>
-using ElementTiles = Tiling<rank, 0, GivenLogs<items>>;
+template <int rank, bool items> using ElementTiles = Tiling<rank, 0, GivenLogs<items>>;
 
 // A block a tile, a thread an element.
 template <class Rule, class Tiles, class Index>
-__global__ void __launch_bounds__(kElementsOfTile)
-    label_elements(Tiles tiles, Rule rule, const typename Rule::Value* __restrict__ values,
-                   Index* __restrict__ label, int64_t* components) {
+__global__ void __launch_bounds__(kElementsOfTile) label_elements(Tiles tiles, Rule rule,
+    const typename Rule::Value* __restrict__ values, Index* __restrict__ label, int64_t* components) {
   follow_launch();
   using S = typename Tiles::Step;
   using Site = typename Rule::Site;
@@ -135,8 +131,8 @@ __global__ void __launch_bounds__(kElementsOfTile)
 }
 
 template <class Rule, class Tiles, class Index>
-__global__ void __launch_bounds__(kElementsOfTile,
-                                  Tiles::kRank == 3 && resident_blocks(kElementsOfTile) > 3 ? 3 : 1)
+__global__ void __launch_bounds__(
+    kElementsOfTile, Tiles::kRank == 3 && resident_blocks(kElementsOfTile) > 3 ? 3 : 1)
     join_elements(Tiles tiles, Rule rule, const typename Rule::Value* __restrict__ values, Index* label) {
   follow_launch();
   using S = typename Tiles::Step;
@@ -199,8 +195,7 @@ __global__ void __launch_bounds__(kElementsOfTile,
 template <class Index, bool items>
 __global__ void __launch_bounds__(kWordThreads)
     settle_elements(int64_t count, int64_t item_size, int64_t chunk, Index* label,
-                    uint32_t* __restrict__ roots_of_word, int64_t* __restrict__ roots_in_chunk,
-                    int64_t* components) {
+        uint32_t* __restrict__ roots_of_word, int64_t* __restrict__ roots_in_chunk, int64_t* components) {
   follow_launch();
   int64_t in_chunk = 0;
   const int64_t begin = blockIdx.x * chunk;
@@ -258,7 +253,7 @@ struct RootRanks {
 template <class Index, bool items>
 __global__ void __launch_bounds__(kWordThreads)
     number_elements(int64_t count, int64_t item_size, int64_t chunk, Index* label,
-                    const uint32_t* __restrict__ roots_of_word, const int64_t* __restrict__ roots_in_chunk) {
+        const uint32_t* __restrict__ roots_of_word, const int64_t* __restrict__ roots_in_chunk) {
   follow_launch();
   __shared__ int before_chunk[RootRanks::kMostChunks];
   const RootRanks ranks{roots_of_word, chunk, before_chunk};

@@ -148,8 +148,7 @@ struct QuadsAround {
     return Quad{uint16_t(codes)}.is_split();
   }
   // Selects by quad: arrays in registers have no variable index.
-  template <class T>
-  static T select(int k, T left, T up, T up_left, T up_right) {
+  template <class T> static T select(int k, T left, T up, T up_left, T up_right) {
     return k == kLeft ? left : k == kUp ? up : k == kUpLeft ? up_left : up_right;
   }
   Quad quad_at(int k) const { return select(k, quad[1], quad[2], quad[3], quad[4]); }
@@ -181,7 +180,7 @@ struct QuadsAround {
       const int first = __ffs(unvisited) - 1;
       const uint32_t of = value(first);
       const QuadContacts contacts{elements_of(kOwn, of), elements_of(kLeft, of), elements_of(kUp, of),
-                                  elements_of(kUpLeft, of), elements_of(kUpRight, of)};
+          elements_of(kUpLeft, of), elements_of(kUpRight, of)};
       links |= uint32_t(contacts.links() & split) << 4 * first;
       unvisited &= ~contacts.own;
     }
@@ -212,8 +211,8 @@ inline uint32_t values_of_quad(const QuadsOfItem& quads, int row, int x) {
   return values;
 }
 
-inline Quad quad_of_values(const QuadsOfItem& quads, const Background<uint8_t>& background, int row, int x,
-                           uint32_t values) {
+inline Quad quad_of_values(
+    const QuadsOfItem& quads, const Background<uint8_t>& background, int row, int x, uint32_t values) {
   uint32_t foreground = background.present ? bytes_set(values ^ background.value * kEachByte) : 0x80808080u;
   foreground &= 2 * x + 1 < quads.width ? ~0u : 0x00ff00ffu;
   foreground &= 2 * row + 1 < quads.height ? ~0u : 0x0000ffffu;
@@ -253,8 +252,7 @@ __global__ void __launch_bounds__(kQuadThreads, resident_blocks(kQuadThreads))
              up_left = beside(__shfl_up_sync(kAllLanes, int(up.code), 1), x > 0),
              up_right = beside(__shfl_down_sync(kAllLanes, int(up.code), 1), x < kWarp - 1);
   const QuadContacts around{quad.is_split() ? 0 : quad.elements(), left.elements_like(quad),
-                            up.elements_like(quad), up_left.elements_like(quad),
-                            up_right.elements_like(quad)};
+      up.elements_like(quad), up_left.elements_like(quad), up_right.elements_like(quad)};
   const uint32_t up_to_here = kAllLanes >> (kWarp - 1 - x);
   const uint32_t starts = ~__ballot_sync(kAllLanes, around.touches_left());
   const int start = kWarp - 1 - __clz(int(starts & up_to_here));
@@ -303,7 +301,7 @@ __global__ void __launch_bounds__(kQuadThreads, resident_blocks(kQuadThreads))
       const QuadsAround there{{to}, {values_of[to_row][to_x]}};
       const int first = there.first_of(near.value(element));
       body(quad.is_split() ? place(element) : node,
-           to.is_split() ? place_of(to_row, to_x, first / 2, first % 2) : int(node_of[to_row][to_x]));
+          to.is_split() ? place_of(to_row, to_x, first / 2, first % 2) : int(node_of[to_row][to_x]));
     }
   };
   const auto for_each_value = [&](auto&& body) {
@@ -394,8 +392,7 @@ __global__ void __launch_bounds__(kMostBorderThreads, 4)
             above_up = quads.above_slot(row - 1, x), above_up_left = quads.above_slot(row - 1, x - 1),
             above_up_right = quads.above_slot(row - 1, x + 1);
   const QuadContacts around{quad.is_split() ? 0 : quad.elements(), left.elements_like(quad),
-                            up.elements_like(quad), up_left.elements_like(quad),
-                            up_right.elements_like(quad)};
+      up.elements_like(quad), up_left.elements_like(quad), up_right.elements_like(quad)};
   QuadsAround near{{quad, left, up, up_left, up_right}, {}};
   uint32_t links = uint32_t(around.links()) << 4 * (__ffs(quad.elements() | 16) - 1);
   if (near.any_split()) {
@@ -428,8 +425,7 @@ __global__ void __launch_bounds__(kMostBorderThreads, 4)
 }
 
 // Numbers words and counts roots. A block for each row of tiles.
-template <int = 0>
-__global__ void __launch_bounds__(kWordThreads) number_rows(QuadTable table) {
+template <int = 0> __global__ void __launch_bounds__(kWordThreads) number_rows(QuadTable table) {
   const int bands = table.tiles_of_item / table.tiles_of_row, band = int(blockIdx.x) % bands;
   const QuadsOfItem quads(table, nullptr, blockIdx.x / bands);
   const int words = kTileHeight * quads.columns, begin = band * words;

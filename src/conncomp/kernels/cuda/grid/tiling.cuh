@@ -6,16 +6,14 @@
 namespace conncomp {
 
 // Logarithms of a tile's parts by axis, known at a launch or compiled in; whether there may be items.
-template <bool items>
-struct GivenLogs {
+template <bool items> struct GivenLogs {
   static constexpr bool kItems = items;
   int32_t log[3];
 
   int operator[](int axis) const { return log[axis]; }
   int before(int axis) const { return (axis > 0 ? log[0] : 0) + (axis > 1 ? log[1] : 0); }
 };
-template <int log0, int log1, int log2>
-struct FixedLogs {
+template <int log0, int log1, int log2> struct FixedLogs {
   static constexpr bool kItems = false;
   int32_t log[3];  // is not read
 
@@ -26,8 +24,7 @@ struct FixedLogs {
 // A tile has 2^log[a] parts along axis a, from the last one on, each 2^part_log long; one element along axes
 // beyond three. Tiles are in C order, item by item; kernels add item_of(tile) items to pointers. Laid out as
 // in tiling.py.
-template <int rank, int part_log, class Logs>
-struct Tiling {
+template <int rank, int part_log, class Logs> struct Tiling {
   CellGrid<rank> grid;
   Logs log;
 
@@ -67,8 +64,7 @@ struct Tiling {
     return bits & ((1u << Step::kSteps) - 1);
   }
 
-  template <class Index>
-  Cell<rank, Index> corner_of(uint32_t tile) const {
+  template <class Index> Cell<rank, Index> corner_of(uint32_t tile) const {
     Cell<rank, Index> cell{};
 #pragma unroll
     for (int k = rank - 1; k >= 0; --k) {
@@ -94,8 +90,7 @@ struct Tiling {
   // Parts of a tile are numbered as they lie there, from its corner.
   int log_before(int a) const { return log.before(a); }
   int place(int part, int a) const { return part >> log_before(a) & ((1 << log[a]) - 1); }
-  template <class Index>
-  Cell<rank, Index> first_of(Cell<rank, Index> corner, int part) const {
+  template <class Index> Cell<rank, Index> first_of(Cell<rank, Index> corner, int part) const {
     unrolled<kAxes>([&](int a) { corner.move(grid, rank - 1 - a, Index(place(part, a)) << part_log); });
     return corner;
   }

@@ -11,8 +11,7 @@ namespace conncomp {
 constexpr int kUnlisted = -1;
 
 // 16-bit numbers that the lanes of a warp share out. All lanes call together.
-template <int room>
-struct NumberList {
+template <int room> struct NumberList {
   uint16_t listed[room];
 
   // Lists number(bit) for all bits of all lanes; returns their number, or kUnlisted if they have no room.
@@ -105,8 +104,7 @@ struct WarpList {
 };
 
 // Pairs for a block to unite later: threads find them at different times.
-template <class Pair, int threads, int pairs_of_thread>
-struct PairList {
+template <class Pair, int threads, int pairs_of_thread> struct PairList {
   Pair pair[pairs_of_thread * threads];
   int count;
 

@@ -12,8 +12,7 @@
 namespace conncomp {
 
 // The rows of a brick in the words of a replica: row k, a line along axis 0, lies in one word.
-template <int axes>
-struct BrickRows {
+template <int axes> struct BrickRows {
   using B = Brick<axes>;
   static constexpr int kRows = kBits / B::kSide;
   static constexpr Bits kRow = B::kSide == kBits ? ~Bits(0) : (Bits(1) << B::kSide % kBits) - 1;
@@ -105,8 +104,7 @@ Bits links_along(const Rows& rows, int a, const Bits64* planes, int axes, Bits f
 }
 
 // As link_bricks.cuh: t - t' implies e - e', where t is linked to e and t' to e'.
-template <class Tiles>
-Bits needed_along(int a, const Bits (&linked)[Tiles::kAxes]) {
+template <class Tiles> Bits needed_along(int a, const Bits (&linked)[Tiles::kAxes]) {
   using B = typename Tiles::B;
   const Bits across = linked[a] & B::layer(a, 0);
   Bits made_up_for = 0;
@@ -124,7 +122,7 @@ void for_each_brick(const Tiles& tiles, const Lattice& lattice, const BrickTable
     const auto first =
         tiles.first_of(tiles.template corner_of<Index>(tile), int(number & (tiles.parts() - 1)));
     body(number, int64_t(tiles.item_of(tile)), tiles.inside(first),
-         BrickRows<Tiles::kAxes>(tiles, lattice, first));
+        BrickRows<Tiles::kAxes>(tiles, lattice, first));
   }
 }
 
@@ -156,8 +154,7 @@ __global__ void __launch_bounds__(kLinkThreads)
 }
 
 // Writes the rows of a brick to a plane; all lanes call, as half a byte belongs to the lane beside.
-template <int axes>
-void write_rows(const BrickRows<axes>& rows, bool writes, Bits bits, Bits64* plane) {
+template <int axes> void write_rows(const BrickRows<axes>& rows, bool writes, Bits bits, Bits64* plane) {
   using B = Brick<axes>;
   Bits64* const first = plane + rows.first_word;
   if constexpr (axes == 1) {
@@ -184,8 +181,7 @@ void write_rows(const BrickRows<axes>& rows, bool writes, Bits bits, Bits64* pla
 }
 
 // The node of an element of a tile, given how far it is from the first one in the array.
-template <class Tiles, class Index>
-int node_at(const Tiles& tiles, Index distance) {
+template <class Tiles, class Index> int node_at(const Tiles& tiles, Index distance) {
   int node = 0;
 #pragma unroll
   for (int a = Tiles::kAxes - 1; a > 0; --a) {
@@ -199,7 +195,7 @@ int node_at(const Tiles& tiles, Index distance) {
 // The phases of a brick's sites, if sizes are summed for each of them.
 template <class Sums, class Tiles>
 Bits phases_of(const Tiles& tiles, const Lattice& lattice, const auto& corner, int brick, int64_t item,
-               const Bits64* words) {
+    const Bits64* words) {
   if constexpr (!Sums::kByPhase) return 0;
   const auto first = tiles.first_of(corner, brick);
   if (tiles.inside(first) == 0) return 0;
@@ -207,8 +203,7 @@ Bits phases_of(const Tiles& tiles, const Lattice& lattice, const auto& corner, i
 }
 
 // A histogram of sizes, by powers of two, in the shared memory of a block; all threads begin it.
-template <int classes>
-struct SizeClasses {
+template <int classes> struct SizeClasses {
   uint32_t* counts;
 
   void begin_block() {
@@ -227,8 +222,7 @@ struct SizeClasses {
 template <class Tiles, class Index, class Sums = SizeSums>
 __global__ void __launch_bounds__(Tiles::kThreads)
     measure_tiles(Tiles tiles, Replicas replicas, const Bits64* __restrict__ words,
-                  const Index* __restrict__ label, BrickTable table, Index* __restrict__ size,
-                  Records records) {
+        const Index* __restrict__ label, BrickTable table, Index* __restrict__ size, Records records) {
   follow_launch();
   CONNCOMP_DYNAMIC_SHARED(uint32_t, sites_of_root);
   __shared__ WarpList list_of_warp[Tiles::kThreads / kWarp];
@@ -243,8 +237,8 @@ __global__ void __launch_bounds__(Tiles::kThreads)
   sums.begin_block();
   __syncthreads();
   const FirstDigits digits = table.first_digits(number);
-  list_of_warp[brick / kWarp].for_each_component(
-      [&](auto&& use) { use(digits); }, __ldg(table.foreground + number), kBits, [](Bits, int) {},
+  list_of_warp[brick / kWarp].for_each_component([&](auto&& use) { use(digits); },
+      __ldg(table.foreground + number), kBits, [](Bits, int) {},
       [&](Bits component, int lane_of_brick, int, bool) {
         if (component == 0) return;
         const int owner = first_of_warp + lane_of_brick, bit = lowest(component);
@@ -297,8 +291,7 @@ __global__ void __launch_bounds__(kLinkThreads)
 template <class Tiles, class Index, class Sums = SizeSums>
 __global__ void __launch_bounds__(Tiles::kThreads)
     sum_sizes(Tiles tiles, Replicas replicas, const Bits64* __restrict__ words,
-              const Index* __restrict__ label, BrickTable table, const Index* __restrict__ size,
-              Records records) {
+        const Index* __restrict__ label, BrickTable table, const Index* __restrict__ size, Records records) {
   follow_launch();
   const int64_t item = tiles.item_of(blockIdx.x), first_of_item = item * tiles.grid.cells_of_item();
   const int brick = int(threadIdx.x);
@@ -314,8 +307,7 @@ __global__ void __launch_bounds__(Tiles::kThreads)
 }
 
 // The coins of a brick's sites.
-template <int axes>
-Bits coins_of_brick(const Bits64* coins, const BrickRows<axes>& rows) {
+template <int axes> Bits coins_of_brick(const Bits64* coins, const BrickRows<axes>& rows) {
   const int64_t length = rows.lattice.length[kRowAxis];
   if (length % kWordSites == 0) return rows.bits_of(coins);  // then they lie as spins do
   constexpr int kSide = Brick<axes>::kSide;
@@ -337,7 +329,7 @@ Bits coins_of_brick(const Bits64* coins, const BrickRows<axes>& rows) {
 template <class Tiles, class Index, int most_moves = 1>
 __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kRank < 3 ? 8 : 3)
     flip_bricks(Tiles tiles, Replicas replicas, const Bits64* __restrict__ coins, Index* __restrict__ label,
-                BrickTable table, Bits64* __restrict__ new_spins) {
+        BrickTable table, Bits64* __restrict__ new_spins) {
   follow_launch();
   constexpr int kAxes = Tiles::kAxes, kThreads = Tiles::kThreads;
   CONNCOMP_DYNAMIC_SHARED(uint32_t, digits);  // of the new states: two words for each brick and plane
@@ -357,9 +349,8 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kRank < 3 ? 8 : 3)
   const BrickRows<kAxes> rows(tiles, lattice, first);
   Bits single = 0, single_states = 0;
   if (has_coins && inside != 0) {
-    const auto links =
-        links_of_brick(GivenLinks<most_moves>{}, tiles, table, static_cast<const uint8_t*>(nullptr), first,
-                       number, inside, inside, Comparison::kValues);
+    const auto links = links_of_brick(GivenLinks<most_moves>{}, tiles, table,
+        static_cast<const uint8_t*>(nullptr), first, number, inside, inside, Comparison::kValues);
     single = inside & ~links.with_neighbour() & __ldg(table.settled + number);
     single_states = single & coins_of_brick(coins, rows);
   }
@@ -369,8 +360,8 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kRank < 3 ? 8 : 3)
   }
   __syncwarp();
   const FirstDigits first_digits = table.first_digits(number);
-  list_of_warp[brick / kWarp].for_each_component(
-      [&](auto&& use) { use(first_digits); }, inside & ~single, kBits, [](Bits, int) {},
+  list_of_warp[brick / kWarp].for_each_component([&](auto&& use) { use(first_digits); }, inside & ~single,
+      kBits, [](Bits, int) {},
       [&](Bits component, int lane_of_brick, int, bool) {
         if (component == 0) return;
         const int owner = first_of_warp + lane_of_brick, bit = lowest(component);

@@ -19,12 +19,9 @@ namespace conncomp {
 // Along lines, and where rows exchange potentials.
 constexpr int kFieldThreads = 128, kPlaneThreads = 256;
 // Fields of float32 in two dimensions without noise leave registers for more layers on their way, and blocks.
-template <class T, int kAxes, bool kNoise>
-constexpr bool kSlim = sizeof(T) == 4 && kAxes == 2 && !kNoise;
-template <class T, int kAxes, bool kNoise>
-constexpr int kLayersAhead = kSlim<T, kAxes, kNoise> ? 2 : 1;
-template <class T, bool kNoise>
-constexpr int kLineBlocks = kSlim<T, 2, kNoise> ? 5 : 4;
+template <class T, int kAxes, bool kNoise> constexpr bool kSlim = sizeof(T) == 4 && kAxes == 2 && !kNoise;
+template <class T, int kAxes, bool kNoise> constexpr int kLayersAhead = kSlim<T, kAxes, kNoise> ? 2 : 1;
+template <class T, bool kNoise> constexpr int kLineBlocks = kSlim<T, 2, kNoise> ? 5 : 4;
 constexpr int kPlaneBlocks = 2;
 
 // What kernels work on. Laid out as in cahn_hilliard.py.
@@ -39,29 +36,25 @@ struct Fields {
   double cubic, linear, gradient, flux;
   Bits32 step;
 
-  template <class T>
-  FieldCoefficients<T> coefficients() const {
+  template <class T> FieldCoefficients<T> coefficients() const {
     return {T(cubic), T(linear), T(gradient), T(flux)};
   }
   Draws draws(int64_t replica) const { return {seed, Bits64(first + replica), step}; }
 };
 
-template <class T, int kCount>
-struct __align__(kCount * sizeof(T)) Pack {
+template <class T, int kCount> struct __align__(kCount * sizeof(T)) Pack {
   T value[kCount];
 };
 
 // The cells of a thread in a row, from two before the first to two after the last.
-template <class T, int kWidth>
-struct Cells {
+template <class T, int kWidth> struct Cells {
   T value[kWidth + 4];
 
   T& operator[](int k) { return value[k + 2]; }
   T operator[](int k) const { return value[k + 2]; }
 };
 
-template <int kWidth>
-struct CellColumns {
+template <int kWidth> struct CellColumns {
   int64_t middle, left, right;  // columns, of which `left` and `right` begin a pair
 
   CellColumns(int64_t first, int64_t columns)
@@ -69,8 +62,7 @@ struct CellColumns {
         left(first == 0 ? columns - 2 : first - 2),
         right(first + kWidth == columns ? 0 : first + kWidth) {}
 
-  template <class T>
-  Cells<T, kWidth> load(const T* row) const {
+  template <class T> Cells<T, kWidth> load(const T* row) const {
     Cells<T, kWidth> cells;
     const auto mid = *reinterpret_cast<const Pack<T, kWidth>*>(row + middle);
     const auto before = *reinterpret_cast<const Pack<T, 2>*>(row + left);
@@ -82,14 +74,12 @@ struct CellColumns {
     }
     return cells;
   }
-  template <class T>
-  void store(T* row, const Pack<T, kWidth>& cells) const {
+  template <class T> void store(T* row, const Pack<T, kWidth>& cells) const {
     *reinterpret_cast<Pack<T, kWidth>*>(row + middle) = cells;
   }
 };
 // Rows of any length.
-template <>
-struct CellColumns<1> {
+template <> struct CellColumns<1> {
   int64_t column[5];
 
   CellColumns(int64_t first, int64_t columns) {
@@ -98,16 +88,12 @@ struct CellColumns<1> {
       column[k] = x < 0 ? x + columns : x < columns ? x : x - columns;
     }
   }
-  template <class T>
-  Cells<T, 1> load(const T* row) const {
+  template <class T> Cells<T, 1> load(const T* row) const {
     Cells<T, 1> cells;
     for (int k = 0; k < 5; ++k) cells.value[k] = row[column[k]];
     return cells;
   }
-  template <class T>
-  void store(T* row, const Pack<T, 1>& cells) const {
-    row[column[2]] = cells.value[0];
-  }
+  template <class T> void store(T* row, const Pack<T, 1>& cells) const { row[column[2]] = cells.value[0]; }
 };
 
 inline int64_t wrapped(int64_t at, int64_t length) {
@@ -117,7 +103,7 @@ inline int64_t wrapped(int64_t at, int64_t length) {
 // The random fluxes from the cells of a thread, of a row of the replica, along an axis.
 template <class T, int kWidth>
 void draw_fluxes(const Draws& draws, const FieldShape& shape, T by, int64_t row, int64_t first, int axis,
-                 T (&flux)[kWidth]) {
+    T (&flux)[kWidth]) {
   const PhiloxBlock block = draws(kFaceFlux, row * shape.quads() + first / kQuad, axis);
   for (int k = 0; k < kWidth; ++k) {
     // Without an index that only a run tells, which would put the block into memory.
@@ -134,8 +120,7 @@ void draw_fluxes(const Draws& draws, const FieldShape& shape, T by, int64_t row,
 //   layers       z - 1      z          z + 1     z + 2     ...  z + 2 + kAhead
 //   values                  middle     after     queue[0]  ...  queue[kAhead]
 //   potentials   nu_before  nu_middle  nu_after
-template <class T, int kWidth, int kAhead>
-struct LayerWindow {
+template <class T, int kWidth, int kAhead> struct LayerWindow {
   Cells<T, kWidth> middle, after, queue[kAhead + 1];
   T nu_before[kWidth], nu_middle[kWidth + 2], nu_after[kWidth + 2];  // the latter with the sides
 
@@ -159,7 +144,7 @@ struct LayerPath {
 
 template <class T, int kAxes, int kWidth, bool kNoise>
 void march(const Fields& fields, const Draws& draws, const LayerPath& path, T* exchange,
-           const T* __restrict__ field, T* __restrict__ next) {
+    const T* __restrict__ field, T* __restrict__ next) {
   const int64_t first = path.first, row = path.row, begin = path.begin;
   const FieldShape& shape = fields.shape;
   const FieldCoefficients<T> by = fields.coefficients<T>();
@@ -299,9 +284,8 @@ __global__ void __launch_bounds__(kFieldThreads)
 
 // Adds what FieldTally has to the records, which are `length` apart; `parts` blocks share a replica.
 template <class T, int kAxes>
-__global__ void __launch_bounds__(kFieldThreads)
-    measure_field(Fields fields, FieldGauge gauge, int64_t parts, const T* __restrict__ field,
-                  int64_t* record, int64_t length) {
+__global__ void __launch_bounds__(kFieldThreads) measure_field(Fields fields, FieldGauge gauge, int64_t parts,
+    const T* __restrict__ field, int64_t* record, int64_t length) {
   const FieldShape& shape = fields.shape;
   const int64_t replica = blockIdx.x / parts, part = blockIdx.x % parts, layer = shape.layer();
   field += replica * shape.cells();

@@ -70,7 +70,7 @@ __global__ void __launch_bounds__(kSpinThreads)
 template <class Index, bool settled>
 __global__ void __launch_bounds__(kSpinThreads)
     flip_clusters(Replicas replicas, const Bits64* __restrict__ spins, Index* __restrict__ label,
-                  Choice choice, Bits64* __restrict__ new_spins) {
+        Choice choice, Bits64* __restrict__ new_spins) {
   follow_launch();
   const Lattice& lattice = replicas.lattice;
   const Draws draws = replicas.draws();

@@ -12,12 +12,11 @@ constexpr int kWordsAtOnce = 4;  // of a warp, so that more loads are on their w
 
 // A warp takes consecutive words, `columns` of which are a row of `length` cells.
 template <class T>
-__global__ void __launch_bounds__(kSpinThreads)
-    mark_phases(int64_t words, int64_t columns, int64_t length, double threshold, const T* __restrict__ field,
-                Bits64* __restrict__ phase) {
+__global__ void __launch_bounds__(kSpinThreads) mark_phases(int64_t words, int64_t columns, int64_t length,
+    double threshold, const T* __restrict__ field, Bits64* __restrict__ phase) {
   const T level = T(threshold);
   for (int64_t first = grid_thread() / kWarp * kWordsAtOnce; first < words;
-       first += grid_threads() / kWarp * kWordsAtOnce) {
+      first += grid_threads() / kWarp * kWordsAtOnce) {
     int64_t row = first / columns, column = first - row * columns;
     bool above[2 * kWordsAtOnce];
 #pragma unroll

@@ -22,10 +22,7 @@ struct ExchangeReplicas {
   int64_t replica() const { return blockIdx.x / parts; }
   int32_t part() const { return int32_t(blockIdx.x % parts); }
   Draws draws(Bits32 step) const { return {seed, Bits64(first + replica()), step}; }
-  template <class T>
-  T* at_replica(T* words) const {
-    return words + replica() * lattice.words();
-  }
+  template <class T> T* at_replica(T* words) const { return words + replica() * lattice.words(); }
   void for_each(int32_t count, auto&& body) const {
     const int32_t threads = int32_t(blockDim.x), step = parts * threads;
     for (int32_t k = part() * threads + int32_t(threadIdx.x); k < count; k += step) body(k);
@@ -41,7 +38,7 @@ struct WordsRead {
 // Makes sweeps of spins that a replica's blocks have in `words`.
 template <int kind>
 void exchange_sweeps(const ExchangeReplicas& replicas, const auto& words, const uint8_t* acceptance,
-                     int64_t first_step, int64_t sweeps, Barrier barrier) {
+    int64_t first_step, int64_t sweeps, Barrier barrier) {
   __shared__ uint8_t digits_of_block[kDigits];
   __shared__ int classes[class_count(kind)];
   uint8_t* const digits = digits_of_block;
@@ -56,8 +53,8 @@ void exchange_sweeps(const ExchangeReplicas& replicas, const auto& words, const 
     for (int substep = 0; substep < class_count(kind); ++substep) {
       with_direction<kind>(classes[substep], [&](auto direction, int residues) {
         replicas.for_each(words_of_class<kind>(replicas.lattice), [&](int32_t number) {
-          exchange_in_class<kind, decltype(direction)::value>(replicas.lattice, words, residues, number,
-                                                              draws, substep, digits);
+          exchange_in_class<kind, decltype(direction)::value>(
+              replicas.lattice, words, residues, number, draws, substep, digits);
         });
       });
       barrier.wait();
@@ -69,14 +66,14 @@ void exchange_sweeps(const ExchangeReplicas& replicas, const auto& words, const 
 template <int kind>
 __global__ void __launch_bounds__(kMostExchangeThreads)
     exchange_in_blocks(ExchangeReplicas replicas, const uint8_t* __restrict__ acceptance, int64_t first_step,
-                       int64_t sweeps, const Bits64* __restrict__ words, Bits64* __restrict__ new_words) {
+        int64_t sweeps, const Bits64* __restrict__ words, Bits64* __restrict__ new_words) {
   CONNCOMP_DYNAMIC_SHARED(Bits64, spins);
   const int32_t count = replicas.lattice.words();
   const Bits64* const before = replicas.at_replica(words);
   Bits64* const after = replicas.at_replica(new_words);
   replicas.for_each(count, [&](int32_t word) { spins[word] = before[word]; });
-  exchange_sweeps<kind>(replicas, WordsOf<Exclusive>{spins}, acceptance, first_step, sweeps,
-                        Barrier{nullptr, 1, 0});
+  exchange_sweeps<kind>(
+      replicas, WordsOf<Exclusive>{spins}, acceptance, first_step, sweeps, Barrier{nullptr, 1, 0});
   replicas.for_each(count, [&](int32_t word) { after[word] = spins[word]; });
 }
 
@@ -84,12 +81,12 @@ __global__ void __launch_bounds__(kMostExchangeThreads)
 template <int kind>
 __global__ void __launch_bounds__(kMostExchangeThreads)
     exchange_by_blocks(ExchangeReplicas replicas, const uint8_t* __restrict__ acceptance, int64_t first_step,
-                       int64_t sweeps, const Bits64* __restrict__ words, Bits64* new_words, Bits32* arrived) {
+        int64_t sweeps, const Bits64* __restrict__ words, Bits64* new_words, Bits32* arrived) {
   const Bits64* const before = replicas.at_replica(words);
   const WordsOf<Current> after{replicas.at_replica(new_words)};
   replicas.for_each(replicas.lattice.words(), [&](int32_t word) { after.store(word, before[word]); });
   exchange_sweeps<kind>(replicas, after, acceptance, first_step, sweeps,
-                        Barrier{arrived + replicas.replica(), Bits32(replicas.parts), 0});
+      Barrier{arrived + replicas.replica(), Bits32(replicas.parts), 0});
 }
 
 template <int kind>

@@ -11,9 +11,8 @@ namespace conncomp {
 
 // Draws the words of each replica, plane by plane, and counts what is there, if there are records.
 template <int = 0>
-__global__ void __launch_bounds__(kSpinThreads)
-    draw_configurations(Replicas replicas, Bits64 probability, bool certain, bool of_bonds,
-                        Bits64* __restrict__ words, Records records) {
+__global__ void __launch_bounds__(kSpinThreads) draw_configurations(Replicas replicas, Bits64 probability,
+    bool certain, bool of_bonds, Bits64* __restrict__ words, Records records) {
   const Lattice& lattice = replicas.lattice;
   const Draws draws = replicas.draws();
   const int planes = of_bonds ? replicas.axes : 1;

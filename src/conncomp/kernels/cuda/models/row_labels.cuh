@@ -69,13 +69,11 @@ using LabelPair = Bits32;
 
 // Of a word's sites: those linked to the one before, later roots of trees; and those linked to the row before
 // in the band along each other axis, but for links that two neighbours make up for.
-template <int axes>
-struct alignas(axes < 3 ? 8 : 16) WordLinks {
+template <int axes> struct alignas(axes < 3 ? 8 : 16) WordLinks {
   Bits32 of_row, across[axes < 2 ? 1 : axes - 1];
 };
 
-template <int axes>
-struct RowLabels {
+template <int axes> struct RowLabels {
   static constexpr int kAcross = axes - 1;  // axes along which rows are neighbours
   static constexpr int kMostListed = kAcross < 2 ? 2 : kAcross + 1;
   using List = TasksOfWarp<LabelPair, kMostListed>;

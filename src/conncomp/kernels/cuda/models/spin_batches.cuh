@@ -31,8 +31,7 @@ inline int site_of(const BoxRows& box, int place) {
 }
 
 // What a block has of its lattice in shared memory, and what its threads do with it.
-template <int axes>
-struct LatticeOfBlock {
+template <int axes> struct LatticeOfBlock {
   using Labels = RowLabels<axes>;
   using List = typename Labels::List;
   static constexpr int kFirstAxis = kLatticeAxes - axes;
@@ -132,9 +131,8 @@ struct LatticeOfBlock {
 };
 
 template <int axes>
-__global__ void __launch_bounds__(kMostBatchThreads, 2)
-    sweep_batch(Replicas replicas, Updates updates, BoxRows box, const Bits64* probability, Bits64* spins,
-                Records all_records) {
+__global__ void __launch_bounds__(kMostBatchThreads, 2) sweep_batch(Replicas replicas, Updates updates,
+    BoxRows box, const Bits64* probability, Bits64* spins, Records all_records) {
   CONNCOMP_DYNAMIC_SHARED(PairsOfPlaces, shared);
   const LatticeOfBlock<axes> block(replicas.lattice, box, shared);
   const auto labels = block.labels();

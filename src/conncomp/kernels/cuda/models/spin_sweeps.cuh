@@ -60,8 +60,7 @@ struct Box {
 };
 
 // Up to 32 sites of a row of a box. In lattices that close, the first site along an axis follows the last.
-template <int axes>
-struct Segment {
+template <int axes> struct Segment {
   static constexpr int kAlongRow = axes - 1;
   int32_t first;           // site of the lattice
   Bits32 sites, faced;     // a bit for each; those that are next to a site before the box
@@ -127,8 +126,7 @@ constexpr int kPlaces = kWarp + 1;
 
 // Who takes a segment: a warp, which suits small boxes, or a thread, one bit after the other, which does
 // less.
-template <bool by_warp>
-struct TeamOf {
+template <bool by_warp> struct TeamOf {
   static constexpr bool kIsWarp = by_warp;
 
   static int32_t number() { return int32_t(threadIdx.x) / (by_warp ? kWarp : 1); }
@@ -161,8 +159,7 @@ struct Task {
 };
 
 // What a block has in shared memory of its box.
-template <int axes>
-struct BoxMemory {
+template <int axes> struct BoxMemory {
   BondWord* words;  // of all axes
   Segment<axes>* segment;
   Bits32* bonds;    // of an axis and a half of a word: which bonds are active
@@ -202,8 +199,7 @@ struct BoxMemory {
   }
   // Begins the forest: a run's parent is the one it continues or, without a search, the one its first bond to
   // a row before leads to. Leaves of these bonds those that are still to be followed.
-  template <class Team>
-  void begin_forest(int32_t number) const {
+  template <class Team> void begin_forest(int32_t number) const {
     const Segment<axes>& here = segment[number];
     const Bits32 along_row = row_bonds(here.half), starts = this->starts(here);
     Bits32 leading[axes] = {}, beside[axes] = {}, followed[axes] = {};
@@ -238,8 +234,7 @@ struct BoxMemory {
   }
   // Calls add(whether there is a bond, its nodes) for the bonds left in the box; whole warps call, also for
   // no segment.
-  template <class Team>
-  void for_each_bond_left(int32_t number, bool exists, auto&& add) const {
+  template <class Team> void for_each_bond_left(int32_t number, bool exists, auto&& add) const {
     const Segment<axes>& here = segment[number];
 #pragma unroll
     for (int k = 0; k < axes; ++k) {
@@ -254,19 +249,17 @@ struct BoxMemory {
     }
   }
   // Calls add(whether there is a root, its node), likewise.
-  template <class Team>
-  void for_each_root(int32_t number, bool exists, auto&& add) const {
+  template <class Team> void for_each_root(int32_t number, bool exists, auto&& add) const {
     Bits32 roots = 0;
     Team::for_each_bit(exists ? starts(segment[number]) : 0, [&](int first) {
       const int32_t node = number * kPlaces + first;
       if (InBlock::load(parent + node) == node) roots |= Bits32(1) << first;
     });
-    Team::for_each_of_warp(roots,
-                           [&](int first, bool is_root) { add(is_root, {number * kPlaces + first, 0}); });
+    Team::for_each_of_warp(
+        roots, [&](int first, bool is_root) { add(is_root, {number * kPlaces + first, 0}); });
   }
   // The digits of a plane of the states of a segment's sites, given ~state at roots.
-  template <class Team>
-  Bits32 digits_of(int32_t number, int plane) const {
+  template <class Team> Bits32 digits_of(int32_t number, int plane) const {
     Bits32 digits = 0;
     const Bits32 starts = this->starts(segment[number]);
     Team::for_each_bit(starts, [&](int first) {
@@ -280,8 +273,8 @@ struct BoxMemory {
 constexpr int kDrawing = 8;
 
 // As bernoulli(), by kDrawing lanes for a word, each with one of the first blocks; the first gets the result.
-inline Bits64 bernoulli_together(const Draws& draws, Bits64 word, int axis, Bits64 probability,
-                                 Bits64 wanted) {
+inline Bits64 bernoulli_together(
+    const Draws& draws, Bits64 word, int axis, Bits64 probability, Bits64 wanted) {
   const int block = lane() % kDrawing;
   const PhiloxBlock bits = draws(kBond, word, axis, block);
   Bits64 set = 0, undecided = ~Bits64(0);
@@ -303,8 +296,8 @@ inline Bits64 bernoulli_together(const Draws& draws, Bits64 word, int axis, Bits
 // Makes updates of all replicas. `forest` has an entry a site, unless a box is a whole lattice.
 template <int axes, bool by_warp, bool in_cluster>
 void sweep_boxes(const Replicas& replicas, const Updates& updates, const Boxes& boxes,
-                 const Bits64* probability, Bits64* spins, const Records& all_records, int32_t* forest,
-                 uint32_t* arrived) {
+    const Bits64* probability, Bits64* spins, const Records& all_records, int32_t* forest,
+    uint32_t* arrived) {
   CONNCOMP_DYNAMIC_SHARED(uint64_t, shared);
   using Team = TeamOf<by_warp>;
   constexpr int kAlongRow = axes - 1, kFirstAxis = kLatticeAxes - axes;
@@ -339,7 +332,7 @@ void sweep_boxes(const Replicas& replicas, const Updates& updates, const Boxes& 
     const int32_t lanes_before = by_warp ? 0 : lane();
     for (int32_t number = Team::number(); number - lanes_before < segments; number += Team::count())
       list(number < segments ? number : 0, number < segments,
-           [&](bool exists, const Task& task) { count = memory.tasks.add(count, exists, task, do_task); });
+          [&](bool exists, const Task& task) { count = memory.tasks.add(count, exists, task, do_task); });
     memory.tasks.finish(count, do_task);
   };
 
@@ -395,15 +388,15 @@ void sweep_boxes(const Replicas& replicas, const Updates& updates, const Boxes& 
     if constexpr (!by_warp) {
       for_each_segment([&](int32_t number) {
         Team::for_each_bit(memory.starts(memory.segment[number]),
-                           [&](int first) { find<InBlock>(memory.parent, number * kPlaces + first); });
+            [&](int first) { find<InBlock>(memory.parent, number * kPlaces + first); });
       });
       __syncthreads();
     }
     for_each_task([&](int32_t number, bool exists,
                       auto&& add) { memory.template for_each_bond_left<Team>(number, exists, add); },
-                  [&](const Task& nodes, bool exists) {
-                    if (exists) unite<InBlock>(memory.parent, nodes.node, nodes.other);
-                  });
+        [&](const Task& nodes, bool exists) {
+          if (exists) unite<InBlock>(memory.parent, nodes.node, nodes.other);
+        });
     __syncthreads();
     for_each_segment([&](int32_t number) {
       Team::for_each_bit(memory.starts(memory.segment[number]), [&](int first) {
@@ -444,12 +437,11 @@ void sweep_boxes(const Replicas& replicas, const Updates& updates, const Boxes& 
     }
     for_each_task([&](int32_t number, bool exists,
                       auto&& add) { memory.template for_each_root<Team>(number, exists, add); },
-                  [&](const Task& task, bool exists) {
-                    if (!exists) return;
-                    const int32_t site = memory.site_of(task.node),
-                                  root = is_whole ? site : find<Shared>(forest, site);
-                    InBlock::store(memory.parent + task.node, ~draw_any_state(draws, root, lattice.states));
-                  });
+        [&](const Task& task, bool exists) {
+          if (!exists) return;
+          const int32_t site = memory.site_of(task.node), root = is_whole ? site : find<Shared>(forest, site);
+          InBlock::store(memory.parent + task.node, ~draw_any_state(draws, root, lattice.states));
+        });
     __syncthreads();
     for_each_segment([&](int32_t number) {
       for (int plane = 0; plane < lattice.planes; ++plane) {
@@ -465,14 +457,14 @@ void sweep_boxes(const Replicas& replicas, const Updates& updates, const Boxes& 
 template <int axes, bool by_warp>
 __global__ void __launch_bounds__(kMostBoxThreads, 1)
     sweep_spins(Replicas replicas, Updates updates, Boxes boxes, const Bits64* probability, Bits64* spins,
-                Records records, int32_t* forest, uint32_t* arrived) {
+        Records records, int32_t* forest, uint32_t* arrived) {
   sweep_boxes<axes, by_warp, false>(replicas, updates, boxes, probability, spins, records, forest, arrived);
 }
 
 template <int axes, int parts>
 __global__ void CONNCOMP_CLUSTER(parts) __launch_bounds__(kMostBoxThreads, 1)
     sweep_in_cluster(Replicas replicas, Updates updates, Boxes boxes, const Bits64* probability,
-                     Bits64* spins, Records records, int32_t* forest, uint32_t* arrived) {
+        Bits64* spins, Records records, int32_t* forest, uint32_t* arrived) {
   sweep_boxes<axes, true, true>(replicas, updates, boxes, probability, spins, records, forest, arrived);
 }
 

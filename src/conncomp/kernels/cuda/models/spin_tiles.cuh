@@ -28,8 +28,7 @@ struct SpinTiles {
 };
 
 // Where a row, or a site, of a tile lies.
-template <int axes>
-struct TilePlace {
+template <int axes> struct TilePlace {
   static constexpr int kFirst = kLatticeAxes - axes;
   const SpinTiles& tiles;
   const Lattice& lattice;
@@ -92,8 +91,7 @@ struct TilePlace {
   int halves() const { return 2 * int(lattice.columns()); }
 };
 
-template <int axes>
-struct WordOfTile {
+template <int axes> struct WordOfTile {
   int at[kRowAxis], half;
   bool is_there;
   int64_t number;  // of halves of words of an axis
@@ -109,7 +107,7 @@ struct WordOfTile {
 // The sites of a word that have bonds to other tiles, ahead or back, given its own bonds.
 template <int axes>
 Bits32 outer_bonds(const TilePlace<axes>& tile, const WordOfTile<axes>& word, const Bits32 (&own)[axes],
-                   const Bits32* bonds) {
+    const Bits32* bonds) {
   const Lattice& lattice = tile.lattice;
   const int64_t of_axis = 2 * lattice.words();
   Bits32 outer = 0;
@@ -144,7 +142,7 @@ Bits32 outer_bonds(const TilePlace<axes>& tile, const WordOfTile<axes>& word, co
 template <int axes>
 __global__ void __launch_bounds__(kMostTileThreads)
     label_rows(Replicas replicas, SpinTiles tiles, const Bits64* __restrict__ bonds_of_all,
-               Place* __restrict__ labels_of_all, Bits32* __restrict__ marks_of_all, int32_t* forest) {
+        Place* __restrict__ labels_of_all, Bits32* __restrict__ marks_of_all, int32_t* forest) {
   follow_launch();
   CONNCOMP_DYNAMIC_SHARED(PairsOfPlaces, shared);
   using Labels = RowLabels<axes>;
@@ -204,9 +202,8 @@ struct OuterBond {
 
 // A block a tile, by the bonds that lead to the next one along each axis.
 template <int axes>
-__global__ void __launch_bounds__(kMostTileThreads)
-    join_rows(Replicas replicas, SpinTiles tiles, const Bits64* __restrict__ bonds_of_all,
-              const Place* __restrict__ label, int32_t* forest) {
+__global__ void __launch_bounds__(kMostTileThreads) join_rows(Replicas replicas, SpinTiles tiles,
+    const Bits64* __restrict__ bonds_of_all, const Place* __restrict__ label, int32_t* forest) {
   follow_launch();
   __shared__ TasksOfWarp<Bits32> lists[kMostTileThreads / kWarp];
   const Lattice& lattice = replicas.lattice;
@@ -221,7 +218,7 @@ __global__ void __launch_bounds__(kMostTileThreads)
     const OuterBond bond(bits);
     const TilePlace<axes> other = tile.next_along(bond.axis());
     unite<Shared>(forest, tile.site_of(label[tile.first_place() + bond.place()]),
-                  other.site_of(label[other.first_place() + bond.other()]));
+        other.site_of(label[other.first_place() + bond.other()]));
   };
   int log_stride = tiles.log[kRowAxis];  // from a place to the next one along an axis
 #pragma unroll
@@ -256,10 +253,9 @@ __global__ void __launch_bounds__(kMostTileThreads)
 
 // A block a tile. Dynamic shared memory: lists, digits of roots for each word and plane, and places of words.
 template <int axes>
-__global__ void __launch_bounds__(kMostTileThreads, kFlippingBlocks)
-    flip_rows(Replicas replicas, SpinTiles tiles, const Bits64* __restrict__ coins_of_all,
-              const Place* __restrict__ label, const Bits32* __restrict__ marks, const int32_t* forest,
-              Bits64* __restrict__ new_spins) {
+__global__ void __launch_bounds__(kMostTileThreads, kFlippingBlocks) flip_rows(Replicas replicas,
+    SpinTiles tiles, const Bits64* __restrict__ coins_of_all, const Place* __restrict__ label,
+    const Bits32* __restrict__ marks, const int32_t* forest, Bits64* __restrict__ new_spins) {
   follow_launch();
   CONNCOMP_DYNAMIC_SHARED(uint32_t, shared);
   const Lattice& lattice = replicas.lattice;
@@ -303,7 +299,7 @@ __global__ void __launch_bounds__(kMostTileThreads, kFlippingBlocks)
     const int word = first + lane();
     if (has_coins) {
       for (Bits32 marked = word < words ? marks[word] : 0; __any_sync(kAllLanes, marked != 0);
-           marked &= marked - 1)
+          marked &= marked - 1)
         count = list.add(count, marked != 0, word * kWarp + __ffs(int(marked)) - 1, set_state);
     } else {
       for (int k = 0; k < kWarp; ++k) {
@@ -325,7 +321,7 @@ __global__ void __launch_bounds__(kMostTileThreads, kFlippingBlocks)
 #pragma unroll 1
     for (int k = 0; k < planes; ++k)
       Shared::store(byte + k * lattice.words() * int64_t(sizeof(Bits64)),
-                    uint8_t(roots.bits_in(digits + k * words) & inside));
+          uint8_t(roots.bits_in(digits + k * words) & inside));
   }
 }
 

@@ -23,10 +23,7 @@ struct Replicas {
   int64_t replica() const { return blockIdx.x / parts; }
   Draws draws() const { return {seed, Bits64(first + replica()), step}; }
   int64_t words_of_states() const { return lattice.words() * lattice.planes; }
-  template <class T>
-  T* at_replica(T* words, int64_t each) const {
-    return words + replica() * each;
-  }
+  template <class T> T* at_replica(T* words, int64_t each) const { return words + replica() * each; }
 
   // Calls body(i) for those of so many that are this thread's.
   void for_each(int64_t count, auto&& body) const {
@@ -114,14 +111,13 @@ struct SizeSums {
   }
 };
 
-template <class Word>
-void set_state(Word* words, int64_t stride, int planes, int state, Word sites) {
+template <class Word> void set_state(Word* words, int64_t stride, int planes, int state, Word sites) {
   for (int k = 0; k < planes; ++k)
     if (state >> k & 1) words[k * stride] |= sites;
 }
 // Which of a word's bits have the digits of a state.
-inline Bits64 in_state(const Lattice& lattice, const Bits64* spins, int64_t word, int state,
-                       Bits64 bits = ~Bits64(0)) {
+inline Bits64 in_state(
+    const Lattice& lattice, const Bits64* spins, int64_t word, int state, Bits64 bits = ~Bits64(0)) {
   for (int k = 0; k < lattice.planes; ++k) {
     const Bits64 digits = spins[k * lattice.words() + word];
     bits &= state >> k & 1 ? digits : ~digits;
@@ -158,10 +154,9 @@ inline void add_states(const Replicas& replicas, const Bits64* spins, const Reco
 
 // Draws the bonds of all axes, unless null; counts these, satisfied ones, and sites in each state.
 template <int = 0>
-__global__ void __launch_bounds__(kSpinThreads)
-    activate_bonds(Replicas replicas, const Bits64* __restrict__ spins,
-                   const Bits64* __restrict__ probability, Bits64* __restrict__ bonds, Records records,
-                   bool count_active) {
+__global__ void __launch_bounds__(kSpinThreads) activate_bonds(Replicas replicas,
+    const Bits64* __restrict__ spins, const Bits64* __restrict__ probability, Bits64* __restrict__ bonds,
+    Records records, bool count_active) {
   follow_launch();
   const Lattice& lattice = replicas.lattice;
   const Draws draws = replicas.draws();
@@ -229,9 +224,8 @@ void for_each_spin_beside(const Lattice& lattice, const WordPlace& place, int bi
 // Offers the sites of a class new states; other threads change only bits of its sites, which are no
 // neighbours.
 template <int = 0>
-__global__ void __launch_bounds__(kSpinThreads)
-    update_class(Replicas replicas, int32_t site_class, const Bits64* __restrict__ acceptance,
-                 Bits64* spins) {
+__global__ void __launch_bounds__(kSpinThreads) update_class(
+    Replicas replicas, int32_t site_class, const Bits64* __restrict__ acceptance, Bits64* spins) {
   const Lattice& lattice = replicas.lattice;
   const Draws draws = replicas.draws();
   const int64_t words = lattice.words();
@@ -247,7 +241,7 @@ __global__ void __launch_bounds__(kSpinThreads)
     const WordPlace place = place_of(lattice, word);
     const int64_t first = word / lattice.columns() * lattice.length[kRowAxis] + place.column * kWordSites;
     for (Bits64 sites = sites_of_class(lattice, place.at, place.column, site_class); sites != 0;
-         sites &= sites - 1) {
+        sites &= sites - 1) {
       const int bit = __ffsll((long long)sites) - 1;
       const PhiloxBlock drawn = draws(kMetropolis, Bits64(first + bit));
       const int old = state_at({word, bit});
@@ -272,8 +266,8 @@ __global__ void __launch_bounds__(kSpinThreads)
     offer_flips(Replicas replicas, int32_t site_class, const Bits64* __restrict__ acceptance, Bits64* spins) {
   const Lattice& lattice = replicas.lattice;
   const int most_lost = 2 * replicas.axes;
-  const FlipOffer offer{replicas.draws(), site_class, replicas.at_replica(acceptance, most_lost + 1),
-                        most_lost};
+  const FlipOffer offer{
+      replicas.draws(), site_class, replicas.at_replica(acceptance, most_lost + 1), most_lost};
   spins = replicas.at_replica(spins, lattice.words());
   replicas.for_each(pairs_of(lattice.words()), [&](int64_t pair) {
     offer_pair<axes, whole>(
@@ -298,7 +292,7 @@ struct Updates {
 
 // Records what a thread counts of bonds, and the block's `sites` by states, whose words are dealt to threads.
 void record_words(const Records& records, int64_t replica, const Lattice& lattice, const Bits64* spins,
-                  int32_t satisfied, int32_t active, int64_t sites, auto&& for_each_word) {
+    int32_t satisfied, int32_t active, int64_t sites, auto&& for_each_word) {
   satisfied = warp_sum(satisfied), active = warp_sum(active);
   if (lane() == 0) records.add(replica, kSatisfied, satisfied), records.add(replica, kActive, active);
   if (threadIdx.x == 0) records.add(replica, kCounts, sites);

@@ -11,9 +11,8 @@ namespace conncomp {
 
 // Adds to the records, from a field on, sums by component, wave, cosine and sine.
 template <class Kind>
-__global__ void __launch_bounds__(kSpinThreads)
-    add_waves(Replicas replicas, Waves waves, const typename Kind::Spin* __restrict__ spins, Records records,
-              int32_t field) {
+__global__ void __launch_bounds__(kSpinThreads) add_waves(Replicas replicas, Waves waves,
+    const typename Kind::Spin* __restrict__ spins, Records records, int32_t field) {
   const Lattice& lattice = replicas.lattice;
   const Kind kind(lattice);
   spins = replicas.at_replica(spins, Kind::length(lattice));
@@ -51,8 +50,7 @@ inline int32_t common_label(const int32_t* label, int64_t sites) {
 template <class Kind>
 __global__ void __launch_bounds__(kSpinThreads)
     add_cluster_waves(Replicas replicas, Waves waves, int32_t wave,
-                      const typename Kind::Spin* __restrict__ spins, const int32_t* __restrict__ label,
-                      int64_t* sums) {
+        const typename Kind::Spin* __restrict__ spins, const int32_t* __restrict__ label, int64_t* sums) {
   const Lattice& lattice = replicas.lattice;
   const Kind kind(lattice);
   const auto mirror = kind.mirror(replicas.draws());

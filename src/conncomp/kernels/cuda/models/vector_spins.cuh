@@ -86,12 +86,10 @@ struct ColumnOfWords {
   }
 
  private:
-  template <class T>
-  static T shuffled(const T& value, int from) {
+  template <class T> static T shuffled(const T& value, int from) {
     return T(__shfl_sync(kAllLanes, +value, from));  // of four bytes at least
   }
-  template <int n>
-  static Cartesian<n> shuffled(const Cartesian<n>& value, int from) {
+  template <int n> static Cartesian<n> shuffled(const Cartesian<n>& value, int from) {
     Cartesian<n> other;
     for (int k = 0; k < n; ++k) other.of[k] = __shfl_sync(kAllLanes, value.of[k], from);
     return other;
@@ -108,8 +106,7 @@ void for_each_column(const Replicas& replicas, int32_t rows_of_column, auto&& bo
 }
 
 // The mirror of an update, which one thread of a block draws; all threads call.
-template <class Kind>
-typename Kind::Mirror mirror_of_block(const Draws& draws) {
+template <class Kind> typename Kind::Mirror mirror_of_block(const Draws& draws) {
   __shared__ typename Kind::Mirror mirror;
   if (threadIdx.x == 0) mirror = Kind::mirror(draws(kMirror, 0));
   __syncthreads();
@@ -131,9 +128,8 @@ constexpr int kBlocksThatDraw = resident_blocks(kSpinThreads) < 10 ? resident_bl
 template <class Kind>
 __global__ void __launch_bounds__(kSpinThreads, kBlocksThatDraw)
     draw_vector_bonds(Replicas replicas, int32_t rows_of_column,
-                      const typename Kind::Spin* __restrict__ spins,
-                      const BondStrength* __restrict__ strengths, int32_t negative,
-                      Bits64* __restrict__ bonds, Records records) {
+        const typename Kind::Spin* __restrict__ spins, const BondStrength* __restrict__ strengths,
+        int32_t negative, Bits64* __restrict__ bonds, Records records) {
   const Lattice& lattice = replicas.lattice;
   const Draws draws = replicas.draws();
   const BondStrength strength = strengths[replicas.replica()];
@@ -173,9 +169,8 @@ __global__ void __launch_bounds__(kSpinThreads, kBlocksThatDraw)
     for (int32_t k = 0; k < rows_of_column; ++k) {
       const int32_t y = column.begin + k, first = column.site_of(y), after = column.row_after(y);
       const bool exists = y < column.end;
-      column.take_next(p, q, 0, [&](int32_t place) {
-        return exists ? Kind::projection(mirror, spins[first + place]) : 0;
-      });
+      column.take_next(p, q, 0,
+          [&](int32_t place) { return exists ? Kind::projection(mirror, spins[first + place]) : 0; });
       draw(y, kRowAxis, p, q);
       if (axes < 2) continue;
       project(next, exists && after >= 0, column.site_of(after));
@@ -196,7 +191,7 @@ __global__ void __launch_bounds__(kSpinThreads, kBlocksThatDraw)
 template <class Kind>
 __global__ void __launch_bounds__(kSpinThreads)
     reflect_vectors(Replicas replicas, int32_t rows_of_column, const typename Kind::Spin* __restrict__ spins,
-                    const Bits64* __restrict__ reflected, typename Kind::Spin* __restrict__ new_spins) {
+        const Bits64* __restrict__ reflected, typename Kind::Spin* __restrict__ new_spins) {
   const auto mirror = mirror_of_block<Kind>(replicas.draws());
   const int64_t sites = replicas.lattice.sites();
   spins = replicas.at_replica(spins, sites);
@@ -217,15 +212,13 @@ __global__ void __launch_bounds__(kSpinThreads)
 }
 
 // What a thread has counted. Products of the four sites of a row fit into 32 bits.
-template <class Kind>
-struct VectorCounts {
+template <class Kind> struct VectorCounts {
   using Vector = Cartesian<Kind::kComponents>;
   int64_t magnetisation[Kind::kComponents], along[kLatticeAxes], crossed[kLatticeAxes * Kind::kRotations],
       vortices;
 
   // Adds what pairs of spins along an axis tell; a missing spin is the vector 0.
-  template <int n>
-  void add_pairs(int axis, const Vector (&a)[n], const Vector (&b)[n]) {
+  template <int n> void add_pairs(int axis, const Vector (&a)[n], const Vector (&b)[n]) {
     int32_t product = 0, cross[Kind::kRotations] = {};
 #pragma unroll
     for (int k = 0; k < n; ++k) {
@@ -256,9 +249,8 @@ struct VectorCounts {
 };
 
 template <class Kind>
-__global__ void __launch_bounds__(kSpinThreads, 6)
-    count_vectors(Replicas replicas, int32_t rows_of_column, const typename Kind::Spin* __restrict__ spins,
-                  Records records) {
+__global__ void __launch_bounds__(kSpinThreads, 6) count_vectors(Replicas replicas, int32_t rows_of_column,
+    const typename Kind::Spin* __restrict__ spins, Records records) {
   using Spin = typename Kind::Spin;
   using Vector = Cartesian<Kind::kComponents>;
   const Lattice& lattice = replicas.lattice;
@@ -278,8 +270,8 @@ __global__ void __launch_bounds__(kSpinThreads, 6)
     };
     const auto take_beside = [&](const Spin(&of)[kSitesOfLane], Spin(&beside)[kSitesOfLane], bool exists,
                                  int32_t first) {
-      column.take_next(of, beside, Spin(0),
-                       [&](int32_t place) { return exists ? spins[first + place] : Spin(0); });
+      column.take_next(
+          of, beside, Spin(0), [&](int32_t place) { return exists ? spins[first + place] : Spin(0); });
     };
     Vector own[kSitesOfLane], beside[kSitesOfLane], next[kSitesOfLane];
     Spin spin[kSitesOfLane], right[kSitesOfLane], below[kSitesOfLane], corner[kSitesOfLane];
@@ -294,9 +286,8 @@ __global__ void __launch_bounds__(kSpinThreads, 6)
 #pragma unroll
         for (int k = 0; k < kSitesOfLane; ++k)
           if (exists) counts.magnetisation[c] += measured_component(own[k].of[c]);
-      column.take_next(own, beside, Vector{}, [&](int32_t place) {
-        return exists ? Kind::components(spins[first + place]) : Vector{};
-      });
+      column.take_next(own, beside, Vector{},
+          [&](int32_t place) { return exists ? Kind::components(spins[first + place]) : Vector{}; });
       if (exists) counts.add_pairs(kRowAxis, own, beside);
       if (axes < 2) continue;
       const bool has_after = exists && after >= 0;
@@ -324,9 +315,8 @@ __global__ void __launch_bounds__(kSpinThreads, 6)
 }
 
 template <class Kind, class Index>
-__global__ void __launch_bounds__(kSpinThreads)
-    add_projections(Replicas replicas, const typename Kind::Spin* __restrict__ spins,
-                    const Index* __restrict__ label, int64_t* sums) {
+__global__ void __launch_bounds__(kSpinThreads) add_projections(Replicas replicas,
+    const typename Kind::Spin* __restrict__ spins, const Index* __restrict__ label, int64_t* sums) {
   const auto mirror = mirror_of_block<Kind>(replicas.draws());
   const int64_t sites = replicas.lattice.sites();
   spins = replicas.at_replica(spins, sites);

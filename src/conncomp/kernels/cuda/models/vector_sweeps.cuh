@@ -111,7 +111,7 @@ struct SweepMemory {
 template <class Kind>
 __global__ void __launch_bounds__(kSweepThreads, 1)
     sweep_vectors(Replicas replicas, VectorUpdates updates, const BondStrength* strengths,
-                  typename Kind::Spin* spins, SweepMemory memory, Records records, uint32_t* arrived) {
+        typename Kind::Spin* spins, SweepMemory memory, Records records, uint32_t* arrived) {
   using Vector = Cartesian<Kind::kComponents>;
   using Spin = typename Kind::Spin;
   CONNCOMP_DYNAMIC_SHARED(int64_t, shared);

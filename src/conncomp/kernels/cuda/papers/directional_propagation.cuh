@@ -17,8 +17,7 @@ constexpr int kRowThreads = 64;
 template <class Rule, int rank, class Index>
 __global__ void __launch_bounds__(kRowThreads)
     propagate_along(const __grid_constant__ CellGrid<rank> grid, Rule rule, int32_t axis, int32_t direction,
-                    const typename Rule::Value* __restrict__ values, Index* labels, int64_t* last_change,
-                    int64_t sweep) {
+        const typename Rule::Value* __restrict__ values, Index* labels, int64_t* last_change, int64_t sweep) {
   using Site = typename Rule::Site;
   const int64_t length = grid.axes[axis].length, rows = grid.cells() / length;
   if (!is_due(last_change, sweep)) return;

@@ -16,8 +16,7 @@
 namespace conncomp {
 
 // Laid out as in few_cluster.py. Seeds are numbered by replica and tile.
-template <class Index>
-struct Growths {
+template <class Index> struct Growths {
   Index* owner;   // of each site: the seed that has claimed it, or -1
   Index* above;   // of each seed: a forest of those in one cluster
   Index* lowest;  // the smallest site of its part, or of the cluster once that is settled
@@ -25,8 +24,7 @@ struct Growths {
   int64_t seeds, owners;
 };
 
-template <class Index>
-__global__ void __launch_bounds__(kSpinThreads) reset_growths(Growths<Index> growths) {
+template <class Index> __global__ void __launch_bounds__(kSpinThreads) reset_growths(Growths<Index> growths) {
   const int64_t thread = grid_thread(), threads = grid_threads();
   for (int64_t i = thread; i < growths.owners; i += threads) growths.owner[i] = -1;
   for (int64_t i = thread; i < growths.seeds; i += threads) {
@@ -35,8 +33,7 @@ __global__ void __launch_bounds__(kSpinThreads) reset_growths(Growths<Index> gro
   }
 }
 
-template <class Index>
-struct Growth {
+template <class Index> struct Growth {
   const Growths<Index>& growths;
   Index seed;
   Index* owner;
@@ -68,9 +65,8 @@ void for_each_bond_at(const Lattice& lattice, int64_t site, auto&& body) {
 }
 
 template <class Index>
-__global__ void __launch_bounds__(1024)
-    grow_clusters(Replicas replicas, ChoiceTiles tiles, Growths<Index> growths,
-                  const Bits64* __restrict__ all_spins, const Bits64* __restrict__ probability) {
+__global__ void __launch_bounds__(1024) grow_clusters(Replicas replicas, ChoiceTiles tiles,
+    Growths<Index> growths, const Bits64* __restrict__ all_spins, const Bits64* __restrict__ probability) {
   const Lattice& lattice = replicas.lattice;
   const int64_t sites = lattice.sites(), tiles_of_lattice = tiles.count(lattice);
   Index* const queue = growths.queue + blockIdx.x * sites;
@@ -118,9 +114,8 @@ __global__ void __launch_bounds__(kSpinThreads) settle_growths(Growths<Index> gr
 }
 
 template <class Index>
-__global__ void __launch_bounds__(kSpinThreads)
-    flip_growths(Replicas replicas, Growths<Index> growths, Choice choice, const Bits64* __restrict__ spins,
-                 Bits64* __restrict__ new_spins) {
+__global__ void __launch_bounds__(kSpinThreads) flip_growths(Replicas replicas, Growths<Index> growths,
+    Choice choice, const Bits64* __restrict__ spins, Bits64* __restrict__ new_spins) {
   const Lattice& lattice = replicas.lattice;
   const Draws draws = replicas.draws();
   const int64_t words = lattice.words();

@@ -16,8 +16,7 @@ using PlaneSteps = StepCodes<2>;
 // The neighbours in the block that the cell at x, y is linked to, by codes of PlaneSteps.
 template <class Rule, int rank, class Index>
 uint16_t links_in_block(const CellGrid<rank>& grid, const Rule& rule, const BlockOfCells<rank, Index>& block,
-                        const Cell<rank, Index>& cell, int x, int y,
-                        const typename Rule::Value* __restrict__ values) {
+    const Cell<rank, Index>& cell, int x, int y, const typename Rule::Value* __restrict__ values) {
   const auto site = rule.site(values, cell.offset);
   uint16_t links = 0;
 #pragma unroll
@@ -36,8 +35,7 @@ uint16_t links_in_block(const CellGrid<rank>& grid, const Rule& rule, const Bloc
 template <class Rule, int rank, class Index>
 __global__ void __launch_bounds__(1024)
     propagate_in_blocks(CellGrid<rank> grid, Rule rule, int32_t width, int32_t height,
-                        const typename Rule::Value* __restrict__ values, Index* labels, int64_t* last_change,
-                        int64_t sweep) {
+        const typename Rule::Value* __restrict__ values, Index* labels, int64_t* last_change, int64_t sweep) {
   CONNCOMP_DYNAMIC_SHARED(Index, block_labels);
   uint16_t* links = reinterpret_cast<uint16_t*>(block_labels + width * height);
   if (!is_due(last_change, sweep)) return;

@@ -13,8 +13,7 @@ namespace conncomp {
 template <class Rule, int rank, class Index>
 __global__ void __launch_bounds__(1024)
     propagate(CellGrid<rank> grid, Rule rule, int32_t width, int32_t height,
-              const typename Rule::Value* __restrict__ values, Index* labels, int64_t* last_change,
-              int64_t sweep) {
+        const typename Rule::Value* __restrict__ values, Index* labels, int64_t* last_change, int64_t sweep) {
   if (!is_due(last_change, sweep)) return;
   bool changed = false;
   for_each_cell<Index>(grid, width, height, [&](const Cell<rank, Index>& cell) {

@@ -10,8 +10,8 @@
 namespace conncomp {
 
 // The next site in a direction along an axis of some stride, or -1; `at` is the site's place there.
-inline int64_t next_site(const Lattice& lattice, int64_t site, int axis, int64_t at, int64_t stride,
-                         int direction) {
+inline int64_t next_site(
+    const Lattice& lattice, int64_t site, int axis, int64_t at, int64_t stride, int direction) {
   const int64_t length = lattice.length[axis], to = at + direction;
   if (to >= 0 && to < length) return site + direction * stride;
   return lattice.closes(axis) ? site - direction * (length - 1) * stride : -1;
@@ -22,10 +22,9 @@ inline bool is_active(const Draws& draws, const SitePlace& place, int axis, Bits
 }
 
 template <int height, int width>
-__global__ void __launch_bounds__(kSpinThreads)
-    activate_sites(Replicas replicas, const Bits64* __restrict__ spins,
-                   const Bits64* __restrict__ probability, uint8_t* __restrict__ bonds_of_site,
-                   Records records, bool count_active) {
+__global__ void __launch_bounds__(kSpinThreads) activate_sites(Replicas replicas,
+    const Bits64* __restrict__ spins, const Bits64* __restrict__ probability,
+    uint8_t* __restrict__ bonds_of_site, Records records, bool count_active) {
   const Lattice& lattice = replicas.lattice;
   const Draws draws = replicas.draws();
   const int64_t replica = replicas.replica();

@@ -18,16 +18,11 @@ namespace conncomp {
 constexpr int kTileThreads = 256;
 
 // Sites of a tile are in C order; later neighbours lie in these directions.
-template <int rank>
-constexpr int kDirections = StepCodes<rank>::kNoStep;
+template <int rank> constexpr int kDirections = StepCodes<rank>::kNoStep;
 
-template <int rank>
-int code_of(int direction) {
-  return StepCodes<rank>::kNoStep + 1 + direction;
-}
+template <int rank> int code_of(int direction) { return StepCodes<rank>::kNoStep + 1 + direction; }
 
-template <int rank, class Index>
-struct Tile {
+template <int rank, class Index> struct Tile {
   Cell<rank, Index> first;
   int log;
 
@@ -57,8 +52,7 @@ struct Tile {
   }
 };
 
-template <class Index, int rank>
-void for_each_tile(const CellGrid<rank>& grid, int log, auto&& body) {
+template <class Index, int rank> void for_each_tile(const CellGrid<rank>& grid, int log, auto&& body) {
   for_each_part<Index>(
       grid, [=](int) { return int64_t(1) << log; },
       [&](const Cell<rank, Index>& first) {
@@ -71,7 +65,7 @@ void for_each_tile(const CellGrid<rank>& grid, int log, auto&& body) {
 // foreground to later sites, so the first site of a component is foreground even if values have changed.
 template <class Rule, int rank, class Index>
 void find_links(const CellGrid<rank>& grid, const Rule& rule, const Tile<rank, Index>& tile,
-                const typename Rule::Value* __restrict__ values, const Index* labels, uint16_t* links) {
+    const typename Rule::Value* __restrict__ values, const Index* labels, uint16_t* links) {
   for (int site = int(threadIdx.x); site < tile.sites(); site += int(blockDim.x)) {
     uint16_t directions = 0;
     if (tile.inside(grid, site) && labels[tile.index(grid, site)] >= 0) {
@@ -90,8 +84,8 @@ void find_links(const CellGrid<rank>& grid, const Rule& rule, const Tile<rank, I
           neighbour_offset += step * grid.axes[k].value_stride;
         }
         if (inside && grid.neighbours.has(code) &&
-            rule.linked(values, from, rule.site(values, neighbour_offset),
-                        StepCodes<rank>::highest_axis(code), true))
+            rule.linked(
+                values, from, rule.site(values, neighbour_offset), StepCodes<rank>::highest_axis(code), true))
           directions |= uint16_t(1 << direction);
       }
     }
@@ -111,9 +105,8 @@ void write_tile(const CellGrid<rank>& grid, const Tile<rank, Index>& tile, Index
 
 // Shared memory per site: a label, two bytes of the queue, and links.
 template <class Rule, int rank, class Index>
-__global__ void __launch_bounds__(kWarp)
-    local_bfs(CellGrid<rank> grid, Rule rule, int32_t log, const typename Rule::Value* __restrict__ values,
-              Index* labels) {
+__global__ void __launch_bounds__(kWarp) local_bfs(CellGrid<rank> grid, Rule rule, int32_t log,
+    const typename Rule::Value* __restrict__ values, Index* labels) {
   const int sites = 1 << (log * rank);
   CONNCOMP_DYNAMIC_SHARED(int, start_of);
   uint16_t* queue = reinterpret_cast<uint16_t*>(start_of + sites);
@@ -147,8 +140,7 @@ __global__ void __launch_bounds__(kWarp)
 }
 
 // One thread's forest: tree[root] is minus the size of a tree, others are parents. Returns a site's root.
-template <class Entry>
-Entry root_in_tree(Entry* tree, Entry site, bool compresses) {
+template <class Entry> Entry root_in_tree(Entry* tree, Entry site, bool compresses) {
   Entry root = site;
   while (tree[root] >= 0) root = tree[root];
   while (compresses && site != root) {
@@ -159,8 +151,7 @@ Entry root_in_tree(Entry* tree, Entry site, bool compresses) {
   return root;
 }
 
-template <class Entry>
-void unite_trees(Entry* tree, Entry* first, Entry a, Entry b, bool by_size) {
+template <class Entry> void unite_trees(Entry* tree, Entry* first, Entry a, Entry b, bool by_size) {
   if (a == b) return;
   const bool keeps_a = by_size ? tree[a] <= tree[b] : a < b;
   const Entry root = keeps_a ? a : b, child = keeps_a ? b : a;
@@ -171,9 +162,8 @@ void unite_trees(Entry* tree, Entry* first, Entry a, Entry b, bool by_size) {
 
 // Shared memory per site: an entry of the forest, the first site of a tree, and links.
 template <class Rule, int rank, class Index>
-__global__ void __launch_bounds__(kWarp)
-    local_union_find(CellGrid<rank> grid, Rule rule, int32_t log, bool by_size, bool compresses,
-                     const typename Rule::Value* __restrict__ values, Index* labels) {
+__global__ void __launch_bounds__(kWarp) local_union_find(CellGrid<rank> grid, Rule rule, int32_t log,
+    bool by_size, bool compresses, const typename Rule::Value* __restrict__ values, Index* labels) {
   const int sites = 1 << (log * rank);
   CONNCOMP_DYNAMIC_SHARED(int, tree);
   int* first = tree + sites;
@@ -197,9 +187,8 @@ __global__ void __launch_bounds__(kWarp)
 // `square`: a thread has 2 x 2 sites; else one or several along the first axis. Shared memory per site: a
 // label and links.
 template <class Rule, int rank, class Index>
-__global__ void __launch_bounds__(1024)
-    local_self_label(CellGrid<rank> grid, Rule rule, int32_t log, bool square,
-                     const typename Rule::Value* __restrict__ values, Index* labels) {
+__global__ void __launch_bounds__(1024) local_self_label(CellGrid<rank> grid, Rule rule, int32_t log,
+    bool square, const typename Rule::Value* __restrict__ values, Index* labels) {
   const int sites = 1 << (log * rank), threads = int(blockDim.x), thread = int(threadIdx.x);
   CONNCOMP_DYNAMIC_SHARED(int, first);  // of the component, as far as is known
   uint16_t* links = reinterpret_cast<uint16_t*>(first + sites);
@@ -226,8 +215,7 @@ __global__ void __launch_bounds__(1024)
 
 // Planes of sites on borders between tiles, across each axis: at first, first + spacing, ..., or at the end
 // of the axis. Laid out as in tiles.py.
-template <int rank>
-struct Seams {
+template <int rank> struct Seams {
   int64_t first, spacing;
   int64_t planes[rank];
 
@@ -256,19 +244,17 @@ void for_each_at_seams(const CellGrid<rank>& grid, const Seams<rank>& seams, aut
   }
 }
 
-template <class Index>
-struct RootPair {
+template <class Index> struct RootPair {
   Index a, b;
 };
 
 // Stores the local roots at both ends of each bond that leaves the seams at pairs[s], pairs[s + total], ...;
 // -1 for no bond. `__grid_constant__` spares threads a copy of what is indexed.
 template <class Rule, int rank, class Index>
-__global__ void __launch_bounds__(kTileThreads)
-    prepare_relax(const __grid_constant__ CellGrid<rank> grid, Rule rule,
-                  const __grid_constant__ Seams<rank> seams, int32_t neighbours, int64_t total,
-                  const typename Rule::Value* __restrict__ values, const Index* __restrict__ labels,
-                  RootPair<Index>* __restrict__ pairs) {
+__global__ void __launch_bounds__(kTileThreads) prepare_relax(const __grid_constant__ CellGrid<rank> grid,
+    Rule rule, const __grid_constant__ Seams<rank> seams, int32_t neighbours, int64_t total,
+    const typename Rule::Value* __restrict__ values, const Index* __restrict__ labels,
+    RootPair<Index>* __restrict__ pairs) {
   for_each_at_seams<Index>(grid, seams, [&](int64_t number, const Cell<rank, Index>& cell, int axis) {
     const Index label = labels[cell.index];
     int64_t slot = number;
@@ -286,9 +272,8 @@ __global__ void __launch_bounds__(kTileThreads)
 }
 
 template <class Index>
-__global__ void __launch_bounds__(kTileThreads)
-    relax(int64_t count, const RootPair<Index>* __restrict__ pairs, Index* labels, int64_t* last_change,
-          int64_t sweep) {
+__global__ void __launch_bounds__(kTileThreads) relax(int64_t count,
+    const RootPair<Index>* __restrict__ pairs, Index* labels, int64_t* last_change, int64_t sweep) {
   if (!is_due(last_change, sweep)) return;
   bool changed = false;
   for (int64_t i = grid_thread(); i < count; i += grid_threads()) {
@@ -298,12 +283,11 @@ __global__ void __launch_bounds__(kTileThreads)
   report_changes(last_change, sweep, changed);
 }
 
-template <Jump jump, class Index>
-void unite_by(Index* labels, Index a, Index b) {
+template <Jump jump, class Index> void unite_by(Index* labels, Index a, Index b) {
   const Index above_a = Shared::load(labels + a), above_b = Shared::load(labels + b);
   if (above_a == above_b) return;
-  hook<Shared>(labels, find_from<Shared, jump>(labels, a, above_a),
-               find_from<Shared, jump>(labels, b, above_b));
+  hook<Shared>(
+      labels, find_from<Shared, jump>(labels, a, above_a), find_from<Shared, jump>(labels, b, above_b));
 }
 
 template <class Rule, int rank, class Index>
@@ -335,8 +319,7 @@ __global__ void __launch_bounds__(kTileThreads)
   }
 }
 
-template <int rank, class Index>
-struct TileGroup {
+template <int rank, class Index> struct TileGroup {
   Cell<rank, Index> first;
   Index end[rank];
 
@@ -375,10 +358,9 @@ struct TileGroup {
 
 // A thread goes through the seams of its groups of `side` sites; others wait for their level.
 template <class Rule, int rank, class Index>
-__global__ void __launch_bounds__(kWarp)
-    sew_by_size(const __grid_constant__ CellGrid<rank> grid, Rule rule,
-                const __grid_constant__ Seams<rank> seams, int64_t side, bool compresses,
-                const typename Rule::Value* __restrict__ values, Index* tree, Index* labels) {
+__global__ void __launch_bounds__(kWarp) sew_by_size(const __grid_constant__ CellGrid<rank> grid, Rule rule,
+    const __grid_constant__ Seams<rank> seams, int64_t side, bool compresses,
+    const typename Rule::Value* __restrict__ values, Index* tree, Index* labels) {
   if (threadIdx.x != 0) return;
   for_each_part<Index>(
       grid, [=](int) { return side; },

@@ -76,9 +76,8 @@ __global__ void __launch_bounds__(kInterningThreads)
 
 // roots[place] becomes the id's first place, or -1 if it has a number.
 template <int = 0>
-__global__ void __launch_bounds__(kInterningThreads)
-    list_firsts(int64_t places, const uint32_t* __restrict__ found, const IdSlot* __restrict__ slots,
-                int32_t* __restrict__ roots) {
+__global__ void __launch_bounds__(kInterningThreads) list_firsts(int64_t places,
+    const uint32_t* __restrict__ found, const IdSlot* __restrict__ slots, int32_t* __restrict__ roots) {
   for (int64_t place = grid_thread(); place < places; place += grid_threads()) {
     const uint32_t seen = found[place];
     roots[place] = seen < kUnknown ? -1 : int32_t(slots[seen - kUnknown].word - kUnknown);
@@ -90,8 +89,7 @@ __global__ void __launch_bounds__(kInterningThreads)
 template <int = 0>
 __global__ void __launch_bounds__(kInterningThreads)
     number_ids(int64_t places, IdRows ids, int64_t known, const uint32_t* __restrict__ found, IdSlot* slots,
-               const int32_t* __restrict__ counts, int32_t* __restrict__ numbers,
-               uint64_t* __restrict__ new_ids) {
+        const int32_t* __restrict__ counts, int32_t* __restrict__ numbers, uint64_t* __restrict__ new_ids) {
   for (int64_t place = grid_thread(); place < places; place += grid_threads()) {
     const uint32_t seen = found[place];
     int32_t number = int32_t(seen);

@@ -33,10 +33,7 @@ struct Periods {
       width += bits[k];
     }
   }
-  template <class Packed>
-  Packed unit(int axis) const {
-    return Packed(1) << shift[axis];
-  }
+  template <class Packed> Packed unit(int axis) const { return Packed(1) << shift[axis]; }
   // A packed integer of any type has no bits beyond the last axis but by its sign.
   std::array<int64_t, kLatticeAxes> unpack(unsigned __int128 packed) const {
     std::array<int64_t, kLatticeAxes> along{};
@@ -73,8 +70,7 @@ inline void prefetch_line(const void* address) {
 //   another site      | the parent      | the site's periods, as seen from the parent           |
 //                     +-----------------+-------------------------------------------------------+
 // A larger root has a smaller first number; sizes are added as they are.
-template <class Packed>
-class ClusterNode {
+template <class Packed> class ClusterNode {
  public:
   static ClusterNode empty() { return {kEmpty, 0}; }
   static ClusterNode single() { return {-1, 0}; }

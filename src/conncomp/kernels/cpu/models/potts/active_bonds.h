@@ -14,7 +14,7 @@ class ActiveBonds {
  public:
   // Counts bonds in `tally`, unless it is null. With a source the rest of what decides on bonds is unused.
   ActiveBonds(const LatticeReplicas& replicas, int64_t replica, const Bits64* words, Bits32 step,
-              Bits64 probability, SpinTally* tally, const BondSource* source)
+      Bits64 probability, SpinTally* tally, const BondSource* source)
       : lattice_(replicas.lattice),
         replica_(replica),
         spins_(source ? nullptr : replicas.spins(words, replica)),

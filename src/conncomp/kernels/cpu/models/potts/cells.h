@@ -21,7 +21,7 @@ class Cells {
   static int64_t memory(const Lattice& lattice) { return lattice.words() * words_of_cell(lattice); }
 
   Cells(const Lattice& lattice, const Draws& draws, Bits64 probability, const Bits64* spins, Bits64 update,
-        Bits64* cells)
+      Bits64* cells)
       : Cells(lattice, update, cells) {
     draws_ = draws;
     probability_ = probability;
@@ -72,8 +72,8 @@ class Cells {
       if (source_)
         (*source_)(replica_, word, 1, axis, bonds);
       else
-        *bonds = activate_word(draws_, Bits64(word), axis, probability_,
-                               satisfied_bonds(lattice_, spins_, place, axis));
+        *bonds = activate_word(
+            draws_, Bits64(word), axis, probability_, satisfied_bonds(lattice_, spins_, place, axis));
     }
     cell[kVisited] = cell[kWaiting] = 0;
     cell[kUpdate] = update_;
@@ -98,8 +98,8 @@ class CellMemory {
   }
 
   // Calls body(replica, number, cells) for each replica, in parallel; always with the same size of cells.
-  static void for_each_replica(std::optional<CellMemory>& memory, int64_t of_replica, int64_t replicas,
-                               auto&& body) {
+  static void for_each_replica(
+      std::optional<CellMemory>& memory, int64_t of_replica, int64_t replicas, auto&& body) {
     const Parts parts(replicas, 1);
     if (!memory || memory->parts_ < parts.parts) memory.emplace(of_replica, parts.parts);
     const Bits64 before = memory->numbers_;
