@@ -280,8 +280,8 @@ void test_percolation() {
     const WordPlace place = place_of(lattice, w % lattice.words());
     const int plane = int(w / lattice.words()), axis = of_bonds ? model.first_axis() + plane : plane;
     const Bits64 wanted = model.cells_with(place, model.kinds[plane]);
-    check(words[w] == draw_occupied({5, 2, 3}, place.word, axis, probability, certain, wanted),
-        "a word of a configuration");
+    const Bits64 drawn = bernoulli({5, 2, 3}, Bits64(place.word), axis, probability, wanted, kOccupied);
+    check(words[w] == (certain ? wanted : drawn), "a word of a configuration");
   }
   if (of_bonds) return test_percolation_of<1>(model, words, elements);
   switch (model.cell > 1 ? 0 : model.kinds[0].steps.size()) {
